@@ -148,7 +148,7 @@ def sanitizers() -> dict[str, Any]:
 
 def load() -> dict[str, Any]:
     """The rows of the table."""
-    from . import calls, moves, numbers, timing  # noqa: F401
+    from . import batches, calls, fused, moves, numbers, timing  # noqa: F401
 
     return timing.ROWS
 

@@ -31,6 +31,13 @@ def _segment_reduce(case: DeviceCase, op: str, source: sample.Rows, values: Any)
     return lambda: torch.segment_reduce(values, op, offsets=offsets, initial=empty, unsafe=True)
 
 
+def _segment_csr(case: DeviceCase, op: str, source: sample.Rows, values: Any) -> Any:
+    import torch_scatter
+
+    offsets = case.tensor(source.offsets)
+    return lambda: torch_scatter.segment_csr(values, offsets, reduce=op)
+
+
 def _shown(op: str) -> Any:
     """Its maxima of empty sequences are below all numbers; ours are 0 here, and the others greater."""
     return None if op == "sum" else lambda result: result.clamp(min=0)
@@ -68,6 +75,10 @@ for _op in ("sum", "max"):
             def _() -> Any:
                 return _segment_reduce(case, op, source, values)
 
+            @case.contender("torch_scatter", needs="torch_scatter", show=_shown(op))
+            def _() -> Any:
+                return _segment_csr(case, op, source, values)
+
     for _kind, _words in (("zipf", "lengths of a Zipf tail"), ("one-giant", "half of all in one sequence")):
 
         @row(f"reduce.{_op}.{_kind}", f"{_op} of sequences of floats, {_words}, beside uniform ones")
@@ -90,6 +101,10 @@ for _op in ("sum", "max"):
             @case.contender("torch segment_reduce", show=_shown(op))
             def _() -> Any:
                 return _segment_reduce(case, op, source, values)
+
+            @case.contender("torch_scatter", needs="torch_scatter", show=_shown(op))
+            def _() -> Any:
+                return _segment_csr(case, op, source, values)
 
 
 def _padded(case: DeviceCase, source: sample.Rows, values: Any, fill: float) -> tuple[Any, Any]:

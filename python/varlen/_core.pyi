@@ -200,6 +200,27 @@ class RaggedBase(Generic[ArrayT]):
     def __getitem__(self, key: Any, /) -> Any: ...
     def __len__(self) -> int: ...
 
+class StagedBatch:
+    def __init__(
+        self,
+        batcher: Batcher,
+        rows: ArrayLike,
+        start: ArrayLike | None = None,
+        end: ArrayLike | None = None,
+        seed: int = 0,
+        epoch: int = 0,
+        counters: ArrayLike | None = None,
+        prefix_rows: ArrayLike | None = None,
+        suffix_rows: ArrayLike | None = None,
+    ) -> None: ...
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def recipe(self) -> bytes: ...
+    @property
+    def outputs(self) -> list[tuple[str, dtype[Any] | None, tuple[int, ...], int]]: ...
+    def write(self, block: NDArray[Any]) -> None: ...
+
 def backprop_cumprod(
     dY: Any,
     values: Any,
@@ -297,12 +318,27 @@ def gather_add(
 def gather_column(
     values: NDArray[Any], levels: tuple[Level, ...], at: int
 ) -> tuple[NDArray[Any], tuple[Level, ...]]: ...
+def gather_dense(
+    values: Any,
+    levels: Level | tuple[Level, ...] | list[Level],
+    source: Level | tuple[Level, ...] | list[Level] | None = None,
+    indices: Any = None,
+    positions: bool = False,
+    padding_side: str = "right",
+    fill: Any = None,
+    max_len: int | Sequence[int | None] | None = None,
+    truncate: str = "right",
+    dtype: Any = None,
+    pad_to_multiple: int = 1,
+    max_bytes: int | None = None,
+) -> tuple[Any, ...]: ...
 def gather_row(
     values: NDArray[Any], levels: tuple[Level, ...], i: int
 ) -> tuple[NDArray[Any], tuple[Level, ...]]: ...
 def gather_window(
     values: NDArray[Any], levels: tuple[Level, ...], window: slice, index: Any = None
 ) -> tuple[NDArray[Any], tuple[Level, ...]]: ...
+def has_kernels() -> bool: ...
 def hash(ids: NDArray[Any], seed: int) -> NDArray[uint32]: ...
 def in_range(numbers: ArrayLike, count: int) -> bool: ...
 def insert_rows(
@@ -441,6 +477,15 @@ def reduce(
     ddof: float = 0,
 ) -> NDArray[Any]: ...
 def reduce_blocks(d: Any, groups: Level, blocks: Level) -> NDArray[Any]: ...
+def reduce_dense(
+    op: str,
+    block: Any,
+    level: Level,
+    padding_side: str = "right",
+    empty: Any = None,
+    out: NDArray[Any] | None = None,
+    ddof: float = 0,
+) -> NDArray[Any]: ...
 def reduce_extreme(
     op: str, values: Any, level: Level, empty: Any = None, narrow: bool = False
 ) -> tuple[NDArray[Any], NDArray[Any]]: ...
@@ -520,7 +565,11 @@ def unpad(
 def unsort(
     rows: NDArray[Any], level: Level, kept: Level, which: Any, out: NDArray[Any] | None = None
 ) -> NDArray[Any]: ...
+def unstage(recipe: bytes, block: Any, outputs: list[int]) -> None: ...
 def views(values: NDArray[Any], begins: ArrayLike, ends: ArrayLike) -> list[NDArray[Any]]: ...
+def weighted_sum(weights: Any, values: Any, level: Level) -> NDArray[Any]: ...
+def weighted_sum_to_values(sums: Any, weights: Any, level: Level, dtype: Any) -> NDArray[Any]: ...
+def weighted_sum_to_weights(sums: Any, values: Any, level: Level) -> NDArray[Any]: ...
 def windows(
     X: NDArray[Any],
     lengths: Level,

@@ -28,10 +28,52 @@ void check_pad(std::int64_t n, int depth, std::int64_t longest) {
   pad_mask(nest.levels.data(), depth, rows, d.sizes.data(), d.how, want_mask.data());
   Place out(slots * width), mask(slots);
   CHECK_EQ(
-      cuda::pad(kStream, nest.levels.data(), depth, rows, nest.values, d.sizes.data(), d.how, out.data()), 0);
+      cuda::pad(kStream, nest.levels.data(), depth, rows, nest.values, d.sizes.data(), d.how, {}, out.data()),
+      0);
   CHECK_EQ(cuda::pad_mask(kStream, nest.levels.data(), depth, rows, d.sizes.data(), d.how, mask.data()), 0);
   CHECK(out.taken() == want.taken());
   CHECK(mask.taken() == want_mask.taken());
+}
+
+/// Sequences that are named, with mask and positions, in one call.
+void check_picked(std::int64_t n, int depth, std::int64_t longest) {
+  const std::int64_t width = draw_width();
+  const Nest nest = draw_nest(n, depth, longest, width);
+  const Draw d = draw_padding(depth, longest, width);
+  const Range rows{0, draw(0, 9)};
+  std::vector<std::int64_t> sequences;
+  std::vector<Segment> segments;
+  for (std::int64_t k = 0; k < rows.end; ++k) {
+    const std::int64_t i = draw(-n - 1, n);  // some name none
+    const std::int64_t at = i < 0 ? i + n : i;
+    const bool there = at >= 0 && at < n;
+    sequences.push_back(i);
+    const Offsets level = nest.levels[0];
+    segments.push_back(
+        {nest.levels.data() + 1, nest.values, there ? Range{level.start(at), level.end(at)} : Range{0, 0}});
+  }
+  const std::int64_t slots = slots_of(d.sizes, rows.size());
+  Place want(slots * width), want_mask(slots);
+  pad_segments(segments.data(), 1, rows.size(), depth, d.sizes.data(), d.how, want.data());
+  pad_segments_mask(segments.data(), 1, rows.size(), depth, d.sizes.data(), d.how, want_mask.data());
+  Place out(slots * width), mask(slots);
+  std::vector<std::int64_t> positions(z(slots), -1);
+  const cuda::PadMore more{sequences.data(), mask.data(), positions.data()};
+  CHECK_EQ(cuda::pad(kStream, nest.levels.data(), depth, rows, nest.values, d.sizes.data(), d.how, more,
+                     out.data()),
+           0);
+  CHECK(out.taken() == want.taken());
+  const Bytes marks = mask.taken();
+  CHECK(marks == want_mask.taken());
+  const std::int64_t most = d.sizes.back();
+  for (std::int64_t k = 0; k < slots; ++k) {
+    const std::int64_t place = positions[z(k)];
+    if (marks[z(k)] == std::byte{0}) {
+      CHECK_EQ(place, 0);
+    } else if (k % most > 0 && marks[z(k - 1)] != std::byte{0}) {
+      CHECK_EQ(place, positions[z(k - 1)] + 1);
+    }
+  }
 }
 
 }  // namespace
@@ -43,6 +85,13 @@ TEST(cuda_moves, pad_is_that_of_the_cpu) {
     check_pad(draw(0, depth == 1 ? 40 : 6), depth, draw_longest(depth));
   }
   check_pad(1, 1, 20'000);
+}
+
+TEST(cuda_moves, named_sequences_come_with_mask_and_positions) {
+  for (int turn = 0; turn < turns_of_one_thread(300); ++turn) {
+    const int depth = static_cast<int>(draw(1, 3));
+    check_picked(draw(0, depth == 1 ? 20 : 5), depth, draw_longest(depth));
+  }
 }
 
 TEST(cuda_moves, unpad_is_the_way_back) {

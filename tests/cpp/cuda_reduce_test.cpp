@@ -357,3 +357,77 @@ TEST(cuda_reduce, elements_go_to_the_row_that_held_them) {
     CHECK(again == wanted);
   }
 }
+
+TEST(cuda_reduce, a_rectangle_gives_the_bits_of_its_rows) {
+  for (const Drawn& of : levels()) {
+    for (const std::int64_t columns : {1, 3, 20}) {
+      if (columns > 1 && of.longest > 100) continue;
+      const Reduce op = kOps[z(draw(0, 10))];
+      const Type type = kAllTypes[z(draw(0, 12))];
+      const std::int64_t total = of.level().total();
+      const std::int64_t width = columns * size_of(type);
+      const std::int64_t slots = of.longest + draw(0, 2);
+      const Bytes values = numbers(type, total * columns, false);
+      ReduceJob job{op, type, of.level(), of.longest, values.data(), columns, nullptr, 0};
+      const Bytes wanted = on_device(job, total);
+      const Bytes on_cpu = on_host(job, final_type(op, type));
+      for (const bool fill_left : {false, true}) {
+        Bytes block(z(of.level().count * slots * width), std::byte{1});
+        for (std::int64_t i = 0; i < of.level().count; ++i) {
+          const std::int64_t first = i * slots + (fill_left ? slots - of.level().length(i) : 0);
+          const std::size_t bytes = z(of.level().length(i) * width);
+          if (bytes > 0) {
+            std::memcpy(block.data() + first * width, values.data() + of.level().start(i) * width, bytes);
+          }
+        }
+        job.values = block.data();
+        job.slots = slots;
+        job.fill_left = fill_left;
+        CHECK(on_device(job, total) == wanted);
+        CHECK(on_host(job, final_type(op, type)) == on_cpu);
+      }
+    }
+  }
+}
+
+namespace {
+
+Bytes weighted(const WeightedJob& job, std::int64_t total, bool on_device) {
+  Bytes out(z(job.level.count * job.heads * job.columns * size_of(job.type)));
+  if (on_device) {
+    Bytes scratch(z(cuda::weighted_scratch(job, total)));
+    CHECK_EQ(cuda::weighted_sum(kStream, job, total, scratch.data(), out.data()), 0);
+  } else {
+    Bytes scratch(z(weighted_scratch(job)));
+    weighted_sum(job, scratch.data(), out.data());
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST(cuda_reduce, sums_by_weights_and_their_gradients_are_those_of_the_cpu) {
+  for (const Drawn& of : levels()) {
+    for (const std::int64_t columns : {0, 1, 3, 33}) {
+      if (columns > 1 && of.longest > 100) continue;
+      const std::int64_t heads = draw(0, 3);
+      const Type type = kFloats[z(draw(0, 3))];
+      const Type wide = type == Type::f64 ? Type::f64 : Type::f32;
+      const std::int64_t total = of.level().total();
+      const Bytes values = numbers(type, total * columns, false);
+      const Bytes weights = numbers(wide, total * heads, false);
+      const Bytes sums = numbers(wide, of.level().count * heads * columns, false);
+      const WeightedJob job{type,           of.level(),  of.longest, values.data(),
+                            weights.data(), sums.data(), columns,    heads};
+      check_close(weighted(job, total, true), weighted(job, total, false), type);
+      Bytes found(values.size()), wanted(values.size());
+      CHECK_EQ(cuda::weighted_sum_to_values(kStream, job, total, found.data()), 0);
+      weighted_sum_to_values(job, wanted.data());
+      check_close(found, wanted, type);
+      Bytes of_weights(weights.size()), on_cpu(weights.size());
+      CHECK_EQ(cuda::weighted_sum_to_weights(kStream, job, total, of_weights.data()), 0);
+      weighted_sum_to_weights(job, on_cpu.data());
+      check_close(of_weights, on_cpu, wide);
+    }
+  }
+}

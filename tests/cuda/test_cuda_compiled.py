@@ -55,7 +55,9 @@ def test_one_graph_serves_all_lengths(torch, device, compiled, name):
 def pooled(r):
     """Attention pooling, then a rectangle: what models are made of."""
     weights = (r * 2).softmax()
-    return (weights * r).sum(), r.max(empty=0.0), r.to_dense()
+    block, mask = vl.ops.gather_dense(r, [1, 0])
+    pools = r.attention_pool(r * 2), vl.ops.reduce_dense(r.to_dense(), r.lengths)
+    return (weights * r).sum(), r.max(empty=0.0), r.to_dense(), *pools, block, mask
 
 
 @pytest.mark.slow

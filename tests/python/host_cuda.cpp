@@ -16,6 +16,55 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace {
+
+/// What was asked of streams, in order: for tests.
+std::vector<std::string> asked;
+std::mutex asking;
+/// Whether events have come only when somebody waited for them.
+bool holds_events = false;
+
+void note(const std::string& what) {
+  const std::lock_guard<std::mutex> alone(asking);
+  asked.push_back(what);
+}
+
+/// Memory of the host that counts as pinned.
+struct Pinned final : c10::Allocator {
+  c10::DataPtr allocate(std::size_t bytes) override {
+    void* const data = bytes > 0 ? std::malloc(bytes) : nullptr;
+    if (data != nullptr) {
+      const std::lock_guard<std::mutex> alone(asking);
+      blocks[static_cast<const char*>(data)] = bytes;
+    }
+    return {data, data, &release, c10::Device(c10::DeviceType::CPU)};
+  }
+  c10::DeleterFnPtr raw_deleter() const override { return &release; }
+  void copy_data(void* to, const void* from, std::size_t bytes) const override {
+    std::memcpy(to, from, bytes);
+  }
+  static bool has(const void* data) {
+    const std::lock_guard<std::mutex> alone(asking);
+    const auto* const at = static_cast<const char*>(data);
+    auto behind = blocks.upper_bound(at);
+    return behind != blocks.begin() && at < (--behind)->first + behind->second;
+  }
+  static void release(void* data) {
+    const std::lock_guard<std::mutex> alone(asking);
+    blocks.erase(static_cast<const char*>(data));
+    std::free(data);
+  }
+  static inline std::map<const char*, std::size_t> blocks;
+};
+
+Pinned pinned;
+
+}  // namespace
 
 // torch looks for its hooks by this name.
 namespace at {
@@ -35,6 +84,8 @@ struct CUDAHooks final : CUDAHooksInterface {
   c10::DeviceIndex maybeExchangeDevice(c10::DeviceIndex) const override { return 0; }
   int getNumGPUs() const override { return 1; }
   Device getDeviceFromPtr(void*) const override { return {kCUDA, 0}; }
+  bool isPinnedPtr(const void* data) const override { return Pinned::has(data); }
+  Allocator* getPinnedMemoryAllocator() const override { return &pinned; }
 };
 
 REGISTER_CUDA_HOOKS(CUDAHooks)
@@ -43,20 +94,49 @@ REGISTER_CUDA_HOOKS(CUDAHooks)
 
 namespace c10::impl {
 
-// One stream, whose work is done when it was asked for.
+// Streams whose work is done when it was asked for; they differ by number alone.
 struct HostGuard : NoOpDeviceGuardImpl<DeviceType::CUDA> {
-  Stream getStream(Device) const noexcept override {
-    return Stream(Stream::DEFAULT, Device(DeviceType::CUDA, 0));
+  struct Event {
+    StreamId stream = 0;
+    bool has_come = false;
+  };
+
+  Device getDevice() const override { return {DeviceType::CUDA, 0}; }
+  Device exchangeDevice(Device) const override { return {DeviceType::CUDA, 0}; }
+  Stream getStream(Device) const noexcept override { return of(current); }
+  Stream getDefaultStream(Device) const override { return of(0); }
+  Stream getNewStream(Device, int) const override { return of(++made); }
+  Stream exchangeStream(Stream stream) const noexcept override {
+    const Stream before = of(current);
+    current = stream.id();
+    return before;
   }
-  void record(void**, const Stream&, const DeviceIndex, const EventFlag) const override {}
-  void block(void*, const Stream&) const override {}
-  bool queryEvent(void*) const override { return true; }
-  void destroyEvent(void*, const DeviceIndex) const noexcept override {}
-  void synchronizeEvent(void*) const override {}
+  void record(void** event, const Stream& stream, const DeviceIndex, const EventFlag) const override {
+    if (*event == nullptr) *event = new Event;
+    *static_cast<Event*>(*event) = {stream.id(), !holds_events};
+    note("record " + std::to_string(stream.id()));
+  }
+  void block(void* event, const Stream& stream) const override {
+    note(std::to_string(stream.id()) + " waits for " + std::to_string(static_cast<Event*>(event)->stream));
+  }
+  bool queryEvent(void* event) const override {
+    return event == nullptr || static_cast<Event*>(event)->has_come;
+  }
+  void destroyEvent(void* event, const DeviceIndex) const noexcept override {
+    delete static_cast<Event*>(event);
+  }
+  void synchronizeEvent(void* event) const override {
+    if (event != nullptr) static_cast<Event*>(event)->has_come = true;
+    note("synchronize");
+  }
   void* getStreamNativeHandle(const Stream) const override { return nullptr; }
   bool queryStream(const Stream&) const override { return true; }
-  void synchronizeStream(const Stream&) const override {}
+  void synchronizeStream(const Stream&) const override { note("synchronize"); }
   DeviceIndex deviceCount() const noexcept override { return 1; }
+
+  static Stream of(StreamId id) { return Stream(Stream::UNSAFE, Device(DeviceType::CUDA, 0), id); }
+  static inline thread_local StreamId current = 0;
+  static inline StreamId made = 0;
 };
 
 C10_REGISTER_GUARD_IMPL(CUDA, HostGuard)
@@ -104,7 +184,11 @@ at::Tensor on_cpu(const at::Tensor& x) {
   return same;
 }
 
-at::Tensor& copy(at::Tensor& to, const at::Tensor& from, bool) {
+at::Tensor& copy(at::Tensor& to, const at::Tensor& from, bool non_blocking) {
+  if (to.is_cuda() && !from.is_cuda()) {
+    note(std::string(from.is_pinned() ? "pinned" : "pageable") + (non_blocking ? "" : ", blocking") +
+         " copy on " + std::to_string(c10::impl::HostGuard::current));
+  }
   if (to.numel() > 0) on_cpu(to).copy_(on_cpu(from));
   return to;
 }
@@ -132,6 +216,10 @@ const at::Tensor& resize(const at::Tensor& x, c10::IntArrayRef sizes, std::optio
   return x;
 }
 
+void record_stream(at::Tensor&, at::Stream stream) {
+  note("kept for " + std::to_string(stream.id()));
+}
+
 void run_on_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   at::native::cpu_fallback(op, stack);
 }
@@ -145,6 +233,7 @@ TORCH_LIBRARY_IMPL(aten, CUDA, m) {
   m.impl("_copy_from", &copy_from);
   m.impl("_copy_from_and_resize", &copy_from_and_resize);
   m.impl("resize_", &resize);
+  m.impl("record_stream", &record_stream);
   m.impl("as_strided", &at::native::as_strided_tensorimpl);
   m.impl("view", &at::native::view);
   m.impl("view_as_real", &at::native::view_as_real);
@@ -156,4 +245,12 @@ TORCH_LIBRARY_IMPL(_, CUDA, m) {
   m.fallback(torch::CppFunction::makeFromBoxedFunction<&run_on_cpu>());
 }
 
-PYBIND11_MODULE(host_cuda_device, m) {}
+PYBIND11_MODULE(host_cuda_device, m) {
+  m.def("asked", [] {
+    const std::lock_guard<std::mutex> alone(asking);
+    pybind11::list result;
+    for (const std::string& what : std::exchange(asked, {})) result.append(what);
+    return result;
+  });
+  m.def("hold_events", [](bool hold) { holds_events = hold; });
+}

@@ -235,3 +235,59 @@ def test_containers_go_there_and_back(kind):
     assert there.device == "cuda:0"
     assert there.to("cuda:0") is there
     assert there.cpu().equals(x)
+
+
+def test_numbers_are_counted_and_looked_up_there():
+    counted = vl.Ragged(torch.tensor([1, 1, 2, 0]), [3, 1])
+    weights = torch.tensor([0.5, 0.5, 2, 1], requires_grad=True)
+    for there in (counted.cuda(), counted):
+        placed = weights.to(there.values.device)
+        for found in (there.bincount(4), there.bincount(weights=placed)):
+            assert found.device == there.values.device
+        assert there.bincount(4).tolist() == [[0, 2, 1, 0], [1, 0, 0, 0]]
+        assert there.bincount(weights=placed).tolist() == [[0, 1, 2], [1, 0, 0]]
+    with pytest.raises(ValueError, match="row 1, in sequence 0, is -1"):
+        vl.Ragged(torch.tensor([1, -1]).cuda(), [2]).bincount()
+    r = vl.Ragged(torch.tensor([1.0, 3.0, torch.nan, 2.0, 2.0, 7.0]), [3, 0, 3])
+    queries = vl.Ragged(torch.tensor([3.0, torch.nan, 9.0, 2.0]), [2, 0, 2])
+    for side in ("left", "right"):
+        found = r.cuda().searchsorted(queries.cuda(), side)
+        assert found.device == "cuda:0"
+        assert found.cpu().equals(r.searchsorted(queries, side))
+
+
+def test_indices_may_lie_there():
+    r = vl.Ragged(torch.arange(12.0).reshape(6, 2), [3, 0, 3])
+    index = torch.tensor([2, 0, -2])
+    for found, wanted in (
+        (r.cuda()[index.cuda()], r[index]),
+        (r.cuda().gather(index[:2].cuda()), r.gather(index[:2])),
+    ):
+        assert found.cpu().equals(wanted)
+    found = ops.gather_dense(r.cuda(), index.cuda(), padding_side="left", fill=7, positions=True)
+    wanted = ops.gather_dense(r, index, padding_side="left", fill=7, positions=True)
+    assert all(torch.equal(x.cpu(), y) for x, y in zip(found, wanted, strict=True))
+    block, mask = ops.gather_dense(r.cuda(), torch.tensor([0, 5, -9]).cuda(), max_len=2, fill=7)
+    assert block[1:].unique().tolist() == [7]
+    assert mask.tolist() == [[True] * 2, [False] * 2, [False] * 2]
+
+
+@pytest.mark.parametrize("op", ["sum", "max", "var"])
+def test_rectangles_are_pooled_where_they_lie(op):
+    block = torch.randn(4, 5, 3)
+    found = ops.reduce_dense(block.cuda(), [3, 5, 1, 2], op)
+    torch.testing.assert_close(found.cpu(), ops.reduce_dense(block, [3, 5, 1, 2], op))
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32, torch.float64])
+def test_attention_pools_there(dtype):
+    x, scores = torch.randn(9, 4).to(dtype), torch.randn(9, 2).to(dtype)
+    lengths = [4, 0, 5]
+    results = []
+    for device in ("cpu", "cuda"):
+        given = [each.clone().to(device).requires_grad_() for each in (x, scores)]
+        pooled = ops.attention_pool(given[0], given[1], lengths)
+        pooled.pow(2).sum().backward()
+        results.append([pooled.detach(), *(each.grad for each in given)])
+    for found, wanted in zip(*reversed(results), strict=True):
+        torch.testing.assert_close(found.cpu(), wanted)

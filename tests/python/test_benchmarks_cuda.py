@@ -35,13 +35,25 @@ def test_contenders_agree_with_the_reference(name):
 
 
 def test_every_promise_has_a_row():
-    promised = {"pad", "unpad", "gather", "expand", "concat", "reduce", "softmax", "sort", "small"}
+    promised = {
+        "epoch",
+        "pad",
+        "unpad",
+        "gather",
+        "expand",
+        "concat",
+        "reduce",
+        "softmax",
+        "sort",
+        "small",
+        "fused",
+    }
     assert {name.split(".")[0] for name in ROWS} == promised
     for name, entry in ROWS.items():
         case = timing.DeviceCase(tiny=True, device="cpu")
         with harness.opened(entry, case=case):
             beside = set(case.yardsticks)
-        assert beside & {"copy", "torch copy_"} or name.startswith("small"), name
+        assert beside & {"copy", "torch copy_", "bus"} or name.startswith("small"), name
 
 
 def test_wrong_results_are_refused():

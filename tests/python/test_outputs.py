@@ -60,6 +60,7 @@ TABLE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "backprop_reduce_min": ({"d_mins": per_sequence(), "which": one_each()}, {"lengths": LENGTHS}),
     "block_mask": ({}, {"lengths": LENGTHS}),
     "to_dense": ({"X": rows()}, {"lengths": LENGTHS}),
+    "reduce_dense": ({"block": rows(count=16).reshape(4, 4, WORDS)}, {"lengths": LENGTHS}),
     "from_dense": ({"block": rows(count=16).reshape(4, 4, WORDS)}, {"lengths": LENGTHS}),
 }
 for name in ("reverse", "cumsum", "cumprod", "cummax", "cummin"):

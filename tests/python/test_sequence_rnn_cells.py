@@ -153,15 +153,6 @@ def test_states_may_widen_where_they_start():
     assert np.array_equal(result, sequence.rnn(lambda x, h: x + h, X, H)[1])
 
 
-@pytest.mark.parametrize("name", ["LSTM", "GRU", "RNN"])
-def test_layers_of_torch_are_no_cells(name):
-    x = X._make(torch.from_numpy(X.values), X.levels)
-    for init in (None, torch.zeros(3, 2)):
-        text = f"^cell: {name} runs over all steps, expected a cell of one step, as {name}Cell"
-        with pytest.raises(TypeError, match=text):
-            sequence.rnn(getattr(torch.nn, name)(2, 2), x, init)
-
-
 (Y, LAST), BACK = sequence.rnn(plain, X, H, is_train=True)
 (_, PAIR), BACK_OF_TWO = sequence.rnn(two, X, (H, H), is_train=True)
 

@@ -129,6 +129,16 @@ OF_FLAT = {
         (r > 3) & (r < 4) | (r == 3),
     ),
     "pool": lambda r: (vl.sequence_pool(r, "sum"), vl.sequence_pool(r, "max"), vl.sequence_concat([r, r])),
+    "attention": lambda r: (r.attention_pool(r[:, :, 0]), r.attention_pool(r.values * 2, temperature=0.5)),
+    "masked_pool": lambda r: tuple(
+        ops.reduce_dense(r.to_dense(padding_side="left"), r.lengths, op, padding_side="left", empty=0)
+        for op in ("mean", "sum", "max", "logsumexp", "any")
+    ),
+    "batches": lambda r: (
+        ops.gather_dense(r, [1, 0, 1], max_len=2, padding_side="left", positions=True),
+        ops.gather_dense(r, PLACES, pad_to_multiple_of=4, fill=-1.0),
+        ops.gather_dense(r),
+    ),
     "rectangles": lambda r: (vl.sequence_pad(r, 0.0), vl.Ragged.from_dense(r.to_dense(), r.lengths)),
 }
 OF_WHOLE = {

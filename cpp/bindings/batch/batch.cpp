@@ -55,31 +55,57 @@ BatcherObject::BatcherObject(const py::list& shards, const std::vector<std::stri
   read_.settle();
 }
 
+AskedRows::AskedRows(py::handle rows, py::handle start, py::handle end, std::uint64_t seed,
+                     std::uint64_t epoch, py::handle counters, py::handle prefix_rows, py::handle suffix_rows)
+    : picked(as_ints(rows, "rows")) {
+  using batch_arguments::optional_ints;
+  request.rows = picked.data;
+  request.n = picked.count;
+  request.start = optional_ints(start, "start", picked.count, others[0]);
+  request.end = optional_ints(end, "end", picked.count, others[1]);
+  request.dice = {seed, epoch};
+  request.counters = optional_ints(counters, "counters", picked.count, others[2]);
+  request.prefix_rows = optional_ints(prefix_rows, "prefix_rows", picked.count, others[3]);
+  request.suffix_rows = optional_ints(suffix_rows, "suffix_rows", picked.count, others[4]);
+}
+
 py::dict BatcherObject::call(py::handle rows, py::handle start, py::handle end, std::uint64_t seed,
                              std::uint64_t epoch, py::handle counters, py::handle prefix_rows,
                              py::handle suffix_rows, py::handle out, py::handle grow) const {
-  using batch_arguments::optional_ints;
-  const Ints picked = as_ints(rows, "rows");
-  Ints keep[5];
-  BatchRequest request;
-  request.rows = picked.data;
-  request.n = picked.count;
-  request.start = optional_ints(start, "start", picked.count, keep[0]);
-  request.end = optional_ints(end, "end", picked.count, keep[1]);
-  request.dice = {seed, epoch};
-  request.counters = optional_ints(counters, "counters", picked.count, keep[2]);
-  request.prefix_rows = optional_ints(prefix_rows, "prefix_rows", picked.count, keep[3]);
-  request.suffix_rows = optional_ints(suffix_rows, "suffix_rows", picked.count, keep[4]);
+  const AskedRows asked(rows, start, end, seed, epoch, counters, prefix_rows, suffix_rows);
+  const cuda::Kernels* const kernels = kernels_on_host();
   const std::int64_t mapped = model_->trusted() ? 0 : kMapped;
   std::optional<BatchPlan> plan;
   {
-    const Unlocked unlocked(picked.count * 64 + mapped);
-    plan.emplace(*model_, request);
+    const Unlocked unlocked(asked.picked.count * 64 + mapped);
+    plan.emplace(*model_, asked.request, kernels != nullptr);
   }
   py::dict result = batch_arrays(*plan, names_, dtypes_, read_, out, grow);
+  if (!plan->stage().arrays.empty() && plan->stage().axes.size() <= cuda::kMostDepth) {
+    std::vector<std::byte*> outputs;
+    for (const BatchOutput& output : plan->outputs()) outputs.push_back(output.data);
+    Buffer block(plan->stage().bytes);
+    plan->write_stage(block.data());
+    make_arrays({kernels, {}, nullptr}, plan->stage(), block.data(), outputs);
+    return result;
+  }
   const Unlocked unlocked(plan->bytes() + mapped);
   plan->run();
   return result;
+}
+
+std::unique_ptr<BatchPlan> BatcherObject::stage(const BatchRequest& request) const {
+  const Unlocked unlocked(request.n * 64 + (model_->trusted() ? 0 : kMapped));
+  return std::make_unique<BatchPlan>(*model_, request, true);
+}
+
+py::str BatcherObject::name_of(const BatchOutput& output) const {
+  return output.kind == BatchOutput::Kind::values ? names_[static_cast<std::size_t>(output.key)]
+                                                  : py::str(output.name);
+}
+
+py::dtype BatcherObject::dtype_of(const BatchOutput& output) const {
+  return dtype_of_output(output, dtypes_);
 }
 
 py::array BatcherObject::lengths(py::handle rows) const {

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "support/arrays.hpp"
+#include "support/device.hpp"
 #include "support/ndarray.hpp"
 #include "support/overlap.hpp"
 #include "varlen/model/batch_plan.hpp"
@@ -25,6 +27,18 @@ BatchOptions batch_options(const py::dict& given);
 BatchKey batch_key(const std::string& name, int dim, py::handle fill, py::handle nan,
                    const BatchOptions& options);
 
+/// The rows that a batch is asked for, and what they are read from.
+struct AskedRows {
+  AskedRows(py::handle rows, py::handle start, py::handle end, std::uint64_t seed, std::uint64_t epoch,
+            py::handle counters, py::handle prefix_rows, py::handle suffix_rows);
+  AskedRows(const AskedRows&) = delete;
+  AskedRows& operator=(const AskedRows&) = delete;
+
+  Ints picked;
+  Ints others[5];
+  BatchRequest request;
+};
+
 class BatcherObject {
  public:
   BatcherObject(const py::list& shards, const std::vector<std::string>& labels, const py::object& prefix,
@@ -34,6 +48,13 @@ class BatcherObject {
   py::dict call(py::handle rows, py::handle start, py::handle end, std::uint64_t seed, std::uint64_t epoch,
                 py::handle counters, py::handle prefix_rows, py::handle suffix_rows, py::handle out,
                 py::handle grow) const;
+
+  /// The same rows on their way to a device: what `StagedBatch` holds.
+  [[nodiscard]] std::unique_ptr<BatchPlan> stage(const BatchRequest& request) const;
+  /// The name and the dtype of an output.
+  [[nodiscard]] py::str name_of(const BatchOutput& output) const;
+  [[nodiscard]] py::dtype dtype_of(const BatchOutput& output) const;
+  [[nodiscard]] bool reads_maps() const noexcept { return !model_->trusted(); }
 
   /// Rows of each record at axis 1, before any window: int64, all records or those of `rows`.
   py::array lengths(py::handle rows) const;
@@ -50,5 +71,15 @@ class BatcherObject {
 py::dict batch_arrays(BatchPlan& plan, const std::vector<py::str>& names,
                       const std::vector<py::dtype>& dtypes, const MemoryRead& read, py::handle out,
                       py::handle grow);
+
+/// The dtype of an output; `dtypes` has those of the keys.
+[[nodiscard]] py::dtype dtype_of_output(const BatchOutput& output, const std::vector<py::dtype>& dtypes);
+
+/// Makes the arrays of a batch of its block: both lie at the place. `outputs` has an address for each output.
+void make_arrays(const Place& place, const BatchStage& stage, const std::byte* block,
+                 const std::vector<std::byte*>& outputs);
+
+/// `_core.StagedBatch`, and what makes arrays of what it wrote.
+void bind_staged(py::module_& m);
 
 }  // namespace varlen::bindings

@@ -10,23 +10,6 @@ namespace varlen::bindings {
 
 namespace batch_out {
 
-py::dtype dtype_of(const BatchOutput& output, const std::vector<py::dtype>& dtypes) {
-  switch (output.kind) {
-    case BatchOutput::Kind::flags:
-      return py::dtype::of<bool>();
-    case BatchOutput::Kind::bytes:
-      return py::dtype::of<std::uint8_t>();
-    case BatchOutput::Kind::int32:
-      return py::dtype::of<std::int32_t>();
-    case BatchOutput::Kind::int64:
-    case BatchOutput::Kind::number:
-      return py::dtype::of<std::int64_t>();
-    case BatchOutput::Kind::values:
-      break;
-  }
-  return dtypes[static_cast<std::size_t>(output.key)];
-}
-
 /// A buffer of the caller's as an array of the shape that is needed.
 py::array in_buffer(const std::string& name, const py::object& given, const py::dtype& dtype,
                     const Extents& shape, std::int64_t count) {
@@ -56,6 +39,23 @@ py::array in_buffer(const std::string& name, const py::object& given, const py::
 
 }  // namespace batch_out
 
+py::dtype dtype_of_output(const BatchOutput& output, const std::vector<py::dtype>& dtypes) {
+  switch (output.kind) {
+    case BatchOutput::Kind::flags:
+      return py::dtype::of<bool>();
+    case BatchOutput::Kind::bytes:
+      return py::dtype::of<std::uint8_t>();
+    case BatchOutput::Kind::int32:
+      return py::dtype::of<std::int32_t>();
+    case BatchOutput::Kind::int64:
+    case BatchOutput::Kind::number:
+      return py::dtype::of<std::int64_t>();
+    case BatchOutput::Kind::values:
+      break;
+  }
+  return dtypes[static_cast<std::size_t>(output.key)];
+}
+
 py::dict batch_arrays(BatchPlan& plan, const std::vector<py::str>& names,
                       const std::vector<py::dtype>& dtypes, const MemoryRead& read, py::handle out,
                       py::handle grow) {
@@ -71,7 +71,7 @@ py::dict batch_arrays(BatchPlan& plan, const std::vector<py::str>& names,
       result[name] = output.number;
       continue;
     }
-    const py::dtype dtype = batch_out::dtype_of(output, dtypes);
+    const py::dtype dtype = dtype_of_output(output, dtypes);
     const Extents shape(output.shape.data(), output.shape.data() + output.shape.size());
     const std::int64_t count = dtype.itemsize() > 0 ? output.bytes / dtype.itemsize() : 0;
     py::array array;

@@ -128,10 +128,15 @@ py::object pad_there(const py::sequence& list, const Asked& asked) {
   how.keeps = &kept;
   const Offsets there = offsets_at(place, level);
   const Range all{0, level.count()};
-  place.check(place.kernels->pad(place.stream, &there, 1, all, rows, &slots, how, bytes(out)), "pad");
+  cuda::PadMore more;
+  py::object mask;
+  if (asked.with_mask) {
+    py::array marks = empty_at(place, py::dtype::of<bool>(), {level.count(), slots});
+    more.mask = bytes(marks);
+    mask = std::move(marks);
+  }
+  place.check(place.kernels->pad(place.stream, &there, 1, all, rows, &slots, how, more, bytes(out)), "pad");
   if (!asked.with_mask) return out;
-  py::array mask = empty_at(place, py::dtype::of<bool>(), {level.count(), slots});
-  place.check(place.kernels->pad_mask(place.stream, &there, 1, all, &slots, how, bytes(mask)), "pad");
   return py::make_tuple(out, mask);
 }
 

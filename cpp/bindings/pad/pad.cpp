@@ -1,6 +1,7 @@
 #include "pad.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,10 +12,13 @@
 #include "support/device.hpp"
 #include "support/dtypes.hpp"
 #include "support/fastcall.hpp"
+#include "support/index.hpp"
 #include "support/level.hpp"
 #include "support/outputs.hpp"
 #include "support/raise.hpp"
 #include "varlen/checked.hpp"
+#include "varlen/gather.hpp"
+#include "varlen/model/memory.hpp"
 
 namespace varlen::bindings {
 
@@ -46,25 +50,60 @@ py::object outputs_of(const py::object& out, const py::object& marks, const py::
   return py::make_tuple(out, marks, nans);
 }
 
-constexpr Signature<15> kPad{
-    "pad",
-    {"values", "levels", "padding_side", "fill", "mask", "max_len", "truncate", "out", "dtype",
-     "pad_to_multiple", "max_bytes", "sizes", "nan", "nan_mask", "past_caches"},
-    2,
-    15};
+/// Sequences of the values as the rows of a rectangle, each as often as it is named.
+struct Picked {
+  Levels from;       ///< those of the values
+  PlacedInts there;  ///< on a device, where they may have been made
+  Scratch<Range> here;
+  std::int64_t count = 0;
 
-py::object pad_arrays(const Arguments<15>& args) {
+  /// Their rows, of values that are laid out as those were.
+  [[nodiscard]] Scratch<Segment> segments(const Rows& rows) const {
+    Scratch<Segment> result(static_cast<std::int64_t>(here.size()));
+    pad_segments_of(here.data(), count, from.views.data() + 1, rows, result.data());
+    return result;
+  }
+};
+
+Picked picked_of(const Place& place, PyObject* given_source, PyObject* given_indices,
+                 const py::array& values) {
+  Picked result;
+  const py::object seen = seen_argument(given_indices);
+  result.from = levels_of(given_source, values.shape(0), seen ? Place{} : place);
+  if (!seen) {
+    result.there = ints_of_device(place, given_indices, "indices");
+    result.count = result.there.count;
+    return result;
+  }
+  const Offsets& level = result.from.views[0];
+  const Ints indices = index_of(seen, level.count);
+  result.count = indices.count;
+  result.here.make(indices.count);
+  Scratch<std::int64_t> ends(indices.count);
+  refuse(gather_sequences(level, indices.data, indices.count, result.here.data(), ends.data()), level.count,
+         "sequences");
+  if (!place.is_host()) result.there = ints_at(place, indices.data, indices.count);
+  return result;
+}
+
+/// The arguments of `pad`, then `source`, `indices` and `positions`.
+py::object pad_rows(const Arguments<18>& args) {
   const auto [given_values, given_levels, side, given_fill, given_mask, most, truncate, given_out,
-              given_dtype, multiple, given_max_bytes, exact, given_nan, given_nan_mask, given_past] = args;
+              given_dtype, multiple, given_max_bytes, exact, given_nan, given_nan_mask, given_past,
+              given_source, given_indices, given_positions] = args;
   py::array values = as_placed_rows(given_values, "values");
   const Place place = place_of(values);
-  const Levels levels = levels_of(given_levels, values.shape(0), place);
+  const bool picks = given(given_indices);
+  const Levels levels = levels_of(given_levels, picks ? -1 : values.shape(0), place);
   Padding how;
   how.side = side_or_right(side, "padding_side");
   how.cut = side_or_right(truncate, "truncate");
   const auto [sizes, keeps, cuts] = slots_of(levels, exact, most, multiple, how.cut);
   how.keeps = keeps.data();
-  Extents slots{levels.views[0].count};
+  std::optional<Picked> picked;
+  if (picks) picked = picked_of(place, given_source, given_indices, values);
+  const std::int64_t count = picks ? picked->count : levels.views[0].count;
+  Extents slots{count};
   slots.append(sizes.begin(), sizes.end());
   const Extents row(values.shape() + 1, values.shape() + values.ndim());
   Extents shape = slots;
@@ -103,6 +142,12 @@ py::object pad_arrays(const Arguments<15>& args) {
                                     : empty_at(place, to, shape);
   py::object marks = asked(place, or_none(given_mask), "mask", slots, inputs, max_bytes, used);
   py::object nans = asked(place, or_none(given_nan_mask), "nan_mask", shape, inputs, max_bytes, used);
+  py::object places = py::none();  // of devices, beside a mask
+  if (given(given_positions) && truth_of(given_positions, "positions")) {
+    const py::dtype dtype = py::dtype::of<std::int64_t>();
+    padded_bytes("positions", dtype, slots, max_bytes, used);
+    places = empty_at(place, dtype, slots);
+  }
   if (!marks.is_none()) refuse_shared("mask", array_in(marks), array_in(out));
   if (!nans.is_none()) {
     refuse_shared("nan_mask", array_in(nans), array_in(out));
@@ -110,7 +155,7 @@ py::object pad_arrays(const Arguments<15>& args) {
   }
 
   const Rows rows = rows_of(values);
-  const Range all{0, levels.views[0].count};
+  const Range all{0, count};
   std::int64_t bytes = 0;
   for (const py::object* one : {&out, &marks, &nans}) {
     if (!one->is_none()) bytes += array_in(*one).nbytes();
@@ -123,7 +168,10 @@ py::object pad_arrays(const Arguments<15>& args) {
     std::byte* const to_marks = marks.is_none() ? nullptr : bytes_of(marks);
     std::byte* const to_nans = nans.is_none() ? nullptr : bytes_of(nans);
     if (!place.is_host()) {
-      const auto there = offsets_at(place, levels);
+      const auto there = offsets_at(place, picks ? picked->from : levels);
+      cuda::PadMore more;
+      if (picks) more.sequences = picked->there.data;
+      if (!places.is_none()) more.positions = reinterpret_cast<std::int64_t*>(bytes_of(places));
       const int depth = levels.depth();
       py::object keep;
       const std::int64_t width = row_bytes(values) / values.itemsize() * to.itemsize();
@@ -131,34 +179,68 @@ py::object pad_arrays(const Arguments<15>& args) {
       how.fill = fill;
       how.period = period;
       const py::array converted = cast_at(place, values, to, instead);
+      more.mask = to_marks;
       place.check(place.kernels->pad(place.stream, there.data(), depth, all, rows_of(converted), sizes.data(),
-                                     how, to_out),
+                                     how, more, to_out),
                   "pad");
-      if (to_marks != nullptr) {
-        place.check(
-            place.kernels->pad_mask(place.stream, there.data(), depth, all, sizes.data(), how, to_marks),
-            "pad");
-      }
       if (to_nans != nullptr) {
         const py::array are_nan = nan_mask_at(place, values);
         how.fill = nullptr;
+        more.mask = nullptr;
+        more.positions = nullptr;
         place.check(place.kernels->pad(place.stream, there.data(), depth, all, rows_of(are_nan), sizes.data(),
-                                       how, to_nans),
+                                       how, more, to_nans),
                     "pad");
       }
-      return outputs_of(out, marks, nans);
+      return places.is_none() ? outputs_of(out, marks, nans) : py::make_tuple(out, marks, places);
     }
+    const int depth = levels.depth();
+    const Scratch<Segment> segments = picks ? picked->segments(rows) : Scratch<Segment>();
     const Unlocked unlocked(bytes);
-    pad(levels.views.data(), levels.depth(), all, rows, sizes.data(), how, to_out);
-    if (to_marks != nullptr) pad_mask(levels.views.data(), levels.depth(), all, sizes.data(), how, to_marks);
+    const auto write = [&](std::byte* block) {
+      if (picks) return pad_segments(segments.data(), 1, count, depth, sizes.data(), how, block);
+      pad(levels.views.data(), depth, all, rows, sizes.data(), how, block);
+    };
+    write(to_out);
+    if (to_marks != nullptr && picks) {
+      pad_segments_mask(segments.data(), 1, count, depth, sizes.data(), how, to_marks);
+    } else if (to_marks != nullptr) {
+      pad_mask(levels.views.data(), depth, all, sizes.data(), how, to_marks);
+    }
     if (to_nans != nullptr) {
       how.fill = nullptr;
       how.convert = is_nan;
-      pad(levels.views.data(), levels.depth(), all, rows, sizes.data(), how, to_nans);
+      write(to_nans);
     }
   }
   raise_if_lost(lost, values, to, "values");
   return outputs_of(out, marks, nans);
+}
+
+constexpr Signature<15> kPad{
+    "pad",
+    {"values", "levels", "padding_side", "fill", "mask", "max_len", "truncate", "out", "dtype",
+     "pad_to_multiple", "max_bytes", "sizes", "nan", "nan_mask", "past_caches"},
+    2,
+    15};
+
+py::object pad_arrays(const Arguments<15>& args) {
+  Arguments<18> all{};
+  std::copy(args.begin(), args.end(), all.begin());
+  return pad_rows(all);
+}
+
+constexpr Signature<12> kGatherDense{"gather_dense",
+                                     {"values", "levels", "source", "indices", "positions", "padding_side",
+                                      "fill", "max_len", "truncate", "dtype", "pad_to_multiple", "max_bytes"},
+                                     2,
+                                     12};
+
+py::object gather_dense(const Arguments<12>& args) {
+  const auto [values, levels, source, indices, positions, side, fill, most, truncate, dtype, multiple,
+              max_bytes] = args;
+  return pad_rows({values, levels, side, fill, Py_True, most, truncate, nullptr, dtype, multiple, max_bytes,
+                   nullptr, nullptr, nullptr, nullptr, source, indices, positions});
 }
 
 PyMethodDef pad_methods[] = {
@@ -167,6 +249,14 @@ PyMethodDef pad_methods[] = {
         "    out=None, dtype=None, pad_to_multiple=1, max_bytes=None, sizes=None, nan=None, nan_mask=False,\n"
         "    past_caches=None)\n--\n\n"
         "Ragged values to a rectangle (n, sizes..., ...); with masks a tuple of it and them."),
+    method<kGatherDense, gather_dense>(
+        "gather_dense(values, levels, source=None, indices=None, positions=False, padding_side='right',\n"
+        "    fill=None, max_len=None, truncate='right', dtype=None, pad_to_multiple=1, "
+        "max_bytes=None)\n--\n\n"
+        "A rectangle and its mask; on devices the places of rows in their sequences behind them, if "
+        "asked.\n\n"
+        "With indices the values lie under `source`, of which they name sequences; the levels are those of\n"
+        "these, or of all where a device alone knows the indices."),
     {},
 };
 

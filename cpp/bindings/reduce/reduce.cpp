@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "pad/pad.hpp"
 #include "reduce.hpp"
 #include "rooms.hpp"
 #include "support/arrays.hpp"
@@ -20,6 +21,7 @@
 #include "support/outputs.hpp"
 #include "support/raise.hpp"
 #include "varlen/model/memory.hpp"
+#include "varlen/pad.hpp"
 
 namespace varlen::bindings {
 
@@ -87,13 +89,35 @@ bool is_zero(PyObject* number) {
   return PyLong_AsLongAndOverflow(number, &overflow) == 0 && overflow == 0;
 }
 
-/// A reduction of arguments that were found right: what it needs, and what it makes.
+/// The level of a rectangle: as many sequences as that has, none of more rows than it is wide.
+LevelRef level_of_block(PyObject* given_level, const py::array& block) {
+  if (block.ndim() < 2) {
+    raise_value("block: expected (n, width, ...), got shape " +
+                text_of(Extents(block.shape(), block.shape() + block.ndim())));
+  }
+  LevelRef over = level_over(given_level, "block", -1);
+  Level& level = LevelRef::in(over);
+  if (level.count() != block.shape(0)) {
+    raise_value("lengths: " + std::to_string(level.count()) + " of them for " +
+                std::to_string(block.shape(0)) + " rows");
+  }
+  if (level.stats().longest > block.shape(1)) {
+    const Status status = unpad_check(level.view(), block.shape(1));
+    raise_value("lengths: row " + std::to_string(status.where) + " has length " +
+                std::to_string(status.value) + ", the block is " + std::to_string(block.shape(1)) + " wide");
+  }
+  return over;
+}
+
+/// A reduction of arguments that were found right: what it needs, and what it makes. With a side the values
+/// are a rectangle.
 struct Work {
   Work(PyObject* op, PyObject* given_values, PyObject* given_level, PyObject* given_empty,
-       PyObject* given_out)
-      : values(placed_numbers_of(given_values, "X")),
+       PyObject* given_out, const Side* side = nullptr)
+      : values(placed_numbers_of(given_values, side != nullptr ? "block" : "X")),
         place(place_of(values.array)),
-        over(level_over(given_level, "X", values.array.shape(0))) {
+        over(side != nullptr ? level_of_block(given_level, values.array)
+                             : level_over(given_level, "X", values.array.shape(0))) {
     Level& level = LevelRef::in(over);
     job.op = op_named(op);
     const py::dtype dtype = final_dtype(job.op, values);
@@ -105,7 +129,15 @@ struct Work {
     // Zero is what `one` holds, and fits any dtype.
     const bool is_number = given(given_empty) && !is_zero(given_empty);
     const Fill empty_as = is_number ? fill_of(given_empty, dtype, {}, "empty") : Fill{};
-    shape = values.rows(level.count());
+    shape = {level.count()};
+    const py::ssize_t axes = side != nullptr ? 2 : 1;
+    shape.append(values.array.shape() + axes, values.array.shape() + values.array.ndim());
+    job.columns = 1;
+    for (py::ssize_t axis = axes; axis < values.array.ndim(); ++axis) job.columns *= values.array.shape(axis);
+    if (side != nullptr) {
+      job.slots = values.array.shape(1);
+      job.fill_left = *side == Side::left;
+    }
     py::array to = given(given_out) ? checked_out_at(place, "out", given_out, dtype, shape,
                                                      {given_values, values.array, given_empty})
                                     : empty_at(place, dtype, shape);
@@ -114,7 +146,6 @@ struct Work {
     job.type = values.type;
     job.level = offsets_at(place, level);
     job.longest = level.most();
-    job.columns = values.columns();
     job.values = static_cast<const std::byte*>(values.array.data());
     if (empty_as.data() != nullptr) {
       const Convert back = direct ? Convert{} : cast_of(asked, result);
@@ -166,9 +197,7 @@ struct Work {
 
 constexpr Signature<6> kReduce{"reduce", {"op", "values", "level", "empty", "out", "ddof"}, 3, 6};
 
-py::object reduce_array(const Arguments<6>& args) {
-  const double ddof = ddof_of(args[5]);
-  Work work(args[0], args[1], args[2], args[3], args[4]);
+py::object run(Work& work, double ddof) {
   work.job.ddof = ddof;
   if (const Place& place = work.place; !place.is_host()) {
     place.check(
@@ -179,6 +208,22 @@ py::object reduce_array(const Arguments<6>& args) {
     work.run();
   }
   return work.out;
+}
+
+py::object reduce_array(const Arguments<6>& args) {
+  const double ddof = ddof_of(args[5]);
+  Work work(args[0], args[1], args[2], args[3], args[4]);
+  return run(work, ddof);
+}
+
+constexpr Signature<7> kReduceDense{
+    "reduce_dense", {"op", "block", "level", "padding_side", "empty", "out", "ddof"}, 3, 7};
+
+py::object reduce_block(const Arguments<7>& args) {
+  const double ddof = ddof_of(args[6]);
+  const Side side = side_or_right(args[3], "padding_side");
+  Work work(args[0], args[1], args[2], args[4], args[5], &side);
+  return run(work, ddof);
 }
 
 constexpr Signature<5> kExtreme{"reduce_extreme", {"op", "values", "level", "empty", "narrow"}, 3, 5};
@@ -216,6 +261,9 @@ PyMethodDef reduce_methods[] = {
     method<kReduce, reduce_array>(
         "reduce(op, values, level, empty=None, out=None, ddof=0)\n--\n\n"
         "One row a sequence: sum, mean, prod, max, min, any, all, norm, logsumexp, var or std of its rows."),
+    method<kReduceDense, reduce_block>(
+        "reduce_dense(op, block, level, padding_side='right', empty=None, out=None, ddof=0)\n--\n\n"
+        "The same of the rows of a padded rectangle that are there."),
     method<kExtreme, reduce_extreme_array>(
         "reduce_extreme(op, values, level, empty=None, narrow=False)\n--\n\n"
         "The largest or smallest row of each sequence, column by column, and the first row that holds it."),
@@ -226,6 +274,7 @@ PyMethodDef reduce_methods[] = {
 
 void bind_reduce(py::module_& m) {
   add_reduce_back(m);
+  add_weighted(m);
   if (PyModule_AddFunctions(m.ptr(), reduce_methods) != 0) throw py::error_already_set();
 }
 

@@ -21,4 +21,7 @@ pybind11::dtype summed_dtype(const Numbers& values);
 /// backprop_reduce, reduce_blocks.
 void add_reduce_back(pybind11::module_& m);
 
+/// weighted_sum and the ways back.
+void add_weighted(pybind11::module_& m);
+
 }  // namespace varlen::bindings

@@ -467,6 +467,9 @@ void bind_device(py::module_& m) {
         "and "
         "get all arrays and tensors that lie there.");
   m.def("forget_kernels", &forget_kernels, "Arrays of devices are refused, and tensors left to torch.");
+  m.def(
+      "has_kernels", [] { return kernels_of_devices() != nullptr; },
+      "Whether there are kernels of devices, which are looked for.");
   m.def("load_kernels_by", &load_kernels_by, py::arg("load"),
         "load() is called once, when the first array of a device comes.");
   m.def("know_arrays", &know_arrays, py::arg("type"), py::arg("empty"), py::arg("contiguous"),

@@ -51,6 +51,11 @@ struct Segment {
 void pad(const Offsets* levels, int depth, Range rows, Rows values, const std::int64_t* sizes, Padding how,
          std::byte* out) noexcept;
 
+/// segments[k]: the rows of sequence k of those that were picked, `picked[k]` under levels[0] of all. levels
+/// holds those below, or nothing.
+void pad_segments_of(const Range* picked, std::int64_t n, const Offsets* levels, Rows values,
+                     Segment* segments) noexcept;
+
 /// out (n, sizes[0], ..., sizes[depth-1], width): output row i holds the rows of segments
 /// [i * per_row, (i + 1) * per_row) one after another on the first axis. levels of each hold depth - 1.
 void pad_segments(const Segment* segments, std::int64_t per_row, std::int64_t n, int depth,

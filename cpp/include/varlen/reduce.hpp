@@ -30,13 +30,18 @@ struct ReduceJob {
   std::int64_t columns = 1;
   const std::byte* empty = nullptr;  ///< what sequences without rows give, one element; null is zero
   double ddof = 0;                   ///< var and std: what is taken off the number of rows
+  /// Where the values are a rectangle: the rows of each sequence, filled up to so many. 0: they lie end to
+  /// end.
+  std::int64_t slots = 0;
+  bool fill_left = false;  ///< which side of a sequence the rest of its slots is, which nobody reads
 };
 
 /// Bytes of scratch that a job needs, aligned to 8: none, but where threads share a long sequence.
 [[nodiscard]] std::int64_t reduce_scratch(const ReduceJob& job) noexcept;
 
 /// out: level.count rows of `columns` elements of reduced_type. The values are read once; for logsumexp, var
-/// and std twice where a sequence is long. Those of no more than ddof rows are NaN.
+/// and std twice where a sequence is long. Those of no more than ddof rows are NaN. A rectangle gives the
+/// bits that its rows give end to end.
 void reduce(const ReduceJob& job, std::byte* scratch, std::byte* out) noexcept;
 
 struct ReduceBackJob {
@@ -95,6 +100,30 @@ Status reduce_blocks_check(Offsets groups, Offsets blocks) noexcept;
 /// The repeats of each sequence added up, row by row: blocks.total() rows, zeros where there is none. One
 /// after another up to 4096 of them, and those sums likewise, float in double: the same bits for any threads.
 void reduce_blocks(const BlocksJob& job, std::byte* out) noexcept;
+
+/// Rows that are added up by weights, `heads` of them a row: a sequence gives as many rows. Weights and sums
+/// are f64 where the values are, else f32.
+struct WeightedJob {
+  Type type = Type::f32;  ///< of the values: floats
+  Offsets level;
+  std::int64_t longest = 0;            ///< of the level
+  const std::byte* values = nullptr;   ///< level.total() rows of `columns`
+  const std::byte* weights = nullptr;  ///< level.total() rows of `heads`
+  const std::byte* sums = nullptr;     ///< level.count rows of heads * columns: gradients, for the ways back
+  std::int64_t columns = 1;
+  std::int64_t heads = 1;  ///< heads * columns: fewer than 2**31
+};
+
+/// Bytes of scratch that `weighted_sum` needs, aligned to 8: none, but where threads share a sequence.
+[[nodiscard]] std::int64_t weighted_scratch(const WeightedJob& job) noexcept;
+
+/// out: level.count rows of heads * columns elements of the values' type, zeros for empty sequences. Blocks
+/// of 4096 rows are added up in the type of the weights, and those sums in double.
+void weighted_sum(const WeightedJob& job, std::byte* scratch, std::byte* out) noexcept;
+
+/// Its gradients. Of the values: level.total() rows of their type; of the weights: as many of theirs.
+void weighted_sum_to_values(const WeightedJob& job, std::byte* out) noexcept;
+void weighted_sum_to_weights(const WeightedJob& job, std::byte* out) noexcept;
 
 /// Row i divided by the length of sequence i, in place; rows of empty sequences are left. Floats only.
 void divide_by_lengths(Type type, Offsets level, std::int64_t columns, std::byte* rows) noexcept;

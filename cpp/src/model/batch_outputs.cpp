@@ -59,9 +59,16 @@ std::vector<std::int64_t> BatchPlan::shape_of(int axes) const {
   return shape;
 }
 
+void BatchPlan::add_job(std::size_t output, BatchOutput::Part part, int axes, std::function<void()> job) {
+  outputs_[output].part = part;
+  outputs_[output].axes = axes;
+  jobs_.push_back(std::move(job));
+}
+
 void BatchPlan::run() {
   stores_ = stores_for(bytes_);
   for (const auto& job : jobs_) job();
+  for (const auto& job : plain_jobs_) job();
 }
 
 Scratch<Segment> BatchPlan::segments(const Feeds* feeds, int axes) const {
@@ -131,10 +138,11 @@ void BatchPlan::add_values(std::size_t key) {
   std::vector<std::int64_t> shape = shape_of(feeds.axes);
   shape.insert(shape.end(), feeds.row_shape.begin(), feeds.row_shape.end());
   const std::size_t k = add(b_.keys_[key].name, BatchOutput::Kind::values, shape, static_cast<int>(key));
-  jobs_.emplace_back([this, key, k] { write_values(key, at(k)); });
+  add_job(k, BatchOutput::Part::values, feeds.axes, [this, key, k] { write_values(key, at(k)); });
   if (b_.keys_[key].nan == nullptr) return;
-  const std::size_t mask = add(b_.keys_[key].name + "/mask", BatchOutput::Kind::flags, std::move(shape));
-  jobs_.emplace_back([this, key, mask] { write_not_nan(key, at(mask)); });
+  const std::size_t mask =
+      add(b_.keys_[key].name + "/mask", BatchOutput::Kind::flags, std::move(shape), static_cast<int>(key));
+  add_job(mask, BatchOutput::Part::not_nan, feeds.axes, [this, key, mask] { write_not_nan(key, at(mask)); });
 }
 
 void BatchPlan::write_values(std::size_t key, std::byte* to) {
@@ -156,11 +164,20 @@ void BatchPlan::write_values(std::size_t key, std::byte* to) {
 
 void BatchPlan::write_not_nan(std::size_t key, std::byte* to) {
   const Feeds& feeds = b_.feeds_[key];
+  if (feeds.axes == 0 || b_.options_.ragged) {
+    write_not_nan_rows(key, to);
+    return;
+  }
   const std::int64_t width = feeds.width / b_.keys_[key].fill->element_bytes();
-  const bool direct = feeds.axes == 0 || b_.options_.ragged;
+  Buffer rows(total(feeds.axes) * width);
+  write_not_nan_rows(key, rows.data());
+  pad_rows(rows.data(), feeds.axes, width, nullptr, to);
+}
+
+void BatchPlan::write_not_nan_rows(std::size_t key, std::byte* rows) {
+  const Feeds& feeds = b_.feeds_[key];
+  const std::int64_t width = feeds.width / b_.keys_[key].fill->element_bytes();
   const std::int64_t count = (feeds.axes == 0 ? n_ : total(feeds.axes)) * width;
-  Buffer memory = direct ? Buffer() : Buffer(count);
-  std::byte* const rows = direct ? to : memory.data();
   if (feeds.axes == 0) {
     outer(feeds.is_nan, width, rows);
   } else {
@@ -168,7 +185,6 @@ void BatchPlan::write_not_nan(std::size_t key, std::byte* to) {
     end_to_end(feeds.is_nan, key, width, b_.options_.fill_nan ? ones.data() : nullptr, rows);
   }
   for (std::int64_t i = 0; i < count; ++i) rows[i] ^= std::byte{1};
-  if (!direct) pad_rows(rows, feeds.axes, width, nullptr, to);
 }
 
 void BatchPlan::outer(const std::vector<Feed>& feeds, std::int64_t width, std::byte* to) const {
@@ -191,7 +207,7 @@ void BatchPlan::outer(const std::vector<Feed>& feeds, std::int64_t width, std::b
 
 void BatchPlan::add_mask(int axes) {
   const std::size_t k = add(dim_name(axes, "mask"), BatchOutput::Kind::flags, shape_of(axes));
-  jobs_.emplace_back([this, axes, k] {
+  add_job(k, BatchOutput::Part::mask, axes, [this, axes, k] {
     const Scratch<Segment> all = segments(nullptr, axes);
     pad_segments_mask(all.data(), per_row_, n_, axes, sizes_.data(), how(nullptr), at(k));
   });
@@ -200,7 +216,7 @@ void BatchPlan::add_mask(int axes) {
 void BatchPlan::add_levels(int axes) {
   const std::int64_t sequences = axes == 1 ? n_ : total(axes - 1);
   const std::size_t offsets = add(dim_name(axes, "offsets"), BatchOutput::Kind::int64, {sequences + 1});
-  jobs_.emplace_back([this, axes, offsets] {
+  plain_jobs_.emplace_back([this, axes, offsets] {
     std::int64_t* to = ints_at(offsets);
     *to++ = 0;
     if (axes == 1) {
@@ -217,7 +233,9 @@ void BatchPlan::add_levels(int axes) {
                                        " rows do not fit int32; take fewer rows, or cu_seqlens=False");
     }
     const std::size_t k = add(dim_name(1, "cu_seqlens"), BatchOutput::Kind::int32, {sequences + 1});
-    jobs_.emplace_back([this, k] { offsets_of({row_ends_, n_}, reinterpret_cast<std::int32_t*>(at(k))); });
+    plain_jobs_.emplace_back([this, k] {
+      offsets_of({row_ends_, n_}, reinterpret_cast<std::int32_t*>(at(k)));
+    });
   }
   BatchOutput longest;
   longest.name = dim_name(1, "max_length");
@@ -226,7 +244,7 @@ void BatchPlan::add_levels(int axes) {
   outputs_.push_back(std::move(longest));
   if (b_.options_.positions) {
     const std::size_t k = add(dim_name(1, "positions"), BatchOutput::Kind::int64, {total(1)});
-    jobs_.emplace_back([this, k] { positions_of({row_ends_, n_}, ints_at(k)); });
+    plain_jobs_.emplace_back([this, k] { positions_of({row_ends_, n_}, ints_at(k)); });
   }
 }
 
@@ -234,16 +252,16 @@ void BatchPlan::add_extras() {
   const BatchOptions& o = b_.options_;
   if (o.lengths) {
     const std::size_t k = add(dim_name(1, "lengths"), BatchOutput::Kind::int64, {n_});
-    jobs_.emplace_back([this, k] { lengths_of({row_ends_, n_}, ints_at(k)); });
+    plain_jobs_.emplace_back([this, k] { lengths_of({row_ends_, n_}, ints_at(k)); });
   }
   if (o.parts) {
     const std::size_t k = add(dim_name(1, "part"), BatchOutput::Kind::bytes, shape_of(1));
-    jobs_.emplace_back([this, k] { write_parts(at(k)); });
+    add_job(k, BatchOutput::Part::parts, 1, [this, k] { write_parts(at(k)); });
   }
   if (o.windows) {
     const std::size_t begin = add("window/start", BatchOutput::Kind::int64, {n_});
     const std::size_t end = add("window/end", BatchOutput::Kind::int64, {n_});
-    jobs_.emplace_back([this, begin, end] {
+    plain_jobs_.emplace_back([this, begin, end] {
       for (std::size_t k = 0; k < windows_.size(); ++k) {
         ints_at(begin)[k] = windows_[k].begin;
         ints_at(end)[k] = windows_[k].end;
@@ -253,8 +271,16 @@ void BatchPlan::add_extras() {
 }
 
 void BatchPlan::write_parts(std::byte* to) {
-  Buffer memory = b_.options_.ragged ? Buffer() : Buffer(total(1));
-  std::byte* const rows = b_.options_.ragged ? to : memory.data();
+  if (b_.options_.ragged) {
+    write_parts_rows(to);
+    return;
+  }
+  Buffer rows(total(1));
+  write_parts_rows(rows.data());
+  pad_rows(rows.data(), 1, 1, nullptr, to);
+}
+
+void BatchPlan::write_parts_rows(std::byte* rows) {
   std::int64_t done = 0;
   for (std::size_t i = 0; i < static_cast<std::size_t>(count_); ++i) {
     const auto s = static_cast<std::int32_t>(source_of(i));
@@ -263,7 +289,6 @@ void BatchPlan::write_parts(std::byte* to) {
     std::memset(rows + done, part, static_cast<std::size_t>(end - done));
     done = end;
   }
-  if (!b_.options_.ragged) pad_rows(rows, 1, 1, nullptr, to);
 }
 
 }  // namespace varlen

@@ -7,7 +7,8 @@
 
 namespace varlen {
 
-BatchPlan::BatchPlan(const Batcher& batcher, const BatchRequest& request) : b_(batcher), request_(request) {
+BatchPlan::BatchPlan(const Batcher& batcher, const BatchRequest& request, bool staged)
+    : b_(batcher), request_(request) {
   const BatchOptions& options = b_.options_;
   n_ = request.n;
   per_row_ = 1 + (b_.prefix_ >= 0 ? 1 : 0) + (b_.suffix_ >= 0 ? 1 : 0);
@@ -30,6 +31,7 @@ BatchPlan::BatchPlan(const Batcher& batcher, const BatchRequest& request) : b_(b
   check_values();
   settle_sizes();
   add_outputs();
+  if (staged) add_stage();
 }
 
 void BatchPlan::need(Status status, Place place, const std::string& argument) const {

@@ -24,7 +24,7 @@
 namespace varlen {
 namespace {
 
-struct Block {
+struct Allocation {
   void* data = nullptr;
   std::int64_t bytes = 0;
 };
@@ -41,7 +41,7 @@ std::int64_t rounded(std::int64_t bytes, std::int64_t page) {
   return (bytes + step - 1) / step * step;
 }
 
-Block fresh(std::int64_t bytes) {
+Allocation fresh(std::int64_t bytes) {
   const std::int64_t page = bytes >= kHuge ? kHugePage : kPage;
   if (bytes > INT64_MAX / 2) throw std::bad_alloc();
   const std::int64_t size = rounded(bytes, page);
@@ -54,24 +54,24 @@ Block fresh(std::int64_t bytes) {
   return {data, size};
 }
 
-/// Blocks that died, the youngest last.
+/// Allocations that died, the youngest last.
 class Kept {
  public:
-  Block take(std::int64_t bytes) {
+  Allocation take(std::int64_t bytes) {
     const std::lock_guard lock(mutex_);
-    Block* best = nullptr;
+    Allocation* best = nullptr;
     for (int k = 0; k < count_; ++k) {
-      Block& one = blocks_[static_cast<std::size_t>(k)];
+      Allocation& one = blocks_[static_cast<std::size_t>(k)];
       const bool fits = one.bytes >= bytes && one.bytes / 2 <= bytes;
       if (fits && (best == nullptr || one.bytes <= best->bytes)) best = &one;
     }
     if (best == nullptr) return {};
-    const Block found = *best;
+    const Allocation found = *best;
     remove(best);
     return found;
   }
 
-  void give(Block block) {
+  void give(Allocation block) {
     const std::lock_guard lock(mutex_);
     if (block.bytes > kMost) {
       std::free(block.data);
@@ -112,14 +112,14 @@ class Kept {
     return bytes;
   }
 
-  void remove(Block* at) {
+  void remove(Allocation* at) {
     total_ -= at->bytes;
     std::copy(at + 1, blocks_.data() + count_, at);
     --count_;
   }
 
   std::mutex mutex_;
-  std::array<Block, kCount> blocks_;
+  std::array<Allocation, kCount> blocks_;
   int count_ = 0;
   std::int64_t total_ = 0;
 };
@@ -147,7 +147,7 @@ Buffer::Buffer(std::int64_t bytes) : size_(bytes) {
     if (data_ == nullptr) throw std::bad_alloc();
     return;
   }
-  Block block = kept().take(bytes);
+  Allocation block = kept().take(bytes);
   if (block.data == nullptr) block = fresh(bytes);
   data_ = static_cast<std::byte*>(block.data);
   room_ = block.bytes;

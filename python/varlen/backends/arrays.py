@@ -36,6 +36,7 @@ from varlen._core import (
     rank,
     reduce,
     reduce_blocks,
+    reduce_dense,
     reduce_extreme,
     remove_rows,
     reverse,
@@ -49,12 +50,17 @@ from varlen._core import (
     unpad,
     unsort,
     views,
+    weighted_sum,
+    weighted_sum_to_values,
+    weighted_sum_to_weights,
     windows,
 )
 from varlen.arguments import as_dtype, as_ints, is_zero, refuse_overlap
 from varlen.backends.numpy.arithmetic import equal, ufunc, where
+from varlen.backends.numpy.attention import weighable
 from varlen.backends.numpy.concat import concat, from_list, interleave
-from varlen.backends.numpy.count import bincount, diff
+from varlen.backends.numpy.count import bincount, counts_there, diff
+from varlen.backends.numpy.dense import gather_dense
 from varlen.backends.numpy.image import pad_images, patches
 from varlen.backends.numpy.lists import list2ragged
 from varlen.backends.numpy.lstm import backprop_lstm, lstm
@@ -73,6 +79,7 @@ from varlen.backends.numpy.rows import (
     transpose,
 )
 from varlen.backends.numpy.scatter import backprop_gather_add, gather_add, scatter_add
+from varlen.backends.numpy.search import search
 from varlen.backends.numpy.span import insert_row, insert_rows
 from varlen.backends.numpy.views import as_array, cast, contiguous, is_contiguous, take_columns, tile, zeros
 from varlen.levels import not_empty
@@ -105,6 +112,7 @@ __all__ = [
     "concat_levels",
     "contiguous",
     "copy",
+    "counts_there",
     "device_of",
     "diff",
     "equal",
@@ -120,6 +128,7 @@ __all__ = [
     "gather",
     "gather_add",
     "gather_column",
+    "gather_dense",
     "gather_row",
     "gather_window",
     "hash",
@@ -156,6 +165,7 @@ __all__ = [
     "readable",
     "reduce",
     "reduce_blocks",
+    "reduce_dense",
     "reduce_end",
     "reduce_extreme",
     "remove_rows",
@@ -166,6 +176,7 @@ __all__ = [
     "scan",
     "scan_extreme",
     "scatter_add",
+    "search",
     "seq2col",
     "shift",
     "softmax",
@@ -186,6 +197,10 @@ __all__ = [
     "unpad",
     "unsort",
     "views",
+    "weighable",
+    "weighted_sum",
+    "weighted_sum_to_values",
+    "weighted_sum_to_weights",
     "where",
     "windows",
     "zeros",

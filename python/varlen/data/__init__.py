@@ -1,24 +1,31 @@
 """Datasets, batches, collate functions, samplers, prefetching."""
 
+from varlen.data.batch import Batch
 from varlen.data.buffers import Buffers
-from varlen.data.collator import Collator
+from varlen.data.collator import Collator, StagedCollator
 from varlen.data.dataset import Dataset
+from varlen.data.device_loader import DeviceLoader
 from varlen.data.epoch import Epoch
 from varlen.data.files import open
 from varlen.data.prefetch import Prefetcher
 from varlen.data.records import Records
 from varlen.data.samplers import LengthBuckets, TokenBudget
 from varlen.data.samples import Collate, collate
+from varlen.data.staged import StagedBatch
 
 __all__ = [
+    "Batch",
     "Buffers",
     "Collate",
     "Collator",
     "Dataset",
+    "DeviceLoader",
     "Epoch",
     "LengthBuckets",
     "Prefetcher",
     "Records",
+    "StagedBatch",
+    "StagedCollator",
     "TokenBudget",
     "collate",
     "open",

@@ -9,7 +9,7 @@ import numpy as np
 
 from varlen.arguments import as_int
 from varlen.data.options import BatchOptions
-from varlen.data.plan import Arrays, BatchPlan, Seed
+from varlen.data.plan import BatchPlan, Seed
 from varlen.data.rows import Rows
 from varlen.data.unmapped import run_unmapped
 
@@ -36,7 +36,7 @@ class Batching(Rows):
         epoch: int = 0,
         out: Any = None,
         edges_per_row: bool = False,
-    ) -> Arrays:
+    ) -> Any:
         """The batch of rows, as `Dataset.batch` says.
 
         edges_per_row: a prefix of as many records as the dataset has rows has one for each of them, not for

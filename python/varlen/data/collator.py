@@ -10,16 +10,19 @@ import numpy as np
 
 from varlen.arguments import as_int
 from varlen.backends.values import ArrayT
+from varlen.data.batch import Batch
 from varlen.data.memory import as_joint, columns_of
 from varlen.data.options import BatchOptions
-from varlen.data.plan import Arrays, Batch, BatchPlan, Seed, draw_seed
+from varlen.data.plan import BatchPlan, Seed, draw_seed
 from varlen.data.records import Records
 from varlen.data.shared_epoch import SharedEpoch
+from varlen.data.staging import OwnStaging
 
 if TYPE_CHECKING:
     from varlen.data.dataset import Dataset
+    from varlen.data.staged import StagedBatch
 
-__all__ = ["Collator"]
+__all__ = ["Collator", "StagedCollator"]
 
 
 class Collator(Generic[ArrayT]):
@@ -50,6 +53,8 @@ class Collator(Generic[ArrayT]):
     array([[0, 0, 4],
            [1, 2, 3]], dtype=uint8)
     """
+
+    _staging: Any = None  # where blocks of batches that go to a device come from
 
     def __init__(self, dataset: Dataset, options: BatchOptions, seed: Seed) -> None:
         self.dataset, self.options = dataset, options
@@ -127,22 +132,52 @@ class Collator(Generic[ArrayT]):
                 "or give no seed"
             )
         else:
-            return cast("Batch[ArrayT]", collate_joints(samples, self.options))
+            return cast("Batch[ArrayT]", collate_joints(samples, self.options, out=self._staging))
         epoch = self.epoch
         if epoch is None:
             epoch = getattr(rows, "epoch", 0)
-        batch = self.dataset._run(self.options, rows, seed=self.seed, epoch=epoch, edges_per_row=True)
-        return cast("Batch[ArrayT]", batch)
+        return cast("Batch[ArrayT]", self._batch(rows, epoch))
+
+    def _batch(self, rows: Any, epoch: int) -> Any:
+        return self.dataset._run(
+            self.options, rows, seed=self.seed, epoch=epoch, out=self._staging, edges_per_row=True
+        )
 
     def __repr__(self) -> str:
         return f"Collator({self.dataset!r})"
+
+
+class StagedCollator(Collator[Any]):
+    """A collator of batches that go to a device. Made by `Dataset.collator(device=...)`.
+
+    It touches no device, so it works in forked workers of a DataLoader: each of its batches is one block of
+    memory, which the parent copies.
+
+    Parameters
+    ----------
+    dataset, options, seed
+        As `Collator` takes them.
+
+    Examples
+    --------
+    >>> import varlen as vl
+    >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3], [], [4]]}))
+    >>> ds.collator(device="cuda", masks=False)([2, 0])
+    StagedBatch(['x'], 132 bytes)
+    """
+
+    _staging = OwnStaging()
+
+    if TYPE_CHECKING:
+
+        def __call__(self, samples: Any) -> StagedBatch: ...  # type: ignore[override]
 
 
 def _is_int(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
-def collate_joints(samples: Sequence[Any], options: BatchOptions, seed: Seed = None) -> Arrays:
+def collate_joints(samples: Sequence[Any], options: BatchOptions, seed: Seed = None, out: Any = None) -> Any:
     """Records, each a JointNestedRaggedTensorDict whose outer dim are its events, as one batch.
 
     As `JointNestedRaggedTensorDict.vstack(samples).to_dense()`, without the copy in between. Where dtypes
@@ -157,4 +192,4 @@ def collate_joints(samples: Sequence[Any], options: BatchOptions, seed: Seed = N
             if dtype != column.dtype:
                 columns[name] = replace(column, dtype=np.result_type(dtype, column.dtype))
     plan = BatchPlan(joints, labels, columns, options, lift=True)
-    return plan.run(np.arange(len(joints)), seed=seed)
+    return plan.run(np.arange(len(joints)), seed=seed, out=out)

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from varlen import _core
 from varlen.arguments import as_bool, as_int
+from varlen.data.batch import Batch
 from varlen.data.batching import Batching
-from varlen.data.collator import Collator
+from varlen.data.collator import Collator, StagedCollator
 from varlen.data.epoch import Epoch
 from varlen.data.memory import Ints, MemorySource
 from varlen.data.options import BatchOptions, OptionsCache, with_options
-from varlen.data.plan import Batch, Seed
+from varlen.data.plan import Seed
 from varlen.types.attributes import attributes_of
 
 if TYPE_CHECKING:
@@ -56,6 +57,12 @@ class Dataset(Batching):
         self._options = OptionsCache()
         self._collate: Collator[NDArray[Any]] | None = None
 
+    @overload
+    def batch(
+        self, rows: Any, *, device: torch.device | str | int, framework: Literal["torch"] | None = None,
+        start: Any = None, end: Any = None, seed: Seed = None, epoch: int = 0, out: Any = None,
+        **options: Unpack[ArrayBatchKeywords],
+    ) -> Batch[torch.Tensor]: ...  # fmt: skip
     @overload
     def batch(
         self, rows: Any, *, framework: Literal["torch"], start: Any = None, end: Any = None,
@@ -148,10 +155,15 @@ class Dataset(Batching):
             their front. Or a `Buffers`, which grow as needed.
         framework
             "numpy", or "torch" for tensors that share the arrays' memory.
+        device
+            Where the tensors are: "cuda", "cuda:1", a number or a torch.device. The rows go there end to end,
+            in the dtypes that they are stored in, by one copy; padding, masks, dtypes and what replaces NaN
+            are made there by one kernel, on the current stream. A ragged batch is views of the copy. `out` is
+            then a mapping to tensors there.
 
         Returns
         -------
-        dict
+        Batch
             By name, outer dims first: masks or offsets of a dim before its keys. A padded key of dim d has
             the shape `(len(rows), slots 1, ..., slots d, ...)`.
 
@@ -165,6 +177,8 @@ class Dataset(Batching):
             An option that does not fit, a batch over `max_bytes`, a damaged file: with its name and place.
         OverflowError
             More events than cu_seqlens hold.
+        RuntimeError
+            CUDA cannot be used here; what is missing is said.
 
         Examples
         --------
@@ -232,6 +246,11 @@ class Dataset(Batching):
 
     @overload
     def collator(
+        self, *, device: torch.device | str | int, framework: Literal["torch"] | None = None,
+        seed: Seed = None, **options: Unpack[ArrayBatchKeywords],
+    ) -> StagedCollator: ...  # fmt: skip
+    @overload
+    def collator(
         self, *, framework: Literal["torch"], seed: Seed = None, **options: Unpack[ArrayBatchKeywords]
     ) -> Collator[torch.Tensor]: ...
     @overload
@@ -254,7 +273,8 @@ class Dataset(Batching):
         Returns
         -------
         Collator
-            The function.
+            The function. With a `device` its batches are `StagedBatch`, which `to` takes there: workers make
+            them, their parent copies.
 
         Raises
         ------
@@ -269,7 +289,10 @@ class Dataset(Batching):
         array([[1, 2],
                [4, 0]], dtype=uint8)
         """
-        return Collator(self, BatchOptions(**options), seed)
+        checked = BatchOptions(**options)
+        return (
+            Collator(self, checked, seed) if checked.device is None else StagedCollator(self, checked, seed)
+        )
 
     @property
     def collate(self) -> Collator[NDArray[Any]]:
@@ -286,6 +309,13 @@ class Dataset(Batching):
             self._collate = Collator(self, BatchOptions(), None)
         return self._collate
 
+    @overload
+    def epoch(
+        self, batch_size: int | None = None, *, device: torch.device | str | int,
+        framework: Literal["torch"] | None = None, batches: Iterable[Any] | None = None,
+        shuffle: bool = False, seed: Seed = None, epoch: int | None = None, drop_last: bool = False,
+        prefetch: int = 0, progress: bool = False, **options: Unpack[ArrayBatchKeywords],
+    ) -> Epoch[torch.Tensor]: ...  # fmt: skip
     @overload
     def epoch(
         self, batch_size: int | None = None, *, framework: Literal["torch"],
@@ -330,7 +360,8 @@ class Dataset(Batching):
             Leave out the last batch where it has fewer rows than batch_size.
         prefetch
             Make so many batches ahead, in a thread, into buffers that are used again: a batch is valid until
-            the next one is taken.
+            the next one is taken. With a `device` the next batch is on its way there while the loop works on
+            this one, and batches are the loop's to keep.
         progress
             Show a progress bar.
         **options

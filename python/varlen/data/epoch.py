@@ -9,10 +9,13 @@ import numpy as np
 
 from varlen.arguments import as_bool, as_int
 from varlen.backends.values import ArrayT
+from varlen.data.batch import Batch
 from varlen.data.buffers import Buffers
+from varlen.data.device_loader import ahead
 from varlen.data.options import BatchOptions
-from varlen.data.plan import Batch, Seed
+from varlen.data.plan import Seed
 from varlen.data.prefetch import Prefetcher
+from varlen.data.staging import Ring, usable_device
 
 if TYPE_CHECKING:
     from varlen.data.dataset import Dataset
@@ -111,14 +114,26 @@ class Epoch(Generic[ArrayT]):
     def _make_batches(self, rows: Iterable[Rows]) -> Iterator[Batch[ArrayT]]:
         dataset, options, seed = self._dataset, self._options, self._seed
 
-        def make(batch: Any, out: Buffers | None = None) -> Batch[ArrayT]:
+        def make(batch: Any, out: Buffers | Ring | None = None) -> Batch[ArrayT]:
             epoch = getattr(batch, "epoch", 0) if self._epoch is None else self._epoch
             result = dataset._run(options, batch, seed=seed, epoch=epoch, out=out, edges_per_row=True)
             return cast("Batch[ArrayT]", result)
 
+        if options.device is not None:
+            yield from self._on_device(options.device, make, rows)
+        elif self._prefetch == 0:
+            yield from map(make, rows)
+        else:
+            with Prefetcher(make, rows, depth=self._prefetch) as batches:
+                yield from batches
+
+    def _on_device(self, device: str, make: Any, rows: Iterable[Rows]) -> Iterator[Any]:
+        """Batches on a device; one is on its way there, and others are made before it, where they are made
+        ahead.
+        """
         if self._prefetch == 0:
-            for batch in rows:
-                yield make(batch)
+            yield from map(make, rows)
             return
-        with Prefetcher(make, rows, depth=self._prefetch) as ahead:
-            yield from ahead
+        ring = Ring(usable_device(device), self._prefetch + 1)
+        with Prefetcher(lambda batch, _: make(batch, ring), rows, depth=self._prefetch) as staged:
+            yield from ahead(staged, device)

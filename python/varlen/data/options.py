@@ -70,6 +70,7 @@ class BatchKeywords(ArrayBatchKeywords, total=False):
     """The options of batches of a dataset's rows; `Dataset.batch` says what each does."""
 
     framework: Literal["numpy", "torch"] | None
+    device: Any
 
 
 # Options that are not listed default to None.
@@ -138,6 +139,13 @@ class BatchOptions:
         for name, one in dtype.items() if isinstance(dtype, Mapping) else (("dtype", dtype),):
             if one is not None:
                 as_dtype(one, f"dtype of {name!r}" if one is not dtype else name, objects=True)
+        self.device = None if values["device"] is None else device_name(values["device"])
+        if self.device is not None:
+            if values["framework"] == "numpy":
+                raise ValueError("framework: arrays of NumPy have no device; leave device out, or framework")
+            values["framework"] = "torch"
+        if self.device == "cpu":
+            self.device = None
         if values["window"] is not None and values["max_len"] is None:
             raise ValueError(f"window: {values['window']!r} needs max_len")
         if values["layout"] == "ragged":
@@ -196,6 +204,36 @@ class BatchOptions:
         """The same with some options replaced."""
         changed: BatchKeywords = {**self.values, **options}
         return BatchOptions(**changed)
+
+
+_MOST_DEVICES = 127  # torch counts them in a byte
+
+
+def device_name(device: Any) -> str:
+    """What torch calls a device that batches can go to: "cpu", "cuda" or "cuda:1".
+
+    Raises
+    ------
+    TypeError
+        It is neither a text, nor a number, nor a device of torch.
+    ValueError
+        It is of another kind.
+
+    Examples
+    --------
+    >>> device_name(1), device_name("cuda")
+    ('cuda:1', 'cuda')
+    """
+    if isinstance(device, (int, np.integer)) and not isinstance(device, bool):
+        return f"cuda:{as_int(device, 'device', 0, _MOST_DEVICES)}"
+    name = device if isinstance(device, str) else str(device) if hasattr(device, "type") else None
+    if name is None:
+        raise TypeError(f"device: expected 'cuda', a number or a torch.device, got {type(device).__name__}")
+    kind, _, number = name.partition(":")
+    is_number = ":" not in name or (number.isdecimal() and int(number) <= _MOST_DEVICES)
+    if kind not in ("cpu", "cuda") or not is_number:
+        raise ValueError(f"device: expected 'cpu', 'cuda' or 'cuda:<number>', got {name!r}")
+    return "cpu" if kind == "cpu" else name
 
 
 class OptionsCache:
@@ -258,6 +296,8 @@ def _by_value(value: Any) -> Any:
     kind = type(value)
     if kind is float:
         return kind, value.hex()
+    if kind.__name__ == "device":
+        return kind, str(value)
     if kind in _IMMUTABLE or isinstance(value, (type, np.dtype)):
         return kind, value
     if isinstance(value, Mapping):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any
 
 import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_dtype, as_mapping
-from varlen.backends.values import ArrayT
+from varlen.data.batch import Batch
 from varlen.data.edges import edge_joint
 from varlen.data.memory import ColumnLike
 from varlen.data.options import (
@@ -21,6 +21,8 @@ from varlen.data.options import (
     per_key,
     select_columns,
 )
+from varlen.data.staged import StagedBatch
+from varlen.data.staging import ring_of, usable_device
 from varlen.data.tensors import memory_of_buffer, tensor_dtype, to_tensors, torch_name
 
 __all__ = []
@@ -28,20 +30,6 @@ __all__ = []
 Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
 Arrays = dict[str, Any]
 Seed = int | np.random.Generator | None
-
-if TYPE_CHECKING:
-
-    class Batch(dict[str, ArrayT]):
-        """A batch as type checkers see it: arrays of one kind by name, and the one number among them."""
-
-        @overload
-        def __getitem__(self, key: Literal["dim1/max_length"]) -> int: ...  # type: ignore[overload-overlap]
-        @overload
-        def __getitem__(self, key: str) -> ArrayT: ...
-        def __getitem__(self, key: str) -> ArrayT | int: ...
-
-else:
-    Batch = dict
 
 _PARTS = "dim1/part"
 
@@ -112,7 +100,7 @@ class BatchPlan:
         out: Mapping[str, Any] | None = None,
         counters: Any = None,
         edge_rows: tuple[Any, int] | None = None,
-    ) -> Arrays:
+    ) -> Any:
         """The batch of these rows.
 
         counters: what random windows know the rows by, where it is not `rows`. edge_rows: rows in the dataset
@@ -124,6 +112,9 @@ class BatchPlan:
         if options.is_random:
             number, row_counters = draw_seed(seed, rows)
             counters = counters if row_counters is None else row_counters
+        if options.device is not None:
+            wanted = rows, start, end, number, epoch, counters, prefix_rows, suffix_rows
+            return self._run_on(options.device, wanted, out)
         if out is not None and not isinstance(out, dict):
             as_mapping(out, "out", "names to arrays")
         grow = getattr(out, "grow", None)
@@ -137,10 +128,23 @@ class BatchPlan:
         except OverflowError as error:
             raise overflow_of_padding(error, options.values) from None
         if not options.tensors:
-            return result
+            return Batch(result)
         if options.values["parts"] and _PARTS not in (buffers or ()):
             result[_PARTS] = result[_PARTS].astype(np.int64)  # torch takes uint8 for a mask
-        return to_tensors(result, self._torch_names)
+        return Batch(to_tensors(result, self._torch_names))
+
+    def _run_on(self, device: str, wanted: tuple[Any, ...], out: Any) -> Any:
+        """The batch on a device, or in a block of the staging that `out` is."""
+        is_staging = hasattr(out, "take")
+        staging = out if is_staging else ring_of(usable_device(device))
+        if hasattr(out, "grow"):
+            raise TypeError("out: Buffers are memory of the host; the allocator of a device keeps its own")
+        try:
+            plan = _core.StagedBatch(self.batcher, *wanted)
+        except OverflowError as error:
+            raise overflow_of_padding(error, self.options.values) from None
+        staged = StagedBatch(plan, staging, device, self._torch_names)
+        return staged if is_staging else staged.to(out=out)
 
 
 def draw_seed(seed: Seed, rows: Any) -> tuple[int, Array | None]:

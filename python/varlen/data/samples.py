@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from varlen.backends.values import RowsT
-    from varlen.data.plan import Batch
+    from varlen.data.batch import Batch
     from varlen.joint import JointNestedRaggedTensorDict
 
 __all__ = ["Collate", "collate"]

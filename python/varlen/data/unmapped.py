@@ -10,6 +10,7 @@ from varlen import _core
 from varlen.data.memory import Ints
 from varlen.data.options import BatchOptions
 from varlen.data.plan import Arrays, BatchPlan, Seed, draw_seed
+from varlen.data.staged import StagedBatch
 from varlen.data.tensors import to_tensors
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def run_unmapped(
     epoch: int,
     out: Any,
     edge_rows: tuple[Any, int] | None,
-) -> Arrays:
+) -> Any:
     """The batch of rows, of which only the windows are read.
 
     With `flatten` windows count events of deeper levels, and with a prefix each row has another width: then
@@ -46,6 +47,9 @@ def run_unmapped(
     result = plan.run(numbers, out=out)
     if options.values["windows"]:
         windows: Arrays = {"window/start": starts, "window/end": ends}
+        if isinstance(result, StagedBatch):
+            result._replace(windows)
+            return result
         for name, at in (to_tensors(windows) if options.tensors else windows).items():
             result[name][:] = at
     return result

@@ -1,6 +1,7 @@
 """The joint dict: many ragged keys that share their nesting from the top down.
 
-`from varlen.joint import *` gives what `from nested_ragged_tensors.ragged_numpy import *` gave.
+`from varlen.joint import *` gives what `from nested_ragged_tensors.ragged_numpy import *` gave, and
+JointTensors.
 """
 
 import itertools
@@ -22,6 +23,7 @@ from varlen.joint.compat import (
 )
 from varlen.joint.dense import pprint_dense
 from varlen.joint.joint_dict import JointNestedRaggedTensorDict
+from varlen.joint.placed import JointTensors
 
 __all__ = [
     "NESTED_NUM_LIST_T",
@@ -31,6 +33,7 @@ __all__ = [
     "NUM_LIST_T",
     "NUM_T",
     "JointNestedRaggedTensorDict",
+    "JointTensors",
     "Path",
     "is_ndim_list",
     "itertools",
@@ -40,7 +43,7 @@ __all__ = [
     "warnings",
 ]
 
-for _public in (JointNestedRaggedTensorDict, is_ndim_list, pprint_dense):
+for _public in (JointNestedRaggedTensorDict, JointTensors, is_ndim_list, pprint_dense):
     _public.__module__ = __name__  # where people import them from, and what a repr of the class says
 
 __getattr__ = loaded_from(

@@ -1,5 +1,6 @@
 """Arrays and lengths in, arrays out: the verbs of the package as plain functions."""
 
+from varlen.ops.attention import attention_pool, backprop_attention_pool
 from varlen.ops.bins import bincount
 from varlen.ops.broadcast import broadcast_rows
 from varlen.ops.combine import concatenate, split, stack
@@ -9,6 +10,7 @@ from varlen.ops.differences import diff
 from varlen.ops.fill import fill_empty_rows
 from varlen.ops.flatten import flatten, list2array, unflatten, unpad
 from varlen.ops.gather import boolean_mask, gather
+from varlen.ops.gather_dense import gather_dense
 from varlen.ops.hash import hash, ngrams
 from varlen.ops.lists import list2ragged, pad, ragged2list
 from varlen.ops.lstm import backprop_lstm, lstm_forward_inference, lstm_forward_training
@@ -33,6 +35,7 @@ from varlen.ops.reduce_back import (
     backprop_reduce_min,
     backprop_reduce_sum,
 )
+from varlen.ops.reduce_dense import reduce_dense
 from varlen.ops.reduce_ends import argmax, argmin, reduce_first, reduce_last, reduce_max, reduce_min
 from varlen.ops.scan import cummax, cummin, cumprod, cumsum
 from varlen.ops.scan_back import backprop_cummax, backprop_cummin, backprop_cumprod, backprop_cumsum
@@ -81,8 +84,10 @@ __all__ = [
     "argmax",
     "argmin",
     "argsort",
+    "attention_pool",
     "average_windows",
     "backprop_align",
+    "backprop_attention_pool",
     "backprop_average_windows",
     "backprop_cummax",
     "backprop_cummin",
@@ -130,6 +135,7 @@ __all__ = [
     "from_dense",
     "gather",
     "gather_add",
+    "gather_dense",
     "hash",
     "insert_rows",
     "list2array",
@@ -153,6 +159,7 @@ __all__ = [
     "rank",
     "reduce_all",
     "reduce_any",
+    "reduce_dense",
     "reduce_first",
     "reduce_last",
     "reduce_logsumexp",

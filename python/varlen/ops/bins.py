@@ -54,7 +54,8 @@ def bincount(
     -------
     numpy.ndarray, torch.Tensor or Ragged
         (n, k), for more levels a Ragged of those above: int64, or float64 with weights. Of tensors it has the
-        dtype of the weights, and autograd follows them.
+        dtype of the weights, and autograd follows them. A device is waited for once, for the smallest and the
+        largest number.
 
     Raises
     ------
@@ -83,19 +84,23 @@ def _counts(ids: Any, level: Level, minlength: int, weights: Any) -> Any:
     """How often each number is in each sequence, (n, k), or the sums of weights in its stead."""
     if ids.ndim != 1:
         raise ValueError(f"values: expected numbers, got rows of shape {tuple(ids.shape[1:])}")
+    least = as_int(minlength, "minlength")
+    if weights is not None and tuple(weights.shape) != (len(ids),):
+        raise ValueError(f"weights: have shape {tuple(weights.shape)}, expected ({len(ids)},)")
+    there = backend_of(ids).counts_there(ids, level, least, weights)
+    if there is not None:
+        return there
     numbers = whole_numbers(ids, "values")
     if numbers.size and numbers.min() < 0:
         k = int((numbers < 0).argmax())
         raise ValueError(
             f"values: row {k}, in sequence {level.row_ids[k]}, is {numbers[k]}, which is below 0"
         )
-    width = max(as_int(minlength, "minlength"), int(numbers.max(initial=-1)) + 1)
+    width = max(least, int(numbers.max(initial=-1)) + 1)
     n = len(level)
     size = fits_memory(n * width, "minlength")
     cells = level.row_ids * width + numbers
     if weights is None:
         return like(np.bincount(cells, minlength=size)[:size].reshape(n, width), ids)
-    if len(weights) != len(ids) or weights.ndim != 1:
-        raise ValueError(f"weights: have shape {tuple(weights.shape)}, expected ({len(ids)},)")
     counts = backend_of(weights).bincount(cells, weights, size).reshape(n, width)
     return like(counts, ids) if backend_of(weights) is not backend_of(ids) else counts

@@ -202,22 +202,36 @@ def unpadded(
     >>> unpadded(np.array([[1, 2], [3, 0]]), [2, 1])[0]
     array([1, 2, 3])
     """
+    dense, levels = block_and_levels(block, lengths, mask, padding_side)
+    return backend_of(dense).unpad(dense, levels, padding_side, out), levels
+
+
+def block_and_levels(block: Any, lengths: Any, mask: Any, padding_side: str) -> tuple[Any, Levels]:
+    """A padded rectangle, and its levels from lengths or a mask.
+
+    Raises
+    ------
+    TypeError
+        Lengths and a mask, or neither.
+    ValueError
+        A mask of another shape, with gaps, or with its padding at the other side.
+
+    Examples
+    --------
+    >>> block_and_levels([[1, 2], [3, 0]], None, np.array([[True, True], [True, False]]), "right")[1]
+    (Level(2 sequences, 3 rows, lengths 1 to 2),)
+    """
     if (lengths is None) == (mask is None):
         raise TypeError("give exactly one of lengths and mask")
     dense = block if type(block) is np.ndarray else as_values(block, "block")
-    levels: Levels
     if mask is not None:
         marks = as_values(mask, "mask")
         slots = dense.shape[:2]
         if marks.ndim != len(slots) or any(map(_differ, marks.shape, slots)):
             raise ValueError(f"mask: has shape {tuple(marks.shape)}, the block {tuple(dense.shape)}")
         tracing.is_traced(marks)
-        levels = (backend_of(marks).mask_to_level(marks, padding_side),)
-    elif type(lengths) is Level:
-        levels = (lengths,)
-    else:
-        levels = levels_from(None, lengths)
-    return backend_of(dense).unpad(dense, levels, padding_side, out), levels
+        return dense, (backend_of(marks).mask_to_level(marks, padding_side),)
+    return dense, (lengths,) if type(lengths) is Level else levels_from(None, lengths)
 
 
 def _differ(a: Any, b: Any) -> bool:

@@ -9,7 +9,6 @@ import numpy as np
 from varlen._core import RaggedBase
 from varlen.arguments import one_of
 from varlen.backends import backend_of
-from varlen.backends.values import like
 from varlen.levels import describe_difference, same_levels
 from varlen.ops.inputs import nested, units_of
 from varlen.ops.outputs import ragged_like
@@ -18,9 +17,6 @@ from varlen.tracing import eager_only
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    from varlen._core import Level
     from varlen.backends.values import Lengths, RaggedT, Rows, RowsT
 
 
@@ -85,27 +81,11 @@ def searchsorted(X: Any, v: Any, lengths: Any = None, *, side: str = "left", lev
         sequences = sequences[below.row_ids]
     shape = tuple(given.shape)
     sequences = np.repeat(sequences, int(np.prod(shape[1:]))) if len(shape) > 1 else sequences
-    found = _search(values, units, given.reshape(-1), sequences, side).reshape(shape)
-    return ragged_like(v if isinstance(v, RaggedBase) else X, found, nest) if nest else found
-
-
-def _search(values: Any, level: Level, queries: Any, sequences: NDArray[np.int64], side: str) -> Any:
-    """The place inside its sequence, which ascends, before which each query goes: int64."""
     one_of(side, "side", ("left", "right"))
-    rows, asked = (backend_of(x).readable(x) for x in (values, queries))
-    if rows.ndim != 1 or asked.ndim != 1:
+    asked = given.reshape(-1)
+    if values.ndim != 1 or asked.ndim != 1:
         raise ValueError("values: expected numbers to search in, and numbers to search for")
-    begin = level.offsets[sequences]
-    low, high = begin.copy(), level.offsets[sequences + 1]
-    for _ in range(int(level.longest).bit_length()):
-        middle = (low + high) >> 1
-        candidates = rows[np.minimum(middle, len(rows) - 1)]
-        behind = _before(candidates, asked) if side == "left" else ~_before(asked, candidates)
-        behind &= low < high
-        low, high = np.where(behind, middle + 1, low), np.where(behind, high, middle)
-    return like(low - begin, values)
-
-
-def _before(a: Any, b: Any) -> Any:
-    """Whether a comes before b, in the order of sorting: NaN last."""
-    return (a < b) | ((b != b) & (a == a))
+    if isinstance(values, np.ndarray):
+        values, asked = (backend_of(each).readable(each) for each in (values, asked))
+    found = backend_of(values).search(values, units, asked, sequences, side).reshape(shape)
+    return ragged_like(v if isinstance(v, RaggedBase) else X, found, nest) if nest else found

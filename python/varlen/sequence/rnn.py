@@ -11,6 +11,7 @@ import numpy as np
 from varlen.backends.values import as_values, is_array, is_tensor
 from varlen.levels import same_levels
 from varlen.sequence.inputs import gradient_rows, of_shape, sequences
+from varlen.sequence.layers import is_layer, run_layer
 from varlen.sequence.outputs import check_steps, packed_of
 from varlen.sequence.states import as_many, each_state
 from varlen.sequence.steps import backprop_reorder, init_memories
@@ -52,12 +53,14 @@ def rnn(
         cell(x, h) gives (y, h), or h alone, which is then the output too. x is (size, ...), the rows of the
         step; above the innermost level a Ragged of whole sub-sequences. h has `size` rows. States may be a
         tuple of arrays, as those of an LSTM: cell(x, (h, c)) gives (y, (h, c)), or (h, c), whose first is the
-        output. torch's LSTMCell, GRUCell and RNNCell are such cells.
+        output. torch's LSTMCell, GRUCell and RNNCell are such cells. Or torch's LSTM, GRU or RNN, which runs
+        over all steps by itself, on packed rows and by cuDNN on a GPU: its states are rows (n, width), and
+        (n, layers * directions, width) where it has several of these.
     inputs
         A Ragged of any depth, or a Packed, whose level and order are then taken.
     init
         What each sequence starts with: an array (n, ...), a Ragged of such rows under the levels above, as
-        `rnn` gives its last states, or a tuple of these. None is zeros, for torch's cells.
+        `rnn` gives its last states, or a tuple of these. None is zeros, for torch's cells and layers.
     level
         Whose sequences are run over; -1 is the innermost, whose elements are rows.
     reverse
@@ -82,7 +85,7 @@ def rnn(
     ------
     TypeError
         Inputs that are not a Ragged, a state of another structure than `init`; a list of arrays, where states
-        are a tuple; a cell that gives no arrays at a step, which is named; a layer of torch in its place.
+        are a tuple; a cell that gives no arrays at a step, which is named; `is_train` with a layer of torch.
     ValueError
         Rows that do not fit: of `init`, or of what the cell gave at a step, which is named; of a gradient.
     IndexError
@@ -112,6 +115,11 @@ def rnn(
     """
     x = _packed(inputs, level, order)
     table = x.table
+    if is_layer(cell):
+        if is_train:
+            raise TypeError(f"is_train: autograd follows {type(cell).__name__}; leave it out")
+        outputs, last = run_layer(cell, x, init, reverse, lambda one, name: _rows(one, table, name))
+        return outputs, _in_original_order(last, x)
     forward, backward = (Growing, Shrinking) if reverse else (Shrinking, Growing)
     start = init_memories(_start(cell, init, x), table)
     run = _Run(cell, is_train)
@@ -305,9 +313,6 @@ def _start(cell: Any, init: Any, x: Packed[Any]) -> Any:
     if not callable(cell):
         raise TypeError(f"cell: expected a callable, got {type(cell).__name__}")
     torch = sys.modules.get("torch")
-    if torch is not None and isinstance(cell, torch.nn.RNNBase):
-        name = type(cell).__name__
-        raise TypeError(f"cell: {name} runs over all steps, expected a cell of one step, as {name}Cell")
     if torch is not None and isinstance(cell, torch.nn.RNNCellBase) and not is_tensor(x.values):
         raise TypeError(f"inputs: expected tensors for {type(cell).__name__}, got {type(x.values).__name__}")
     if init is not None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 from varlen._core import RaggedBase
 from varlen.backends.values import ArrayT
 from varlen.ops import reduce_ends
+from varlen.ops.attention import attention_pool
 from varlen.ops.bins import bincount
 from varlen.ops.differences import diff
 from varlen.ops.reduce import count, reduced
@@ -657,6 +658,35 @@ class Computing(RaggedBase[ArrayT]):
         """
         result: Self = log_softmax(self, axis=axis, level=level, temperature=temperature)
         return result
+
+    def attention_pool(self, scores: Any, *, level: int = -1, temperature: float = 1.0) -> ArrayT | Any:
+        """The rows of each sequence added up by the softmax of their scores; as `ops.attention_pool`.
+
+        Parameters
+        ----------
+        scores
+            (total,), or (total, heads), or a Ragged of these that nests as this one.
+        level
+            The level whose sequences become one row each; -1 is the innermost.
+        temperature
+            What the scores are divided by.
+
+        Returns
+        -------
+        (n, ...) or (n, heads, ...) array or tensor, or Ragged of the levels above
+            Zeros for a sequence without rows.
+
+        Raises
+        ------
+        TypeError, ValueError, IndexError
+            As those of `ops.attention_pool`.
+
+        Examples
+        --------
+        >>> vl.Ragged([1.0, 3.0, 5.0], [2, 1]).attention_pool(np.zeros(3))
+        array([2., 5.])
+        """
+        return attention_pool(self, scores, level=level, temperature=temperature)
 
     def diff(self, n: int = 1, *, level: int = -1) -> Self:
         """Each row less the one before it in its sequence, n times over; as `np.diff`.

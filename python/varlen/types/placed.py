@@ -8,6 +8,8 @@ from varlen.arguments import as_bool
 from varlen.backends.values import device_of, pinned, to_device
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from typing_extensions import Self
 
 
@@ -69,7 +71,8 @@ class Placed:
         >>> r.to("cpu") is r
         True
         """
-        return self._moved(to_device(self._rows(), device, as_bool(non_blocking, "non_blocking")))
+        early = as_bool(non_blocking, "non_blocking")
+        return self._moved(lambda values: to_device(values, device, early))
 
     def cpu(self) -> Self:
         """The same sequences with their values on the CPU, as `to("cpu")`.
@@ -139,7 +142,9 @@ class Placed:
         >>> r = vl.Ragged(torch.tensor([3, 1, 4]), [1, 2])
         >>> there = r.pin_memory() if torch.cuda.is_available() else r
         """
-        return self._moved(pinned(self._rows()))
+        return self._moved(pinned)
 
-    def _moved(self, rows: Any) -> Self:
-        return self if rows is self._rows() else self._with_rows(rows)
+    def _moved(self, move: Callable[[Any], Any]) -> Self:
+        rows = self._rows()
+        moved = move(rows)
+        return self if moved is rows else self._with_rows(moved)

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "varlen/cuda/batch.hpp"
 #include "varlen/cuda/cast.hpp"
 #include "varlen/cuda/concat.hpp"
 #include "varlen/cuda/erase.hpp"
@@ -27,6 +28,7 @@
 
 // The functions of the table, noun by noun: each is called as it is declared in the noun's header.
 #define VARLEN_CUDA_KERNELS(KERNEL) \
+  KERNEL(batch)                     \
   KERNEL(cast)                      \
   KERNEL(nan_mask)                  \
   KERNEL(concat)                    \
@@ -60,6 +62,10 @@
   KERNEL(reduce_blocks_scratch)     \
   KERNEL(reduce_blocks)             \
   KERNEL(divide_by_lengths)         \
+  KERNEL(weighted_scratch)          \
+  KERNEL(weighted_sum)              \
+  KERNEL(weighted_sum_to_values)    \
+  KERNEL(weighted_sum_to_weights)   \
   KERNEL(scan_scratch)              \
   KERNEL(scan)                      \
   KERNEL(scan_which)                \

@@ -50,6 +50,15 @@ struct BlocksSizes {
 [[nodiscard]] Error reduce_blocks(Stream stream, const BlocksJob& job, const BlocksSizes& sizes,
                                   std::byte* scratch, std::byte* out) noexcept;
 
+/// Bytes of scratch on the device, aligned to 16: none where no sequence is long.
+[[nodiscard]] std::int64_t weighted_scratch(const WeightedJob& job, std::int64_t total) noexcept;
+[[nodiscard]] Error weighted_sum(Stream stream, const WeightedJob& job, std::int64_t total,
+                                 std::byte* scratch, std::byte* out) noexcept;
+[[nodiscard]] Error weighted_sum_to_values(Stream stream, const WeightedJob& job, std::int64_t total,
+                                           std::byte* out) noexcept;
+[[nodiscard]] Error weighted_sum_to_weights(Stream stream, const WeightedJob& job, std::int64_t total,
+                                            std::byte* out) noexcept;
+
 /// From `rows` to `out`, which may be the same.
 [[nodiscard]] Error divide_by_lengths(Stream stream, Type type, Offsets level, std::int64_t columns,
                                       const std::byte* rows, std::byte* out) noexcept;

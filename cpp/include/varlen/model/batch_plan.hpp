@@ -15,9 +15,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "varlen/batch.hpp"
+#include "varlen/model/batch_stage.hpp"
 #include "varlen/model/joint.hpp"
 #include "varlen/model/memory.hpp"
 #include "varlen/pad.hpp"
@@ -137,9 +139,13 @@ class Batcher {
 /// An array of a batch. Who runs the plan sets `data`.
 struct BatchOutput {
   enum class Kind : std::uint8_t { values, flags, bytes, int32, int64, number };
+  /// What is written there; `plain` is small, and written as it is.
+  enum class Part : std::uint8_t { values, not_nan, mask, parts, plain };
 
   std::string name;
   Kind kind = Kind::values;
+  Part part = Part::plain;
+  int axes = 0;                     ///< ragged ones
   int key = -1;                     ///< values have the dtype of this key's fill
   std::vector<std::int64_t> shape;  ///< that of a row of the key at its end
   std::int64_t bytes = 0;
@@ -150,7 +156,8 @@ struct BatchOutput {
 /// One batch, planned. The Batcher, and the request's arrays, have to outlive it.
 class BatchPlan {
  public:
-  BatchPlan(const Batcher& batcher, const BatchRequest& request);
+  /// `staged`: nothing is written into the outputs, but what they are made of into one block.
+  BatchPlan(const Batcher& batcher, const BatchRequest& request, bool staged = false);
   BatchPlan(const BatchPlan&) = delete;
   BatchPlan& operator=(const BatchPlan&) = delete;
   ~BatchPlan() = default;
@@ -160,6 +167,11 @@ class BatchPlan {
   [[nodiscard]] std::int64_t bytes() const noexcept { return bytes_; }
   /// Writes every output.
   void run();
+
+  /// How the outputs are made of the block, of a plan that is staged.
+  [[nodiscard]] const BatchStage& stage() const noexcept { return stage_; }
+  /// Writes the block of stage().bytes.
+  void write_stage(std::byte* block);
 
  private:
   using Feeds = Batcher::Feeds;
@@ -191,6 +203,8 @@ class BatchPlan {
   // Which outputs, and what is written into each: batch_outputs.cpp.
   void add_outputs();
   std::size_t add(std::string name, BatchOutput::Kind kind, std::vector<std::int64_t> shape, int key = -1);
+  /// Who writes an output, and what that is.
+  void add_job(std::size_t output, BatchOutput::Part part, int axes, std::function<void()> job);
   [[nodiscard]] std::byte* at(std::size_t output) const noexcept { return outputs_[output].data; }
   [[nodiscard]] std::int64_t* ints_at(std::size_t output) const noexcept {
     return reinterpret_cast<std::int64_t*>(outputs_[output].data);
@@ -203,7 +217,19 @@ class BatchPlan {
   void add_extras();
   void write_values(std::size_t key, std::byte* to);
   void write_not_nan(std::size_t key, std::byte* to);
+  void write_not_nan_rows(std::size_t key, std::byte* rows);
   void write_parts(std::byte* to);
+  void write_parts_rows(std::byte* rows);
+
+  // What goes to a device, and what it becomes there: batch_stage.cpp.
+  void add_stage();
+  void stage_values(std::size_t key, StagedArray& array);
+  void stage_not_nan(std::size_t key, StagedArray& array);
+  void stage_levels();
+  /// Room in the block, and who writes it.
+  std::int64_t stage(std::int64_t bytes, std::function<void(std::byte*)> write);
+  /// The rows of a key as they lie in the sources, which are alike.
+  std::int64_t stage_key(std::size_t key);
 
   [[nodiscard]] bool is_above(std::size_t key) const noexcept {
     return b_.options_.flatten && b_.keys_[key].dim > 0 && b_.keys_[key].dim < b_.depth_;
@@ -244,6 +270,10 @@ class BatchPlan {
   std::vector<std::int64_t> keeps_;                ///< most rows of a sequence of every axis
   std::vector<BatchOutput> outputs_;
   std::vector<std::function<void()>> jobs_;
+  std::vector<std::function<void()>> plain_jobs_;  ///< of outputs whose part is plain
+  BatchStage stage_;
+  std::vector<std::pair<std::int64_t, std::function<void(std::byte*)>>> staged_;  ///< places and who writes
+  std::vector<std::int64_t> staged_keys_;  ///< places of rows as they lie in the sources; -1: nowhere
   std::int64_t bytes_ = 0;
   Stores stores_ = Stores::by_size;
 };

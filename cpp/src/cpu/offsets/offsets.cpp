@@ -8,7 +8,7 @@ namespace varlen {
 namespace {
 
 // Short enough that a bad block is walked again at once.
-constexpr std::int64_t kBlock = 1024;
+constexpr std::int64_t kOffsetsAtOnce = 1024;
 
 constexpr std::int64_t difference(std::int64_t a, std::int64_t b) noexcept {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
@@ -32,8 +32,8 @@ Status offsets_from_row_ids(const std::int64_t* row_ids, std::int64_t total, std
 
 Status check_ends(Offsets level, std::int64_t limit) noexcept {
   std::int64_t before = 0;
-  for (std::int64_t begin = 0; begin < level.count; begin += kBlock) {
-    const std::int64_t end = std::min(level.count, begin + kBlock);
+  for (std::int64_t begin = 0; begin < level.count; begin += kOffsetsAtOnce) {
+    const std::int64_t end = std::min(level.count, begin + kOffsetsAtOnce);
     // Ends that are not negative differ by less than 2^63, so a step back shows as a sign.
     std::int64_t seen = level.ends[begin] | difference(level.ends[begin], before);
     for (std::int64_t i = begin + 1; i < end; ++i) {

@@ -18,7 +18,7 @@ namespace varlen {
 namespace {
 
 // Long enough to fill the pipeline, short enough that a failed block is found again at once.
-constexpr std::int64_t kBlock = 1024;
+constexpr std::int64_t kLengthsAtOnce = 1024;
 
 /// What a scan carries from block to block. `seen` or-s the lengths of the block at hand.
 struct Scan {
@@ -178,8 +178,8 @@ Status offsets_from_lengths(const T* lengths, std::int64_t n, std::int64_t* offs
   // 2^62, so a wrap shows in the sign at its end; any other block is walked again with care.
   Scan scan;
   offsets[0] = 0;
-  for (std::int64_t begin = 0; begin < n; begin += kBlock) {
-    const std::int64_t end = std::min(n, begin + kBlock);
+  for (std::int64_t begin = 0; begin < n; begin += kLengthsAtOnce) {
+    const std::int64_t end = std::min(n, begin + kLengthsAtOnce);
     const Scan before = scan;
     scan_fast(scan, lengths, begin, end, offsets + 1);
     if (scan.seen >> kSmallBits != 0 || static_cast<std::int64_t>(scan.sum) < 0) {

@@ -122,6 +122,11 @@ void pad(const Offsets* levels, int depth, Range rows, Rows values, const std::i
   write_levels(levels, depth, rows, values, sizes, how, false, out);
 }
 
+void pad_segments_of(const Range* picked, std::int64_t n, const Offsets* levels, Rows values,
+                     Segment* segments) noexcept {
+  for (std::int64_t k = 0; k < n; ++k) segments[k] = {levels, values, picked[k]};
+}
+
 void pad_segments(const Segment* segments, std::int64_t per_row, std::int64_t n, int depth,
                   const std::int64_t* sizes, Padding how, std::byte* out) noexcept {
   write_segments(segments, per_row, n, depth, sizes, how, false, out);

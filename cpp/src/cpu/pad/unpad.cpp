@@ -82,8 +82,8 @@ constexpr std::array<SmallRows, sizeof...(Is)> small_table(std::index_sequence<I
 constexpr auto kSmallRows = small_table(std::make_index_sequence<kSmall / 16>{});
 
 /// Rows that lie whole in the part, each up to kMedium bytes in the rectangle. As small_rows.
-VARLEN_LOOP std::int64_t medium_rows(Job& job, Range rows, const std::byte* dense,
-                                     std::int64_t row_bytes) noexcept {
+VARLEN_LOOP std::int64_t unpad_medium_rows(Job& job, Range rows, const std::byte* dense,
+                                           std::int64_t row_bytes) noexcept {
   const std::int64_t width = job.width;
   const std::int64_t* const ends = job.levels[job.depth - 1].ends;
   const bool left = job.left;
@@ -168,7 +168,7 @@ void block(Job& job, int axis, Range rows, const std::byte* dense) noexcept {
   }
   if (i < rows.end && row_bytes <= kMedium) {
     const std::int64_t whole = level.end(rows.end - 1) > job.to ? rows.end - 1 : rows.end;
-    i = best<medium_rows>(job, {i, whole}, at(i), row_bytes);
+    i = best<unpad_medium_rows>(job, {i, whole}, at(i), row_bytes);
   }
   for (; i < rows.end; ++i) one_row(job, range(i), at(i), row_bytes);
 }

@@ -9,9 +9,6 @@
 namespace varlen {
 namespace {
 
-// Far enough for a short row to arrive from memory, near enough to be still there.
-constexpr std::int64_t kPrefetchDistance = 12;
-
 /// Rows [begin, end) of the rectangle; whatever is written behind a row lies before `stop`.
 void pad_range(const Piece* pieces, std::int64_t begin, std::int64_t end, std::int64_t slots,
                std::int64_t width, Side side, const FillPattern& fill, std::byte* out) noexcept {

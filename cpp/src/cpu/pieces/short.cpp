@@ -13,7 +13,6 @@ namespace varlen {
 
 namespace {
 
-constexpr std::int64_t kPrefetchDistance = 12;
 constexpr int kLanes = 8;
 
 /// Lane numbers from `first` on.

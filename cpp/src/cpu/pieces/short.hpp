@@ -13,6 +13,8 @@ namespace varlen {
 inline constexpr std::int64_t kShortRow = 512;
 /// Likewise for pieces laid end to end.
 inline constexpr std::int64_t kShortPiece = 64;
+/// Far enough for a short row to arrive from memory, near enough to be still there.
+inline constexpr std::int64_t kPrefetchDistance = 12;
 
 /// Rows [begin, end) as pad_pieces, for slots * width <= kShortRow, width a multiple of 4 and fill.blocks.
 /// Gives the first row that it left: a few at the end, because it may write up to 31 bytes behind a row.

@@ -65,6 +65,7 @@ std::int64_t reduce_scratch(const ReduceJob& job) noexcept {
 
 void reduce(const ReduceJob& job, std::byte* scratch, std::byte* out) noexcept {
   if (job.columns <= 0) return;
+  if (job.slots > 0) return reduce_slots(job, scratch, out);
   if (job.op == Reduce::any || job.op == Reduce::all) return reduce_truth(job, out);
   const Type type = folded(job.op, job.type);
   if (job.op < Reduce::logsumexp) {

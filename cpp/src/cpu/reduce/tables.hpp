@@ -44,6 +44,9 @@ struct ReduceRest {
   } i64, u64;
 };
 
+/// The same as `reduce` where the values are a rectangle.
+void reduce_slots(const ReduceJob& job, std::byte* scratch, std::byte* out) noexcept;
+
 /// any and all.
 void reduce_truth(const ReduceJob& job, std::byte* out) noexcept;
 

@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "support/mark.hpp"
 #include "support/move.hpp"
 #include "support/sequences.hpp"
 #include "varlen/cuda/pad.hpp"
@@ -25,12 +24,38 @@ struct Slots {
   std::int64_t begin;  ///< the first sequence
   bool fill_left;
   bool cut_left;
+  View<const std::int64_t> sequences;  ///< null: one after another
+  View<std::uint8_t> mask;             ///< null: none
+  View<std::int64_t> positions;        ///< null: none
 
   [[nodiscard]] VARLEN_DEVICE Nothing scope(std::int64_t, std::int64_t) const { return {}; }
-  [[nodiscard]] VARLEN_DEVICE std::int64_t source(Nothing, std::int64_t row) const {
+  [[nodiscard]] VARLEN_DEVICE std::int64_t source(Nothing, std::int64_t row) const { return find(row).row; }
+  /// What is said of a slot beside its row.
+  VARLEN_DEVICE void note(std::int64_t slot) const {
+    if (mask.data == nullptr && positions.data == nullptr) return;
+    const Found found = find(slot);
+    if (mask.data != nullptr) mask[slot] = found.row >= 0 ? 1 : 0;
+    if (positions.data != nullptr) positions[slot] = found.position;
+  }
+
+ private:
+  struct Found {
+    std::int64_t row;  ///< -1: none
+    std::int64_t position;
+  };
+
+  [[nodiscard]] VARLEN_DEVICE Found find(std::int64_t row) const {
     std::int64_t at = below.quotient(row);
     row -= at * below.by();
-    at += begin;
+    if (sequences.data == nullptr) {
+      at += begin;
+    } else {
+      at = sequences[at];
+      const std::int64_t count = axes[0].level.count();
+      if (at < 0) at += count;
+      if (at < 0 || at >= count) return {-1, 0};
+    }
+    std::int64_t position = 0;
     for (int d = 0; d < depth; ++d) {
       const Axis& axis = axes[d];
       const std::int64_t slot = axis.below.quotient(row);
@@ -39,10 +64,11 @@ struct Slots {
       const std::int64_t length = axis.level.end(at) - start;
       const std::int64_t kept = length < axis.keep ? length : axis.keep;
       const std::int64_t place = fill_left ? slot - (axis.slots - kept) : slot;
-      if (place < 0 || place >= kept) return -1;
-      at = start + (cut_left ? length - kept : 0) + place;
+      if (place < 0 || place >= kept) return {-1, 0};
+      position = (cut_left ? length - kept : 0) + place;
+      at = start + position;
     }
-    return at;
+    return {at, position};
   }
 };
 
@@ -105,10 +131,15 @@ struct Cells {
 }  // namespace
 
 Error pad(Stream stream, const Offsets* levels, int depth, Range rows, Rows values, const std::int64_t* sizes,
-          const Padding& how, std::byte* out) noexcept {
+          const Padding& how, const PadMore& more, std::byte* out) noexcept {
   const std::int64_t slots = count_slots(rows, sizes, depth);
   if (slots == 0) return 0;
-  return move_rows(stream, slots_of(levels, depth, rows, sizes, how, slots), values, slots,
+  Slots map = slots_of(levels, depth, rows, sizes, how, slots);
+  map.sequences = {more.sequences, rows.size()};
+  map.mask = {reinterpret_cast<std::uint8_t*>(more.mask), slots};
+  map.positions = {more.positions, slots};
+  if (values.width == 0) return note_rows(stream, map, slots);
+  return move_rows(stream, map, values, slots,
                    blank_of({how.fill, how.period > 0 ? how.period : values.width}), out);
 }
 
@@ -116,7 +147,9 @@ Error pad_mask(Stream stream, const Offsets* levels, int depth, Range rows, cons
                const Padding& how, std::byte* out) noexcept {
   const std::int64_t slots = count_slots(rows, sizes, depth);
   if (slots == 0) return 0;
-  return mark_rows(stream, slots_of(levels, depth, rows, sizes, how, slots), slots, out);
+  Slots map = slots_of(levels, depth, rows, sizes, how, slots);
+  map.mask = {reinterpret_cast<std::uint8_t*>(out), slots};
+  return note_rows(stream, map, slots);
 }
 
 Error unpad(Stream stream, const std::byte* dense, std::int64_t width, const Offsets* levels, int depth,

@@ -50,6 +50,7 @@ struct FoldOf {
   using Whole = Fold;
   using Sink = SinkOf;
   static constexpr bool kPivot = false;
+  static constexpr int kRowsAtOnce = 8;  ///< that a thread has on their way
 
   [[nodiscard]] Fold whole() const noexcept { return static_cast<const Fold&>(*this); }
   [[nodiscard]] static VARLEN_DEVICE const Lane& widen(const Lane& lane) { return lane; }
@@ -87,6 +88,8 @@ struct Better {
 /// later.
 template <class T>
 struct NumberFold : FoldOf<NumberFold<T>, T> {
+  static constexpr int kRowsAtOnce = 32 / sizeof(T);  // as many bytes of numbers of 8 bytes as of 4
+
   bool multiplies = false;
   bool is_end = false;
   Better<T> better;
@@ -261,6 +264,9 @@ struct ExponentialSink {
 
 template <class T>
 struct ExponentialFold : FoldOf<ExponentialFold<T>, Exponentials<T>, ExponentialSink<T>> {
+  static constexpr int kRowsAtOnce =
+      32 / sizeof(T);  // exp of double is long, and takes longer than its bytes
+
   [[nodiscard]] VARLEN_DEVICE Exponentials<T> none() const { return {-kInfinity<T>, T(0)}; }
   VARLEN_DEVICE void join(Exponentials<T>& lane, const Exponentials<T>& x) const {
     // Equal ones may be infinite. NaN is in the sums, whatever becomes of the largest.

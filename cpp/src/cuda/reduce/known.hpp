@@ -1,9 +1,10 @@
-// What gradients take from the values of a sequence first, on the device.
+// What other kernels take from those that reduce: of gradients, what they need of a sequence first.
 #pragma once
 
 #include <cstdint>
 
 #include "folds.hpp"
+#include "run.hpp"
 #include "varlen/cuda/stream.hpp"
 #include "varlen/reduce.hpp"
 
@@ -18,5 +19,9 @@ namespace varlen::cuda {
                                     std::byte* scratch, View<Exponentials<float>> known) noexcept;
 [[nodiscard]] Error exponentials_of(Stream stream, const ReduceJob& job, std::int64_t total,
                                     std::byte* scratch, View<Exponentials<double>> known) noexcept;
+
+/// The sums of sequences from those of their chunks.
+[[nodiscard]] Error join_sums(Stream stream, const Chunks& chunks, std::int64_t columns,
+                              const NumberSink& sink, View<double> partial) noexcept;
 
 }  // namespace varlen::cuda

@@ -41,7 +41,7 @@ struct Call {
   [[nodiscard]] Error truth() const noexcept {
     NumberFold<std::int64_t> fold;
     fold.set_end(job.op == Reduce::any ? Reduce::max : Reduce::min, Type::i64);
-    const auto truths = AnyNumber<std::int64_t>::truths(job.type, job.values, total * job.columns);
+    const auto truths = AnyNumber<std::int64_t>::truths(job.type, job.values, numbers_of(job, total));
     return run_fold(stream, job, total, truths, fold, sink, scratch);
   }
   [[nodiscard]] Error spread() const noexcept {
@@ -90,6 +90,11 @@ Error reduce(Stream stream, const ReduceJob& job, std::int64_t total, Type type,
       break;
   }
   return call.spread();
+}
+
+Error join_sums(Stream stream, const Chunks& chunks, std::int64_t columns, const NumberSink& sink,
+                View<double> partial) noexcept {
+  return join_chunks(stream, chunks, columns, NumberFold<double>{}, sink, partial);
 }
 
 Error means_of(Stream stream, const ReduceJob& job, std::int64_t total, std::byte* scratch,

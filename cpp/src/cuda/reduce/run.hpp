@@ -25,7 +25,6 @@
 namespace varlen::cuda {
 
 constexpr std::int64_t kNarrowColumns = 16;
-constexpr int kRowsAtOnce = 8;  ///< that a thread has on their way
 
 #if defined(__CUDACC__)
 constexpr std::int64_t kMostBlocks = INT32_MAX;
@@ -54,12 +53,23 @@ struct Chunks {
   std::int64_t total;
   std::int64_t rows;   ///< of a chunk
   std::int64_t slots;  ///< 0 where no sequence is longer than a chunk
+  std::int64_t room;   ///< rows that a sequence has in a rectangle; 0: they lie end to end
+  bool fill_left;
 
-  Chunks(Offsets of, std::int64_t all, std::int64_t longest, std::int64_t chunk)
-      : level(ends_of(of)),
+  Chunks(const ReduceJob& job, std::int64_t all, std::int64_t chunk)
+      : level(ends_of(job.level)),
         total(all),
         rows(chunk),
-        slots(longest > chunk ? 2 * blocks_for(all, chunk) : 0) {}
+        slots(job.longest > chunk ? 2 * blocks_for(all, chunk) : 0),
+        room(job.slots),
+        fill_left(job.fill_left) {}
+
+  /// Where the first row of a sequence lies, of which the level says where it starts.
+  [[nodiscard]] VARLEN_DEVICE std::int64_t place(std::int64_t i, std::int64_t start,
+                                                 std::int64_t length) const {
+    if (room == 0) return start;
+    return i * room + (fill_left ? room - length : 0);
+  }
 
   struct Found {
     std::int64_t sequence;  ///< -1: the slot is free
@@ -97,11 +107,15 @@ struct Reduction {
                                         int first, int step, std::int64_t column) const {
     Lane result = by.none();
     const int most = (rows - first + step - 1) / step;
-    VARLEN_ROLLED for (int turn = 0; turn < most; turn += kRowsAtOnce) {
+    VARLEN_ROLLED for (int turn = 0; turn < most; turn += Fold::kRowsAtOnce) {
       const std::int64_t row = first + turn * step;
-      typename Reader::Value values[kRowsAtOnce];
-      read.many((start + row) * columns + column, step * columns, most - turn, values);
-      VARLEN_UNROLLED for (int k = 0; k < kRowsAtOnce; ++k) {
+      typename Reader::Value values[Fold::kRowsAtOnce];
+      if constexpr (requires { read.rows(row, column, step, most, values); }) {
+        read.rows(start + row, column, step, most - turn, values);
+      } else {
+        read.many((start + row) * columns + column, step * columns, most - turn, values);
+      }
+      VARLEN_UNROLLED for (int k = 0; k < Fold::kRowsAtOnce; ++k) {
         if (turn + k < most) by.add(result, values[k], before + row + k * step);
       }
     }
@@ -196,8 +210,9 @@ struct ReduceNarrow {
     const std::int64_t behind = length - before;
     const std::int64_t rows = behind < of.chunks.rows ? behind : of.chunks.rows;
     const bool has_column = column < of.columns;
-    const Fold by = rows > 0 && has_column ? of.fold_at(start, column) : of.fold;
-    Lane lane = of.lane(by, start + before, has_column ? static_cast<int>(rows) : 0, before,
+    const std::int64_t place = of.chunks.place(i, start, length);
+    const Fold by = rows > 0 && has_column ? of.fold_at(place, column) : of.fold;
+    Lane lane = of.lane(by, place + before, has_column ? static_cast<int>(rows) : 0, before,
                         thread.lane() >> width_log, lanes, column);
     lane = joined(thread, by, lane, lanes);
     if (thread.lane() >= of.columns) return;
@@ -224,10 +239,11 @@ struct ReduceNarrow {
     const int most = kShort * team_size < lanes ? kShort * team_size : lanes;
     const bool is_short = there && rows <= most && column < of.columns;
     const std::int64_t mine = is_short ? rows : 0;
-    const Fold by = mine > 0 ? of.fold_at(start, column) : of.fold;
+    const std::int64_t place = of.chunks.place(i, start, rows);
+    const Fold by = mine > 0 ? of.fold_at(place, column) : of.fold;
     typename Reader::Value values[kShort];
     const int own = (static_cast<int>(mine) - member + team_size - 1) >> team_log;
-    of.read.many((start + member) * of.columns + column, team_size * of.columns, own, values);
+    of.read.many((place + member) * of.columns + column, team_size * of.columns, own, values);
     Lane lane[kShort];
     VARLEN_UNROLLED for (int k = 0; k < kShort; ++k) {
       lane[k] = by.none();
@@ -266,10 +282,12 @@ struct ReduceWide {
       return;
     }
     const std::int64_t start = level.start(i);
-    const std::int64_t behind = level.end(i) - start - before;
+    const std::int64_t length = level.end(i) - start;
+    const std::int64_t behind = length - before;
     const std::int64_t rows = behind < of.chunks.rows ? behind : of.chunks.rows;
-    const Fold by = rows > 0 ? of.fold_at(start, column) : of.fold;
-    const auto lane = of.lane(by, start + before, static_cast<int>(rows), before, 0, 1, column);
+    const std::int64_t place = of.chunks.place(i, start, length);
+    const Fold by = rows > 0 ? of.fold_at(place, column) : of.fold;
+    const auto lane = of.lane(by, place + before, static_cast<int>(rows), before, 0, 1, column);
     if (turn < of.chunks.slots) {
       of.partial[at] = Fold::widen(lane);
     } else {
@@ -277,6 +295,15 @@ struct ReduceWide {
     }
   }
 };
+
+/// A thread a column, of sequences and of chunks.
+template <class Reader, class Fold>
+Error run_wide(Stream stream, const Reduction<Reader, Fold>& of) noexcept {
+  const std::int64_t threads = (of.chunks.slots + of.chunks.level.ends.count) * of.columns;
+  Grid grid;
+  grid.blocks = blocks_for(threads, grid.threads);
+  return launch(stream, grid, ReduceWide<Reader, Fold>{of, Divisor(of.columns, threads + grid.threads)});
+}
 
 /// The chunks of a sequence: a block of lanes for every few columns of it.
 template <class Whole>
@@ -353,10 +380,30 @@ template <class Fold>
   return log;
 }
 
+/// Numbers that lie where the values of a job do.
+[[nodiscard]] inline std::int64_t numbers_of(const ReduceJob& job, std::int64_t total) noexcept {
+  return (job.slots > 0 ? job.level.count * job.slots : total) * job.columns;
+}
+
 /// The values of a job.
 template <class Reader>
 [[nodiscard]] Reader values_of(const ReduceJob& job, std::int64_t total) noexcept {
-  return Reader(job.type, job.values, total * job.columns);
+  return Reader(job.type, job.values, numbers_of(job, total));
+}
+
+/// The second launch, where a sequence is longer than a chunk.
+template <class Fold>
+Error join_chunks(Stream stream, const Chunks& chunks, std::int64_t columns, const Fold& fold,
+                  const typename Fold::Sink& sink, View<typename Fold::Whole::Lane> partial) noexcept {
+  if (chunks.slots == 0) return 0;
+  using Join = JoinChunks<typename Fold::Whole>;
+  const int width_log = std::min(log_width(columns), Join::kMostWidthLog);
+  const std::int64_t tiles = blocks_for(columns, std::int64_t{1} << width_log);
+  Grid grid;
+  grid.shared_bytes = static_cast<std::size_t>(grid.threads) * sizeof(typename Join::Lane);
+  grid.blocks = std::min(blocks_for(chunks.slots, Join::kSlots) * tiles, kMostBlocks);
+  return launch(stream, grid,
+                Join{fold.whole(), chunks, columns, sink, {partial.data, partial.count}, width_log, tiles});
 }
 
 /// One row for each sequence: one launch, and one more where a sequence is longer than a chunk.
@@ -365,7 +412,7 @@ Error run_fold(Stream stream, const ReduceJob& job, std::int64_t total, const Re
                const typename Fold::Sink& sink, std::byte* scratch) noexcept {
   const std::int64_t columns = job.columns;
   if (columns == 0 || job.level.count == 0) return 0;
-  const Chunks chunks(job.level, total, job.longest, chunk_rows(columns));
+  const Chunks chunks(job, total, chunk_rows(columns));
   const View<typename Fold::Whole::Lane> partial{reinterpret_cast<typename Fold::Whole::Lane*>(scratch),
                                                  chunks.slots * columns};
   const Reduction<Reader, Fold> of{read, fold, chunks, columns, sink, partial};
@@ -379,18 +426,9 @@ Error run_fold(Stream stream, const ReduceJob& job, std::int64_t total, const Re
     grid.blocks = std::min(blocks_for(turns, grid.threads / kWarp), kMostBlocks);
     error = launch(stream, grid, ReduceNarrow<Reader, Fold>{of, width_log, team_log});
   } else {
-    const std::int64_t threads = (chunks.slots + job.level.count) * columns;
-    grid.blocks = blocks_for(threads, grid.threads);
-    error = launch(stream, grid, ReduceWide<Reader, Fold>{of, Divisor(columns, threads + grid.threads)});
+    error = run_wide(stream, of);
   }
-  if (error != 0 || chunks.slots == 0) return error;
-  using Join = JoinChunks<typename Fold::Whole>;
-  const int width_log = std::min(log_width(columns), Join::kMostWidthLog);
-  const std::int64_t tiles = blocks_for(columns, std::int64_t{1} << width_log);
-  grid.shared_bytes = static_cast<std::size_t>(grid.threads) * sizeof(typename Join::Lane);
-  grid.blocks = std::min(blocks_for(chunks.slots, Join::kSlots) * tiles, kMostBlocks);
-  return launch(stream, grid,
-                Join{fold.whole(), chunks, columns, sink, {partial.data, partial.count}, width_log, tiles});
+  return error != 0 ? error : join_chunks(stream, chunks, columns, fold, sink, partial);
 }
 
 }  // namespace varlen::cuda

@@ -21,12 +21,15 @@ class Divisor {
   }
 
   [[nodiscard]] VARLEN_DEVICE std::int64_t quotient(std::int64_t n) const {
-    if (factor_ == 0) return n / by_;
+    if (factor_ == 0) return plain(n, by_);
     return static_cast<std::int64_t>((static_cast<std::uint64_t>(n) * factor_) >> (31 + shift_));
   }
   [[nodiscard]] VARLEN_DEVICE std::int64_t by() const { return by_; }
 
  private:
+  // Rare, and long.
+  [[nodiscard]] static VARLEN_CALLED std::int64_t plain(std::int64_t n, std::int64_t by) { return n / by; }
+
   std::int64_t by_ = 1;
   std::uint64_t factor_ = 0;  ///< 0: a plain division
   int shift_ = 0;

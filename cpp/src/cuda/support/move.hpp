@@ -9,6 +9,10 @@
 //
 //     const std::byte* source(scope, row) const;   // where the input row lies; null where the fill goes
 //
+// and may have more to write for a row than its words:
+//
+//     void note(row) const;                        // called once for every output row
+//
 // Neighbouring threads write neighbouring words, the widest that the rows allow; each has kWords of them on
 // their way at a time. Bytes are not looked at.
 #pragma once
@@ -72,6 +76,13 @@ struct Move {
       const std::int64_t row = words_of_row.quotient(at);
       columns[k] = at - row * words_of_row.by();
       sources[k] = map.source(scope, row);
+    }
+    if constexpr (requires { map.note(begin); }) {
+      VARLEN_ROLLED for (std::int64_t at = first; at < end; at += thread.threads()) {
+        const std::int64_t row = words_of_row.quotient(at);
+        if (at == row * words_of_row.by()) map.note(row);
+      }
+      if (out.data == nullptr) return;
     }
     with_word(word, [&](auto none) {
       using Word = decltype(none);
@@ -137,6 +148,12 @@ Error move_rows(Stream stream, const Map& map, Rows in, std::int64_t rows, const
                 std::byte* out) noexcept {
   if (in.width == 0 || rows == 0) return 0;
   return move_rows_by(word_of(in.width, {in.data, out, blank.row}), stream, map, in, rows, blank, out);
+}
+
+/// What a map has to write for each of `rows` rows, and none of the rows.
+template <class Map>
+Error note_rows(Stream stream, const Map& map, std::int64_t rows) noexcept {
+  return move_rows_by(1, stream, map, {nullptr, 0, 1}, rows, {}, nullptr);
 }
 
 /// out: `rows` rows of `width` bytes, from wherever the map says; `bits`: those of all their addresses.

@@ -21,13 +21,10 @@ struct alignas(16) Word16 {
   return static_cast<std::int64_t>(bits & (~bits + 1));  // the lowest bit that one of them has
 }
 
-/// body(Word{}) for the word of so many bytes. One kernel has all of them: what finds out where a word goes
-/// is much longer than what moves it.
+/// body(Word{}) for the word of so many bytes, that of a number.
 template <class Body>
-VARLEN_DEVICE void with_word(int bytes, const Body& body) {
+VARLEN_DEVICE void with_narrow_word(int bytes, const Body& body) {
   switch (bytes) {
-    case 16:
-      return body(Word16{});
     case 8:
       return body(std::uint64_t{});
     case 4:
@@ -37,6 +34,13 @@ VARLEN_DEVICE void with_word(int bytes, const Body& body) {
     default:
       return body(std::uint8_t{});
   }
+}
+
+/// The same of any word. One kernel has all of them: what finds out where a word goes is much longer than
+/// what moves it.
+template <class Body>
+VARLEN_DEVICE void with_word(int bytes, const Body& body) {
+  return bytes == 16 ? body(Word16{}) : with_narrow_word(bytes, body);
 }
 
 }  // namespace varlen::cuda

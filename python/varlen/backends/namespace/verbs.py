@@ -7,13 +7,18 @@ from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from varlen import _core
 from varlen._core import Level, on_tensors
 from varlen.arguments import as_dtype, as_ints, is_zero
 from varlen.backends.namespace.library import Of
 from varlen.backends.namespace.values import always_fits
+from varlen.backends.numpy.attention import weighable
+from varlen.backends.numpy.dense import picked_levels
 from varlen.backends.numpy.mask import mask as mask_on_host
 from varlen.backends.numpy.mask import pair_of, shortened
+from varlen.backends.numpy.search import search
 from varlen.levels import not_empty
 
 
@@ -47,7 +52,11 @@ class Verbs(Of):
         contiguous: Callable[..., Any]
 
     reduce = _of_core(_core.reduce, empty=3)
+    reduce_dense = _of_core(_core.reduce_dense, empty=4)
     reduce_extreme = _of_core(_core.reduce_extreme, empty=3)
+    weighted_sum = _of_core(_core.weighted_sum)
+    weighted_sum_to_values = _of_core(_core.weighted_sum_to_values)
+    weighted_sum_to_weights = _of_core(_core.weighted_sum_to_weights)
     reduce_blocks = _of_core(_core.reduce_blocks)
     expand = _of_core(_core.expand)
     expand_end = _of_core(_core.expand_end)
@@ -101,6 +110,46 @@ class Verbs(Of):
             values, dtype = self.cast(values, dtype, "values"), None
         how = (padding_side, fill, mask, max_len, truncate, out, dtype, *options)
         return self._pad(values, levels, *how, **named)
+
+    def gather_dense(
+        self,
+        values: Any,
+        levels: Any,
+        indices: Any,
+        positions: bool,
+        side: str,
+        fill: Any,
+        max_len: Any,
+        cut: str,
+        dtype: Any,
+        *options: Any,
+    ) -> tuple[Any, ...]:
+        """A rectangle and its mask, with positions behind them; nobody looks at indices on a device."""
+        if dtype is not None and not always_fits(values.dtype, as_dtype(dtype, "dtype")):
+            values, dtype = self.cast(values, dtype, "values"), None
+        on_device = self.library.name_of_device(values) != "cpu"
+        unseen = on_device and isinstance(indices, self.type) and indices.dtype == np.int64
+        index = indices if unseen else self.on_host(indices)
+        picked = levels if index is None or unseen else picked_levels(levels, index)
+        source = None if index is None else levels
+        how = (side, self.on_host(fill), max_len, cut, dtype, *options)
+        made: tuple[Any, ...] = on_tensors(_core.gather_dense, values, picked, source, index, positions, *how)
+        if positions and len(made) == 2:
+            places = self.of_level(picked[-1], "positions", values)
+            made = (*made, self.pad(places, picked, side, None, False, max_len, cut, None, None, *options))
+        return made
+
+    def weighable(self, values: Any, scores: Any) -> tuple[Any, Any]:
+        """Values and scores in one float dtype; the scores of halves in float32."""
+        return weighable(values, self.like(scores, values))
+
+    def search(self, values: Any, level: Level, queries: Any, sequences: Any, side: str) -> Any:
+        """The place inside its sequence before which each query goes, found on the host."""
+        found = search(self.on_host(values), level, self.on_host(queries), sequences, side)
+        return self.like(found, values)
+
+    def counts_there(self, ids: Any, level: Level, minlength: int, weights: Any) -> None:
+        """The host counts."""
 
     def reduce_end(self, values: Any, level: Level, last: bool, empty: Any = None) -> Any:
         """The first or last row of each sequence; `empty`, a number or a row, where there is none."""

@@ -2,9 +2,16 @@
 
 from varlen._core import concat_levels
 from varlen.backends.torch.arithmetic import equal, ufunc, where
+from varlen.backends.torch.attention import (
+    weighable,
+    weighted_sum,
+    weighted_sum_to_values,
+    weighted_sum_to_weights,
+)
 from varlen.backends.torch.autograd import assign, in_parts
 from varlen.backends.torch.concat import concat, from_list, interleave
-from varlen.backends.torch.count import bincount, diff
+from varlen.backends.torch.count import bincount, counts_there, diff
+from varlen.backends.torch.dense import gather_dense
 from varlen.backends.torch.flatten import flatten
 from varlen.backends.torch.gather import gather, gather_column, gather_row, gather_window
 from varlen.backends.torch.hash import hash, ngrams
@@ -50,9 +57,11 @@ from varlen.backends.torch.reduce import (
     reduce_end,
     reduce_extreme,
 )
+from varlen.backends.torch.reduce_dense import reduce_dense
 from varlen.backends.torch.repeat import reduce_blocks, repeat
 from varlen.backends.torch.scan import backprop_cumprod, backprop_scan_which, scan, scan_extreme
 from varlen.backends.torch.scatter import added, backprop_gather_add, gather_add, scatter_add
+from varlen.backends.torch.search import search
 from varlen.backends.torch.shift import reverse, roll, shift
 from varlen.backends.torch.softmax import backprop_softmax, softmax
 from varlen.backends.torch.sort import order_with_nan_first, rank, sort, unique, unsort
@@ -103,6 +112,7 @@ __all__ = [
     "concat_levels",
     "contiguous",
     "copy",
+    "counts_there",
     "device_of",
     "diff",
     "equal",
@@ -118,6 +128,7 @@ __all__ = [
     "gather",
     "gather_add",
     "gather_column",
+    "gather_dense",
     "gather_row",
     "gather_window",
     "hash",
@@ -154,6 +165,7 @@ __all__ = [
     "readable",
     "reduce",
     "reduce_blocks",
+    "reduce_dense",
     "reduce_end",
     "reduce_extreme",
     "remove_rows",
@@ -164,6 +176,7 @@ __all__ = [
     "scan",
     "scan_extreme",
     "scatter_add",
+    "search",
     "seq2col",
     "shift",
     "softmax",
@@ -184,6 +197,10 @@ __all__ = [
     "unpad",
     "unsort",
     "views",
+    "weighable",
+    "weighted_sum",
+    "weighted_sum_to_values",
+    "weighted_sum_to_weights",
     "where",
     "windows",
     "zeros",

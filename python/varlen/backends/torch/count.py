@@ -6,12 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from varlen.arguments import fits_memory
 from varlen.backends.numpy.count import FROM_THE_SECOND, TO_THE_LAST_BUT_ONE
 from varlen.backends.torch.gather import gather_window
 from varlen.backends.torch.memory import like
 
 if TYPE_CHECKING:
     from varlen._core import Level
+
+
+_COUNTED = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 
 
 def diff(x: torch.Tensor, level: Level, n: int = 1) -> tuple[torch.Tensor, Level]:
@@ -29,6 +33,29 @@ def diff(x: torch.Tensor, level: Level, n: int = 1) -> tuple[torch.Tensor, Level
     return x, level
 
 
+def counts_there(ids: torch.Tensor, level: Level, minlength: int, weights: Any) -> Any:
+    """How often each number is in each sequence, (n, k), or the sums of weights, of tensors on a device.
+
+    None leaves it to the host: for its own tensors, for what are no integers, and for numbers below 0.
+
+    Examples
+    --------
+    >>> counts_there(torch.tensor([1, 0]), vl.Level([2]), 0, None)
+    """
+    if ids.device.type == "cpu" or ids.dtype not in _COUNTED or not ids.numel():
+        return None
+    if weights is not None and not (isinstance(weights, torch.Tensor) and weights.device == ids.device):
+        return None
+    least, most = torch.stack(ids.aminmax()).tolist()
+    if least < 0:
+        return None
+    width = max(minlength, most + 1)
+    size = fits_memory(len(level) * width, "minlength")
+    cells = like(level.row_ids, ids) * width + ids
+    counts = torch.bincount(cells, minlength=size) if weights is None else bincount(cells, weights, size)
+    return counts.reshape(len(level), width)
+
+
 def bincount(cells: Any, weights: torch.Tensor, size: int) -> torch.Tensor:
     """The sum of the weights of each of `size` cells.
 
@@ -37,7 +64,8 @@ def bincount(cells: Any, weights: torch.Tensor, size: int) -> torch.Tensor:
     >>> bincount(np.array([0, 2, 0]), torch.tensor([1.0, 5.0, 2.0]), 3)
     tensor([3., 0., 5.])
     """
-    return weights.new_zeros(size).index_put((like(cells, weights),), weights, accumulate=True)
+    places = cells if isinstance(cells, torch.Tensor) else like(cells, weights)
+    return weights.new_zeros(size).index_put((places,), weights, accumulate=True)
 
 
 def _less(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:

@@ -22,6 +22,7 @@ from varlen.backends.torch.autograd import AutogradOp, into, level_of
 from varlen.backends.torch.memory import as_row, number_of, tensor_of
 from varlen.backends.torch.pad import PadOptions, check_out, pad_rows, rows_of
 from varlen.backends.torch.reduce import end_rows, extreme_rows, sum_rows, with_empty
+from varlen.backends.torch.reduce_dense import block_rows, has_own_gradient
 from varlen.backends.torch.shift import roll_rows, shift_rows
 from varlen.backends.torch.sort import sort_rows
 from varlen.backends.torch.statistics import STATISTICS, statistic_rows
@@ -59,6 +60,27 @@ def reduce(
     else:
         rows = sum_rows(op, x, level, number)
     return into(with_empty(rows, of_level(level, "lengths", rows), empty) if followed else rows, out)
+
+
+def reduce_dense(
+    op: str,
+    block: torch.Tensor,
+    level: Any,
+    padding_side: str = "right",
+    empty: Any = None,
+    out: Any = None,
+    ddof: float = 0,
+) -> torch.Tensor:
+    """One row for each sequence of a rectangle.
+
+    Examples
+    --------
+    >>> reduce_dense("sum", torch.tensor([[3.0, 1.0], [4.0, 9.0]]), Level([2, 1]), empty=0)
+    tensor([4., 4.])
+    """
+    if _has_gradient(empty) or (block.requires_grad and not has_own_gradient(op)):
+        return reduce(op, unpad(block, (level,), padding_side), level, empty, out, ddof)
+    return into(block_rows(op, block, level, padding_side, empty, ddof), out)
 
 
 def reduce_extreme(
@@ -197,7 +219,7 @@ def _picked(rows: Array, levels: tuple[Level, ...]) -> tuple[torch.Tensor, list[
 
 def _numbers(offsets: list[torch.Tensor]) -> tuple[Array, tuple[Level, ...]]:
     """A number for each row, which a verb of the core moves, and the levels above them."""
-    levels = tuple(level_of(each.numpy()) for each in offsets)
+    levels = tuple(level_of(each.cpu().numpy()) for each in offsets)
     return np.arange(levels[-1].total), levels
 
 
@@ -220,18 +242,19 @@ def _moved_by(schema: str, run: Any, kept: Any) -> Any:
         return rows, nest
 
     torch.library.define(name, schema[schema.index("(") :])
-    torch.library.impl(name, "CPU", lambda offsets, *args: _picked(*run(*_numbers(offsets), *args)))
+    for kind in ("CPU", "CUDA"):  # of tensors on a device the host waits for numbers
+        torch.library.impl(name, kind, lambda offsets, *args: _picked(*run(*_numbers(offsets), *args)))
     torch.library.register_fake(name, fake)
     return getattr(torch.ops.varlen, name.removeprefix("varlen::")).default
 
 
 def _as_index(index: Any) -> Any:
-    return None if index is None else index.numpy()
+    return None if index is None else index.cpu().numpy()
 
 
 _gather_places = _moved_by(
     "gather_places(Tensor[] offsets, Tensor index) -> (Tensor, Tensor[])",
-    lambda rows, levels, index: _core.gather(rows, levels, index.numpy()),
+    lambda rows, levels, index: _core.gather(rows, levels, _as_index(index)),
     lambda offsets, index: (None, index.shape[0] + 1, *(None for _ in offsets[1:])),
 )
 _slice_places = _moved_by(
@@ -463,6 +486,39 @@ def pad(x: torch.Tensor, levels: Any, *given: Any, **named: Any) -> Any:
     if options.out is not None:
         block = options.out.copy_(block)
     return (block, marks) if options.mask else block
+
+
+def gather_dense(
+    x: torch.Tensor,
+    levels: Any,
+    indices: Any,
+    positions: bool,
+    side: str,
+    fill: Any,
+    max_len: Any,
+    cut: str,
+    dtype: Any,
+    multiple: int,
+    max_bytes: int | None,
+) -> tuple[Any, ...]:
+    """A rectangle and its mask, with positions behind them where they are asked for.
+
+    Examples
+    --------
+    >>> how = ("right", -1, None, "right", None, 1, None)
+    >>> gather_dense(torch.tensor([3, 1, 4]), (Level([2, 1]),), None, False, *how)[0]
+    tensor([[ 3,  1],
+            [ 4, -1]])
+    """
+    rows, picked = (x, levels) if indices is None else gather(x, levels, indices)
+    kept = ints_per_level(max_len, "max_len", len(picked))
+    sizes = [_width(level, n, multiple) for level, n in zip(picked, kept, strict=True)]
+    ends: Any = (max_len, cut, None)
+    made = pad(rows, picked, side, fill, True, *ends, dtype, 1, max_bytes, sizes)
+    if not positions:
+        return tuple(made)
+    places = of_level(picked[-1], "positions", x)
+    return (*made, pad(places, picked, side, None, False, *ends, None, 1, None, sizes))
 
 
 def _width(level: Any, most: int | None, multiple: int) -> Any:

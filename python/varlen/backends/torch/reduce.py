@@ -31,8 +31,14 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 
-def _dtype(op: str, dtype: torch.dtype) -> torch.dtype:
-    """Of what a reduction gives."""
+def dtype_of_sums(op: str, dtype: torch.dtype) -> torch.dtype:
+    """Of what a reduction gives.
+
+    Examples
+    --------
+    >>> dtype_of_sums("mean", torch.int32)
+    torch.float64
+    """
     if op in ("any", "all"):
         return torch.bool
     if dtype.is_floating_point or op in ("max", "min"):
@@ -44,7 +50,7 @@ def _dtype(op: str, dtype: torch.dtype) -> torch.dtype:
 
 
 def _fake_reduce(x: torch.Tensor, offsets: torch.Tensor, op: str, empty: Any) -> torch.Tensor:
-    return x.new_empty((offsets.shape[0] - 1, *x.shape[1:]), dtype=_dtype(op, x.dtype))
+    return x.new_empty((offsets.shape[0] - 1, *x.shape[1:]), dtype=dtype_of_sums(op, x.dtype))
 
 
 def _fake_expand(d: torch.Tensor, offsets: torch.Tensor, total: int, *_: Any) -> torch.Tensor:
@@ -176,6 +182,18 @@ def repeat_rows(d: torch.Tensor, offsets: torch.Tensor, total: int) -> torch.Ten
     tensor([1., 1., 2.])
     """
     result: torch.Tensor = _expand(d, offsets, total, "sum")
+    return result
+
+
+def expand_rows(d: torch.Tensor, offsets: Any, total: Any, op: str) -> torch.Tensor:
+    """The gradient of a sum or a mean, by offsets, inside gradients of other ops.
+
+    Examples
+    --------
+    >>> expand_rows(torch.tensor([4.0, 2.0]), torch.tensor([0, 2, 3]), 3, "mean")
+    tensor([2., 2., 2.])
+    """
+    result: torch.Tensor = _expand(d, offsets, total, op)
     return result
 
 

@@ -25,7 +25,14 @@ if TYPE_CHECKING:
 STATISTICS = ("prod", "var", "std", "logsumexp")
 
 
-def _dtype(op: str, dtype: torch.dtype) -> torch.dtype:
+def dtype_of_statistic(op: str, dtype: torch.dtype) -> torch.dtype:
+    """Of what it gives.
+
+    Examples
+    --------
+    >>> dtype_of_statistic("var", torch.int32)
+    torch.float64
+    """
     if dtype.is_floating_point:
         return dtype
     unsigned = (torch.uint8, torch.uint16, torch.uint32, torch.uint64)
@@ -69,7 +76,9 @@ def _divided(d: torch.Tensor, result: torch.Tensor) -> torch.Tensor:
 statistic_rows: AutogradOp = AutogradOp(
     "reduce_statistic(Tensor x, Tensor offsets, str op, Scalar? empty, float ddof) -> Tensor",
     _run,
-    lambda x, offsets, op, *_: x.new_empty((offsets.shape[0] - 1, *x.shape[1:]), dtype=_dtype(op, x.dtype)),
+    lambda x, offsets, op, *_: x.new_empty(
+        (offsets.shape[0] - 1, *x.shape[1:]), dtype=dtype_of_statistic(op, x.dtype)
+    ),
     _gradient,
     saves=(0, -1),
 )

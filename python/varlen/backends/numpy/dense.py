@@ -1,0 +1,62 @@
+"""Some sequences of arrays as a rectangle."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen import _core
+
+if TYPE_CHECKING:
+    from varlen.levels import Levels
+
+
+def picked_levels(levels: Levels, indices: Any) -> Levels:
+    """The levels of the sequences that indices name.
+
+    Raises
+    ------
+    IndexError
+        One is out of range.
+
+    Examples
+    --------
+    >>> picked_levels((vl.Level([3, 0, 2]),), [2, 2])
+    (Level(2 sequences, 4 rows, lengths 2 to 2),)
+    """
+    levels_of_picked: Levels = _core.gather(np.empty((levels[-1].total, 0), np.uint8), levels, indices)[1]
+    return levels_of_picked
+
+
+def gather_dense(
+    values: Any,
+    levels: Levels,
+    indices: Any,
+    positions: bool,
+    side: str,
+    fill: Any,
+    max_len: Any,
+    cut: str,
+    dtype: Any,
+    multiple: int,
+    max_bytes: int | None,
+) -> tuple[Any, ...]:
+    """A rectangle and its mask, with positions behind them where they are asked for.
+
+    Examples
+    --------
+    >>> how = ("right", -1, None, "right", None, 1, None)
+    >>> gather_dense(np.array([3, 1, 4]), (vl.Level([2, 1]),), [1, 0], False, *how)[0]
+    array([[ 4, -1],
+           [ 3,  1]])
+    """
+    picked, source = levels, None
+    if indices is not None:
+        picked, source = picked_levels(levels, indices), levels
+    how = (side, fill, max_len, cut, dtype, multiple, max_bytes)
+    made: tuple[Any, ...] = _core.gather_dense(values, picked, source, indices, positions, *how)
+    if positions and len(made) == 2:  # only kernels of devices have them at hand
+        sizes = (max_len, cut, None, None, multiple, max_bytes)
+        made = (*made, _core.pad(picked[-1].positions, picked, side, None, False, *sizes))
+    return made

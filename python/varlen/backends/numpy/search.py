@@ -1,0 +1,40 @@
+"""Numbers looked up in sequences of arrays that ascend."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from varlen._core import Level
+
+
+def search(values: Any, level: Level, queries: Any, sequences: Any, side: str) -> Any:
+    """The place inside its sequence, which ascends, before which each query goes: int64.
+
+    Examples
+    --------
+    >>> search(np.array([1, 3, 5, 2]), vl.Level([3, 1]), np.array([4, 3]), np.array([0, 1]), "left")
+    array([2, 1])
+    """
+    begin = level.offsets[sequences]
+    low, high = begin.copy(), level.offsets[sequences + 1]
+    for _ in range(int(level.longest).bit_length()):
+        middle = (low + high) >> 1
+        candidates = values[np.minimum(middle, len(values) - 1)]
+        behind = is_before(candidates, queries) if side == "left" else ~is_before(queries, candidates)
+        behind &= low < high
+        low, high = np.where(behind, middle + 1, low), np.where(behind, high, middle)
+    return low - begin
+
+
+def is_before(a: Any, b: Any) -> Any:
+    """Whether a comes before b, in the order of sorting: NaN last.
+
+    Examples
+    --------
+    >>> is_before(np.array([1.0, np.nan]), np.array([np.nan, np.nan]))
+    array([ True, False])
+    """
+    return (a < b) | ((b != b) & (a == a))

@@ -1,0 +1,91 @@
+"""Some sequences of tensors as a rectangle."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from varlen import _core
+from varlen._core import is_plain_tensor, on_tensors
+from varlen.backends.numpy.dense import picked_levels
+from varlen.backends.torch.autograd import has_no_name
+from varlen.backends.torch.cast import as_dtype
+from varlen.backends.torch.followers import is_followed
+from varlen.backends.torch.gather import gather
+from varlen.backends.torch.mask import of_level
+from varlen.backends.torch.memory import dtype_of, filled
+from varlen.backends.torch.pad import pad
+
+if TYPE_CHECKING:
+    from varlen.levels import Levels
+
+
+def gather_dense(
+    x: torch.Tensor,
+    levels: Levels,
+    indices: Any,
+    positions: bool,
+    side: str,
+    fill: Any,
+    max_len: Any,
+    cut: str,
+    dtype: Any,
+    multiple: int,
+    max_bytes: int | None,
+) -> tuple[Any, ...]:
+    """A rectangle and its mask, with positions behind them where they are asked for.
+
+    Examples
+    --------
+    >>> how = ("right", -1, None, "right", None, 1, None)
+    >>> gather_dense(torch.tensor([3, 1, 4]), (vl.Level([2, 1]),), [1, 0], False, *how)[0]
+    tensor([[ 4, -1],
+            [ 3,  1]])
+    """
+    kind = x.dtype if dtype is None else as_dtype(dtype)
+    there = isinstance(indices, torch.Tensor) and indices.device.type != "cpu"
+    if is_plain_tensor(x) and not (is_followed(fill) or has_no_name(x) or _has_no_name(kind)):
+        unseen = there and indices.device == x.device and indices.dtype is torch.int64
+        index = indices.cpu() if there and not unseen else indices
+        index = index.numpy() if isinstance(index, torch.Tensor) and not unseen else index
+        picked = levels if index is None or unseen else picked_levels(levels, index)
+        row = None if fill is None else filled(fill, kind, tuple(x.shape[1:]))
+        if row is not None and kind is torch.bfloat16:
+            row = row.view(_core.bfloat16)
+        to = None if kind is x.dtype else _core.bfloat16 if kind is torch.bfloat16 else dtype_of(kind)
+        source = None if index is None else levels
+        how = (side, row, max_len, cut, to, multiple, max_bytes)
+        made: Any = on_tensors(_core.gather_dense, x, picked, source, index, positions, *how)
+        if made is not NotImplemented:
+            return (
+                made
+                if len(made) == 3 or not positions
+                else (*made, _places(x, picked, side, max_len, cut, multiple))
+            )
+    picked, rows = levels, x
+    if indices is not None:
+        rows, picked = gather(x, levels, indices.cpu() if there else indices)
+    made = pad(
+        rows,
+        picked,
+        side,
+        fill,
+        True,
+        max_len,
+        cut,
+        None,
+        kind if dtype is not None else None,
+        multiple,
+        max_bytes,
+    )
+    return (*made, _places(rows, picked, side, max_len, cut, multiple)) if positions else made
+
+
+def _has_no_name(dtype: torch.dtype) -> bool:
+    return dtype.is_floating_point and dtype.itemsize == 1
+
+
+def _places(x: torch.Tensor, levels: Levels, side: str, max_len: Any, cut: str, multiple: int) -> Any:
+    rows = of_level(levels[-1], "positions", x)
+    return pad(rows, levels, side, None, False, max_len, cut, None, None, multiple)

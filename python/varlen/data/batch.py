@@ -1,0 +1,70 @@
+"""A batch: arrays by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from varlen.backends.values import ArrayT, device_of, is_array, is_tensor
+from varlen.types.placed import Placed
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["Batch"]
+
+
+class Batch(Placed, dict[str, ArrayT]):
+    """The arrays of a batch by name: a dict, which knows the way to a device.
+
+    `dim1/max_length` of a ragged batch is a number; all else are arrays, or tensors.
+
+    Examples
+    --------
+    >>> import torch
+    >>> import varlen as vl
+    >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3], [], [4]]}))
+    >>> batch = ds.batch([0, 2], framework="torch")
+    >>> sorted(batch), batch.device
+    (['dim1/mask', 'x'], 'cpu')
+    >>> there = batch.to("cuda") if torch.cuda.is_available() else batch
+    """
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __getitem__(self, key: Literal["dim1/max_length"]) -> int: ...  # type: ignore[overload-overlap]
+        @overload
+        def __getitem__(self, key: str) -> ArrayT: ...
+        def __getitem__(self, key: str) -> ArrayT | int: ...
+
+    @property
+    def device(self) -> str:
+        """Where the arrays are: "cpu", or what tensors say."""
+        return next((device_of(value) for value in self.values() if is_array(value)), "cpu")
+
+    def record_stream(self, stream: Any) -> None:
+        """Tell torch's allocator that a stream uses the tensors, which were made on another.
+
+        Parameters
+        ----------
+        stream
+            A stream of torch; their memory is not given to anybody before it has done what it has to do now.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Batch({"x": np.zeros(2)}).record_stream(None)
+        """
+        value: Any
+        for value in self.values():
+            if is_tensor(value) and value.is_cuda:
+                value.record_stream(stream)
+
+    def _moved(self, move: Callable[[Any], Any]) -> Self:
+        moved = {name: move(value) if is_array(value) else value for name, value in self.items()}
+        if all(map(lambda a, b: a is b, moved.values(), self.values())):
+            return self
+        return type(self)(moved)

@@ -1,0 +1,169 @@
+"""Sequences pooled by attention: their rows added up, by shares that their scores say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, overload
+
+from varlen._core import RaggedBase
+from varlen.backends import backend_of
+from varlen.backends.values import as_values
+from varlen.levels import describe_difference, same_levels
+from varlen.ops.inputs import regroup, units_of
+from varlen.ops.reduce import wrap_units
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from varlen._core import Level
+    from varlen.backends.values import ArrayT, Lengths, Rows, RowsT
+
+
+@overload
+def attention_pool(
+    X: RaggedBase[ArrayT], scores: Any, lengths: None = None, *, level: int = -1, temperature: float = 1.0
+) -> ArrayT | Any: ...
+@overload
+def attention_pool(
+    X: RowsT | Sequence[Any], scores: Any, lengths: Lengths, *, level: int = -1, temperature: float = 1.0
+) -> RowsT: ...
+def attention_pool(
+    X: Any, scores: Any, lengths: Any = None, *, level: int = -1, temperature: float = 1.0
+) -> Rows:
+    """The rows of each sequence added up by the softmax of their scores.
+
+    Parameters
+    ----------
+    X
+        (total, ...) numbers, an array or a tensor, or a Ragged.
+    scores
+        (total,), or (total, heads): a sum for each head. Or a Ragged of these that nests as X.
+    lengths
+        (n,) integers, or a `Level`; none beside a Ragged.
+    level
+        The level whose sequences become one row each, together with all that nests below it; -1 is the
+        innermost.
+    temperature
+        What the scores are divided by.
+
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor or Ragged
+        (n, ...), with heads (n, heads, ...), for more levels a Ragged of those above: zeros for a sequence
+        without rows. Of the float dtype that X and the scores have together; integers give float64.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Values that are not numbers, scores of another shape, lengths that do not add up to the rows.
+    IndexError
+        A level that there is not.
+
+    See Also
+    --------
+    softmax, reduce_sum, backprop_attention_pool
+
+    Notes
+    -----
+    What `reduce_sum(softmax(scores)[..., None] * X)` gives, but X is read once, and nothing of its size is
+    made. Weights are float32, of float64 they are that; sums are as those of `reduce_sum`. Autograd follows
+    tensors, any number of times.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    >>> vl.ops.attention_pool(X, np.array([0.0, 0.0, 7.0]), [2, 0, 1])
+    array([[2., 3.],
+           [0., 0.],
+           [5., 6.]])
+    """
+    values, units, above = units_of(X, lengths, level)
+    rows, weights, _ = _weighed(X, values, scores, units, temperature)
+    pooled = backend_of(rows).weighted_sum(weights, rows.reshape(rows.shape[0], _size(values)), units)
+    return wrap_units(X, pooled.reshape(_shape(pooled.shape[0], values, scores)), above)
+
+
+@overload
+def backprop_attention_pool(
+    dY: Any, X: RaggedBase[ArrayT], scores: Any, lengths: None = None, *, temperature: float = 1.0
+) -> tuple[RaggedBase[ArrayT], ArrayT]: ...
+@overload
+def backprop_attention_pool(
+    dY: Any, X: RowsT | Sequence[Any], scores: Any, lengths: Lengths, *, temperature: float = 1.0
+) -> tuple[RowsT, RowsT]: ...
+def backprop_attention_pool(
+    dY: Any, X: Any, scores: Any, lengths: Any = None, *, temperature: float = 1.0
+) -> tuple[Any, Any]:
+    """The gradients of `attention_pool` from that of its result.
+
+    Parameters
+    ----------
+    dY
+        (n, ...), or (n, heads, ...).
+    X, scores, lengths, temperature
+        As `attention_pool` had them.
+
+    Returns
+    -------
+    tuple
+        Of X, a Ragged where it is one, and of the scores, of their shape.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As those of `attention_pool`; a dY of another shape than that gives.
+
+    Examples
+    --------
+    >>> dX, d = vl.ops.backprop_attention_pool(np.ones(1), np.array([1.0, 3.0]), np.zeros(2), [2])
+    >>> dX, d
+    (array([0.5, 0.5]), array([-0.5,  0.5]))
+    """
+    values, units, _ = units_of(X, lengths)
+    rows, weights, heads = _weighed(X, values, scores, units, temperature)
+    backend = backend_of(rows)
+    given = as_values(dY, "dY")
+    shape = _shape(len(units), values, scores)
+    if tuple(given.shape) != shape:
+        raise ValueError(f"dY: expected shape {shape}, got {tuple(given.shape)}")
+    size = _size(values)
+    d = backend.to_dtype(given, weights.dtype).reshape(len(units), heads, size)
+    d_values = backend.weighted_sum_to_values(d, weights, units, rows.dtype).reshape(values.shape)
+    d_weights = backend.weighted_sum_to_weights(d, rows.reshape(rows.shape[0], size), units)
+    d_scores = backend.backprop_softmax(d_weights, weights, units, False, temperature)
+    is_ragged = isinstance(X, RaggedBase)
+    return regroup(X, d_values, X._levels) if is_ragged else d_values, d_scores.reshape(_rows(scores).shape)
+
+
+def _weighed(X: Any, values: Any, scores: Any, units: Level, temperature: float) -> tuple[Any, Any, int]:
+    """The rows and the weights (total, heads) in what is computed in, and how many heads there are."""
+    if isinstance(scores, RaggedBase):
+        nest = X._levels if isinstance(X, RaggedBase) else (units,)
+        if not same_levels(scores._levels, nest):
+            raise ValueError(f"scores: nest differently: {describe_difference(nest, scores._levels)}")
+    given = _rows(scores)
+    if given.ndim not in (1, 2) or given.shape[0] != values.shape[0]:
+        count = values.shape[0]
+        raise ValueError(
+            f"scores: expected ({count},) or ({count}, heads) for {count} rows, got {tuple(given.shape)}"
+        )
+    rows, wide = backend_of(values, given).weighable(values, given)
+    heads = 1 if given.ndim == 1 else given.shape[1]
+    weights = backend_of(rows).softmax(wide.reshape(wide.shape[0], heads), units, False, temperature)
+    return rows, weights, heads
+
+
+def _rows(scores: Any) -> Any:
+    return scores._values if isinstance(scores, RaggedBase) else as_values(scores, "scores")
+
+
+def _size(values: Any) -> Any:
+    """Numbers of a row."""
+    size = 1
+    for extent in values.shape[1:]:
+        size *= extent
+    return size
+
+
+def _shape(count: Any, values: Any, scores: Any) -> tuple[Any, ...]:
+    """Of the result: with an axis of heads where the scores have one."""
+    return (count, *_rows(scores).shape[1:], *values.shape[1:])

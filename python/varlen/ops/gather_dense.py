@@ -1,0 +1,110 @@
+"""Some sequences as a rectangle, with its mask and the places of its rows: what a model takes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from varlen.arguments import as_bool, as_int, overflow_of_multiple
+from varlen.backends import backend_of
+from varlen.ops.inputs import rows_and_levels
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from varlen._core import RaggedBase
+    from varlen.backends.values import ArrayT, Lengths, RowsT
+
+
+@overload
+def gather_dense(
+    X: RaggedBase[ArrayT], indices: Any = None, lengths: None = None, *, padding_side: str = "right",
+    fill: Any = None, max_len: int | Sequence[int | None] | None = None, truncate: str = "right",
+    dtype: Any = None, pad_to_multiple_of: int = 1, positions: Literal[False] = False,
+    max_bytes: int | None = None,
+) -> tuple[ArrayT, ArrayT]: ...  # fmt: skip
+@overload
+def gather_dense(
+    X: RaggedBase[ArrayT], indices: Any = None, lengths: None = None, *, padding_side: str = "right",
+    fill: Any = None, max_len: int | Sequence[int | None] | None = None, truncate: str = "right",
+    dtype: Any = None, pad_to_multiple_of: int = 1, positions: Literal[True], max_bytes: int | None = None,
+) -> tuple[ArrayT, ArrayT, ArrayT]: ...  # fmt: skip
+@overload
+def gather_dense(
+    X: RowsT | Sequence[Any], indices: Any, lengths: Lengths, *, padding_side: str = "right",
+    fill: Any = None, max_len: int | Sequence[int | None] | None = None, truncate: str = "right",
+    dtype: Any = None, pad_to_multiple_of: int = 1, positions: bool = False, max_bytes: int | None = None,
+) -> tuple[RowsT, ...]: ...  # fmt: skip
+def gather_dense(
+    X: Any,
+    indices: Any = None,
+    lengths: Any = None,
+    *,
+    padding_side: str = "right",
+    fill: Any = None,
+    max_len: int | Sequence[int | None] | None = None,
+    truncate: str = "right",
+    dtype: Any = None,
+    pad_to_multiple_of: int = 1,
+    positions: bool = False,
+    max_bytes: int | None = None,
+) -> tuple[Any, ...]:
+    """Some sequences as a rectangle, with its mask and, where asked for, the places of its rows.
+
+    Parameters
+    ----------
+    X
+        (total, ...) rows of any dtype, an array or a tensor, or a Ragged.
+    indices
+        Which sequences, each as often as it is named: integers, negative ones from the end, a mask or a
+        slice; None for all.
+    lengths
+        (n,) integers, or a `Level`; none beside a Ragged.
+    padding_side, fill, max_len, truncate, dtype, pad_to_multiple_of, max_bytes
+        As those of `to_dense`.
+    positions
+        Return the place of each row in its sequence too, on the innermost axis, and 0 where no row is.
+
+    Returns
+    -------
+    tuple
+        (block, mask), or (block, mask, positions): (k, width, ...) as `to_dense` gives it, bools and int64
+        (k, width), or (k, width, width of the next level, ...).
+
+    Raises
+    ------
+    IndexError
+        An index that is out of range.
+    ValueError
+        As `to_dense` has it.
+
+    See Also
+    --------
+    to_dense, gather, positions
+
+    Notes
+    -----
+    What `to_dense(X[indices], mask=True)` and `to_dense(positions(X[indices]))` give, without the rows
+    between. On a device it is one kernel, and one before it for another dtype. Indices that lie on the device
+    are looked at by nobody: the block is as wide as the longest of all sequences, or as `max_len`, and one
+    that is out of range gives fill. Where autograd follows X they are copied to the host.
+
+    Examples
+    --------
+    >>> r = vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2])
+    >>> block, mask, positions = vl.ops.gather_dense(r, [2, 0], fill=-1, positions=True)
+    >>> block
+    array([[ 1,  5, -1],
+           [ 3,  1,  4]])
+    >>> positions
+    array([[0, 1, 0],
+           [0, 1, 2]])
+    """
+    values, levels = rows_and_levels(X, lengths)
+    as_bool(positions, "positions")
+    multiple = as_int(pad_to_multiple_of, "pad_to_multiple_of", 1)
+    how = (padding_side, fill, max_len, truncate, dtype, multiple, max_bytes)
+    try:
+        result: tuple[Any, ...] = backend_of(values).gather_dense(values, levels, indices, positions, *how)
+    except OverflowError as error:
+        raise overflow_of_multiple(error) from None
+    return result

@@ -1,0 +1,95 @@
+"""Sequences of a padded rectangle to one row each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from varlen.arguments import one_of
+from varlen.backends import backend_of
+from varlen.ops.dense import block_and_levels
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from varlen.backends.values import RowsT
+
+_EMPTY = {
+    "sum": 0,
+    "mean": 0,
+    "prod": 1,
+    "max": None,
+    "min": None,
+    "any": False,
+    "all": True,
+    "norm": 0,
+    "logsumexp": float("-inf"),
+    "var": float("nan"),
+    "std": float("nan"),
+}
+
+
+def reduce_dense(
+    block: RowsT | Sequence[Any],
+    lengths: Any = None,
+    op: str = "mean",
+    *,
+    mask: Any = None,
+    padding_side: str = "right",
+    empty: Any = ...,
+    ddof: float = 0,
+    out: Any = None,
+) -> RowsT:
+    """One row for each sequence of a padded rectangle: masked pooling, which never reads the padding.
+
+    Parameters
+    ----------
+    block
+        (n, width, ...): sequence i lies in block[i], at its left where the padding is at the right.
+    lengths
+        (n,), none beyond width; or a `Level`.
+    op
+        "sum", "mean", "prod", "max", "min", "any", "all", "norm", "logsumexp", "var" or "std".
+    mask
+        (n, width) of bools in place of lengths: True where data is present, without gaps.
+    padding_side
+        "right" or "left": where the padding is.
+    empty
+        What a sequence without rows gives; None refuses such a sequence. By default what `reduce_sum` and its
+        kin give.
+    ddof
+        What is taken off the number of rows, for "var" and "std".
+    out
+        (n, ...) of the result's dtype, C-contiguous: filled and given back.
+
+    Returns
+    -------
+    numpy.ndarray or torch.Tensor
+        (n, ...): the bits that the reduction of `from_dense(block, lengths)` gives, whose rows are not made.
+
+    Raises
+    ------
+    TypeError
+        Lengths and a mask, or neither; values that are not numbers.
+    ValueError
+        A length beyond the width, which is named; no such op; lengths of several levels; an `empty` that the
+        dtype cannot hold.
+
+    Notes
+    -----
+    Autograd follows tensors. On a device this is one kernel, and one more where a sequence is long.
+
+    Examples
+    --------
+    >>> block = np.array([[1.0, 3.0, 99.0], [5.0, 99.0, 99.0]])
+    >>> vl.ops.reduce_dense(block, [2, 1])
+    array([2., 5.])
+    >>> vl.ops.reduce_dense(block, mask=block < 99, op="max")
+    array([3., 5.])
+    """
+    one_of(op, "op", tuple(_EMPTY))
+    dense, levels = block_and_levels(block, lengths, mask, padding_side)
+    if len(levels) != 1:
+        raise ValueError(f"lengths: expected those of one level, got {len(levels)}")
+    given = _EMPTY[op] if empty is ... else empty
+    rows: RowsT = backend_of(dense).reduce_dense(op, dense, levels[0], padding_side, given, out, ddof)
+    return rows

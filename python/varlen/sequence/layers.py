@@ -1,0 +1,112 @@
+"""Layers of torch that run over all steps by themselves, on packed rows: by cuDNN where a GPU has them."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen.backends.values import is_tensor
+from varlen.ops.shift import reverse as reversed_rows
+from varlen.sequence.states import as_many, each_state
+from varlen.sequence.steps import init_memories
+from varlen.types import Packed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from varlen.types import Ragged
+
+
+def is_layer(cell: Any) -> bool:
+    """Whether it is torch's LSTM, GRU or RNN.
+
+    Examples
+    --------
+    >>> import torch
+    >>> is_layer(torch.nn.GRU(2, 3)), is_layer(torch.nn.GRUCell(2, 3))
+    (True, False)
+    """
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(cell, torch.nn.RNNBase)
+
+
+def run_layer(
+    layer: Any, x: Packed[Any], init: Any, reverse: bool, rows_of: Callable[[Any, str], Any]
+) -> tuple[Ragged[Any], Any]:
+    """The outputs of a layer, and its states by rank; `rows_of` checks the rows of a state that was given.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Inputs that are not rows of tensors as wide as the layer takes them; states of other shapes.
+
+    Examples
+    --------
+    >>> import torch
+    >>> layer, x = torch.nn.GRU(2, 3), vl.Ragged(torch.ones(4, 2), [1, 0, 3]).pack()
+    >>> outputs, last = run_layer(layer, x, None, False, lambda rows, name: rows)
+    >>> outputs.values.shape, last.shape
+    (torch.Size([4, 3]), torch.Size([3, 3]))
+    """
+    import torch
+
+    name = type(layer).__name__
+    if not is_tensor(x.values):
+        raise TypeError(f"inputs: expected tensors for {name}, got {type(x.values).__name__}")
+    if x.inner:
+        raise ValueError(f"level: {name} runs over rows, expected the innermost level")
+    if tuple(x.values.shape[1:]) != (layer.input_size,):
+        shape = tuple(x.values.shape[1:])
+        raise ValueError(f"inputs: rows have shape {shape}, {name} takes ({layer.input_size},)")
+    table = x.table
+    packed = _reversed(x) if reverse else x
+    start = init_memories(_start(layer, init, x, rows_of), table)
+    running = int(table.size_at_t[0]) if table.longest else 0
+    directions = 2 if layer.bidirectional else 1
+    if running:
+        first = each_state(lambda one, _: one[:running].transpose(0, 1).contiguous(), start)
+        steps = torch.from_numpy(np.array(table.size_at_t, np.int64))
+        result, states = layer(torch.nn.utils.rnn.PackedSequence(packed.values, steps), first)
+        rows = result.data
+        given = iter(start if isinstance(start, tuple) else (start,))
+        last = each_state(
+            lambda one, _: torch.cat((one.transpose(0, 1), next(given)[running:].to(one.dtype))), states
+        )
+    else:
+        rows = x.values.new_zeros((0, directions * (layer.proj_size or layer.hidden_size)))
+        last = start
+    outputs = packed.with_values(rows)
+    outputs = _reversed(outputs) if reverse else outputs
+    is_one = directions * layer.num_layers == 1
+    return outputs.to_ragged(), each_state(lambda one, _: one[:, 0], last) if is_one else last
+
+
+def _reversed(x: Packed[Any]) -> Packed[Any]:
+    """The rows of each sequence from its last to its first."""
+    return Packed.from_ragged(reversed_rows(x.to_ragged()), order=x.table)
+
+
+def _start(layer: Any, init: Any, x: Packed[Any], rows_of: Callable[[Any, str], Any]) -> Any:
+    """States (n, layers and directions, width) in the original order."""
+    import torch
+
+    depth = layer.num_layers * (2 if layer.bidirectional else 1)
+    widths = [layer.proj_size or layer.hidden_size, layer.hidden_size]
+    needed: Any = (None, None) if isinstance(layer, torch.nn.LSTM) else None
+    if init is None:
+        zeros = [x.values.new_zeros((len(x.table), depth, width)) for width in widths]
+        return tuple(zeros) if needed else zeros[0]
+    as_many(init, needed, "init")
+    wanted = iter(widths)
+
+    def one(given: Any, name: str) -> Any:
+        rows, width = rows_of(given, name), next(wanted)
+        shape = tuple(rows.shape[1:])
+        if shape != (depth, width) and (depth > 1 or shape != (width,)):
+            expected = (depth, width) if depth > 1 else (width,)
+            raise ValueError(f"{name}: rows have shape {shape}, expected {expected}")
+        return rows.reshape(len(x.table), depth, width)
+
+    return each_state(one, init, "init")
