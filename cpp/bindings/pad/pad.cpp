@@ -68,8 +68,8 @@ struct Picked {
 Picked picked_of(const Place& place, PyObject* given_source, PyObject* given_indices,
                  const py::array& values) {
   Picked result;
-  result.from = levels_of(given_source, values.shape(0), place);
   const py::object seen = seen_argument(given_indices);
+  result.from = levels_of(given_source, values.shape(0), seen ? Place{} : place);
   if (!seen) {
     result.there = ints_of_device(place, given_indices, "indices");
     result.count = result.there.count;

@@ -35,7 +35,7 @@ def level_of(lengths: Ints, rows: int | None = None, least: int = 0) -> Level:
     """
     allowed = "> 0" if least else ">= 0"
     try:
-        level = Level.from_lengths(lengths)
+        level = Level.from_lengths(lengths, check=True)  # Thinc's errors come at the call
     except ValueError as error:
         raise ValueError(f"all sequence lengths must be {allowed}: {error}") from None
     if least and len(level) and level.shortest < least:
