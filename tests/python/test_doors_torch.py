@@ -57,7 +57,7 @@ def example(dtype=None):
         (
             lambda: Ragged.from_list([T([1]), np.array([2])]),
             TypeError,
-            "data: item 1 .*: expected a tensor, got ndarray",
+            r"data: item 1 .*: expected a tensor, got numpy\.ndarray",
         ),
         (
             lambda: Ragged.from_list([torch.ones(1, 2), torch.ones(1, 3)]),

@@ -29,7 +29,7 @@ DTYPES = [
     "complex128",
 ]
 TYPES = (torch.Tensor, torch.nn.Parameter)
-REST = (torch.from_numpy, torch.int8, torch.uint8)
+REST = (torch.from_numpy, torch.int8, torch.uint8, torch.cuda.OutOfMemoryError)
 
 
 class NoTensor:
