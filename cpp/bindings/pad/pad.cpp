@@ -98,8 +98,9 @@ py::object pad_rows(const Arguments<18>& args) {
   Padding how;
   how.side = side_or_right(side, "padding_side");
   how.cut = side_or_right(truncate, "truncate");
-  const auto [sizes, keeps, cuts] = slots_of(levels, exact, most, multiple, how.cut);
-  how.keeps = keeps.data();
+  const Slots found = slots_of(levels, exact, most, multiple, how.cut);
+  const Sizes& sizes = found.sizes;
+  how.keeps = found.keeps.data();
   std::optional<Picked> picked;
   if (picks) picked = picked_of(place, given_source, given_indices, values);
   const std::int64_t count = picks ? picked->count : levels.views[0].count;
@@ -119,7 +120,7 @@ py::object pad_rows(const Arguments<18>& args) {
   how.period = pattern.period();
   // Where all of the values go into fresh memory, what does not fit is found on the way.
   std::atomic<bool> lost{false};
-  const bool looks_on_the_way = !cuts && !given(given_out) && place.is_host();
+  const bool looks_on_the_way = !found.cuts && !given(given_out) && place.is_host();
   how.convert = is_seen_at(place)
                     ? convert_of(values, to, instead, "values", looks_on_the_way ? &lost : nullptr)
                     : Convert{};

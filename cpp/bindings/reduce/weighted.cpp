@@ -19,7 +19,7 @@ namespace {
 
 /// Numbers beside others: of the dtype of the weights, and of so many axes.
 Numbers beside(const Place& place, PyObject* argument, const char* name, Type type, py::ssize_t axes) {
-  const Numbers result = numbers_at(place, argument, name);
+  Numbers result = numbers_at(place, argument, name);
   if (result.type != type) {
     raise_type(std::string(name) + ": expected float" + (type == Type::f64 ? "64" : "32") + ", got " +
                str_of(result.array.dtype()));
