@@ -308,7 +308,8 @@ void weighted_sum(const WeightedJob& job, std::byte* scratch, std::byte* out) no
 
 void weighted_sum_to_values(const WeightedJob& job, std::byte* out) noexcept {
   if (job.heads == 0) {
-    std::memset(out, 0, static_cast<std::size_t>(job.level.total() * job.columns * size_of(job.type)));
+    const std::int64_t bytes = job.level.total() * job.columns * size_of(job.type);
+    if (bytes > 0) std::memset(out, 0, static_cast<std::size_t>(bytes));
   } else if (job.type == Type::f64) {
     Weighted<double>(job, out).to_values();
   } else {
