@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-import torch
 import varlen as vl
 from hypothesis import given
 from hypothesis import strategies as st
 from varlen import ops
+
+torch = pytest.importorskip("torch")
 
 CLOSE = {"f2": 5e-3, "f4": 2e-5, "f8": 1e-11}
 
