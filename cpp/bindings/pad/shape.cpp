@@ -117,6 +117,10 @@ Levels levels_of(py::handle given, std::int64_t rows, const Place& place) {
 }
 
 SmallVector<Offsets> offsets_at(const Place& place, const Levels& levels) {
+  if (!place.is_host() && levels.depth() > cuda::kMostDepth) {
+    raise_value("levels: " + std::to_string(levels.depth()) + " of them, over " +
+                std::to_string(cuda::kMostDepth) + ", which is as many as a rectangle of a device has");
+  }
   SmallVector<Offsets> result;
   for (Level* const level : levels.each) result.push_back(offsets_at(place, *level));
   return result;

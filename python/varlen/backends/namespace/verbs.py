@@ -134,9 +134,6 @@ class Verbs(Of):
         source = None if index is None else levels
         how = (side, self.on_host(fill), max_len, cut, dtype, *options)
         made: tuple[Any, ...] = on_tensors(_core.gather_dense, values, picked, source, index, positions, *how)
-        if positions and len(made) == 2:
-            places = self.of_level(picked[-1], "positions", values)
-            made = (*made, self.pad(places, picked, side, None, False, max_len, cut, None, None, *options))
         return made
 
     def weighable(self, values: Any, scores: Any) -> tuple[Any, Any]:

@@ -55,8 +55,4 @@ def gather_dense(
     if indices is not None:
         picked, source = picked_levels(levels, indices), levels
     how = (side, fill, max_len, cut, dtype, multiple, max_bytes)
-    made: tuple[Any, ...] = _core.gather_dense(values, picked, source, indices, positions, *how)
-    if positions and len(made) == 2:  # only kernels of devices have them at hand
-        sizes = (max_len, cut, None, None, multiple, max_bytes)
-        made = (*made, _core.pad(picked[-1].positions, picked, side, None, False, *sizes))
-    return made
+    return _core.gather_dense(values, picked, source, indices, positions, *how)
