@@ -11,6 +11,7 @@ import varlen as vl
 from kernels import ON_DEVICE
 from varlen import _core, ops
 from varlen.backends import backend_of
+from varlen.backends.kinds import CupyArray
 
 pytest.importorskip("varlen._cuda_host", reason="needs the kernels that run on the host")
 if "cupy" in sys.modules:
@@ -54,6 +55,12 @@ def test_verbs_stay_on_the_second_device(make, step, cupy):
         values, levels = make()
         for x in device_verbs.leaves(step(vl.Ragged(put(values), levels=tuple(levels)), put)):
             assert not isinstance(x, cupy.ndarray) or x.device.id == 1
+
+
+def test_arrays_have_what_their_type_says(cupy):
+    said = {name for name in vars(CupyArray) if not name.startswith("_") or name in dir(np.ndarray)}
+    assert len(said) > 40
+    assert said <= set(dir(cupy.ndarray))
 
 
 def test_core_verbs_need_no_current_device(cupy):

@@ -173,5 +173,5 @@ def _integers(indices: Any) -> Any:
     """Indices as they are, or what NumPy reads; an empty list holds integers too."""
     if hasattr(indices, "dtype"):
         return as_values(indices, "indices")
-    result = as_values(indices, "indices")
+    result: Any = as_values(indices, "indices")
     return result if np.size(result) else result.astype(np.int64)
