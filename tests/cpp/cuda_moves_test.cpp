@@ -4,6 +4,7 @@
 
 #include "check.hpp"
 #include "pad_draw.hpp"
+#include "varlen/cuda/batch.hpp"
 #include "varlen/cuda/expand.hpp"
 #include "varlen/cuda/pad.hpp"
 #include "varlen/expand.hpp"
@@ -33,6 +34,27 @@ void check_pad(std::int64_t n, int depth, std::int64_t longest) {
   CHECK_EQ(cuda::pad_mask(kStream, nest.levels.data(), depth, rows, d.sizes.data(), d.how, mask.data()), 0);
   CHECK(out.taken() == want.taken());
   CHECK(mask.taken() == want_mask.taken());
+}
+
+/// The kernel of batches gives the same of sequences that are named.
+void check_batch_of(const std::vector<std::int64_t>& sequences, const Nest& nest, const Draw& d,
+                    const Bytes& want) {
+  std::vector<cuda::BatchAxis> axes;
+  for (std::size_t k = 0; k < nest.levels.size(); ++k) {
+    axes.push_back({nest.levels[k], d.sizes[k], d.how.keeps != nullptr ? d.how.keeps[k] : d.sizes[k]});
+  }
+  Place out(std::ssize(want));
+  cuda::BatchArray array;
+  array.depth = static_cast<int>(axes.size());
+  array.rows = nest.values;
+  if (d.how.fill != nullptr) {
+    array.fill = {d.how.fill, d.how.period > 0 ? d.how.period : nest.values.width};
+  }
+  array.out = out.data();
+  const cuda::BatchJob job{axes.data(), array.depth, std::ssize(sequences), d.how.side, d.how.cut,
+                           &array,      1,           sequences.data()};
+  CHECK_EQ(cuda::batch(kStream, job), 0);
+  CHECK(out.taken() == want);
 }
 
 /// Sequences that are named, with mask and positions, in one call.
@@ -65,15 +87,13 @@ void check_picked(std::int64_t n, int depth, std::int64_t longest) {
   CHECK(out.taken() == want.taken());
   const Bytes marks = mask.taken();
   CHECK(marks == want_mask.taken());
-  const std::int64_t most = d.sizes.back();
-  for (std::int64_t k = 0; k < slots; ++k) {
-    const std::int64_t place = positions[z(k)];
-    if (marks[z(k)] == std::byte{0}) {
-      CHECK_EQ(place, 0);
-    } else if (k % most > 0 && marks[z(k - 1)] != std::byte{0}) {
-      CHECK_EQ(place, positions[z(k - 1)] + 1);
-    }
-  }
+  std::vector<Range> picked;
+  for (const Segment& segment : segments) picked.push_back(segment.rows);
+  std::vector<std::int64_t> places(z(slots), -1);
+  pad_picked_positions(picked.data(), rows.size(), nest.levels.data() + 1, depth, d.sizes.data(), d.how,
+                       places.data());
+  CHECK(positions == places);
+  check_batch_of(sequences, nest, d, want.taken());
 }
 
 }  // namespace

@@ -104,6 +104,20 @@ def test_outputs_of_functions_are_written_there(cupy, r):
             ops.softmax(r, axis=2, out=wrong)
 
 
+@pytest.mark.parametrize("fill", [None, -1, [7, 8]])
+def test_rectangles_take_a_dtype_that_their_own_numbers_fit(cupy, fill):
+    values = np.arange(12).reshape(6, 2) * 20
+    x, how = cupy.asarray(values), {"dtype": "i1", "fill": fill, "padding_side": "left", "positions": True}
+    found = ops.gather_dense(x, [1, 0], LENGTHS, **how)
+    picked = ops.gather_dense(values, [1, 0], LENGTHS, **how)
+    for y, wanted in zip(found, picked, strict=True):
+        assert (y.dtype, y.get().tobytes()) == (wanted.dtype, wanted.tobytes())
+    with pytest.raises(ValueError, match="values: element 7 is 140, which does not fit int8"):
+        ops.gather_dense(x, [2], LENGTHS, **how)
+    with pytest.raises(ValueError, match="fill: 300 does not fit int8"):
+        ops.gather_dense(x, [1], LENGTHS, dtype="i1", fill=300)
+
+
 def test_tables_are_added_to_in_place(cupy):
     table = cupy.asarray(np.zeros((3, 2)))
     ops.scatter_add(table, np.array([2, 0, 2]), cupy.asarray(VALUES[:3]))

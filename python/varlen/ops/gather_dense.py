@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from varlen.arguments import as_bool, as_int, overflow_of_multiple
-from varlen.backends import backend_of
+from varlen.backends import arrays, backend_of
+from varlen.backends.values import memory_of
 from varlen.ops.inputs import rows_and_levels
 
 if TYPE_CHECKING:
@@ -104,7 +105,10 @@ def gather_dense(
     multiple = as_int(pad_to_multiple_of, "pad_to_multiple_of", 1)
     how = (padding_side, fill, max_len, truncate, dtype, multiple, max_bytes)
     try:
-        result: tuple[Any, ...] = backend_of(values).gather_dense(values, levels, indices, positions, *how)
+        backend = backend_of(values)
+        if hasattr(indices, "dtype") and backend is arrays:
+            indices = memory_of(indices)
+        result: tuple[Any, ...] = backend.gather_dense(values, levels, indices, positions, *how)
     except OverflowError as error:
         raise overflow_of_multiple(error) from None
     return result

@@ -47,12 +47,12 @@ struct BatchJob {
   const BatchAxis* axes = nullptr;
   int depth = 0;  ///< kMostDepth at most
   std::int64_t n = 0;
-  /// Which sequence of the first axis each of the n is, as in PadMore; null: one after another.
-  const std::int64_t* sequences = nullptr;
   Side side = Side::right;
   Side cut = Side::right;
   const BatchArray* arrays = nullptr;
   std::int64_t count = 0;  ///< one launch for 24 of them
+  /// Which sequence of the first axis each of the n is, as in PadMore; null: one after another.
+  const std::int64_t* sequences = nullptr;
 };
 
 [[nodiscard]] Error batch(Stream stream, const BatchJob& job) noexcept;
