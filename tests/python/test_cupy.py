@@ -109,7 +109,7 @@ def test_rectangles_take_a_dtype_that_their_own_numbers_fit(cupy, fill):
     values = np.arange(12).reshape(6, 2) * 20
     x, how = cupy.asarray(values), {"dtype": "i1", "fill": fill, "padding_side": "left", "positions": True}
     found = ops.gather_dense(x, [1, 0], LENGTHS, **how)
-    picked = ops.gather_dense(values, [1, 0], LENGTHS, **how)
+    picked = ops.gather_dense(values[:3], [1, 0], LENGTHS[:2], **how)
     for y, wanted in zip(found, picked, strict=True):
         assert (y.dtype, y.get().tobytes()) == (wanted.dtype, wanted.tobytes())
     with pytest.raises(ValueError, match="values: element 7 is 140, which does not fit int8"):
