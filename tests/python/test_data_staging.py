@@ -1,6 +1,8 @@
 """Blocks of pinned memory that go to a device one after another, where torch and CuPy are not needed."""
 
+import copy
 import os
+import pickle
 import threading
 
 import numpy as np
@@ -143,6 +145,17 @@ def test_forked_children_leave_the_memory_to_their_parent():
         os._exit(0 if told else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     block.send(there())
+
+
+def test_pinned_memory_is_not_pickled_but_blocks_are():
+    block = Ring(0).take(3)
+    block.array[:] = [3, 1, 4]
+    again = pickle.loads(pickle.dumps(block))
+    block.array[:] = 0
+    assert again.array.tolist() == [3, 1, 4]
+    for way in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match="cannot pickle 'PinnedMemory' object"):
+            way(_core.PinnedMemory(0, 8))
 
 
 def test_own_memory_has_exactly_what_is_asked_for():

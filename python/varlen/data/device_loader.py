@@ -15,7 +15,7 @@ from varlen.data.staged import StagedBatch
 if TYPE_CHECKING:
     import torch
 
-    from varlen.data.devices import Device, Lane
+    from varlen.data.devices.device import Device, Lane
 
 __all__ = ["DeviceLoader"]
 

@@ -15,7 +15,7 @@ from varlen.data.staging import PinnedBlock, Ring, ring_of
 if TYPE_CHECKING:
     import torch
 
-    from varlen.data.devices import Device
+    from varlen.data.devices.device import Device
     from varlen.data.staging import Block, Staging
 
 __all__ = ["StagedBatch"]

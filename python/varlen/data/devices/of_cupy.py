@@ -12,7 +12,7 @@ import numpy as np
 from varlen.arguments import as_dtype
 from varlen.backends import of_cupy
 from varlen.backends.bridge import cupy_for
-from varlen.data.devices import number_of
+from varlen.data.devices.device import number_of
 
 if TYPE_CHECKING:
     from varlen.data.batch import Batch

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 import varlen.backends.torch  # noqa: F401  # makes tensors known to the core
-from varlen.data.devices import number_of
+from varlen.data.devices.device import number_of
 
 if TYPE_CHECKING:
     import numpy as np
