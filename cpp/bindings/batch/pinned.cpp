@@ -49,6 +49,7 @@ class PinnedMemory {
   PinnedMemory& operator=(const PinnedMemory&) = delete;
   ~PinnedMemory() {
     if (process_ != this_process()) return;
+    const py::gil_scoped_release unlocked;  // the runtime waits for the device here
     if (event_ != nullptr) place_.kernels->forget(event_);
     if (memory_ != nullptr) place_.kernels->unpin(memory_);
   }
