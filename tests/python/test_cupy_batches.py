@@ -1,5 +1,6 @@
 """Batches on a device without torch: arrays of CuPy, by a stand-in for it, bit for bit the CPU's."""
 
+import os
 import pickle
 import subprocess
 import sys
@@ -196,6 +197,35 @@ def test_want_of_pinned_memory_leaves_nothing_half_made(small):
         rows.batch([0], framework="cupy")  # larger than any before
     same_bits(staged.to(), small.batch([0, 2]))
     same_bits(rows.batch([0], framework="cupy"), rows.batch([0]))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_forked_children_are_told(small):
+    small.batch([0], framework="cupy")
+    collate = small.collator(framework="cupy")
+    child = os.fork()
+    if child == 0:
+        told = False
+        try:
+            staged = collate([0])  # needs no device
+            staged.to()
+        except RuntimeError as error:
+            told = "forked child" in str(error)
+        os._exit(0 if told else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    same_bits(small.batch([2], framework="cupy"), small.batch([2]))
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_workers_of_torchs_loader_make_what_becomes_arrays_of_cupy(small):
+    torch = pytest.importorskip("torch")
+    collate = small.collator(framework="cupy", padding_side="left")
+    loader = torch.utils.data.DataLoader(small, batch_size=2, collate_fn=collate, num_workers=1)
+    found = list(DeviceLoader(loader))
+    assert len(found) == 2
+    for batch, rows in zip(found, ([0, 1], [2]), strict=True):
+        same_bits(batch, small.batch(rows, padding_side="left"))
 
 
 def test_no_kernels_are_told(small, cupy, monkeypatch):
