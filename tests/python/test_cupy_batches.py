@@ -135,6 +135,17 @@ def test_next_batch_is_on_its_way_before_one_is_given(small, asked):
     assert f"pinned copy on {side}" in asked()  # streams are used again
 
 
+def test_batches_of_cupy_go_from_one_device_to_another(small, asked):
+    wanted = small.batch([0, 2], layout="ragged")
+    there = small.batch([0, 2], layout="ragged", framework="cupy", device=0)
+    found = list(DeviceLoader([there, there.to("cuda:1")], 1))
+    assert [batch.device for batch in found] == ["cuda:1", "cuda:1"]
+    for batch in found:
+        same_bits(batch, wanted, 1)
+    assert next(iter(DeviceLoader([there], 0))) is there
+    assert there.cpu()["x"].tolist() == [1, 2, 3, 4]
+
+
 @pytest.mark.parametrize("prefetch", [0, 1, 3])
 @pytest.mark.parametrize("layout", ["padded", "ragged"])
 def test_epochs_come_there_and_stay(ds, prefetch, layout):

@@ -52,6 +52,20 @@ def device_name(device: Any) -> str:
     return "cpu" if kind == "cpu" else name
 
 
+def library_of(x: Any) -> Literal["torch", "cupy"] | None:
+    """The library of a tensor or an array of CuPy; None for anything else.
+
+    Examples
+    --------
+    >>> library_of(np.zeros(2)) is None
+    True
+    """
+    torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
+    if torch is not None and isinstance(x, torch.Tensor):
+        return "torch"
+    return "cupy" if cupy is not None and isinstance(x, cupy.ndarray) else None
+
+
 def framework_of(device: Any) -> Literal["torch", "cupy"]:
     """Whose arrays what goes to a device becomes: those of the library that the device is of.
 

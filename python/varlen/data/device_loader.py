@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from varlen.backends.devices import device_name, framework_of
-from varlen.backends.values import is_tensor
+from varlen.backends.devices import device_name, framework_of, library_of
 from varlen.data.batch import Batch
 from varlen.data.devices import usable_device
 from varlen.data.staged import StagedBatch
@@ -95,13 +94,13 @@ def _framework_of(item: Any, device: str) -> str:
         return item.framework
     if not isinstance(item, Batch):
         raise TypeError(f"loader: expected batches of a collator of this package, got {type(item).__name__}")
-    if any(is_tensor(value) for value in item.values()):
-        return "torch"
-    return framework_of(device)
+    known = filter(None, map(library_of, item.values()))
+    return next(known, None) or framework_of(device)
 
 
 def _moved(item: Any, there: Device) -> Batch[Any]:
     if isinstance(item, StagedBatch):
         return item._to(there, True)
-    moved: Batch[Any] = item.to(f"cuda:{there.number}", non_blocking=True)
+    with there.on_loop():
+        moved: Batch[Any] = item.to(f"cuda:{there.number}", non_blocking=True)
     return moved

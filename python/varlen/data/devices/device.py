@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -18,6 +19,9 @@ class Device(Protocol):
 
     def kind(self, name: str) -> Any:
         """The library's dtype of this name, as `kind_name` gave it."""
+
+    def on_loop(self) -> contextlib.AbstractContextManager[Any]:
+        """Where memory is made that whoever takes the batch keeps."""
 
     def empty(self, shape: tuple[int, ...], kind: Any) -> Any:
         """Fresh memory, for whoever takes the batch."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -82,10 +82,15 @@ class CupyDevice:
         """The dtype of this name."""
         return as_dtype(name, "framework")
 
+    @contextlib.contextmanager
+    def on_loop(self) -> Iterator[None]:
+        """Memory is of the pool's part for the loop's stream, where it is of use again in its order."""
+        with self.at(), contextlib.nullcontext() if self._ahead is None else self._ahead[0]:
+            yield
+
     def empty(self, shape: tuple[int, ...], kind: Any) -> Any:
-        """Fresh memory, of the pool's part for the loop's stream: there it is of use again, in its order."""
-        loop = contextlib.nullcontext() if self._ahead is None else self._ahead[0]
-        with self.at(), loop:
+        """Fresh memory, for whoever takes the batch."""
+        with self.on_loop():
             try:
                 return self.xp.empty(shape, kind)
             except TypeError:

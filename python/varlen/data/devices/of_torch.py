@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -60,6 +61,10 @@ class TorchDevice:
         found: torch.dtype = getattr(torch, name)
         return found
 
+    def on_loop(self) -> contextlib.AbstractContextManager[Any]:
+        """Anywhere: the allocator knows on which stream it gave memory."""
+        return contextlib.nullcontext()
+
     def empty(self, shape: tuple[int, ...], kind: torch.dtype) -> torch.Tensor:
         """Fresh memory."""
         memory: torch.Tensor = torch.empty(shape, dtype=kind, device=self.device)
@@ -70,7 +75,7 @@ class TorchDevice:
         return self.empty((nbytes,), torch.uint8)
 
     def ready(self) -> None:
-        """Nothing to do: the allocator knows on which stream it gave memory."""
+        """Nothing to do, as for `on_loop`."""
 
     def view(
         self, memory: torch.Tensor, place: int, shape: tuple[int, ...], kind: torch.dtype
