@@ -140,6 +140,8 @@ def _ranked(level: Level) -> list[str]:
 
 
 def _lengths(level: Level) -> list[str]:
+    if not level.is_on_host:
+        return ["lengths on a device"]  # a line of text is not worth a wait
     return _range(level.shortest, level.longest) if len(level) else []
 
 
