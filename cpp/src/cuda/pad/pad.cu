@@ -81,7 +81,7 @@ void set_axes(Rectangle& rectangle, const Offsets* levels, int depth, const std:
   for (int d = depth - 1; d >= 0; --d) {
     const std::int64_t keep = keeps != nullptr ? std::min(keeps[d], sizes[d]) : sizes[d];
     rectangle.axes[d] = {ends_of(levels[d]), Divisor(below, slots), sizes[d], keep};
-    below *= sizes[d];
+    below *= std::max<std::int64_t>(sizes[d], 1);  // rows that were all cut have no slot to be divided
   }
   rectangle.below = Divisor(below, slots);
 }
