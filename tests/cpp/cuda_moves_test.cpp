@@ -133,9 +133,8 @@ TEST(cuda_moves, rows_that_were_cut_come_back_as_zeros) {
     how.keeps = draw(0, 1) == 0 ? keeps.data() : nullptr;
     const std::int64_t slots = slots_of(d.sizes, n);
     std::vector<std::int64_t> numbered(z(slots));
-    pad(nest.levels.data(), depth, {0, n},
-        {reinterpret_cast<const std::byte*>(ids.data()), values.count, 8}, d.sizes.data(), how,
-        reinterpret_cast<std::byte*>(numbered.data()));
+    pad(nest.levels.data(), depth, {0, n}, {reinterpret_cast<const std::byte*>(ids.data()), values.count, 8},
+        d.sizes.data(), how, reinterpret_cast<std::byte*>(numbered.data()));
     const Bytes dense = noise(slots * width);
     Bytes want(z(values.count * width));
     for (std::int64_t k = 0; k < slots; ++k) {

@@ -42,6 +42,6 @@ def load():
     return device
 
 
-# asked() gives what was asked of streams since it was last called, waits() how often torch waited; with hold_events(True) events come when
-# somebody waits for them.
+# asked() gives what was asked of streams since it was last called, waits() how often torch has waited; with
+# hold_events(True) events come when somebody waits for them.
 device = load()

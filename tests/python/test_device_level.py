@@ -239,7 +239,7 @@ def test_facts_of_joined_levels_are_those_of_their_parts():
     rows, level = call(_core.interleave, [Array(X), Array(X)], [TWO, born(max_len=4)])
     assert (len(rows.numbers), level.total, level.longest) == (10, 10, 7)
     assert level == vl.Level([5, 0, 5])
-    with pytest.raises(ValueError, match="part 1: expected .* 3 sequences|part 1 has 2 sequences"):
+    with pytest.raises(ValueError, match="part 1 has 2 sequences"):
         call(_core.interleave, [Array(X), Array(X)], [TWO, born([3, 2])])
 
 

@@ -43,9 +43,7 @@ STEPS = {
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=of_cpu("the LSTM has kernels for the CPU alone"))
-        if name == "lstm"
-        else name
+        pytest.param(name, marks=of_cpu("the LSTM has kernels for the CPU alone")) if name == "lstm" else name
         for name in STEPS
     ],
 )

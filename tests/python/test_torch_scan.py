@@ -119,7 +119,9 @@ def test_registered_ops_keep_what_they_promise():
         (lambda x: ops.backprop_cumprod(x, x.numpy(), [5]), TypeError, "X: expected a tensor as the other"),
         (lambda x: ops.backprop_cumprod(x[1:], x, [5]), ValueError, "dY: expected"),
         pytest.param(
-            lambda x: ops.backprop_cummax(x, torch.full((5,), 5), [5]), IndexError, "which: 5 in row 0",
+            lambda x: ops.backprop_cummax(x, torch.full((5,), 5), [5]),
+            IndexError,
+            "which: 5 in row 0",
             marks=of_cpu("nobody looks at places on a device"),
         ),
         (lambda x: ops.backprop_cummax(x, [0.5] * 5, [5]), TypeError, "which"),

@@ -106,8 +106,8 @@ LevelRef interleave_levels_at(const Place& place, const std::vector<LevelRef>& l
   job.empty = reinterpret_cast<const std::byte*>(&none);
   py::array scratch = scratch_at(place, place.kernels->reduce_scratch(job, parts));
   py::array offsets = empty_at(place, py::dtype::of<std::int64_t>(), {entries});
-  place.check(
-      place.kernels->reduce(place.stream, job, parts, Type::i64, bytes(scratch), bytes(offsets)), "offsets");
+  place.check(place.kernels->reduce(place.stream, job, parts, Type::i64, bytes(scratch), bytes(offsets)),
+              "offsets");
   return Level::derived(offsets, true, total, most.sum(), levels);
 }
 

@@ -60,8 +60,8 @@ py::object ragged2packed(const Arguments<4>& args) {
   from.level->sync();
   const Offsets level = from.level->view();
   const Ties ties = ties_of(args[2]);
-  const PackFields fields = given(args[3]) ? pack_fields_of(args[3], level)
-                                           : pack_order_of(level, from.level->longest(), ties);
+  const PackFields fields =
+      given(args[3]) ? pack_fields_of(args[3], level) : pack_order_of(level, from.level->longest(), ties);
   Extents shape{level.total()};
   const Extents row = from.row();
   shape.append(row.begin(), row.end());

@@ -76,8 +76,8 @@ def reduce_dense(
 
     Notes
     -----
-    Autograd follows tensors. On a device this is one kernel, and one more where a sequence is long. Of lengths
-    that lie there alone nothing is asked: one over the width is told at the next touch of their level.
+    Autograd follows tensors. On a device this is one kernel, and one more where a sequence is long. Of
+    lengths that lie there alone nothing is asked: one over the width is told at the next touch of their level.
 
     Examples
     --------

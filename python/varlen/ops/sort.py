@@ -195,8 +195,8 @@ def topk(
 
     Notes
     -----
-    Few of many are found in one pass over them, without sorting all. Of lengths that lie on a device alone how
-    many rows are found is asked of it, which waits; with `dense` nothing waits.
+    Few of many are found in one pass over them, without sorting all. Of lengths that lie on a device alone
+    how many rows are found is asked of it, which waits; with `dense` nothing waits.
 
     Examples
     --------

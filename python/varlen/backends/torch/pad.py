@@ -75,7 +75,7 @@ def _run_pad(
     return block
 
 
-def _run_unpad(d: Array, offsets: Any, sizes: Any, most: Any, total: int, side: str, cut: str) -> Array:
+def _run_unpad(d: Any, offsets: Any, sizes: Any, most: Any, total: int, side: str, cut: str) -> Array:
     levels = _levels_of(offsets)
     room = [size if count < 0 else min(size, count) for size, count in zip(sizes, most, strict=True)]
     if not isinstance(d, np.ndarray):
