@@ -77,7 +77,7 @@ def reduce_dense(
     Notes
     -----
     Autograd follows tensors. On a device this is one kernel, and one more where a sequence is long. Of
-    lengths that lie there alone nothing is asked: one over the width is told at the next touch of their level.
+    lengths that lie there alone nothing is asked: one over the width is told when the level is used next.
 
     Examples
     --------
