@@ -47,6 +47,7 @@ VERBS = {
 
 @pytest.fixture(autouse=True)
 def _on_host(monkeypatch):
+    _core.forget_kernels()  # those that get the arrays of the host as well
     _core.know_kernels(host.kernels)
     monkeypatch.setattr(devices, "pool", [])
     yield
