@@ -225,12 +225,13 @@ struct SpreadFold : FoldOf<SpreadFold, Spread> {
   }
   VARLEN_DEVICE void add(Spread& lane, double x, std::int64_t) const {
     const double off = x - pivot;
-    lane.sum += off;
+    lane.sum += off + 0 * x;  // NaN of an infinite number, but not where the difference overflows
     lane.squares += off * off;
   }
   [[nodiscard]] VARLEN_DEVICE double finish(const Spread& lane, std::int64_t rows) const {
     const double n = static_cast<double>(rows);
-    double squares = lane.squares - lane.sum * (lane.sum / n);
+    double squares = lane.squares;  // infinite by overflow as well
+    if (!(squares == kInfinity<double> && lane.sum == lane.sum)) squares -= lane.sum * (lane.sum / n);
     if (squares < 0) squares = 0;  // by rounding
     const double variance = n > ddof ? squares / (n - ddof) : kNan<double>;
     return root ? std::sqrt(variance) : variance;
