@@ -22,7 +22,7 @@ from varlen.backends.torch.autograd import (
 from varlen.backends.torch.cast import bits_of
 from varlen.backends.torch.followers import is_followed
 from varlen.backends.torch.mask import of_level
-from varlen.backends.torch.memory import as_tensor, like, number_as, number_of, on_host, row_as
+from varlen.backends.torch.memory import as_tensor, at_least_one, like, number_as, number_of, on_host, row_as
 from varlen.levels import not_empty
 
 if TYPE_CHECKING:
@@ -303,11 +303,10 @@ def reduce_end(x: torch.Tensor, level: Level, last: bool, empty: Any = None) -> 
 
 def _picked_ends(x: torch.Tensor, level: Level, last: bool, fill: torch.Tensor) -> torch.Tensor:
     """The same of lengths on a device, of which nobody knows whether they are 0."""
-    if not len(x):
-        return fill.expand(len(level), *x.shape[1:]).contiguous()
+    source = at_least_one(x)
     lengths = of_level(level, "lengths", x)
     ends = lengths.cumsum(0)
-    rows = x.index_select(0, (ends - 1 if last else ends - lengths).clamp(0, len(x) - 1))
+    rows = source.index_select(0, (ends - 1 if last else ends - lengths).clamp(0, len(source) - 1))
     return torch.where((lengths == 0).reshape(-1, *(1 for _ in x.shape[1:])), fill, rows)
 
 
