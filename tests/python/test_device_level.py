@@ -60,12 +60,40 @@ def test_many_lengths_are_added_up_in_parts():
     assert born(many) == vl.Level(many)
 
 
-def test_bounds_stand_for_the_longest_until_somebody_waits():
-    level = born(max_len=4)
-    assert level.lengths.tolist() == [3, 0, 2]
-    assert (level.longest, level.total) == (4, 5)
-    assert level.sync().longest == 3
+def test_bounds_stand_for_the_longest_until_the_host_has_the_numbers():
+    for look in (
+        lambda level: level.lengths,
+        lambda level: level.offsets,
+        pickle.dumps,
+        lambda level: level == vl.Level(LENGTHS),
+        lambda level: level.sync(),
+        _core.pack_order,
+    ):
+        level = born(max_len=2**40)
+        assert level.longest == 2**40
+        look(level)
+        assert (level.longest, level.total) == (3, 5)
     assert vl.Level([3, 0, 2], total=5, max_len=4).longest == 3
+
+
+def test_bounds_of_levels_made_in_a_graph_stand_for_all_its_replays():
+    with Capture() as graph:
+        level = born(total=5, max_len=4)
+    graph.replay()
+    assert level.lengths.tolist() == [3, 0, 2]
+    assert level.longest == 4
+    assert level.sync().longest == 3
+
+
+def test_facts_of_numbers_that_lie_are_not_given():
+    for fact in ("total", "longest"):
+        level = born([4, 0, 1], total=5, max_len=3)
+        assert repr(level) == "Level(3 sequences, 5 rows, lengths up to 3, on a device)"
+        with pytest.raises(ValueError, match="lengths: row 0 has length 4, over max_len=3"):
+            getattr(level, fact)
+    level = born([4, 0, 1], total=5, max_len=3)
+    with Capture():
+        assert level.total == 5  # nobody may wait for what the error says
 
 
 def test_rows_say_how_many_there_are():
@@ -268,7 +296,7 @@ def test_bounds_wider_than_a_rectangle_say_nothing_of_its_lengths():
     block = Array(np.arange(9.0).reshape(3, 3))
     for is_seen in (False, True):
         level = born(total=5, max_len=4)
-        assert not is_seen or level.lengths.tolist() == [3, 0, 2]  # the host has them, and the bound stands
+        assert not is_seen or level.lengths.tolist() == [3, 0, 2]
         np.testing.assert_array_equal(call(_core.unpad, block, (level,)).numbers, [0, 1, 2, 6, 7])
         np.testing.assert_array_equal(
             call(_core.reduce_dense, "sum", block, level, "right", 0).numbers, [3, 0, 13]

@@ -47,7 +47,7 @@ PyObject* compare(PyObject* self, PyObject* other, int operation) noexcept {
 PyObject* repr_of_hidden(Level& level) {
   std::string text = "Level(" + std::to_string(level.count()) + " sequences";
   const std::int64_t most = level.most();
-  if (level.knows_total()) text += ", " + std::to_string(level.total()) + " rows";
+  if (level.knows_total()) text += ", " + std::to_string(level.said_total()) + " rows";
   if (most != INT64_MAX) text += ", lengths up to " + std::to_string(most);
   return py::str(text + ", on a device)").release().ptr();
 }
@@ -348,7 +348,8 @@ constexpr const char* kSyncDoc =
 
 Wait for numbers that lie on a device, and check them. A level whose numbers the host has is left as it is.
 
-From here on `longest` is the longest length itself, where `max_len` stood for it.
+From here on `longest` is the longest length itself, also of a level that was made in a CUDA graph, for which
+`max_len` stands when its numbers are looked at otherwise.
 
 Returns
 -------
@@ -463,7 +464,7 @@ PyGetSetDef property(const char* name, const char* doc) {
 PyGetSetDef properties[] = {
     property<[](Level& l) { return l.total(); }>("total", "Rows in all sequences together."),
     property<[](Level& l) { return l.longest(); }>(
-        "longest", "The longest length, or the bound that was given for it; 0 where there is no sequence."),
+        "longest", "The longest length; of numbers that only a device has, the bound that was given for it."),
     property<[](Level& l) { return l.shortest(); }>("shortest",
                                                     "The shortest length; 0 where there is no sequence."),
     property<[](Level& l) -> py::object { return py::bool_(!l.is_hidden()); }>(
@@ -551,7 +552,8 @@ void bind_level(py::module_& m) {
       "Raises\n------\nTypeError\n    Something else than integers.\n"
       "ValueError\n    A negative length; the text names the first. Of numbers on a device, when something "
       "is "
-      "done\n    with them after a kernel has found it.\n\n"
+      "done\n    with them after a kernel has found it.\n"
+      "OverflowError\n    Lengths that add up to more than int64 can hold.\n\n"
       "Examples\n--------\n"
       ">>> level = varlen.Level([3, 0, 2])\n>>> level\nLevel(3 sequences, 5 rows, lengths 0 to 3)\n"
       ">>> level.offsets\narray([0, 3, 3, 5])\n>>> level.row_ids\narray([0, 0, 0, 2, 2])\n"

@@ -207,7 +207,13 @@ LevelRef Level::derived(const py::array& numbers, bool are_offsets, std::int64_t
   return result;
 }
 
-std::int64_t Level::hidden_total() const {
+void Level::tell() {
+  if (!is_told()) return;
+  if (capture_of(hidden_place()) == 0) download();
+}
+
+std::int64_t Level::hidden_total() {
+  tell();
   if (hidden_->total < 0) raise_unknown("total: the number of rows", "total=");
   return hidden_->total;
 }
@@ -249,7 +255,8 @@ std::int64_t Level::hidden_most() const {
   return total < 0 || max_len < total ? max_len : total;
 }
 
-std::int64_t Level::hidden_longest() const {
+std::int64_t Level::hidden_longest() {
+  tell();
   if (hidden_->max_len < 0) raise_unknown("max_len: the longest length", "max_len=");
   return hidden_->max_len;
 }
@@ -265,7 +272,8 @@ std::int64_t Level::shortest() {
 LevelStats Level::stats_there() {
   see();
   LevelStats stats = model_.stats();
-  if (hidden_->max_len >= 0) stats.longest = hidden_->max_len;
+  // The numbers of a level that was made in a graph are others at each replay, its bound is not.
+  if (born_in(*hidden_).capture != 0 && hidden_->max_len >= 0) stats.longest = hidden_->max_len;
   return stats;
 }
 

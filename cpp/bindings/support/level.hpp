@@ -102,15 +102,20 @@ class Level {
   }
   [[nodiscard]] LevelStats stats() { return hidden_ == nullptr ? model_.stats() : stats_there(); }
 
-  // Facts wait for nothing: those that the host does not know are a ValueError.
+  // Facts wait for nothing: those that the host does not know are a ValueError, as are those of numbers that
+  // a kernel has found to lie.
   [[nodiscard]] std::int64_t count() const noexcept { return is_hidden() ? hidden_->count : model_.count(); }
-  [[nodiscard]] std::int64_t total() const { return is_hidden() ? hidden_total() : model_.total(); }
+  [[nodiscard]] std::int64_t total() { return is_hidden() ? hidden_total() : model_.total(); }
   [[nodiscard]] std::int64_t longest() { return is_hidden() ? hidden_longest() : stats().longest; }
   [[nodiscard]] std::int64_t shortest();
 
   /// Whether the numbers lie on a device, and the host has none of them.
   [[nodiscard]] bool is_hidden() const noexcept { return hidden_ != nullptr && !hidden_->is_seen; }
-  [[nodiscard]] bool knows_total() const noexcept { return !is_hidden() || hidden_->total >= 0; }
+  [[nodiscard]] bool knows_total() const noexcept { return said_total() >= 0; }
+  /// How many rows there are, as far as the host knows: below 0 where it does not.
+  [[nodiscard]] std::int64_t said_total() const noexcept {
+    return is_hidden() ? hidden_->total : model_.total();
+  }
   /// Whether there are so many rows in all; where nobody knew, this is how many there have to be from now on.
   [[nodiscard]] bool fits(std::int64_t rows) { return is_hidden() ? hidden_fits(rows) : total() == rows; }
   /// What no length exceeds, as far as the host knows.
@@ -123,7 +128,7 @@ class Level {
   void see() {
     if (is_hidden()) download();
   }
-  /// The same, and no bound stands for the longest length any more.
+  /// The same, and no bound of a level that was made in a graph stands for its longest length any more.
   void sync();
 
   [[nodiscard]] const py::array& offsets();
@@ -162,14 +167,16 @@ class Level {
   template <class T, class Numbers>
   const py::array& shared(std::optional<py::array>& slot, std::int64_t count, Numbers numbers);
 
-  [[nodiscard]] std::int64_t hidden_total() const;
-  [[nodiscard]] std::int64_t hidden_longest() const;
+  [[nodiscard]] std::int64_t hidden_total();
+  [[nodiscard]] std::int64_t hidden_longest();
   [[nodiscard]] std::int64_t hidden_most() const;
   [[nodiscard]] LevelStats stats_there();
   [[nodiscard]] bool hidden_fits(std::int64_t rows);
   [[nodiscard]] bool hidden_keeps_to(std::int64_t most);
   /// Whether a kernel has said by now that the hidden numbers lie, or those that they come from.
   [[nodiscard]] bool is_told() const noexcept;
+  /// Raises what a kernel has said by now.
+  void tell();
   void download();
   [[nodiscard]] LevelRef compose_there(Level& below);
 

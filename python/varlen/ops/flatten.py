@@ -168,11 +168,12 @@ def unpad(padded: RowsT | Sequence[Any], lengths: Lengths, *, padding_side: str 
     n, width = block.shape[:2]
     if len(level) > n:
         raise IndexError(f"lengths: there are {len(level)}, but padded has {n} sequences")
+    counts = level.lengths  # the host has them before it is asked for the longest
     if level.longest > width:
-        i = int((level.lengths > width).argmax())
-        raise ValueError(f"lengths: sequence {i} has {level.lengths[i]} rows, but padded is {width} wide")
-    begins = width - level.lengths if padding_side == "left" else np.zeros(len(level), np.int64)
-    ends = begins + level.lengths
+        i = int((counts > width).argmax())
+        raise ValueError(f"lengths: sequence {i} has {counts[i]} rows, but padded is {width} wide")
+    begins = width - counts if padding_side == "left" else np.zeros(len(level), np.int64)
+    ends = begins + counts
     if not backend.is_contiguous(block):
         result: list[RowsT] = [
             row[a:b] for row, a, b in zip(block, begins.tolist(), ends.tolist(), strict=False)
