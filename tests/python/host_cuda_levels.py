@@ -30,6 +30,10 @@ def block_of(r):
     return torch.arange(18.0, dtype=r.values.dtype, device=r.values.device).reshape(3, 3, 2) + r.values.sum()
 
 
+def ids_of(r):
+    return vl.Ragged(torch.arange(5, device=r.values.device), r.levels[0])
+
+
 # By the row of the table and the name that stands there.
 VERBS = {
     "nothing": {
@@ -55,6 +59,7 @@ VERBS = {
             r.to_dense(max_len=2),
             r.to_dense(max_len=2, padding_side="left", truncate="left"),
         ),
+        "sequence_enumerate": lambda r: vl.sequence_enumerate(ids_of(r), 2),
         "topk(dense=True)": lambda r: r.topk(2, dense=True),
     },
     "`total`": {
@@ -68,7 +73,7 @@ VERBS = {
     "`max_len`": {
         "to_dense": lambda r: r.to_dense(mask=True),
         "mask": lambda r: ops.mask(r),
-        "gather_dense": lambda r: ops.gather_dense(vl.Ragged(r.values.detach(), r.levels[0]), [2, 0]),
+        "gather_dense": lambda r: ops.gather_dense(r, [2, 0], positions=True),
     },
     "the numbers: it waits": {
         "r[1]": lambda r: r[2],
@@ -79,6 +84,13 @@ VERBS = {
         "windows": lambda r: ops.windows(r, size=2, step=1),
         "seq2col(stride=2)": lambda r: ops.seq2col(r, 1, stride=2),
         "diff": lambda r: r.diff(),
+        "fill_empty_rows": lambda r: r.fill_empty_rows(0)[0],
+        "ngrams": lambda r: ops.ngrams(2, ids_of(r)),
+        "tile": lambda r: ops.tile(r, [1, 2, 1]),
+        "ops.unpad": lambda r: tuple(ops.unpad(block_of(r), r.levels[0])),
+        "searchsorted": lambda r: vl.Ragged(r.values[:, 0].detach().abs(), r.levels[0]).searchsorted(
+            torch.ones(3, 1).cuda().double()
+        ),
         "topk": lambda r: r.topk(2),
         "unique": lambda r: vl.Ragged(r.values[:, 0].detach(), r.levels[0]).unique(),
         "spans": lambda r: ops.spans(r, [(0, 1), (1, 2)], row_ids=[0, 2]),
@@ -170,6 +182,53 @@ def test_named_sequences_are_found_without_their_lengths():
         assert not found[1][:, width:].any()
     with pytest.raises(IndexError, match="3"):
         ops.gather_dense(vl.Ragged(x, born(max_len=3)), [3])
+
+
+@pytest.mark.parametrize("verb", ["attention_pool", "reduce_dense", "gather_dense"])
+def test_a_capture_holds_what_needs_no_numbers_and_its_gradient(verb):
+    x = torch.tensor(X, device="cuda", requires_grad=True)
+    lengths, index = torch.tensor(LENGTHS).cuda(), torch.tensor([1, 0], dtype=torch.int32).cuda()
+    _cuda_host.begin_capture()  # whatever waits raises from here on
+    try:
+        r = vl.Ragged(x, vl.Level(lengths, total=5, max_len=3))
+        result = {
+            "attention_pool": lambda: ops.attention_pool(r, x[:, 0]),
+            "reduce_dense": lambda: ops.reduce_dense(r.to_dense(), r.levels[0], "mean", empty=0),
+            "gather_dense": lambda: ops.gather_dense(r, index)[0],
+        }[verb]()
+        result.sum().backward()
+        assert not r.levels[0].is_on_host
+    finally:
+        _cuda_host.end_capture()
+    assert x.grad.shape == x.shape
+
+
+@pytest.mark.parametrize("end", ["first", "last"])
+def test_ends_of_no_rows_are_followed_by_autograd(end):
+    level = vl.Level(torch.tensor([0, 0]).cuda(), total=0, max_len=1)
+    x = torch.zeros(0, 2, device="cuda", requires_grad=True)
+    rows = getattr(vl.Ragged(x, level), end)(empty=7)
+    assert rows.tolist() == [[7, 7], [7, 7]]
+    rows.sum().backward()
+    assert x.grad.shape == (0, 2)
+
+
+def test_bounds_wider_than_a_rectangle_are_no_lengths():
+    block = torch.arange(9.0).reshape(3, 3).cuda()
+    level = born(total=5, max_len=50)
+    assert [rows.tolist() for rows in ops.unpad(block, level)] == [[0, 1, 2], [], [6, 7]]
+    with pytest.raises(ValueError, match="sequence 0 has 3 rows, but padded is 2 wide"):
+        ops.unpad(block[:, :2], born(total=5, max_len=50))
+
+
+def test_loose_bounds_add_no_steps():
+    x = torch.tensor(X).cuda()
+    loose = [vl.Ragged(x, born(total=5, max_len=2**40)) for _ in range(4)]
+    assert vl.sequence.max_sequence_len(vl.sequence.lod_rank_table(loose[0])) == 3
+    assert loose[1].to_padded().data.shape == (3, 3, 2)
+    assert len(vl.sequence.lod_tensor_to_array(loose[2], vl.sequence.lod_rank_table(loose[2]))) == 3
+    assert loose[3].pack().values.shape == (5, 2)
+    assert {r.levels[0].longest for r in loose} == {3}
 
 
 def test_the_best_of_few_need_no_numbers_where_the_bound_says_so():

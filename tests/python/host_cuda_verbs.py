@@ -272,6 +272,48 @@ def test_indices_may_lie_there():
     assert mask.tolist() == [[True] * 2, [False] * 2, [False] * 2]
 
 
+def _gather_dense(x, levels, index, how):
+    return ops.gather_dense(vl.Ragged(x, levels=levels), index, positions=True, **how)
+
+
+HOW = {"padding_side": "left", "max_len": 3}
+NAMED = [0, 9, -9, 127, -1]
+
+
+@pytest.mark.parametrize("lengths", [([1, 4, 0, 2],), ([1, 0, 2], [4, 1, 2])])
+@pytest.mark.parametrize(
+    ("way", "how", "index"),
+    [
+        *(("alone", how, index) for how in ({}, HOW) for index in ([0, 0], NAMED)),
+        *(("autograd", how, index) for how in ({}, HOW) for index in ([0, 0], NAMED)),
+        ("fill with a gradient", {"pad_to_multiple_of": 4}, NAMED),
+        ("compiled", HOW, NAMED),
+    ],
+)
+def test_indices_there_have_one_width_and_one_range(lengths, way, how, index):
+    levels = tuple(vl.Level(each) for each in lengths)
+    x = torch.arange(1.0, 15.0).reshape(7, 2).requires_grad_(way == "autograd")
+    there = x.detach().cuda().requires_grad_(x.requires_grad)
+    fill = torch.tensor(9.0, device="cuda", requires_grad=True) if way == "fill with a gradient" else 9.0
+    named = torch.tensor(index, device="cuda", dtype=torch.int8 if way == "alone" else torch.int64)
+    run = _gather_dense
+    if way == "compiled":
+        torch.compiler.reset()
+        run = torch.compile(_gather_dense, fullgraph=True, backend="aot_eager")
+    found = run(there, levels, named, {**how, "fill": fill})
+    # Beside all sequences those that are named are as wide as the longest; an empty one stands for none.
+    n = len(levels[0])
+    inside = [i % n if -n <= i < n else n for i in index]
+    padded = (vl.Level([*lengths[0], 0]), *levels[1:])
+    wide = _gather_dense(x, padded, [*inside, *range(n)], {**how, "fill": 9.0})
+    for y, wanted in zip(found, wide, strict=True):
+        assert torch.equal(y.detach().cpu(), wanted[: len(index)].detach())
+    if way == "autograd":
+        (d,) = torch.autograd.grad((found[0] ** 2).sum(), there)
+        (wanted,) = torch.autograd.grad((wide[0][: len(index)] ** 2).sum(), x)
+        assert torch.equal(d.cpu(), wanted)
+
+
 @pytest.mark.parametrize("op", ["sum", "max", "var"])
 def test_rectangles_are_pooled_where_they_lie(op):
     block = torch.randn(4, 5, 3)

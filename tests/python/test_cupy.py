@@ -118,6 +118,16 @@ def test_rectangles_take_a_dtype_that_their_own_numbers_fit(cupy, fill):
         ops.gather_dense(x, [1], LENGTHS, dtype="i1", fill=300)
 
 
+@pytest.mark.parametrize("dtype", ["i1", "u4", "i8", "u8"])
+def test_indices_there_have_one_width_and_one_range(cupy, r, dtype):
+    out_of_range = 2**64 - 1 if dtype == "u8" else 100
+    named = cupy.asarray(np.array([2, out_of_range], dtype))
+    block, mask = ops.gather_dense(r, named, fill=7)
+    everything, present = r.to_dense(fill=7, mask=True)
+    assert block.tolist() == [everything[2].tolist(), np.full(everything.shape[1:], 7).tolist()]
+    assert mask.tolist() == [present[2].tolist(), [False] * everything.shape[1]]
+
+
 def test_tables_are_added_to_in_place(cupy):
     table = cupy.asarray(np.zeros((3, 2)))
     ops.scatter_add(table, np.array([2, 0, 2]), cupy.asarray(VALUES[:3]))

@@ -129,8 +129,8 @@ class Verbs(Of):
             shape = (indices, positions, side, None, max_len, cut, None, *options)
             return self._cast_dense(values, self.gather_dense(values, levels, *shape), fill, dtype)
         on_device = self.library.name_of_device(values) != "cpu"
-        unseen = on_device and isinstance(indices, self.type) and indices.dtype == np.int64
-        index = indices if unseen else self.on_host(indices)
+        unseen = on_device and isinstance(indices, self.type) and indices.dtype.kind in "iu"
+        index = self._unseen(indices) if unseen else self.on_host(indices)
         if not (index is None or unseen or all(level.is_on_host for level in levels)):
             index, unseen = self.like(numbers_named(levels, index), values), True
         picked = levels if index is None or unseen else picked_levels(levels, index)
@@ -138,6 +138,12 @@ class Verbs(Of):
         how = (side, self.on_host(fill), max_len, cut, dtype, *options)
         made: tuple[Any, ...] = on_tensors(_core.gather_dense, values, picked, source, index, positions, *how)
         return made
+
+    @at_device
+    def _unseen(self, indices: Any) -> Any:
+        """Integers as int64; those that it does not hold are out of range."""
+        wide = indices.astype(np.int64, copy=False)
+        return self.xp.where(wide < 0, 2**63 - 1, wide) if indices.dtype == np.uint64 else wide
 
     @at_device
     def _cast_dense(self, values: Any, made: tuple[Any, ...], fill: Any, dtype: Any) -> tuple[Any, ...]:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
 
 from varlen import _core
 from varlen._core import is_plain_tensor, on_tensors
+from varlen.arguments import LARGEST
 from varlen.backends.numpy.dense import numbers_named, picked_levels
 from varlen.backends.torch.autograd import has_no_name
-from varlen.backends.torch.cast import as_dtype
+from varlen.backends.torch.cast import as_dtype, bits_of
 from varlen.backends.torch.followers import is_followed
 from varlen.backends.torch.gather import gather
-from varlen.backends.torch.memory import dtype_of, filled, like
-from varlen.backends.torch.pad import pad
+from varlen.backends.torch.memory import at_least_one, byte_limit, dtype_of, fill_of, filled, like
+from varlen.backends.torch.pad import core_beside, pad
+from varlen.backends.torch.span import take
 
 if TYPE_CHECKING:
     from varlen.levels import Levels
@@ -44,13 +45,9 @@ def gather_dense(
             [ 3,  1]])
     """
     kind = x.dtype if dtype is None else as_dtype(dtype)
-    there = isinstance(indices, torch.Tensor) and indices.device.type != "cpu"
+    named, unseen = _named(x, levels, indices)
     if is_plain_tensor(x) and not (is_followed(fill) or has_no_name(x) or _has_no_name(kind)):
-        unseen = there and indices.device == x.device and indices.dtype is torch.int64
-        index = indices.cpu() if there and not unseen else indices
-        index = index.numpy() if isinstance(index, torch.Tensor) and not unseen else index
-        if not (index is None or unseen or all(level.is_on_host for level in levels)):
-            index, unseen = like(numbers_named(levels, index), x), True
+        index = named if unseen or not isinstance(named, torch.Tensor) else named.numpy()
         picked = levels if index is None or unseen else picked_levels(levels, index)
         row = None if fill is None else filled(fill, kind, tuple(x.shape[1:]))
         if row is not None and kind is torch.bfloat16:
@@ -61,28 +58,77 @@ def gather_dense(
         made: Any = on_tensors(_core.gather_dense, x, picked, source, index, positions, *how)
         if made is not NotImplemented:
             return tuple(made)
-    picked, rows = levels, x
-    if indices is not None:
-        rows, picked = gather(x, levels, indices.cpu() if there else indices)
-    made = pad(
-        rows,
-        picked,
-        side,
-        fill,
-        True,
-        max_len,
-        cut,
-        None,
-        kind if dtype is not None else None,
-        multiple,
-        max_bytes,
-    )
+    if unseen:
+        made = _by_places(x, levels, named, side, fill, max_len, cut, kind, multiple, max_bytes)
+        if made is not NotImplemented:
+            return made if positions else made[:2]
+        named = named.cpu()
+    rows, picked = (x, levels) if named is None else gather(x, levels, named)
+    cast_to = kind if dtype is not None else None
+    made = pad(rows, picked, side, fill, True, max_len, cut, None, cast_to, multiple, max_bytes)
     if not positions:
         return made
-    nothing = np.empty((rows.shape[0], 0), np.uint8)
-    sizes = (side, None, max_len, cut, None, multiple, max_bytes)
-    places = _core.gather_dense(nothing, picked, None, None, True, *sizes)[2]
-    return (*made, like(places, rows))
+    sizes = (None, None, True, side, None, max_len, cut, None, multiple, max_bytes)
+    places = core_beside(rows, picked, _core.gather_dense, (rows.shape[0], 0), picked, *sizes)[2]
+    return (*made, places if isinstance(places, torch.Tensor) else like(places, rows))
+
+
+def _named(x: torch.Tensor, levels: Levels, indices: Any) -> tuple[Any, bool]:
+    """Indices, and whether nobody looks at them: int64 beside the rows then, else where the host has them."""
+    if isinstance(indices, torch.Tensor) and indices.device.type != "cpu":
+        if indices.device != x.device or indices.dtype is torch.bool or not is_plain_tensor(indices):
+            return indices.cpu(), False
+        return as_unseen(indices), True
+    if indices is None or all(level.is_on_host for level in levels):
+        return indices, False
+    index = indices.numpy() if isinstance(indices, torch.Tensor) else indices
+    return like(numbers_named(levels, index), x), True
+
+
+def as_unseen(indices: torch.Tensor) -> torch.Tensor:
+    """Integers as int64; those that it does not hold are out of range.
+
+    Raises
+    ------
+    TypeError
+        Something else than integers.
+
+    Examples
+    --------
+    >>> as_unseen(torch.tensor([2, -1], dtype=torch.int8))
+    tensor([ 2, -1])
+    """
+    if indices.dtype.is_floating_point or indices.dtype.is_complex:
+        raise TypeError(f"indices: expected integers, got dtype {indices.dtype}")
+    wide = indices.long()
+    return torch.where(wide < 0, LARGEST, wide) if indices.dtype is torch.uint64 else wide
+
+
+def _by_places(
+    x: torch.Tensor,
+    levels: Levels,
+    indices: torch.Tensor,
+    side: str,
+    fill: Any,
+    max_len: Any,
+    cut: str,
+    kind: torch.dtype,
+    multiple: int,
+    max_bytes: int | None,
+) -> Any:
+    """A rectangle, its mask and positions: a kernel says which row goes where, autograd follows torch."""
+    numbers = torch.arange(x.shape[0], device=x.device)
+    how = (side, None, max_len, cut, None, multiple, byte_limit(max_bytes, x))
+    made: Any = on_tensors(_core.gather_dense, numbers, levels, levels, indices, True, *how)
+    if made is NotImplemented:
+        return made
+    places, there, positions = made
+    blank = x.new_zeros(()) if fill is None else fill_of(fill, x)
+    is_nameless = has_no_name(x)  # it has no gradient, which a view of bits would lose
+    rows, blank = (each.view(bits_of(x.dtype)) if is_nameless else each for each in (x, blank))
+    taken = take(at_least_one(rows), places.reshape(-1)).reshape(*places.shape, *x.shape[1:])
+    block = torch.where(there.reshape(*there.shape, *(1 for _ in x.shape[1:])), taken, blank)
+    return (block.view(x.dtype) if is_nameless else block).to(kind), there, positions
 
 
 def _has_no_name(dtype: torch.dtype) -> bool:

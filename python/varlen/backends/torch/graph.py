@@ -19,6 +19,7 @@ from varlen._core import Level, RaggedBase
 from varlen.arguments import as_float, as_int, ints_per_level
 from varlen.backends import torch as outside
 from varlen.backends.torch.autograd import AutogradOp, into, level_of
+from varlen.backends.torch.dense import as_unseen
 from varlen.backends.torch.memory import as_row, number_of, tensor_of
 from varlen.backends.torch.pad import PadOptions, check_out, pad_rows, rows_of
 from varlen.backends.torch.reduce import end_rows, extreme_rows, sum_rows, with_empty
@@ -510,15 +511,33 @@ def gather_dense(
     tensor([[ 3,  1],
             [ 4, -1]])
     """
-    rows, picked = (x, levels) if indices is None else gather(x, levels, indices)
+    is_unseen = (
+        isinstance(indices, torch.Tensor)
+        and indices.device.type != "cpu"
+        and indices.device == x.device
+        and indices.dtype is not torch.bool
+    )
+    named, known = (_with_none(levels, indices), levels) if is_unseen else ((levels, indices), None)
+    rows, picked = (x, levels) if indices is None else gather(x, *named)
     kept = ints_per_level(max_len, "max_len", len(picked))
-    sizes = [_width(level, n, multiple) for level, n in zip(picked, kept, strict=True)]
+    sizes = [_width(level, n, multiple) for level, n in zip(known or picked, kept, strict=True)]
     ends: Any = (max_len, cut, None)
     made = pad(rows, picked, side, fill, True, *ends, dtype, 1, max_bytes, sizes)
     if not positions:
         return tuple(made)
     places = of_level(picked[-1], "positions", x)
     return (*made, pad(places, picked, side, None, False, *ends, None, 1, None, sizes))
+
+
+def _with_none(levels: Any, indices: torch.Tensor) -> tuple[Any, torch.Tensor]:
+    """Levels with an empty sequence at the end, and indices that name it where they are out of range."""
+    first, *rest = levels
+    offsets, count = offsets_of(first), count_of(first)
+    ids = as_unseen(indices)
+    ids = torch.where(ids < 0, ids + count, ids)
+    ids = torch.where((ids >= 0) & (ids < count), ids, count)
+    total = count_of(rest[0]) if rest else first.total
+    return (TracedLevel(torch.cat((offsets, offsets[-1:])), total), *rest), ids
 
 
 def _width(level: Any, most: int | None, multiple: int) -> Any:

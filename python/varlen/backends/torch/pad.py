@@ -225,7 +225,7 @@ def _pad_followed(x: torch.Tensor, levels: Levels, options: PadOptions) -> Any:
     marks = None
     if mask or max_len is not None or sizes is not None or multiple != 1:
         how = (levels, side, None, mask, max_len, cut, None, None, multiple, None, sizes)
-        shape = _core_beside(x, levels, _core.pad, (x.shape[0], 0), *how)
+        shape = core_beside(x, levels, _core.pad, (x.shape[0], 0), *how)
         shape, marks = shape if mask else (shape, None)
         widths = shape.shape[1:-1]
     else:
@@ -249,8 +249,15 @@ def _pad_followed(x: torch.Tensor, levels: Levels, options: PadOptions) -> Any:
     return (block, marks) if mask else block
 
 
-def _core_beside(x: torch.Tensor, levels: Levels, function: Any, shape: Any, *args: Any) -> Any:
-    """A call with rows without columns, for sizes and marks: on the device of levels that lie there alone."""
+def core_beside(x: torch.Tensor, levels: Levels, function: Any, shape: Any, *args: Any) -> Any:
+    """A call with rows without columns, for sizes and marks: on the device of levels that lie there alone.
+
+    Examples
+    --------
+    >>> levels = (vl.Level([2, 1]),)
+    >>> core_beside(torch.ones(3), levels, _core.pad, (3, 0), levels).shape
+    (2, 2, 0)
+    """
     if all(level.is_on_host for level in levels):
         return function(np.empty(shape, np.uint8), *args)
     return on_tensors(function, x.new_empty(tuple(shape), dtype=torch.uint8), *args)
@@ -294,7 +301,7 @@ def unpad(
     followed = not plain and block.device.type in ("cpu", "cuda", "meta")
     if followed and out is None and not has_no_name(block):
         # Refuses what does not fit.
-        _core_beside(block, levels, _core.unpad, (*block.shape[:depth], 0), levels, padding_side)
+        core_beside(block, levels, _core.unpad, (*block.shape[:depth], 0), levels, padding_side)
         sizes = tuple(map(int, block.shape[1:depth]))  # a tracer has tensors there
         result: torch.Tensor = _unpad(
             block, tuple(levels), sizes, (-1,) * len(levels), levels[-1].total, padding_side, padding_side
