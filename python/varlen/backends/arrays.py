@@ -61,6 +61,7 @@ from varlen.backends.numpy.attention import weighable
 from varlen.backends.numpy.concat import concat, from_list, interleave
 from varlen.backends.numpy.count import bincount, counts_there, diff
 from varlen.backends.numpy.dense import gather_dense
+from varlen.backends.numpy.einsum import einsum
 from varlen.backends.numpy.image import pad_images, patches
 from varlen.backends.numpy.lists import list2ragged
 from varlen.backends.numpy.lstm import backprop_lstm, lstm
@@ -115,6 +116,7 @@ __all__ = [
     "counts_there",
     "device_of",
     "diff",
+    "einsum",
     "equal",
     "erase",
     "expand",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from varlen._core import Level
     from varlen.backends.blocks import Blocks
+    from varlen.backends.equation import Equation
     from varlen.levels import Levels
 
 
@@ -315,6 +316,15 @@ class Backend(Protocol):
     # Products of matrices that lie end to end.
     def product(self, a: Any, A: Blocks, b: Any, B: Blocks) -> Any: ...
     def of_one_kind(self, a: Any, b: Any) -> tuple[Any, Any]: ...
+    def einsum(
+        self,
+        equation: Equation,
+        values: list[Any],
+        levels: Levels,
+        extents: tuple[int, ...],
+        rows: int,
+        out: Any = ...,
+    ) -> Any: ...
 
     # Results.
     def assign(self, out: Any, result: Any) -> Any: ...

@@ -7,6 +7,7 @@ from varlen.ops.combine import concatenate, split, stack
 from varlen.ops.cross import cross
 from varlen.ops.dense import from_dense, to_dense
 from varlen.ops.differences import diff
+from varlen.ops.einsum import einsum
 from varlen.ops.fill import fill_empty_rows
 from varlen.ops.flatten import flatten, list2array, unflatten, unpad
 from varlen.ops.gather import boolean_mask, gather
@@ -130,6 +131,7 @@ __all__ = [
     "cumprod",
     "cumsum",
     "diff",
+    "einsum",
     "fill_empty_rows",
     "flatten",
     "from_dense",

@@ -12,6 +12,7 @@ from varlen.backends.torch.autograd import assign, in_parts
 from varlen.backends.torch.concat import concat, from_list, interleave
 from varlen.backends.torch.count import bincount, counts_there, diff
 from varlen.backends.torch.dense import gather_dense
+from varlen.backends.torch.einsum import einsum
 from varlen.backends.torch.flatten import flatten
 from varlen.backends.torch.gather import gather, gather_column, gather_row, gather_window
 from varlen.backends.torch.hash import hash, ngrams
@@ -115,6 +116,7 @@ __all__ = [
     "counts_there",
     "device_of",
     "diff",
+    "einsum",
     "equal",
     "erase",
     "expand",
