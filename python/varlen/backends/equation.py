@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from varlen._core import Level
 from varlen.levels import equal_lengths
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Container, Mapping
 
     from varlen.levels import Levels
 
@@ -33,7 +33,7 @@ class Equation:
     ragged: str
     fixed: str
 
-    @cached_property
+    @property
     def text(self) -> str:
         """As the core reads it."""
         return f"{','.join(self.terms)}->{self.out};{self.ragged};{self.fixed}"
@@ -46,7 +46,7 @@ class Equation:
         >>> Equation(("bhtsd",), "bd", "bts", "hd").prefix("bhtsd")
         4
         """
-        return max((k + 1 for k, letter in enumerate(term) if letter in self.ragged[1:]), default=0)
+        return prefix_of(term, self.ragged[1:])
 
     def ndim(self, term: str) -> int:
         """Axes of the array of a term.
@@ -81,6 +81,21 @@ class Equation:
         return Equation(terms, self.out + "|", self.ragged, self.fixed + "|")
 
 
+def prefix_of(term: str, ragged: Container[str]) -> int:
+    """How many letters of a term there are up to the last ragged one.
+
+    Examples
+    --------
+    >>> prefix_of("bhtsd", "ts")
+    4
+    """
+    prefix = 0
+    for k, letter in enumerate(term):
+        if letter in ragged:
+            prefix = k + 1
+    return prefix
+
+
 @lru_cache(maxsize=512)
 def equation_of(text: str) -> Equation:
     """The equation that the core reads.
@@ -93,6 +108,17 @@ def equation_of(text: str) -> Equation:
     arrow, ragged, fixed = text.split(";")
     operands, out = arrow.split("->")
     return Equation(tuple(operands.split(",")), out, ragged, fixed)
+
+
+def in_graph(level: Any) -> Any:
+    """A level whose numbers are tensors where a function is traced.
+
+    Examples
+    --------
+    >>> in_graph(Level([2, 1])).lengths
+    array([2, 1])
+    """
+    return tracing.as_traced(level) if tracing.is_tracing() else level
 
 
 def nested_levels(letters: str, levels: Mapping[str, Level], extents: Mapping[str, int]) -> Levels:
@@ -109,14 +135,15 @@ def nested_levels(letters: str, levels: Mapping[str, Level], extents: Mapping[st
         if letter in levels:
             level: Any = levels[letter]
             if units is not None:
-                lengths = level.lengths[units]
+                lengths = in_graph(level).lengths[units]
                 level = tracing.level_of(lengths) if tracing.is_tracing() else Level.from_lengths(lengths)
         else:
             count = made[-1].total if made else tracing.count_of(next(iter(levels.values())))
             level = equal_lengths(count, extents[letter])
         made.append(level)
         if len(made) < len(letters) - 1:
-            units = level.row_ids if units is None else units[level.row_ids]
+            row_ids = in_graph(level).row_ids
+            units = row_ids if units is None else units[row_ids]
     return tuple(made)
 
 
@@ -134,9 +161,9 @@ def rows_of_prefix(letters: str, levels: Mapping[str, Level], extents: Mapping[s
         times = times * extents.get(letter, 1)
     if len(ragged) == 1:
         return ragged[0].total * times
-    sizes: Any = ragged[0].lengths
+    sizes: Any = in_graph(ragged[0]).lengths
     for level in ragged[1:]:
-        sizes = sizes * level.lengths
+        sizes = sizes * in_graph(level).lengths
     if tracing.is_tracing():
         return sizes.sum().item() * times
     return int(np.sum(sizes, dtype=np.int64)) * times

@@ -12,7 +12,7 @@ from varlen import tracing
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int
 from varlen.backends import backend_of
-from varlen.backends.equation import Equation, nested_levels, rows_of_prefix
+from varlen.backends.equation import Equation, in_graph, nested_levels, prefix_of, rows_of_prefix
 from varlen.backends.values import as_values
 from varlen.levels import describe_difference, same_levels
 from varlen.ops.inputs import as_level
@@ -47,7 +47,8 @@ def einsum(
         (sum of h t s,). A Ragged brings the lengths of the letters behind b, a level for each.
     lengths
         For each ragged letter (n,) integers, or a `Level`. An int says how long a static letter is, where no
-        axis does.
+        axis does. A Ragged does not show how long s of "bts" is in a sequence where t is 0: 0, where nothing
+        else says it.
     out
         Of the result's shape and dtype, C-contiguous: filled and given back.
 
@@ -105,7 +106,7 @@ def einsum(
     >>> vl.ops.einsum("btk->k", x, lengths={"t": [2, 1]})
     array([ 9., 12.])
     """
-    terms, result = _terms_of(equation)
+    terms, result = _terms_of(equation) if tracing.is_tracing() else _known_terms_of(equation)
     if len(operands) != len(terms):
         raise ValueError(f"equation: has {len(terms)} terms, but {len(operands)} operands were given")
     backend = backend_of(*(each._values if isinstance(each, RaggedBase) else each for each in operands))
@@ -127,7 +128,6 @@ def einsum(
     return values
 
 
-@lru_cache(maxsize=512)
 def _terms_of(equation: str) -> tuple[tuple[str, ...], str]:
     """The terms of an equation, and what comes out."""
     if not isinstance(equation, str):
@@ -147,6 +147,9 @@ def _terms_of(equation: str) -> tuple[tuple[str, ...], str]:
         if not any(letter in term for term in terms):
             raise ValueError(f"equation: {letter} comes out, but no operand has it")
     return terms, out
+
+
+_known_terms_of = lru_cache(maxsize=512)(_terms_of)
 
 
 @dataclass
@@ -184,10 +187,11 @@ def _letters_of(
         else:
             levels[letter] = as_level(given)
             said_by[letter] = "lengths"
+    _sequences_of(terms, result, levels)
     model, above, nests = None, (), []
     for k, (term, operand) in enumerate(zip(terms, operands, strict=True)):
         if not isinstance(operand, RaggedBase):
-            values.append(as_values(operand, f"operand {k}"))
+            values.append(_values_of(operand, f"operand {k}"))
             continue
         own = operand._levels
         count = len(term) - operand._values.ndim
@@ -212,6 +216,16 @@ def _letters_of(
     letters = _Letters(values, levels, extents, whole, model, above)
     _check(letters, said_by)
     return letters
+
+
+def _values_of(operand: Any, argument: str) -> Any:
+    """An array of any axes, of none too."""
+    if isinstance(operand, (int, float, complex)):
+        return np.asarray(operand)
+    is_scalar = getattr(operand, "ndim", 1) == 0 and hasattr(operand, "dtype")
+    if is_scalar:
+        return np.asarray(operand) if isinstance(operand, np.generic) else operand
+    return as_values(operand, argument)
 
 
 def _sequences_of(terms: tuple[str, ...], result: str, levels: Mapping[str, Level]) -> str:
@@ -243,7 +257,7 @@ def _see_axes(
     """The extents that the axes of the operands have."""
     nested = {k: len(own) + 1 for k, _, own in nests}
     for k, (term, x) in enumerate(zip(terms, values, strict=True)):
-        prefix = nested.get(k) or max((i + 1 for i, y in enumerate(term) if y in levels), default=0)
+        prefix = nested.get(k) or prefix_of(term, levels)
         axes = len(term) - prefix + (prefix > 0)
         if x.ndim != axes:
             shape = tuple(x.shape)
@@ -276,13 +290,14 @@ def _see_nests(
             if not tracing.is_tracing():
                 _check_nest(k, term, letter, level, units, extents[letter] if known else levels[letter], said_by)
             if at + 1 < len(own):
-                units = level.row_ids if units is None else units[level.row_ids]
+                row_ids = in_graph(level).row_ids
+                units = row_ids if units is None else units[row_ids]
 
 
 def _level_of_units(level: Any, units: Any, count: Any) -> Level:
     """The lengths that the units of each sequence have; 0 where there is none."""
     if tracing.is_tracing():
-        made: Any = tracing.level_of(tracing.tensors.last_of_units(level.lengths, units, count))
+        made: Any = tracing.level_of(tracing.tensors.last_of_units(in_graph(level).lengths, units, count))
         return made  # type: ignore[no-any-return]
     found = np.zeros(count, np.int64)
     found[units] = level.lengths

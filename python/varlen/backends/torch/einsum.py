@@ -178,12 +178,13 @@ def einsum(
 def _of_scalars(
     equation: Equation, values: list[torch.Tensor], levels: Levels, extents: tuple[int, ...], rows: int
 ) -> torch.Tensor:
-    """The same where a term has no letters: it gets one, of an axis of 1."""
-    terms = tuple(term or "!" for term in (*equation.terms, equation.out))
-    whole = Equation(terms[:-1], terms[-1], equation.ragged, equation.fixed + "!")
-    if terms[-1] == "!" and "!" not in terms[:-1]:
-        whole = Equation((terms[0] + "!", *terms[1:-1]), "!", equation.ragged, equation.fixed + "!")
-        values = [values[0].unsqueeze(-1), *values[1:]]
+    """The same where a term has no letters: it gets one, of an axis of 1, and so does one that has some."""
+    terms = [term or "!" for term in (*equation.terms, equation.out)]
     given = [x.reshape(1) if x.ndim == 0 else x for x in values]
+    if terms.count("!") == 1:
+        k = next(k for k, term in enumerate(terms) if term != "!")
+        terms[k] += "!"
+        given[k] = given[k].unsqueeze(-1)
+    whole = Equation(tuple(terms[:-1]), terms[-1], equation.ragged, equation.fixed + "!")
     result = einsum(whole, given, levels, (*extents, 1), rows)
     return result.reshape(()) if equation.out == "" else result
