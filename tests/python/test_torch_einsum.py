@@ -93,6 +93,8 @@ def test_no_gradient_is_made_that_nobody_asks_for():
     assert fixed.grad is None
 
 
+# torch itself warns of what it loads for a derivative ahead.
+@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")
 def test_transforms_of_torch_func():
     sample = Sample("btd,bsd->bts", {"t": [2, 1], "s": [1, 3]})
     x, y = tensors(sample)

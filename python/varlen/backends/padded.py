@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from string import ascii_letters
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -76,12 +77,16 @@ def _as_one_axis(equation: Equation) -> str | None:
     terms = [whole[0] + term if prefix else term for prefix, term in zip(prefixes, rest, strict=True)]
     if len(terms) == 2 and not set(terms[1]) <= set(terms[0]):
         return None
-    return f"{','.join(terms[:-1])}->{terms[-1]}".replace("|", _spare(terms))
+    return _in_letters(terms)
 
 
-def _spare(terms: list[str]) -> str:
-    """A letter that no term has."""
-    return next(x for x in "zyxwvutsrqponmlkjihgfedcba" if not any(x in term for term in terms))
+def _in_letters(terms: list[str]) -> str:
+    """Terms, the last of which comes out, as an equation of letters alone."""
+    text = f"{','.join(terms[:-1])}->{terms[-1]}"
+    spare = (letter for letter in ascii_letters if letter not in text)
+    for mark in {x for term in terms for x in term if not x.isalpha()}:
+        text = text.replace(mark, next(spare))
+    return text
 
 
 def _groups(levels: Levels) -> list[NDArray[np.int64]]:
@@ -121,7 +126,6 @@ def _of_group(
     if repeated:
         terms.append(repeated)
         blocks.append(verbs.ones(values[0], tuple(widths[letter] for letter in repeated)))
-    text = f"{','.join(terms)}->{equation.out}"
-    block = verbs.einsum(text.replace("|", _spare([text])), *blocks)
+    block = verbs.einsum(_in_letters([*terms, equation.out]), *blocks)
     prefix = equation.prefix(equation.out)
     return verbs.unpad(block, nested_levels(equation.out[:prefix], picked, sizes)) if prefix else block
