@@ -36,7 +36,7 @@ CHAPTERS = {
     "expand": "expand route",
     "family": "sequence",
     "steps": "pack unpack rnn lstm",
-    "matmul": "matmul",
+    "matmul": "matmul einsum",
     "joint": "concat stack",
     "Thinc": "thinc transforms",
     "tensors": "tensor",

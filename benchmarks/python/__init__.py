@@ -29,6 +29,7 @@ NOUNS = (
     "transforms",
     "lstm",
     "matmul",
+    "einsum",
     "rnn",
     "joint",
     "offsets",

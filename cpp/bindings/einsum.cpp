@@ -242,8 +242,8 @@ py::object einsum(const Arguments<6>& args) {
   std::int64_t used = 0;
   padded_bytes("out", dtype, shape, -1, used);
   const bool has_out = given(given_out);
-  py::array out = has_out ? checked_out("out", given_out, dtype, shape, {given_a, a, given_b, b})
-                          : empty(dtype, shape);
+  py::array out =
+      has_out ? checked_out("out", given_out, dtype, shape, {given_a, a, given_b, b}) : empty(dtype, shape);
   {
     const Unlocked unlocked(plan.work() + out.nbytes());
     plan.run(arithmetic, static_cast<const std::byte*>(a.data()),

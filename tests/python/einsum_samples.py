@@ -47,7 +47,13 @@ EQUATIONS = [
     "bt,->bt",
 ]
 EXTENTS = {"h": 2, "d": 3, "k": 4, "m": 5, "e": 1}
-LENGTHS = [([3, 1, 0, 5, 5], [2, 4, 1, 0, 0]), ([0, 0], [0, 0]), ([], []), ([70], [40]), ([2, 2, 2], [3, 3, 3])]
+LENGTHS = [
+    ([3, 1, 0, 5, 5], [2, 4, 1, 0, 0]),
+    ([0, 0], [0, 0]),
+    ([], []),
+    ([70], [40]),
+    ([2, 2, 2], [3, 3, 3]),
+]
 
 
 class Sample:
@@ -83,7 +89,13 @@ class Sample:
         self.result = np.asarray(self.result, dtype)
 
     def extent(self, letter, i):
-        return 1 if letter == "b" else self.lengths[letter][i] if letter in self.lengths else self.extents[letter]
+        return (
+            1
+            if letter == "b"
+            else self.lengths[letter][i]
+            if letter in self.lengths
+            else self.extents[letter]
+        )
 
     def prefix(self, term):
         return max((k + 1 for k, letter in enumerate(term) if letter in self.lengths), default=0)

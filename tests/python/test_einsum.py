@@ -129,7 +129,9 @@ def test_results_are_written_to_out():
             assert np.array_equal(out, sample.result)
 
 
-@pytest.mark.parametrize("equation", ["btd,bsd->bts", "bthd,bshd->bhts", "bhts,bthd->bshd", "btd,dk->btk", "btk,btm->km"])
+@pytest.mark.parametrize(
+    "equation", ["btd,bsd->bts", "bthd,bshd->bhts", "bhts,bthd->bshd", "btd,dk->btk", "btk,btm->km"]
+)
 def test_large_work_has_the_same_bits_with_any_number_of_threads(equation, threads):
     rng = np.random.default_rng(1)
     sizes = {"t": [900, 3, 0, 150, 40], "s": [700, 50, 3, 0, 40]}
@@ -184,11 +186,23 @@ X, LEVELS = np.ones((3, 2)), {"t": [2, 1]}
         (lambda: ops.einsum("btd->bx", X, lengths=LEVELS), ValueError, "x comes out, but no operand has it"),
         (lambda: ops.einsum("btd->td", X, lengths=LEVELS), ValueError, "'td' has to begin with the letter"),
         (lambda: ops.einsum("tbd->bd", X, lengths=LEVELS), ValueError, "'tbd' has to begin with the letter"),
-        (lambda: ops.einsum("btd,dts->bs", X, X, lengths=LEVELS), ValueError, "'btd' with b and 'dts' with d"),
+        (
+            lambda: ops.einsum("btd,dts->bs", X, X, lengths=LEVELS),
+            ValueError,
+            "'btd' with b and 'dts' with d",
+        ),
         (lambda: ops.einsum("btd->bd", X, lengths={**LEVELS, "q": [1]}), ValueError, "no operand has 'q'"),
         (lambda: ops.einsum("btd->bd", X), ValueError, "operand 0: expected 3 axes for 'btd'"),
-        (lambda: ops.einsum("btd->bd", X[0], lengths=LEVELS), ValueError, "expected 2 axes for 'btd', of which 'bt'"),
-        (lambda: ops.einsum("btd->bd", X, lengths={"t": [2, 2]}), ValueError, "operand 0: has 3 rows for 'bt'.* 4"),
+        (
+            lambda: ops.einsum("btd->bd", X[0], lengths=LEVELS),
+            ValueError,
+            "expected 2 axes for 'btd', of which 'bt'",
+        ),
+        (
+            lambda: ops.einsum("btd->bd", X, lengths={"t": [2, 2]}),
+            ValueError,
+            "operand 0: has 3 rows for 'bt'.* 4",
+        ),
         (lambda: ops.einsum("btd->bd", X, lengths={"t": [4, -1]}), ValueError, "row 1 has a negative length"),
         (
             lambda: ops.einsum("btd,dk->btk", X, np.ones((3, 2)), lengths=LEVELS),
@@ -215,12 +229,24 @@ X, LEVELS = np.ones((3, 2)), {"t": [2, 1]}
             ValueError,
             "operand 0: s of 'bts' is 1 long in sequence 0, that of operand 0 2",
         ),
-        (lambda: ops.einsum("btsd->bt", vl.Ragged(X, [2, 1])), ValueError, "'btsd' has 4 letters, but a Ragged"),
+        (
+            lambda: ops.einsum("btsd->bt", vl.Ragged(X, [2, 1])),
+            ValueError,
+            "'btsd' has 4 letters, but a Ragged",
+        ),
         (lambda: ops.einsum("bht->bt", np.ones(0), lengths={"t": []}), ValueError, "nothing says how long h"),
         (lambda: ops.einsum("bht->bt", np.ones(5), lengths=LEVELS), ValueError, "nothing says how long h"),
-        (lambda: ops.einsum("bt->b", np.array(["a"] * 3), lengths=LEVELS), TypeError, "operands: expected numbers"),
+        (
+            lambda: ops.einsum("bt->b", np.array(["a"] * 3), lengths=LEVELS),
+            TypeError,
+            "operands: expected numbers",
+        ),
         (lambda: ops.einsum("btd->bd", X, lengths=LEVELS, out=np.ones((3, 2))), ValueError, "out"),
-        (lambda: ops.einsum("btd->bd", X, lengths=LEVELS, out=np.ones((2, 2), "f4")), (TypeError, ValueError), "out"),
+        (
+            lambda: ops.einsum("btd->bd", X, lengths=LEVELS, out=np.ones((2, 2), "f4")),
+            (TypeError, ValueError),
+            "out",
+        ),
         (lambda: ops.einsum("btd->btd", X, lengths=LEVELS, out=X), ValueError, "out"),
         (lambda: ops.einsum(7, X), TypeError, "equation: expected a str"),
     ],

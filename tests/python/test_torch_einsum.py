@@ -8,8 +8,25 @@ from varlen import ops
 
 torch = pytest.importorskip("torch")
 
-SOME = ["btd,bsd->bts", "bts,bsd->btd", "bhts,bshd->bthd", "btk,btm->km", "btd,dk->btk", "bd,btd->bt", "btd->bd"]
-SOME += ["btd->d", "bts->bst", "btd->", "btd,bs->bd", "btd,bsd,bsk->btk", "bt,bt->b", "bhtd->hd", "bd,bdk->bk"]
+SOME = [
+    "btd,bsd->bts",
+    "bts,bsd->btd",
+    "bhts,bshd->bthd",
+    "btk,btm->km",
+    "btd,dk->btk",
+    "bd,btd->bt",
+    "btd->bd",
+]
+SOME += [
+    "btd->d",
+    "bts->bst",
+    "btd->",
+    "btd,bs->bd",
+    "btd,bsd,bsk->btk",
+    "bt,bt->b",
+    "bhtd->hd",
+    "bd,bdk->bk",
+]
 LENGTHS = ([2, 0, 1], [1, 2, 3])
 
 
@@ -31,7 +48,9 @@ def test_tensors_give_the_numbers_of_arrays(equation):
 @pytest.mark.parametrize("dtype", ["float32", "complex64", "int32", "bool", "float16", "bfloat16"])
 def test_each_dtype_is_kept(dtype):
     for equation in ("btd,bsd->bts", "btd->bd", "bd,bdk->bk"):
-        sample = Sample(equation, {"t": [2, 0, 3], "s": [1, 2, 2]}, dtype="bool" if dtype == "bool" else "f8", low=0)
+        sample = Sample(
+            equation, {"t": [2, 0, 3], "s": [1, 2, 2]}, dtype="bool" if dtype == "bool" else "f8", low=0
+        )
         found = ops.einsum(equation, *tensors(sample, getattr(torch, dtype)), lengths=said(sample))
         assert found.dtype == getattr(torch, dtype)
         assert torch.equal(found, torch.from_numpy(sample.result).to(found.dtype))
@@ -41,7 +60,9 @@ def test_arrays_beside_tensors_and_out():
     sample = Sample("btd,dk->btk", {"t": [2, 3], "s": []} | {"s": [0, 0]})
     x, w = sample.operands
     for given in ((torch.from_numpy(x), w), (x, torch.from_numpy(w))):
-        assert torch.equal(ops.einsum("btd,dk->btk", *given, lengths=said(sample)), torch.from_numpy(sample.result))
+        assert torch.equal(
+            ops.einsum("btd,dk->btk", *given, lengths=said(sample)), torch.from_numpy(sample.result)
+        )
     out = torch.empty(sample.result.shape, dtype=torch.float64)
     assert ops.einsum("btd,dk->btk", *tensors(sample), lengths=said(sample), out=out) is out
     assert torch.equal(out, torch.from_numpy(sample.result))
@@ -51,7 +72,7 @@ def test_arrays_beside_tensors_and_out():
 @pytest.mark.parametrize("equation", SOME)
 def test_gradients_are_right(equation, dtype):
     sample = Sample(equation, dict(zip("ts", LENGTHS, strict=True)), {"h": 2, "d": 2, "k": 1, "m": 2, "e": 1})
-    lengths = {**{k: sample.extents[k] for k in said(sample)  if k in sample.extents}, **sample.lengths}
+    lengths = {**{k: sample.extents[k] for k in said(sample) if k in sample.extents}, **sample.lengths}
     given = tensors(sample, dtype, grad=True)
     if dtype.is_complex:
         given = [(x * (1 + 0.5j)).detach().requires_grad_() for x in given]
@@ -109,7 +130,9 @@ def test_transforms_of_torch_func():
     loss(watched, y).backward()
     assert torch.allclose(torch.func.grad(loss)(x, y), watched.grad)
     many = torch.stack([x, x + 1, x * 2])
-    assert torch.allclose(torch.func.vmap(run, (0, None))(many, y), torch.stack([run(each, y) for each in many]))
+    assert torch.allclose(
+        torch.func.vmap(run, (0, None))(many, y), torch.stack([run(each, y) for each in many])
+    )
     both = torch.func.vmap(torch.func.grad(loss), (0, None))(many, y)
     assert torch.allclose(both[0], watched.grad)
     tangent = torch.func.jvp(lambda x: run(x, y), (x,), (x,))[1]

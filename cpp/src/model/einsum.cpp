@@ -43,7 +43,8 @@ EinsumPlan::EinsumPlan(std::string_view a, const std::string_view* b, std::strin
     for (const char letter : text) {
       const auto at =
           std::find_if(axes.begin(), axes.end(), [&](const EinsumAxis& x) { return x.letter == letter; });
-      if (at == axes.end()) throw Error(Fault::value, "equation: nothing says how long " + std::string(1, letter) + " is");
+      if (at == axes.end())
+        throw Error(Fault::value, "equation: nothing says how long " + std::string(1, letter) + " is");
       if (at->is_ragged) term.is_ragged = true;
       term.letters.push_back(static_cast<int>(at - axes.begin()));
     }
@@ -77,7 +78,8 @@ EinsumPlan::EinsumPlan(std::string_view a, const std::string_view* b, std::strin
   for (const int letter : out_.letters) {
     const bool repeats = !holds(a_.letters, letter) && !holds(b_.letters, letter);
     if (repeats && (b != nullptr || with_ones_)) {
-      throw Error(Fault::value, "equation: no operand has " + letters_[static_cast<std::size_t>(letter)].name);
+      throw Error(Fault::value,
+                  "equation: no operand has " + letters_[static_cast<std::size_t>(letter)].name);
     }
   }
   fold_sequences();
@@ -223,8 +225,8 @@ std::int64_t EinsumPlan::most(const Letters& letters) const noexcept {
 double EinsumPlan::mean(int letter) const noexcept {
   const Letter& each = letters_[static_cast<std::size_t>(letter)];
   if (!each.is_ragged) return static_cast<double>(each.extent);
-  const double sum = static_cast<double>(
-      std::accumulate(each.extents.begin(), each.extents.end(), std::int64_t{0}));
+  const double sum =
+      static_cast<double>(std::accumulate(each.extents.begin(), each.extents.end(), std::int64_t{0}));
   return sum / std::max(1.0, static_cast<double>(count_));
 }
 
@@ -271,14 +273,16 @@ void EinsumPlan::choose() {
   for (const int letter : a_.letters) {
     if (letter == sequence_ || holds(out_.letters, letter)) continue;
     if (!holds(b_.letters, letter)) {
-      throw Error(Fault::value, "equation: " + letters_[static_cast<std::size_t>(letter)].name + " is in one operand alone");
+      throw Error(Fault::value, "equation: " + letters_[static_cast<std::size_t>(letter)].name +
+                                    " is in one operand alone");
     }
     steps_.push_back(letter);
   }
   for (const int letter : b_.letters) {
     if (letter == sequence_ || holds(out_.letters, letter)) continue;
     if (!holds(a_.letters, letter)) {
-      throw Error(Fault::value, "equation: " + letters_[static_cast<std::size_t>(letter)].name + " is in one operand alone");
+      throw Error(Fault::value, "equation: " + letters_[static_cast<std::size_t>(letter)].name +
+                                    " is in one operand alone");
     }
     steps_of_b.push_back(letter);
   }

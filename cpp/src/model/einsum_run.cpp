@@ -251,8 +251,8 @@ void EinsumPlan::run_sequence(const Arithmetic& how, const Piece& piece, std::in
       const auto size = static_cast<std::intptr_t>(how.size);
       char* arguments[] = {writable(scratch.of_ones(how, steps_here)), writable(terms), writable(sums)};
       const std::intptr_t counts[] = {1, 1, steps_here, columns};
-      const std::intptr_t steps[] = {0,    0,    0,    steps_here * size, size, columns * size, size,
-                                     columns * size, size};
+      const std::intptr_t steps[] = {0,   0, 0, steps_here * size, size, columns * size, size, columns * size,
+                                     size};
       how.matmul.run(arguments, counts, steps, how.matmul.data);
       std::array<StridedAxis, kLetters> axes;
       std::size_t count = 0;
@@ -281,9 +281,9 @@ void EinsumPlan::copy(const Piece& piece, const Views& views, std::int64_t size,
   copy_strided(axes.data(), count, size, a, out);
 }
 
-void EinsumPlan::multiply(const Arithmetic& how, const Piece& piece, const Views& views,
-                          const Letters& order, const std::int64_t* to, const std::byte* a,
-                          const std::byte* b, std::byte* out) const {
+void EinsumPlan::multiply(const Arithmetic& how, const Piece& piece, const Views& views, const Letters& order,
+                          const std::int64_t* to, const std::byte* a, const std::byte* b,
+                          std::byte* out) const {
   const std::size_t count = order.size();
   std::int64_t walks = 1;
   for (const int letter : order) {
@@ -293,7 +293,8 @@ void EinsumPlan::multiply(const Arithmetic& how, const Piece& piece, const Views
   const std::size_t last = count == 0 ? kLetters - 1 : static_cast<std::size_t>(order[count - 1]);
   const auto size = static_cast<std::intptr_t>(how.size);
   const std::intptr_t counts[] = {count == 0 ? 1 : views.extent[last]};
-  const std::intptr_t steps[] = {views.a[last] * size, views.b[last] * size, count == 0 ? 0 : to[last] * size};
+  const std::intptr_t steps[] = {views.a[last] * size, views.b[last] * size,
+                                 count == 0 ? 0 : to[last] * size};
   std::array<std::int64_t, kLetters> at{};
   std::int64_t at_a = 0, at_b = 0, at_out = 0, rest = piece.begin;
   for (std::size_t k = count < 2 ? 0 : count - 1; k-- > 0 && rest > 0;) {
@@ -384,8 +385,7 @@ void EinsumPlan::products(const Arithmetic& how, const Piece& piece, const Views
   // The last letter that is walked, or neighbours of one shape, are left to the loop.
   const std::size_t outer = walked_.empty() || copies ? walked_.size() : walked_.size() - 1;
   std::intptr_t counts[] = {alike, height, k, n};
-  std::intptr_t steps[] = {0,         0,         0,         am * size, ak * size, bk * size,
-                           bn * size, om * size, on * size};
+  std::intptr_t steps[] = {0, 0, 0, am * size, ak * size, bk * size, bn * size, om * size, on * size};
   std::int64_t inner = 1;
   if (outer < walked_.size()) {
     const auto l = static_cast<std::size_t>(walked_.back());

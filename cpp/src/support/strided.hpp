@@ -74,7 +74,8 @@ inline void copy_strided(StridedAxis* axes, std::size_t count, std::int64_t size
     axes = more.data();
     count = 2;
   } else if (axes[count - 1].from != 1) {
-    StridedAxis* const near = std::find_if(axes, axes + count - 1, [](const StridedAxis& axis) { return axis.from == 1; });
+    StridedAxis* const near =
+        std::find_if(axes, axes + count - 1, [](const StridedAxis& axis) { return axis.from == 1; });
     if (near != axes + count - 1) std::rotate(near, near + 1, axes + count - 1);
   }
   const auto copy = [&]<class T>(T) {

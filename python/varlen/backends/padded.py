@@ -1,4 +1,4 @@
-"""Sums of products on devices: sequences of like lengths as padded blocks, multiplied by a device's library."""
+"""Sums of products on devices: padded blocks of sequences of like lengths, by a device's library."""
 
 from __future__ import annotations
 
@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 STEPS = 2
 
 
-def padded_einsum(
-    verbs: Any, equation: Equation, values: list[Any], levels: Levels, extents: Any
-) -> Any:
+def padded_einsum(verbs: Any, equation: Equation, values: list[Any], levels: Levels, extents: Any) -> Any:
     """The sum of products of one or two arrays, by groups of sequences of like lengths.
 
     `verbs` are pad, unpad and gather by levels, and take, ones, concat and einsum of a library's arrays.
@@ -43,7 +41,9 @@ def padded_einsum(
     sizes = dict(zip(equation.fixed, extents, strict=True))
     sequences = equation.ragged[0]
     groups = _groups(levels)
-    parts = [_of_group(verbs, equation, values, by_letter, sizes, index, len(groups) == 1) for index in groups]
+    parts = [
+        _of_group(verbs, equation, values, by_letter, sizes, index, len(groups) == 1) for index in groups
+    ]
     if sequences not in equation.out:
         if not parts:
             return verbs.ones(values[0], tuple(sizes[letter] for letter in equation.out)) * 0
@@ -71,7 +71,9 @@ def _as_one_axis(equation: Equation) -> str | None:
     """The equation where all terms have the sequences in the same way, as one axis; None where not."""
     prefixes = [term[: equation.prefix(term)] for term in (*equation.terms, equation.out)]
     whole = next(prefix for prefix in prefixes if prefix)
-    rest = [term[len(prefix) :] for term, prefix in zip((*equation.terms, equation.out), prefixes, strict=True)]
+    rest = [
+        term[len(prefix) :] for term, prefix in zip((*equation.terms, equation.out), prefixes, strict=True)
+    ]
     if any(prefix not in ("", whole) for prefix in prefixes) or any(set(whole) & set(term) for term in rest):
         return None
     terms = [whole[0] + term if prefix else term for prefix, term in zip(prefixes, rest, strict=True)]

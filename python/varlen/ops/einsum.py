@@ -74,10 +74,10 @@ def einsum(
     Notes
     -----
     Each sequence is a product of matrices by the BLAS that NumPy has; where all sequences do the same with
-    one matrix, one product does all. More than two operands are contracted from the left. float16 and bfloat16
-    are computed in float32. A sum keeps the dtype, as in NumPy. A sequence gives the same numbers alone and
-    in a batch, up to the rounding of sums in another order (about the square root of their count, times the
-    precision of the dtype), and the same bits with any number of threads.
+    one matrix, one product does all. More than two operands are contracted from the left. float16 and
+    bfloat16 are computed in float32. A sum keeps the dtype, as in NumPy. A sequence gives the same numbers
+    alone and in a batch, up to the rounding of sums in another order (about the square root of their count,
+    times the precision of the dtype), and the same bits with any number of threads.
 
     On CUDA devices sequences are brought together in groups of like lengths, padded by at most two fifths of
     each ragged letter, and multiplied by the library of the device.
@@ -123,7 +123,9 @@ def einsum(
         return ragged_like(letters.model, values, levels)
     if letters.above and letters.whole.ragged[0] in result:
         if result[0] != letters.whole.ragged[0]:
-            raise ValueError(f"equation: {result} has to begin with {letters.whole.ragged[0]} under more levels")
+            raise ValueError(
+                f"equation: {result} has to begin with {letters.whole.ragged[0]} under more levels"
+            )
         return ragged_like(letters.model, values, letters.above)
     return values
 
@@ -188,7 +190,9 @@ def _letters_of(
             levels[letter] = as_level(given)
             said_by[letter] = "lengths"
     _sequences_of(terms, result, levels)
-    model, above, nests = None, (), []
+    model: Any = None
+    above: Levels = ()
+    nests: list[tuple[int, str, Levels]] = []
     for k, (term, operand) in enumerate(zip(terms, operands, strict=True)):
         if not isinstance(operand, RaggedBase):
             values.append(_values_of(operand, f"operand {k}"))
@@ -198,8 +202,8 @@ def _letters_of(
         if not 1 <= count <= len(own):
             axes = operand._values.ndim - 1
             raise ValueError(
-                f"operand {k}: {term!r} has {len(term)} letters, but a Ragged of {len(own)} levels and rows of "
-                f"{axes} axes {axes + 2} to {axes + 1 + len(own)}"
+                f"operand {k}: {term!r} has {len(term)} letters, but a Ragged of {len(own)} levels and "
+                f"rows of {axes} axes {axes + 2} to {axes + 1 + len(own)}"
             )
         if model is None:
             model, above = operand, own[: len(own) - count]
@@ -236,7 +240,9 @@ def _sequences_of(terms: tuple[str, ...], result: str, levels: Mapping[str, Leve
         if not ragged:
             continue
         if term[0] in levels:
-            raise ValueError(f"equation: {term!r} has to begin with the letter of sequences, as {ragged[0]} is ragged")
+            raise ValueError(
+                f"equation: {term!r} has to begin with the letter of sequences, as {ragged[0]} is ragged"
+            )
         if first and term[0] != first:
             raise ValueError(
                 f"equation: terms with ragged letters begin with the letter of sequences, but {owner!r} with "
@@ -288,7 +294,9 @@ def _see_nests(
                 said_by[letter] = f"operand {k}"
             known = letter in extents
             if not tracing.is_tracing():
-                _check_nest(k, term, letter, level, units, extents[letter] if known else levels[letter], said_by)
+                _check_nest(
+                    k, term, letter, level, units, extents[letter] if known else levels[letter], said_by
+                )
             if at + 1 < len(own):
                 row_ids = in_graph(level).row_ids
                 units = row_ids if units is None else units[row_ids]
@@ -316,7 +324,9 @@ def _check_nest(
                 f"operand {k}: has {len(level)} sequences for {letter}, {said_by[letter]} {len(wanted)}"
             )
         if units is not None and len(units) and units[-1] >= len(wanted):
-            raise ValueError(f"operand {k}: has more sequences than {said_by[letter]}, which has {len(wanted)}")
+            raise ValueError(
+                f"operand {k}: has more sequences than {said_by[letter]}, which has {len(wanted)}"
+            )
         expected = wanted.lengths if units is None else wanted.lengths[units]
     else:
         expected = np.full(len(level), wanted)
@@ -355,7 +365,8 @@ def _check(letters: _Letters, said_by: Mapping[str, str]) -> None:
             rows = rows_of_prefix(term[:prefix], levels, extents)
             if len(hidden) > 1 or rows == 0 or x.shape[0] % rows:
                 raise ValueError(
-                    f"operand {k}: nothing says how long {hidden[0]} of {term!r} is; give lengths={{{hidden[0]!r}: ...}}"
+                    f"operand {k}: nothing says how long {hidden[0]} of {term!r} is; "
+                    f"give lengths={{{hidden[0]!r}: ...}}"
                 )
             extents[hidden[0]] = x.shape[0] // rows
     for k, (term, x) in enumerate(zip(whole.terms, letters.values, strict=True)):
@@ -424,12 +435,10 @@ def _one(backend: Backend, x: Any, term: str, result: str, letters: _Letters, ou
 def _is_real_float(dtype: Any) -> bool:
     """Whether the kernel of sums keeps the dtype."""
     kind = getattr(dtype, "kind", None)
-    return dtype.is_floating_point if kind is None else kind == "f" and dtype.itemsize <= 8
+    return bool(dtype.is_floating_point) if kind is None else kind == "f" and dtype.itemsize <= 8
 
 
-def _two(
-    backend: Backend, x: Any, y: Any, terms: tuple[str, str, str], letters: _Letters, out: Any
-) -> Any:
+def _two(backend: Backend, x: Any, y: Any, terms: tuple[str, str, str], letters: _Letters, out: Any) -> Any:
     equation = letters.equation(*terms)
     return backend.einsum(equation, [*backend.of_one_kind(x, y)], *_sizes(equation, letters), out)
 
@@ -438,7 +447,15 @@ def _sizes(equation: Equation, letters: _Letters) -> tuple[Levels, tuple[Any, ..
     """The levels and extents of an equation, and how many rows come out; 0 where nothing ragged does."""
     levels = tuple(letters.levels[letter] for letter in equation.ragged[1:])
     sequences = letters.whole.ragged[:1]
-    count = tracing.count_of(next(iter(letters.levels.values()))) if sequences and sequences in equation.fixed else 0
+    count = (
+        tracing.count_of(next(iter(letters.levels.values())))
+        if sequences and sequences in equation.fixed
+        else 0
+    )
     extents = tuple(count if x == sequences else letters.extents[x] for x in equation.fixed)
     prefix = equation.prefix(equation.out)
-    return levels, extents, rows_of_prefix(equation.out[:prefix], letters.levels, letters.extents) if prefix else 0
+    return (
+        levels,
+        extents,
+        rows_of_prefix(equation.out[:prefix], letters.levels, letters.extents) if prefix else 0,
+    )

@@ -2,9 +2,9 @@
 //
 // A term is the letters of an array, laid row-major in their order. One letter may count sequences; ragged
 // letters have a length in each of them, and a term with ragged letters begins with the letter of sequences:
-// its blocks, one a sequence, lie end to end. A plan says for two operands which letters are the rows, columns
-// and steps of a product of matrices, and which are walked; matrices that BLAS cannot read as they lie are
-// copied. The order of a sum depends on the sequence alone.
+// its blocks, one a sequence, lie end to end. A plan says for two operands which letters are the rows,
+// columns and steps of a product of matrices, and which are walked; matrices that BLAS cannot read as they
+// lie are copied. The order of a sum depends on the sequence alone.
 #pragma once
 
 #include <cstddef>
@@ -55,8 +55,8 @@ class EinsumPlan {
   [[nodiscard]] std::int64_t size_of_out() const { return size_of(out_); }
   /// Products of two elements, in all.
   [[nodiscard]] std::int64_t work() const noexcept;
-  /// How the products are made, for tests: "rows,steps@steps,columns->rows,columns", "*" behind what is copied;
-  /// "multiply", "multiply and add" or "copy".
+  /// How the products are made, for tests: "rows,steps@steps,columns->rows,columns", "*" behind what is
+  /// copied; "multiply", "multiply and add" or "copy".
   [[nodiscard]] std::string text() const;
 
   /// May throw std::bad_alloc, before `out` is written whole. `out` shares no memory with a and b.
@@ -123,10 +123,10 @@ class EinsumPlan {
 
   std::vector<Letter> letters_;
   Term a_, b_, out_;
-  int sequence_ = -1;          ///< the letter that counts sequences
-  std::int64_t count_ = 1;     ///< of them
-  bool copy_ = false;          ///< one operand, whose elements are moved
-  bool with_ones_ = false;     ///< b is made here: ones, which add up what they meet
+  int sequence_ = -1;            ///< the letter that counts sequences
+  std::int64_t count_ = 1;       ///< of them
+  bool copy_ = false;            ///< one operand, whose elements are moved
+  bool with_ones_ = false;       ///< b is made here: ones, which add up what they meet
   bool adds_sequences_ = false;  ///< out has a block for each sequence, which are added up at last
   Way way_ = Way::gemm;
   Letters rows_, columns_, steps_, walked_;

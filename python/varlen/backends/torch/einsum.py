@@ -1,10 +1,9 @@
-"""Sums of products of tensors by letters, watched by autograd: a gradient is an einsum of the other letters."""
+"""Sums of products of tensors by letters, watched by autograd: their gradients are such sums too."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
 
 from varlen import _core
@@ -126,7 +125,8 @@ def _by_blocks(values: list[torch.Tensor], offsets: Any, text: str, extents: Any
 
 
 _pair: AutogradOp = AutogradOp(
-    "einsum_pair(Tensor a, Tensor b, Tensor[] offsets, str equation, SymInt[] extents, SymInt rows) -> Tensor",
+    "einsum_pair(Tensor a, Tensor b, Tensor[] offsets, str equation, SymInt[] extents, SymInt rows)"
+    " -> Tensor",
     _run_pair,
     lambda a, b, offsets, text, extents, rows: _fake(a, text, offsets, extents, rows),
     _gradient_of_pair,
