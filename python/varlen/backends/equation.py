@@ -32,11 +32,11 @@ class Equation:
     out: str
     ragged: str
     fixed: str
+    text: str = ""  # as the core reads it
 
-    @property
-    def text(self) -> str:
-        """As the core reads it."""
-        return f"{','.join(self.terms)}->{self.out};{self.ragged};{self.fixed}"
+    def __post_init__(self) -> None:
+        text = f"{','.join(self.terms)}->{self.out};{self.ragged};{self.fixed}"
+        object.__setattr__(self, "text", text)
 
     def prefix(self, term: str) -> int:
         """How many letters of a term are one axis: those up to the last ragged one.
@@ -155,6 +155,8 @@ def rows_of_prefix(letters: str, levels: Mapping[str, Level], extents: Mapping[s
     >>> rows_of_prefix("bhts", {"t": Level([2, 1]), "s": Level([3, 4])}, {"h": 2})
     20
     """
+    if len(letters) == 2:
+        return levels[letters[1]].total
     ragged = [levels[letter] for letter in letters[1:] if letter in levels]
     times: Any = 1
     for letter in letters[1:]:

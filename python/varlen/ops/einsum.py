@@ -167,10 +167,20 @@ class _Letters:
 
     def equation(self, *terms: str) -> Equation:
         """That of terms, the last of which comes out."""
-        ragged = [x for x in self.whole.ragged[1:] if any(x in term for term in terms)]
-        sequences = self.whole.ragged[:1] if ragged else ""
-        fixed = dict.fromkeys(x for term in terms for x in term if x not in ragged and x != sequences)
-        return Equation(terms[:-1], terms[-1], sequences + "".join(ragged), "".join(fixed))
+        return (
+            _equation(terms, self.whole.ragged) if tracing.is_tracing() else _known(terms, self.whole.ragged)
+        )
+
+
+def _equation(terms: tuple[str, ...], letters: str) -> Equation:
+    """The equation of terms, of which these letters may be ragged, behind that of sequences."""
+    ragged = [x for x in letters[1:] if any(x in term for term in terms)]
+    sequences = letters[:1] if ragged else ""
+    fixed = dict.fromkeys(x for term in terms for x in term if x not in ragged and x != sequences)
+    return Equation(terms[:-1], terms[-1], sequences + "".join(ragged), "".join(fixed))
+
+
+_known = lru_cache(maxsize=512)(_equation)
 
 
 def _letters_of(
@@ -189,7 +199,7 @@ def _letters_of(
         else:
             levels[letter] = as_level(given)
             said_by[letter] = "lengths"
-    _sequences_of(terms, result, levels)
+    sequences = _sequences_of(terms, result, levels)
     model: Any = None
     above: Levels = ()
     nests: list[tuple[int, str, Levels]] = []
@@ -214,7 +224,8 @@ def _letters_of(
         nests.append((k, term, own[len(own) - count :]))
     _see_axes(terms, values, nests, levels, extents, said_by)
     _see_nests(nests, levels, extents, said_by)
-    sequences = _sequences_of(terms, result, levels)
+    if nests:
+        sequences = _sequences_of(terms, result, levels)
     fixed = {x for term in terms for x in term if x not in levels and x != sequences}
     whole = Equation(terms, result, sequences + "".join(levels) if levels else "", "".join(sorted(fixed)))
     letters = _Letters(values, levels, extents, whole, model, above)
@@ -235,7 +246,7 @@ def _values_of(operand: Any, argument: str) -> Any:
 def _sequences_of(terms: tuple[str, ...], result: str, levels: Mapping[str, Level]) -> str:
     """The letter that counts sequences: the first of all terms with ragged letters."""
     first, owner = "", ""
-    for term in (*terms, result):
+    for term in (*terms, result) if levels else ():
         ragged = [letter for letter in term if letter in levels]
         if not ragged:
             continue

@@ -12,7 +12,8 @@ from varlen.backends.equation import Equation, equation_of
 from varlen.backends.padded import padded_einsum
 from varlen.backends.torch.autograd import AutogradOp, into
 from varlen.backends.torch.followers import in_transform
-from varlen.backends.torch.pad import levels_of
+from varlen.backends.torch.gather import gather
+from varlen.backends.torch.pad import levels_of, pad, unpad
 
 if TYPE_CHECKING:
     from varlen.backends.torch.autograd import SavedContext
@@ -85,22 +86,16 @@ class _Tensors:
 
     @staticmethod
     def pad(x: torch.Tensor, levels: Any, sizes: list[int]) -> torch.Tensor:
-        from varlen.backends import torch as verbs
-
-        block: torch.Tensor = verbs.pad(x, levels, sizes=sizes)
+        block: torch.Tensor = pad(x, levels, sizes=sizes)
         return block
 
     @staticmethod
     def unpad(block: torch.Tensor, levels: Any) -> torch.Tensor:
-        from varlen.backends import torch as verbs
-
-        return verbs.unpad(block, levels)
+        return unpad(block, levels)
 
     @staticmethod
     def gather(x: torch.Tensor, levels: Any, index: Any) -> torch.Tensor:
-        from varlen.backends import torch as verbs
-
-        return verbs.gather(x, levels, index)[0]
+        return gather(x, levels, index)[0]
 
     @staticmethod
     def take(x: torch.Tensor, index: Any, axis: int) -> torch.Tensor:
