@@ -26,7 +26,7 @@ namespace {
 
 /// What the C API of NumPy says that a ufunc begins with.
 struct Ufunc {
-  PyObject_HEAD int nin, nout, nargs, identity;
+  PyObject_HEAD int inputs, outputs, count, identity;
   Loop::Run* functions;
   void* const* data;
   int ntypes;
@@ -41,7 +41,7 @@ Loop loop_of(const char* name, char type) {
   const py::object function = numpy.attr(name);
   // Not freed: NumPy's ufuncs live as long as Python.
   const auto* const ufunc = reinterpret_cast<const Ufunc*>(function.ptr());
-  if (std::string_view(Py_TYPE(function.ptr())->tp_name) != "numpy.ufunc" || ufunc->nargs != 3 ||
+  if (std::string_view(Py_TYPE(function.ptr())->tp_name) != "numpy.ufunc" || ufunc->count != 3 ||
       std::strcmp(ufunc->name, name) != 0) {
     raise_type(std::string("numpy.") + name + ": expected a ufunc of two arrays");
   }

@@ -43,7 +43,7 @@ EXTENTS_OF = {x: {k: n for k, n in EXTENTS.items() if k in x.partition("->")[0]}
 )
 def test_drawn_operands_give_what_numpy_gives(equation, lengths, dtype, extents, data):
     t, s = [x for x, _ in lengths], [x for _, x in lengths]
-    low = 0 if np.dtype(dtype).kind in "bu" else -1  # what is small is exact in all dtypes
+    low = 0 if np.dtype(dtype).kind in ("b", "u") else -1  # what is small is exact in all dtypes
     sample = Sample(equation, {"t": t, "s": s}, extents, dtype, low=low)
     operands = [data.draw(strategies.layouts(x)) if x.ndim else x for x in sample.operands]
     kept = [x.copy() for x in operands]
