@@ -10,7 +10,7 @@ import numpy as np
 
 from varlen import tracing
 from varlen._core import Level, RaggedBase
-from varlen.arguments import as_int
+from varlen.arguments import as_int, refuse_overlap
 from varlen.backends import backend_of
 from varlen.backends.equation import Equation, in_graph, nested_levels, prefix_of, rows_of_prefix
 from varlen.backends.values import as_values
@@ -111,6 +111,8 @@ def einsum(
         raise ValueError(f"equation: has {len(terms)} terms, but {len(operands)} operands were given")
     backend = backend_of(*(each._values if isinstance(each, RaggedBase) else each for each in operands))
     letters = _letters_of(terms, result, operands, {} if lengths is None else lengths)
+    if out is not None:
+        refuse_overlap(out, *letters.values)
     beside = next((x for x in letters.values if not isinstance(x, np.ndarray)), None)
     if beside is not None:
         letters.values = [backend.like(x, beside) if isinstance(x, np.ndarray) else x for x in letters.values]
@@ -167,9 +169,8 @@ class _Letters:
 
     def equation(self, *terms: str) -> Equation:
         """That of terms, the last of which comes out."""
-        return (
-            _equation(terms, self.whole.ragged) if tracing.is_tracing() else _known(terms, self.whole.ragged)
-        )
+        make = _equation if tracing.is_tracing() else _known
+        return make(terms, self.whole.ragged)
 
 
 def _equation(terms: tuple[str, ...], letters: str) -> Equation:
