@@ -569,6 +569,8 @@ def unpad(
     levels: Level | tuple[Level, ...] | list[Level],
     padding_side: str = "right",
     out: NDArray[Any] | None = None,
+    max_len: int | Sequence[int | None] | None = None,
+    truncate: str = "right",
 ) -> NDArray[Any]: ...
 def unsort(
     rows: NDArray[Any], level: Level, kept: Level, which: Any, out: NDArray[Any] | None = None

@@ -20,6 +20,8 @@ PYBIND11_MODULE(_cuda_host, m) {
   m.def(
       "replay", [] { host::graph().replay(); }, "Do what was kept.");
   m.def(
+      "waits", [] { return host::waits(); }, "How often somebody waited for a stream.");
+  m.def(
       "fail_next", [](int error) { host::next_error() = error; }, py::arg("error"),
       "The next launch or copy fails with an error of the CUDA runtime.");
   m.def(

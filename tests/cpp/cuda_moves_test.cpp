@@ -1,6 +1,8 @@
 // The kernels of the GPU that move rows, run thread by thread: byte for byte what those of the CPU give.
 #include <cstdint>
+#include <cstring>
 #include <iterator>
+#include <numeric>
 
 #include "check.hpp"
 #include "pad_draw.hpp"
@@ -126,10 +128,44 @@ TEST(cuda_moves, unpad_is_the_way_back) {
     Bytes dense(z(slots_of(d.sizes, n) * width));
     pad(nest.levels.data(), depth, {0, n}, nest.values, d.sizes.data(), d.how, dense.data());
     Place out(std::ssize(nest.data));
-    CHECK_EQ(cuda::unpad(kStream, dense.data(), width, nest.levels.data(), depth, d.sizes.data(), d.how.side,
+    CHECK_EQ(cuda::unpad(kStream, dense.data(), width, nest.levels.data(), depth, d.sizes.data(), d.how,
                          nest.values.count, out.data()),
              0);
     CHECK(out.taken() == nest.data);
+  }
+}
+
+TEST(cuda_moves, rows_that_were_cut_come_back_as_zeros) {
+  for (int turn = 0; turn < turns_of_one_thread(400); ++turn) {
+    const int depth = static_cast<int>(draw(1, 3));
+    const std::int64_t width = draw_width();
+    const std::int64_t n = draw(0, depth == 1 ? 40 : 6);
+    const std::int64_t longest = draw_longest(depth);
+    const Nest nest = draw_nest(n, depth, longest, width);
+    const Draw d = draw_padding(depth, longest, width);
+    const Rows& values = nest.values;
+    Ints ids(z(values.count)), keeps;
+    std::iota(ids.begin(), ids.end(), 1);
+    for (const std::int64_t size : d.sizes) keeps.push_back(draw(0, size + 1));
+    Padding how;
+    how.side = d.how.side;
+    how.cut = d.how.cut;
+    how.keeps = draw(0, 1) == 0 ? keeps.data() : nullptr;
+    const std::int64_t slots = slots_of(d.sizes, n);
+    std::vector<std::int64_t> numbered(z(slots));
+    pad(nest.levels.data(), depth, {0, n}, {reinterpret_cast<const std::byte*>(ids.data()), values.count, 8},
+        d.sizes.data(), how, reinterpret_cast<std::byte*>(numbered.data()));
+    const Bytes dense = noise(slots * width);
+    Bytes want(z(values.count * width));
+    for (std::int64_t k = 0; k < slots; ++k) {
+      if (numbered[z(k)] == 0 || width == 0) continue;
+      std::memcpy(want.data() + (numbered[z(k)] - 1) * width, dense.data() + k * width, z(width));
+    }
+    Place out(values.count * width);
+    CHECK_EQ(cuda::unpad(kStream, dense.data(), width, nest.levels.data(), depth, d.sizes.data(), how,
+                         values.count, out.data()),
+             0);
+    CHECK(out.taken() == want);
   }
 }
 

@@ -14,6 +14,8 @@
 #include <pybind11/pybind11.h>
 #include <torch/library.h>
 
+#include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -24,6 +26,9 @@ namespace {
 
 /// What was asked of streams is written down beside what the kernels' own module asks, in order: for tests.
 std::mutex asking;
+/// How often torch waited for numbers of the device; not for those that an op takes to the CPU here alone.
+std::atomic<std::int64_t> waits = 0;
+thread_local bool is_falling_back = false;
 
 void note(const std::string& what) {
   const pybind11::gil_scoped_acquire locked;
@@ -181,6 +186,7 @@ at::Tensor& copy(at::Tensor& to, const at::Tensor& from, bool non_blocking) {
     note(std::string(from.is_pinned() ? "pinned" : "pageable") + (non_blocking ? "" : ", blocking") +
          " copy on " + std::to_string(c10::impl::HostGuard::current));
   }
+  if (!to.is_cuda() && from.is_cuda() && !is_falling_back) ++waits;
   if (to.numel() > 0) on_cpu(to).copy_(on_cpu(from));
   return to;
 }
@@ -212,8 +218,17 @@ void record_stream(at::Tensor&, at::Stream stream) {
   note("kept for " + std::to_string(stream.id()));
 }
 
+/// Ops that wait for a device, for what they give depends on its numbers.
+bool reads(const std::string& op) {
+  return op == "aten::_local_scalar_dense" || op == "aten::nonzero" || op == "aten::masked_select" ||
+         op == "aten::equal" || op == "aten::is_nonzero" || op == "aten::item";
+}
+
 void run_on_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  if (reads(op.schema().name())) ++waits;
+  const bool before = std::exchange(is_falling_back, true);
   at::native::cpu_fallback(op, stack);
+  is_falling_back = before;
 }
 
 }  // namespace
@@ -239,4 +254,5 @@ TORCH_LIBRARY_IMPL(_, CUDA, m) {
 
 PYBIND11_MODULE(host_cuda_device, m) {
   m.doc() = "A CUDA device of torch that is memory of the host.";
+  m.def("waits", [] { return waits.load(); });
 }

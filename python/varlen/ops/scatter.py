@@ -49,7 +49,8 @@ def gather_add(table: Any, indices: Any, *, out: Any = None) -> Rows:
     -------
     numpy.ndarray, torch.Tensor or Ragged
         (T, ...) of the dtype of the table, zeros where K is 0; a Ragged for Ragged indices. Summed from the
-        first index to the last: float16 and bfloat16 in float32, rounded once. Integers wrap, bool is an or.
+        first index to the last: float16 and bfloat16 in float32, rounded once; on a device in an order of its
+        own, the same at every call. Integers wrap, bool is an or.
 
     Raises
     ------

@@ -177,6 +177,7 @@ Error upload(Stream stream, const void* from, std::int64_t bytes, void* to) noex
 Error download(Stream, const void* from, std::int64_t bytes, void* to) noexcept {
   if (const Error error = host::take_error(); error != 0) return error;
   if (host::graph().capture() != 0) return kCaptured;
+  ++host::waits();
   if (bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(bytes));
   return 0;
 }

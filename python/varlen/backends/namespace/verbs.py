@@ -15,7 +15,7 @@ from varlen.arguments import as_dtype, as_ints, is_zero
 from varlen.backends.namespace.library import Of, at_device
 from varlen.backends.namespace.values import always_fits
 from varlen.backends.numpy.attention import weighable
-from varlen.backends.numpy.dense import picked_levels
+from varlen.backends.numpy.dense import numbers_named, picked_levels
 from varlen.backends.numpy.mask import mask as mask_on_host
 from varlen.backends.numpy.mask import pair_of, shortened
 from varlen.backends.numpy.search import search
@@ -131,6 +131,8 @@ class Verbs(Of):
         on_device = self.library.name_of_device(values) != "cpu"
         unseen = on_device and isinstance(indices, self.type) and indices.dtype == np.int64
         index = indices if unseen else self.on_host(indices)
+        if not (index is None or unseen or all(level.is_on_host for level in levels)):
+            index, unseen = self.like(numbers_named(levels, index), values), True
         picked = levels if index is None or unseen else picked_levels(levels, index)
         source = None if index is None else levels
         how = (side, self.on_host(fill), max_len, cut, dtype, *options)

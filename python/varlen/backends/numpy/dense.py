@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
+from varlen.levels import equal_lengths
 
 if TYPE_CHECKING:
     from varlen.levels import Levels
@@ -27,6 +28,23 @@ def picked_levels(levels: Levels, indices: Any) -> Levels:
     """
     levels_of_picked: Levels = _core.gather(np.empty((levels[-1].total, 0), np.uint8), levels, indices)[1]
     return levels_of_picked
+
+
+def numbers_named(levels: Levels, indices: Any) -> Any:
+    """The numbers of the sequences that indices name, for which no length is looked at.
+
+    Raises
+    ------
+    IndexError
+        One is out of range.
+
+    Examples
+    --------
+    >>> numbers_named((vl.Level([3, 0, 2]),), [-1, 0])
+    array([2, 0])
+    """
+    count = len(levels[0])
+    return _core.gather(np.arange(count), (equal_lengths(count, 1),), indices)[0]
 
 
 def gather_dense(

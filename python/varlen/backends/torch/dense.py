@@ -9,7 +9,7 @@ import torch
 
 from varlen import _core
 from varlen._core import is_plain_tensor, on_tensors
-from varlen.backends.numpy.dense import picked_levels
+from varlen.backends.numpy.dense import numbers_named, picked_levels
 from varlen.backends.torch.autograd import has_no_name
 from varlen.backends.torch.cast import as_dtype
 from varlen.backends.torch.followers import is_followed
@@ -49,6 +49,8 @@ def gather_dense(
         unseen = there and indices.device == x.device and indices.dtype is torch.int64
         index = indices.cpu() if there and not unseen else indices
         index = index.numpy() if isinstance(index, torch.Tensor) and not unseen else index
+        if not (index is None or unseen or all(level.is_on_host for level in levels)):
+            index, unseen = like(numbers_named(levels, index), x), True
         picked = levels if index is None or unseen else picked_levels(levels, index)
         row = None if fill is None else filled(fill, kind, tuple(x.shape[1:]))
         if row is not None and kind is torch.bfloat16:
