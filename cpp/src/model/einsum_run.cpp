@@ -29,7 +29,8 @@ constexpr std::int64_t kRows = 768;
 constexpr std::int64_t kAlone = 64 * 64 * 64;
 
 /// One thread in the library under matmul while pieces run on threads of ours, which it would stand in the
-/// way of. Calls that overlap share it; the last one puts back what was there.
+/// way of. Calls that overlap share it; the last one puts back what was there. Products of others meanwhile
+/// run on their own thread, with the same results.
 class OneThread {
  public:
   explicit OneThread(const Arithmetic& how) : how_(how.set_threads == nullptr ? nullptr : &how) {

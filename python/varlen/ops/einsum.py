@@ -79,8 +79,8 @@ def einsum(
     alone and in a batch, up to the rounding of sums in another order (about the square root of their count,
     times the precision of the dtype), and the same bits with any number of threads.
 
-    On CUDA devices sequences are brought together in groups of like lengths, padded by at most two fifths of
-    each ragged letter, and multiplied by the library of the device.
+    On CUDA devices sequences are brought together in groups of like lengths, in which no ragged letter of a
+    sequence is padded to more than 1.42 of its length, and multiplied by the library of the device.
 
     Autograd follows tensors, any number of times.
 
