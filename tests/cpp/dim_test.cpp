@@ -39,7 +39,8 @@ class OfLevel : public varlen::Lengths {
 
 Dim over_batch(const Expression& name, const std::vector<std::int64_t>& lengths) {
   const Level level = Level::from_lengths(lengths.data(), std::ssize(lengths));
-  return Dim::bound(name, {Dim(Expression::batch())}, std::make_shared<OfLevel>(level), {std::ssize(lengths)});
+  return Dim::bound(name, {Dim(Expression::batch())}, std::make_shared<OfLevel>(level),
+                    {std::ssize(lengths)});
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Dim, the object: the name of an axis, an exact algebra of such names, and the lengths that one may be bound to.
+// Dim, the object: the name of an axis, an exact algebra of such names, and the lengths that one may be bound
+// to.
 #pragma once
 
 #include <cstddef>
@@ -39,9 +40,9 @@ struct Term;
 struct Opaque;
 
 /// What an axis is, without its lengths: a word of labelled positions. A sum lays words end to end, a product
-/// puts the right word in the place of each position of the left one, a negative takes positions off. Words are
-/// reduced as far as they go and kept once, so two expressions are equal where they are the same object: where
-/// their positions have the same labels whatever the lengths are.
+/// puts the right word in the place of each position of the left one, a negative takes positions off. Words
+/// are reduced as far as they go and kept once, so two expressions are equal where they are the same object:
+/// where their positions have the same labels whatever the lengths are.
 ///
 ///     const auto p = varlen::Expression::generator({.name = "p"});
 ///     const auto one = varlen::Expression::integer(1);
@@ -78,13 +79,13 @@ class Expression {
 
   /// Pointers are compared, no lock is taken.
   [[nodiscard]] bool operator==(const Expression& other) const noexcept;
-  /// Equal for equal expressions, and the same for ever, whatever is declared later: it says whether this is the
-  /// batch, the size of a static one, and nothing of others.
+  /// Equal for equal expressions, and the same for ever, whatever is declared later: it says whether this is
+  /// the batch, the size of a static one, and nothing of others.
   [[nodiscard]] std::int64_t hash() const;
 
-  /// Makes two expressions equal, and with them all that is built on them or was. What has no lengths yet stands
-  /// for what has some of `lengths`, and is bound as that is. An Error, and nothing changed, where no name can
-  /// stand for the rest.
+  /// Makes two expressions equal, and with them all that is built on them or was. What has no lengths yet
+  /// stands for what has some of `lengths`, and is bound as that is. An Error, and nothing changed, where no
+  /// name can stand for the rest.
   static void unite(const Expression& a, const Expression& b,
                     const std::shared_ptr<const std::vector<std::shared_ptr<const Binding>>>& lengths = {});
 
@@ -126,8 +127,8 @@ class Expression {
 struct Generator {
   std::string name;
   DimKind kind = DimKind::unspecified;
-  std::int64_t size = -1;           ///< below 0: not static
-  DimId id = {};                    ///< 0: a new one
+  std::int64_t size = -1;                ///< below 0: not static
+  DimId id = {};                         ///< 0: a new one
   std::shared_ptr<void> companion = {};  ///< what a language's binding keeps beside it
 };
 
@@ -172,8 +173,8 @@ class Dim {
   explicit Dim(Expression expression, std::shared_ptr<const Bindings> bindings = nullptr)
       : expression_(std::move(expression)), bindings_(std::move(bindings)) {}
 
-  /// A name bound to lengths over these dims. An Error where there are not as many as `over` has positions. What
-  /// has no lengths among `over` is bound to `extents`, where that is given.
+  /// A name bound to lengths over these dims. An Error where there are not as many as `over` has positions.
+  /// What has no lengths among `over` is bound to `extents`, where that is given.
   static Dim bound(const Expression& name, std::vector<Dim> over, std::shared_ptr<const Lengths> lengths,
                    const std::vector<std::int64_t>& extents = {});
   /// A name bound to one number.
@@ -191,11 +192,13 @@ class Dim {
   void declare_same_as(const Dim& other) const;
 
   [[nodiscard]] bool is_defined() const;
-  /// The lengths: worked out in the reduced expression, and cut off at 0 once, at the end. An Error names a name
-  /// that has none.
+  /// The lengths: worked out in the reduced expression, and cut off at 0 once, at the end. An Error names a
+  /// name that has none.
   [[nodiscard]] DimValues values() const;
-  /// What is known of a name in it.
-  [[nodiscard]] Dim with_bindings_of(const Expression& part) const;
+  /// A part of it, with what is known here.
+  [[nodiscard]] Dim part(const Expression& expression) const;
+  /// The same expression, where the names of `other` are bound as they are there.
+  [[nodiscard]] Dim with(const Dim& other) const;
 
  private:
   [[nodiscard]] std::shared_ptr<const Bindings> known() const;

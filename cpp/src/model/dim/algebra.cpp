@@ -1,8 +1,8 @@
 // Sums, products and quotients of reduced words.
 //
-// A word is a list of runs, each so many times one term: a number, or a base in front of a tail. Terms are the
-// free generators of a group, so that a word is reduced by putting neighbours together. (x + y) * z is
-// x * z + y * z, a number in front of a word repeats it, and base * tail is no further to be broken up: that is
+// A word is a list of runs, each so many times one term: a number, or a base in front of a tail. Terms are
+// the free generators of a group, so that a word is reduced by putting neighbours together. (x + y) * z is x
+// * z + y * z, a number in front of a word repeats it, and base * tail is no further to be broken up: that is
 // all there is to the reduced form, and words that have other forms differ for some lengths.
 #include <algorithm>
 #include <optional>

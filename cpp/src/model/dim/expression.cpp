@@ -49,7 +49,8 @@ const Expression& Expression::batch() {
 
 Expression Expression::operator+(const Expression& other) const {
   Session session;
-  return Expression(session.canonical(session.sum(session.canonical(element_), session.canonical(other.element_))));
+  return Expression(
+      session.canonical(session.sum(session.canonical(element_), session.canonical(other.element_))));
 }
 
 Expression Expression::operator-(const Expression& other) const {
@@ -81,7 +82,8 @@ bool Expression::operator==(const Expression& other) const noexcept {
   const std::uint64_t epoch = dims::now();
   const auto is_settled = [&](const Element* x) { return x->epoch.load(std::memory_order_acquire) == epoch; };
   if (is_settled(element_) && is_settled(other.element_)) {
-    return element_->canon.load(std::memory_order_relaxed) == other.element_->canon.load(std::memory_order_relaxed);
+    return element_->canon.load(std::memory_order_relaxed) ==
+           other.element_->canon.load(std::memory_order_relaxed);
   }
   Session session;
   return session.canonical(element_) == session.canonical(other.element_);
@@ -104,7 +106,8 @@ std::uint64_t Expression::epoch() noexcept {
 }
 
 Expression Expression::reduced() const {
-  if (element_->epoch.load(std::memory_order_acquire) == dims::now() && element_->canon == element_) return *this;
+  if (element_->epoch.load(std::memory_order_acquire) == dims::now() && element_->canon == element_)
+    return *this;
   Session session;
   return Expression(session.canonical(element_));
 }
@@ -153,14 +156,16 @@ std::vector<Term> Expression::terms() const {
 Generator Expression::generator() const {
   const Expression x = reduced();
   const Base* base = dims::lone_base(x.element_);
-  if (base == nullptr || base->sort != Base::Sort::name) throw Error(Fault::value, "'" + text() + "' is no name");
+  if (base == nullptr || base->sort != Base::Sort::name)
+    throw Error(Fault::value, dims::in_quotes(text()) + " is no name");
   return {base->name, base->kind, base->facts.is_static ? base->facts.size : -1, base->id, base->companion};
 }
 
 Opaque Expression::opaque() const {
   const Expression x = reduced();
   const Base* base = dims::lone_base(x.element_);
-  if (base == nullptr || base->sort == Base::Sort::name) throw Error(Fault::value, "'" + text() + "' is no quotient");
+  if (base == nullptr || base->sort == Base::Sort::name)
+    throw Error(Fault::value, dims::in_quotes(text()) + " is no quotient");
   const auto sort = static_cast<Opaque::Sort>(static_cast<int>(base->sort) - 1);
   return {sort, base->how, base->times, Expression(base->of), Expression(base->by)};
 }
@@ -238,9 +243,9 @@ void write_base(const Base* base, std::string& out) {
     if (!is_plain) out += ')';
     return;
   }
-  out += base->how == Division::ceil_right   ? "ceildiv_right("
-         : base->how == Division::ceil_left  ? "ceildiv_left("
-                                             : "div_left(";
+  out += base->how == Division::ceil_right  ? "ceildiv_right("
+         : base->how == Division::ceil_left ? "ceildiv_left("
+                                            : "div_left(";
   write(base->of, out);
   out += ',';
   write(base->by, out);
@@ -263,15 +268,16 @@ void write(const Element* x, std::string& out) {
     if (run.times != 1 && run.times != -1) out += std::to_string(run.times) + "*";
     const bool is_quotient = run.base->sort == Base::Sort::quotient && run.base->how == Division::floor_right;
     const bool is_inside = is_quotient && (run.times != 1 || lone_base(x) == nullptr);
-    if (is_inside && (run.tail->count != 1 || run.tail->runs()->base != nullptr || run.tail->runs()->times != 1 ||
-                      run.times != 1)) {
+    if (is_inside && (run.tail->count != 1 || run.tail->runs()->base != nullptr ||
+                      run.tail->runs()->times != 1 || run.times != 1)) {
       out += '(';
       write_base(run.base, out);
       out += ')';
     } else {
       write_base(run.base, out);
     }
-    const bool has_tail = run.tail->count != 1 || run.tail->runs()->base != nullptr || run.tail->runs()->times != 1;
+    const bool has_tail =
+        run.tail->count != 1 || run.tail->runs()->base != nullptr || run.tail->runs()->times != 1;
     if (has_tail) {
       out += '*';
       write_factor(run.tail, out);

@@ -45,7 +45,7 @@ std::int64_t count_of(const DimValues& values) {
 }
 
 std::string quoted(const Dim& dim) {
-  return "'" + dim.expression().text() + "'";
+  return dims::in_quotes(dim.expression().text());
 }
 
 /// The positions of some dims, one inside of the other.
@@ -185,13 +185,14 @@ class Evaluation {
     }
     if (base->sort == Base::Sort::sum) return combine(of(base->of), of(base->by), checked_add);
     if (base->sort == Base::Sort::product) return combine(of(base->of), of(base->by), checked_mul);
-    if (base->sort == Base::Sort::multiple) return combine(of(base->of), {true, base->times, {}}, checked_mul);
+    if (base->sort == Base::Sort::multiple)
+      return combine(of(base->of), {true, base->times, {}}, checked_mul);
     const bool is_ceil = base->how == Division::ceil_right || base->how == Division::ceil_left;
     const Value of_quotient = of(base->of);
     return combine(of_quotient, of(base->by), [&](std::int64_t a, std::int64_t b, std::int64_t& out) {
       a = std::max<std::int64_t>(a, 0);
       if (b <= 0) {
-        throw Error(Fault::value, "divisor: '" + dims::text_of(base->by) + "' has length " +
+        throw Error(Fault::value, "divisor: " + dims::in_quotes(dims::text_of(base->by)) + " has length " +
                                       std::to_string(std::max<std::int64_t>(b, 0)) + " in row " +
                                       std::to_string(row_));
       }
@@ -219,7 +220,8 @@ class Evaluation {
   }
 
   void check(bool fits) const {
-    if (!fits) throw Error(Fault::overflow, "the length in row " + std::to_string(row_) + " does not fit 63 bits");
+    if (!fits)
+      throw Error(Fault::overflow, "the length in row " + std::to_string(row_) + " does not fit 63 bits");
   }
 
   const Layout& layout_;
@@ -246,7 +248,7 @@ std::shared_ptr<const Binding> binding_of(const std::shared_ptr<const Bindings>&
 
 void check_same(const Binding& a, const Binding& b) {
   if (&a == &b || a.lengths == b.lengths) return;
-  const std::string name = "'" + a.name.text() + "'";
+  const std::string name = dims::in_quotes(a.name.text());
   const auto same_dim = [](const Dim& x, const Dim& y) { return x.expression() == y.expression(); };
   if (!std::equal(a.over.begin(), a.over.end(), b.over.begin(), b.over.end(), same_dim)) {
     throw LengthMismatch("the lengths of " + name + " are over other dims in one than in the other");
@@ -255,12 +257,12 @@ void check_same(const Binding& a, const Binding& b) {
   const Level y = b.lengths->level();
   if (x.is(y)) return;
   if (x.count() != y.count()) {
-    throw LengthMismatch("the lengths of " + name + " have " + std::to_string(x.count()) + " rows in one and " +
-                         std::to_string(y.count()) + " in the other");
+    throw LengthMismatch("the lengths of " + name + " have " + std::to_string(x.count()) +
+                         " rows in one and " + std::to_string(y.count()) + " in the other");
   }
   for (std::int64_t i = 0; i < x.count(); ++i) {
     if (x.view().length(i) == y.view().length(i)) continue;
-    const std::string row = a.over.empty() ? "" : "row " + std::to_string(i) + " of ";
+    const std::string row = a.over.empty() ? std::string() : std::string("row ") + std::to_string(i) + " of ";
     throw LengthMismatch(row + name + " has length " + std::to_string(x.view().length(i)) + " in one and " +
                          std::to_string(y.view().length(i)) + " in the other");
   }
@@ -362,8 +364,9 @@ void check_same_lengths(const Dim& a, const Dim& b) {
   }
   for (std::int64_t i = 0; i < count_of(x); ++i) {
     if (from[i] == to[i]) continue;
-    const std::string row = x.over.empty() ? "" : " in row " + std::to_string(i);
-    throw LengthMismatch(both + " have lengths " + std::to_string(from[i]) + " and " + std::to_string(to[i]) + row);
+    const std::string row = x.over.empty() ? std::string() : std::string(" in row ") + std::to_string(i);
+    throw LengthMismatch(both + " have lengths " + std::to_string(from[i]) + " and " + std::to_string(to[i]) +
+                         row);
   }
 }
 
@@ -375,16 +378,17 @@ Dim Dim::bound(const Expression& name, std::vector<Dim> over, std::shared_ptr<co
   const Layout layout(over);
   if (!extents.empty() && layout.is_rectangle() && layout.extents() != extents) {
     const auto text = [](const std::vector<std::int64_t>& numbers) {
-      std::string out;
-      for (const std::int64_t n : numbers) out += (out.empty() ? "" : ", ") + std::to_string(n);
-      return "(" + out + ")";
+      std::string out("(");
+      for (const std::int64_t n : numbers) out.append(out.size() == 1 ? "" : ", ").append(std::to_string(n));
+      return out.append(1, ')');
     };
-    throw LengthMismatch("lengths: expected the shape " + text(layout.extents()) + " of the dims that they are over, " +
-                         "got " + text(extents));
+    throw LengthMismatch("lengths: expected the shape " + text(layout.extents()) +
+                         " of the dims that they are over, " + "got " + text(extents));
   }
   if (lengths->count() != layout.count()) {
-    throw LengthMismatch("lengths: expected " + std::to_string(layout.count()) + ", one for each position of " +
-                         "the dims that they are over, got " + std::to_string(lengths->count()));
+    throw LengthMismatch("lengths: expected " + std::to_string(layout.count()) +
+                         ", one for each position of " + "the dims that they are over, got " +
+                         std::to_string(lengths->count()));
   }
   const auto binding = std::make_shared<const Binding>(Binding{name, std::move(over), std::move(lengths)});
   return Dim(name, just(binding));
@@ -392,7 +396,8 @@ Dim Dim::bound(const Expression& name, std::vector<Dim> over, std::shared_ptr<co
 
 Dim Dim::scalar(const Expression& name, std::int64_t length) {
   if (length < 0) throw Error(Fault::value, "lengths: expected at least 0, got " + std::to_string(length));
-  return Dim(name, just(std::make_shared<const Binding>(Binding{name, {}, std::make_shared<OneLength>(length)})));
+  return Dim(name,
+             just(std::make_shared<const Binding>(Binding{name, {}, std::make_shared<OneLength>(length)})));
 }
 
 /// Its own bindings, and for names that were declared the same as something what that was bound to then.
@@ -431,15 +436,28 @@ Dim Dim::divide(Division how, const Dim& divisor) const {
 }
 
 void Dim::declare_same_as(const Dim& other) const {
-  check_same_lengths(*this, other);
-  const bool is_mine = is_defined() && !other.is_defined();
+  // What was taken over by a declaration gives way to the next one.
+  const auto is_given = [](const Dim& dim) {
+    return dim.expression_.is_static() ||
+           unknown_in(dim.expression_.reduced().element(), dim.bindings_) == nullptr ||
+           unknown_in(dim.expression_.element(), dim.bindings_) == nullptr;
+  };
+  const bool is_mine = is_given(*this);
+  const bool is_others = is_given(other);
+  if (is_mine && is_others) check_same_lengths(*this, other);
   const Shared mine = known();
   const Shared others = other.known();
-  Expression::unite(expression_, other.expression_, is_mine ? merged(mine, others, false) : merged(others, mine, false));
+  const bool is_mine_first = is_mine && !is_others;
+  Expression::unite(expression_, other.expression_,
+                    is_mine_first ? merged(mine, others, false) : merged(others, mine, false));
 }
 
-Dim Dim::with_bindings_of(const Expression& part) const {
-  return Dim(part, known());
+Dim Dim::part(const Expression& expression) const {
+  return Dim(expression, known());
+}
+
+Dim Dim::with(const Dim& other) const {
+  return Dim(expression_, merged(bindings_, other.bindings_));
 }
 
 bool Dim::is_defined() const {
@@ -456,7 +474,8 @@ DimValues Dim::values() const {
   if (const Base* unknown = unknown_in(element, bindings); unknown != nullptr) {
     // A name that was declared the same as what has no lengths keeps its own.
     if (unknown_in(expression_.element(), bindings) != nullptr) {
-      throw Error(Fault::value, quoted(*this) + " has no lengths: bind '" + unknown->name + "' to some");
+      throw Error(Fault::value,
+                  quoted(*this) + " has no lengths: bind " + dims::in_quotes(unknown->name) + " to some");
     }
     element = expression_.element();
   }

@@ -56,7 +56,8 @@ struct Whole {
 struct HashOfWhole {
   std::size_t operator()(const Whole& whole) const noexcept {
     const auto kind = static_cast<std::uint64_t>(whole.sort) * 8 + static_cast<std::uint64_t>(whole.how);
-    return mixed(mixed(address(whole.of), address(whole.by)), kind + 64 * static_cast<std::uint64_t>(whole.times));
+    return mixed(mixed(address(whole.of), address(whole.by)),
+                 kind + 64 * static_cast<std::uint64_t>(whole.times));
   }
 };
 
@@ -104,7 +105,9 @@ struct Table {
     return hash;
   }
 
-  Element*& bucket(std::uint64_t hash) noexcept { return buckets[hash & (buckets.size() - 1)]; }
+  Element*& bucket(std::uint64_t hash) noexcept {
+    return buckets[hash & (buckets.size() - 1)];
+  }
 
   Element* find(const Run* runs, std::int64_t n, std::uint64_t hash) {
     for (Element* e = bucket(hash); e != nullptr; e = e->next) {
@@ -147,8 +150,7 @@ struct Table {
         facts.has_batch = facts.has_batch || base.has_batch || tail.has_batch;
         facts.has_feature = facts.has_feature || base.has_feature || tail.has_feature;
         facts.height = std::max(facts.height, base.height + tail.height + 1);
-        if (facts.is_static &&
-            (!checked_mul(size, base.size, size) || !checked_mul(size, tail.size, size))) {
+        if (facts.is_static && (!checked_mul(size, base.size, size) || !checked_mul(size, tail.size, size))) {
           refuse_overflow("the size");
         }
       }
@@ -334,7 +336,7 @@ Base* Session::name(const Generator& what) {
     const Base& known = *at->second;
     const std::int64_t size = known.facts.is_static ? known.facts.size : -1;
     if (size != what.size || known.kind != what.kind) {
-      throw Error(Fault::value, "the dim '" + known.name + "' is known with another size or kind");
+      throw Error(Fault::value, "the dim " + in_quotes(known.name) + " is known with another size or kind");
     }
     return at->second;
   }
@@ -374,7 +376,7 @@ Element* Session::opaque(Base::Sort sort, Element* of, Element* by, std::int64_t
     if (sort == Base::Sort::quotient) {
       const std::int64_t a = positive(x.size);
       const std::int64_t b = positive(y.size);
-      if (b == 0) throw Error(Fault::value, "divisor: '" + text_of(by) + "' has size 0");
+      if (b == 0) throw Error(Fault::value, "divisor: " + in_quotes(text_of(by)) + " has size 0");
       const bool is_ceil = how == Division::ceil_right || how == Division::ceil_left;
       facts.size = a / b + (is_ceil && a % b != 0 ? 1 : 0);
     } else if (sort == Base::Sort::sum) {

@@ -30,7 +30,9 @@ struct Run {
   Element* tail = nullptr;
   std::int64_t times = 0;
 
-  [[nodiscard]] bool like(const Run& other) const noexcept { return base == other.base && tail == other.tail; }
+  [[nodiscard]] bool like(const Run& other) const noexcept {
+    return base == other.base && tail == other.tail;
+  }
   bool operator==(const Run&) const = default;
 };
 
@@ -46,7 +48,8 @@ struct Facts {
 /// A reduced word. Runs stand behind it.
 struct Element {
   std::atomic<std::int64_t> refs{0};
-  /// What it is by now, and since which epoch: itself, until something in it was declared the same as something.
+  /// What it is by now, and since which epoch: itself, until something in it was declared the same as
+  /// something.
   std::atomic<Element*> canon{nullptr};
   std::atomic<std::uint64_t> epoch{0};
   std::atomic<std::int64_t> key{0};  ///< its hash, once somebody asked
@@ -88,7 +91,7 @@ struct Base {
   // Declared the same.
   Element* same = nullptr;
   std::shared_ptr<const Bindings> lengths;  ///< those of `same` at the time
-  std::atomic<Element*> origin{nullptr};     ///< the quotient that a name was made for
+  std::atomic<Element*> origin{nullptr};    ///< the quotient that a name was made for
   std::vector<Element*> keeps;
 };
 
@@ -190,6 +193,10 @@ std::int64_t count_alive();
 /// With the table locked.
 std::vector<Element*> all_elements();
 std::string text_of(const Element* x);
+inline std::string in_quotes(const std::string& text) {
+  std::string out(1, '\'');
+  return out.append(text).append(1, '\'');
+}
 /// The names in x, each once, in the order in which they stand.
 void names_of(const Element* x, std::vector<Base*>& names);
 

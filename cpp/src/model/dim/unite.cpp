@@ -1,8 +1,8 @@
 // Expressions that are declared the same.
 //
-// x = y is solved for a name that stands in it once: the name gets what it stands for, and what contains it is
-// reduced again when it is next looked at. A name that is made of its own quotients, as f = f // 2 + f // 2 is,
-// is solved for these: each gets a name of its own.
+// x = y is solved for a name that stands in it once: the name gets what it stands for, and what contains it
+// is reduced again when it is next looked at. A name that is made of its own quotients, as f = f // 2 + f //
+// 2 is, is solved for these: each gets a name of its own.
 #include <algorithm>
 #include <array>
 #include <unordered_set>
@@ -18,7 +18,8 @@ bool contains(const Element* x, const Base* base, std::unordered_set<const Eleme
   for (const Run& run : *x) {
     if (run.base == nullptr) continue;
     if (run.base == base || contains(run.tail, base, seen)) return true;
-    if (run.base->of != nullptr && (contains(run.base->of, base, seen) || contains(run.base->by, base, seen))) {
+    if (run.base->of != nullptr &&
+        (contains(run.base->of, base, seen) || contains(run.base->by, base, seen))) {
       return true;
     }
   }
@@ -120,7 +121,8 @@ bool Session::isolate(Element* a, Element* b, const Known& known) {
     if (!is_lone) continue;
     const auto elsewhere = [&](const Run& other) {
       return &other != &run && other.base != nullptr &&
-             (other.base == run.base || contains(other.tail, run.base) || contains_within(other.base, run.base));
+             (other.base == run.base || contains(other.tail, run.base) ||
+              contains_within(other.base, run.base));
     };
     if (std::any_of(rest->begin(), rest->end(), elsewhere)) continue;
     const bool is_name = run.base->sort == Base::Sort::name;
@@ -189,7 +191,7 @@ void Session::unite(Element* a, Element* b, const Known& known) {
   Element* x = canonical(a);
   Element* y = canonical(b);
   if (x == y) return;
-  const std::string both = "'" + text_of(x) + "' and '" + text_of(y) + "'";
+  const std::string both = in_quotes(text_of(x)) + " and " + in_quotes(text_of(y));
   if (x->facts.is_static && y->facts.is_static && size_of(x) != size_of(y)) {
     throw LengthMismatch(both + " have sizes " + std::to_string(size_of(x)) + " and " +
                          std::to_string(size_of(y)));
@@ -198,13 +200,15 @@ void Session::unite(Element* a, Element* b, const Known& known) {
       x->runs()->times == y->runs()->times) {
     const Run& p = *x->runs();
     const Run& q = *y->runs();
-    if (p.tail == q.tail && (p.tail != one() || p.times != 1)) return unite(lone(p.base), lone(q.base), known);
+    if (p.tail == q.tail && (p.tail != one() || p.times != 1))
+      return unite(lone(p.base), lone(q.base), known);
     if (p.base == q.base) return unite(p.tail, q.tail, known);
   }
   if (isolate(x, y, known) || freeze(x, y, known) || freeze(y, x, known)) return;
-  throw Error(Fault::value, both +
-                                " cannot be declared the same: no name in them can stand for the rest, without "
-                                "standing for itself or getting another size than it has");
+  throw Error(Fault::value,
+              both +
+                  " cannot be declared the same: no name in them can stand for the rest, without "
+                  "standing for itself or getting another size than it has");
 }
 
 }  // namespace varlen::dims
