@@ -442,6 +442,9 @@ PyGetSetDef dim_properties[] = {
       return root ? new_dim(std::move(*root)) : py::none();
     }>("derived_from",
        "The first dim with lengths that a derived one is made of, else the first; None where it is not."),
+    property<[](DimObject& d) -> py::object {
+      return py::int_(reinterpret_cast<std::uintptr_t>(d.dim.expression().reduced().element()));
+    }>("_id", "A number that equal dims share for as long as one of them lives, until the next declaration."),
     property<[](DimObject& d) { return d.match_priority; }>(
         "match_priority", "Which of two equal dims of one array is meant: the greater one."),
     {},
@@ -563,6 +566,8 @@ void bind_dim(py::module_& m) {
                   {Py_nb_floor_divide, reinterpret_cast<void*>(divide)},
                   {Py_nb_true_divide, reinterpret_cast<void*>(divide)},
                   {Py_nb_negative, reinterpret_cast<void*>(negative)}});
+  // An array is no operand: NumPy would add its numbers one by one.
+  m.attr("Dim").attr("__array_ufunc__") = py::none();
   if (PyModule_AddFunctions(m.ptr(), dim_functions) != 0) throw py::error_already_set();
 }
 

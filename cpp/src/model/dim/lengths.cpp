@@ -338,7 +338,10 @@ void Expression::unite(const Expression& a, const Expression& b, const Shared& l
   for (const Expression& each : {std::cref(a), std::cref(b)}) {
     Base* base = dims::lone_base(each.element_);
     if (base == nullptr || base->same == nullptr || lengths == nullptr) continue;
-    before = std::exchange(base->lengths, lengths);
+    if (base->lengths != lengths) {
+      before = std::exchange(base->lengths, lengths);
+      dims::begin_epoch();  // what was worked out of the former ones is out of date
+    }
     break;
   }
 }
@@ -374,6 +377,17 @@ Dim Dim::bound(const Expression& name, std::vector<Dim> over, std::shared_ptr<co
                const std::vector<std::int64_t>& extents) {
   for (std::size_t k = 0; k < extents.size() && k < over.size(); ++k) {
     if (!over[k].is_defined()) over[k] = scalar(over[k].expression(), extents[k]);
+  }
+  for (Dim& dim : over) {
+    if (dim.is_defined()) continue;
+    // Others may be over it, and say how many there are.
+    for (const Dim& other : over) {
+      if (!other.is_defined()) continue;
+      for (const Dim& above : other.values().over) {
+        if (above.expression() == dim.expression()) dim = above;
+      }
+      if (dim.is_defined()) break;
+    }
   }
   const Layout layout(over);
   if (!extents.empty() && layout.is_rectangle() && layout.extents() != extents) {

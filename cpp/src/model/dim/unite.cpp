@@ -202,9 +202,15 @@ void Session::unite(Element* a, Element* b, const Known& known) {
     const Run& q = *y->runs();
     if (p.tail == q.tail && (p.tail != one() || p.times != 1))
       return unite(lone(p.base), lone(q.base), known);
-    if (p.base == q.base) return unite(p.tail, q.tail, known);
+    if (p.base == q.base && p.tail != one() && q.tail != one()) return unite(p.tail, q.tail, known);
   }
-  if (isolate(x, y, known) || freeze(x, y, known) || freeze(y, x, known)) return;
+  // A name that is made of itself is solved for its quotients, and for nothing else.
+  const auto is_within = [](const Element* name, const Element* other) {
+    const Base* base = lone_base(name);
+    return base != nullptr && contains(other, base);
+  };
+  const bool is_circular = is_within(x, y) || is_within(y, x);
+  if (is_circular ? freeze(x, y, known) || freeze(y, x, known) : isolate(x, y, known)) return;
   throw Error(Fault::value,
               both +
                   " cannot be declared the same: no name in them can stand for the rest, without "
