@@ -29,6 +29,7 @@ NOUNS = (
     "transforms",
     "lstm",
     "matmul",
+    "dim",
     "rnn",
     "joint",
     "offsets",

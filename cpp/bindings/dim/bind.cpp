@@ -180,8 +180,15 @@ ModelDim bound(const Expression& name, PyObject* lengths, PyObject* over) {
     level = py::reinterpret_borrow<LevelRef>(lengths);
     if (!given(over)) extents = {level->count()};
   } else {
-    if (PyObject_HasAttrString(lengths, "ndim") == 0) numbers = array_of(lengths, "lengths");
-    const py::object shape = numbers.attr("shape");
+    py::object shape;
+    if (PyObject_HasAttrString(lengths, "ndim") != 0) {
+      shape = numbers.attr("shape");
+    } else if (PyObject_HasAttrString(lengths, "__cuda_array_interface__") != 0) {
+      shape = numbers.attr("__cuda_array_interface__")["shape"];
+    } else {
+      numbers = array_of(lengths, "lengths");
+      shape = numbers.attr("shape");
+    }
     for (const py::handle extent : shape) extents.push_back(py::cast<std::int64_t>(extent));
     if (extents.size() != 1) numbers = numbers.attr("reshape")(-1);
     const py::handle type(reinterpret_cast<PyObject*>(Own<Level>::type));

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Vocabulary:
     """The labels of classes, and which of them are special.
 
@@ -36,10 +36,10 @@ class Vocabulary:
     """
 
     labels: tuple[str, ...]
-    unknown: int | None = None
-    bos: int | None = None
-    eos: int | None = None
-    _ids: dict[str, int] = field(init=False, repr=False, compare=False)
+    unknown: int | None
+    bos: int | None
+    eos: int | None
+    _ids: dict[str, int] = field(repr=False, compare=False)
 
     def __init__(
         self,

@@ -1,4 +1,7 @@
-"""Drawn expressions of dims against the words that they mean: `python -m varlen.testing.dims --draws 1000000`."""
+"""Drawn expressions of dims against the words that they mean.
+
+`python -m varlen.testing.dims --draws 1000000` draws a million.
+"""
 
 from __future__ import annotations
 
@@ -100,8 +103,8 @@ def count_mismatches(draws: int, seed: int = 0, depth: int = 6) -> tuple[int, in
     Returns
     -------
     tuple of int
-        Mismatches, classes of equal dims, and expressions that were not compared, since they are too long to be
-        written out.
+        Mismatches, classes of equal dims, and expressions that were not compared, since they are too long to
+        be written out.
 
     Examples
     --------
@@ -199,7 +202,9 @@ def main() -> int:
     >>> callable(main)
     True
     """
-    parser = argparse.ArgumentParser(prog="python -m varlen.testing.dims", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m varlen.testing.dims", description=(__doc__ or "").split("\n")[0]
+    )
     parser.add_argument("--draws", type=int, default=20_000, help="how many expressions (20000)")
     parser.add_argument("--seed", type=int, default=0, help="of the random numbers (0)")
     parser.add_argument("--depth", type=int, default=6, help="how deep operators may stand (6)")

@@ -42,7 +42,9 @@ def labels(expression: Any, lengths: Mapping[str, int]) -> Word:
         return [((), 1 if expression > 0 else -1)] * abs(expression)
     parts = [labels(part, lengths) for part in expression[1:]]
     if expression[0] == "*":
-        return reduced([x for at, sign in parts[0] for x in _signed(sign, [(at + b, s) for b, s in parts[1]])])
+        return reduced(
+            [x for at, sign in parts[0] for x in _signed(sign, [(at + b, s) for b, s in parts[1]])]
+        )
     last = _signed(1 if expression[0] == "+" else -1, parts[-1])
     return reduced([x for part in parts[:-1] for x in part] + last)
 
