@@ -214,12 +214,13 @@ def test_lengths_stay_on_their_device_until_they_are_read():
     )
     _core.know_kernels(host.kernels, emulate=True)
     try:
+        bound = Dim("x", lengths=Array(np.array([3, 0, 2])))
         with Capture():
-            bound = Dim("x", lengths=Array(np.array([3, 0, 2])))
             assert not bound.level.is_on_host
             assert (bound - 1 + 1).level is bound.level
             assert bound == time - time + bound
             assert repr(bound) == "Dim('x', 3 lengths on a device over batch)"
+            assert repr(bound + 1) == "Dim('x+1', lengths on a device)"
         assert numbers(bound + 1) == [4, 1, 3]
         assert bound.level.is_on_host
     finally:

@@ -118,11 +118,21 @@ py::object name_of(DimObject& self) {
   return self.name ? self.name : py::object(py::str(self.dim.expression().text()));
 }
 
+/// Whether lengths that it is made of lie on a device, where nobody has read them yet.
+bool has_hidden(const ModelDim& dim) {
+  const auto bindings = dim.part(dim.expression()).bindings();
+  return bindings != nullptr && std::any_of(bindings->begin(), bindings->end(), [](const auto& binding) {
+           const auto* given = dynamic_cast<const LengthsOfLevel*>(binding->lengths.get());
+           return given != nullptr && given->object()->is_hidden();
+         });
+}
+
 /// "3 lengths 0 to 5 over batch": what a glance should tell, without waiting for a device.
 std::string lengths_text(DimObject& self) {
   const Expression& expression = self.dim.expression();
   if (expression.is_static()) return std::string(", ") + std::to_string(expression.size());
   if (!self.dim.is_defined()) return "";
+  if (!expression.is_generator() && has_hidden(self.dim)) return ", lengths on a device";
   const DimValues& values = self.values().values;
   if (values.over.empty()) return std::string(", length ") + std::to_string(self.level()->longest());
   std::string over;
