@@ -455,6 +455,119 @@ def test_expressions_of_depth_six_have_the_lengths_of_arithmetic():
         assert (dim.lengths == expected).all(), dim.name
 
 
+def with_quotients(source, expression):
+    """The same expression, divided here and there by what has at least one position."""
+    if not isinstance(expression, tuple):
+        return expression
+    expression = (expression[0], *(with_quotients(source, part) for part in expression[1:]))
+    divisor = source.choice([2, 3, ("+", source.choice("pqr"), 1)])
+    return (source.choice(["//", "ceildiv"]), expression, divisor) if source.random() < 0.3 else expression
+
+
+def parts_of(expression):
+    yield expression
+    if isinstance(expression, tuple):
+        for part in expression[1:]:
+            yield from parts_of(part)
+
+
+def test_quotients_have_the_lengths_of_arithmetic():
+    """Where no part of it is below 0, whatever was divided out."""
+    source = random.Random(4)
+    generator = np.random.default_rng(4)
+    lengths = {name: generator.integers(1, 9, 4) for name in LENGTHS}
+    names = {name: Dim(name, lengths=numbers) for name, numbers in lengths.items()}
+    compared = 0
+    while compared < 1000:
+        expression = with_quotients(source, draw(source, 4))
+        if any(np.min(oracle_dims.length(part, lengths)) < 0 for part in parts_of(expression)):
+            continue
+        compared += 1
+        dim = 0 * names["p"] + 0 * names["q"] + 0 * names["r"] + build(("+", expression, "p"), names)
+        assert (dim.lengths == oracle_dims.length(expression, lengths) + lengths["p"]).all(), dim.name
+
+
+def put_in_place(expression, name, value):
+    if isinstance(expression, tuple):
+        return (expression[0], *(put_in_place(part, name, value) for part in expression[1:]))
+    return value if expression == name else expression
+
+
+def drawn_dims(source, names, depth, count):
+    """Expressions whose quotients have divisors, and their dims."""
+    found = []
+    while len(found) < count:
+        expression = with_quotients(source, draw(source, depth))
+        try:
+            found.append((expression, 0 * names["p"] + build(expression, names)))
+        except ValueError:  # a divisor that is 0
+            continue
+    return zip(*found, strict=True)
+
+
+def test_declared_names_are_replaced_everywhere():
+    """What is built on a name, before and after, is what is built on the value; what differed, differs."""
+    source = random.Random(6)
+    start = count_expressions()
+    for _ in range(150):
+        names = {name: Dim(name) for name in "pqr"}
+        zero = 0 * names["p"]
+        value = put_in_place(draw(source, 3), "r", "q")
+        expressions, before = drawn_dims(source, names, 4, 6)
+        before = list(before)
+        hashes = [hash(dim) for dim in before]
+        replaced = [put_in_place(expression, "r", value) for expression in expressions]
+        try:
+            expected = [zero + build(expression, names) for expression in replaced]
+        except ValueError:  # a divisor that becomes 0
+            with pytest.raises(ValueError, match="cannot be declared the same"):
+                names["r"].declare_same_as(zero + build(value, names))
+            continue
+        are_equal = [[x == y for x in expected] for y in expected]
+        try:
+            names["r"].declare_same_as(zero + build(value, names))
+        except ValueError:  # a number, which what was hashed as a dim with lengths cannot become
+            assert (zero + build(value, names)).is_static
+            continue
+        assert before == expected
+        assert [zero + build(expression, names) for expression in expressions] == expected
+        assert [[x == y for x in before] for y in expected] == are_equal
+        assert [hash(dim) for dim in before] == hashes
+        assert [hash(dim) for dim in expected] == hashes
+    del before, expected, names, zero
+    assert count_expressions() - start < 10
+
+
+def test_declared_expressions_are_equal_or_refused():
+    source = random.Random(8)
+    refused = 0
+    for _ in range(300):
+        names = {name: Dim(name) for name in "pqr"}
+        zero = 0 * names["p"]
+        (a, b), (x, y) = drawn_dims(source, names, 3, 2)
+        z = x * (y + names["p"])
+        w = y * (x + names["p"])
+        were_equal = x == y, z == w
+        try:
+            x.declare_same_as(y)
+        except ValueError:
+            refused += 1
+            assert (x == y, z == w) == were_equal
+            assert zero + build(a, names) == x
+        else:
+            assert x == y
+            assert z == w == x * (x + names["p"])
+            assert zero + build(a, names) == zero + build(b, names)
+    assert 20 < refused < 280
+
+
+def test_any_expression_survives_a_table():
+    source = random.Random(9)
+    names = {name: Dim(name) for name in "pqr"}
+    _, drawn = drawn_dims(source, names, 5, 500)
+    assert dims.read_dims(dims.write_dims(drawn)) == list(drawn)
+
+
 def test_names_live_at_the_top_level_and_in_dims():
     assert dims.Dim is Dim
     assert SpatialDim("x").kind == "spatial"

@@ -69,7 +69,7 @@ def build(expression: Any, dims: Mapping[str, Dim]) -> Any:
     Returns
     -------
     Dim or int
-        An int where no name is in it.
+        An int where no name and no quotient is in it.
 
     Examples
     --------
@@ -83,6 +83,8 @@ def build(expression: Any, dims: Mapping[str, Dim]) -> Any:
     sign, *parts = expression[0], *(build(part, dims) for part in expression[1:])
     if len(parts) == 1:
         return -parts[0]
+    if sign in ("//", "ceildiv"):
+        parts[0] = 0 * next(iter(dims.values())) + parts[0]
     return _OPERATORS[sign](*parts)
 
 

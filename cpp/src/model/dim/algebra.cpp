@@ -109,10 +109,9 @@ Base* lone_base(const Element* x) noexcept {
 }
 
 bool is_integer(const Element* x, std::int64_t& n) noexcept {
-  n = 0;
-  if (x->count == 0) return true;
-  n = x->runs()[0].times;
-  return x->count == 1 && x->runs()[0].base == nullptr;
+  if (x->count > 1 || (x->count == 1 && x->runs()[0].base != nullptr)) return false;
+  n = x->count == 0 ? 0 : x->runs()[0].times;
+  return true;
 }
 
 Element* Session::sum(Element* x, Element* y) {
@@ -267,11 +266,12 @@ Element* Session::divide(Division how, Element* x, Element* y) {
   const bool is_ceil = how == Division::ceil_right || how == Division::ceil_left;
   std::int64_t n = 0;
   std::int64_t m = 0;
-  if (is_integer(y, m) && m < 0) {
+  const bool is_number = is_integer(y, m);
+  if (is_number && m < 0) {
     throw Error(Fault::value, "divisor: expected at least 1, got " + std::to_string(m));
   }
   if (Element* exact = is_right ? without_right(x, y) : without_left(x, y); exact != nullptr) return exact;
-  if (is_integer(x, n) && m > 0) {
+  if (is_number && is_integer(x, n)) {
     const std::int64_t whole = std::max<std::int64_t>(n, 0);
     return integer(whole / m + (is_ceil && whole % m != 0 ? 1 : 0));
   }

@@ -109,6 +109,12 @@ struct Table {
     return buckets[hash & (buckets.size() - 1)];
   }
 
+  /// Whether an element is known to be what it is by now.
+  static bool is_settled_now(const Element* x) noexcept {
+    return x == nullptr || (x->epoch.load(std::memory_order_relaxed) == now() &&
+                            x->canon.load(std::memory_order_relaxed) == x);
+  }
+
   Element* find(const Run* runs, std::int64_t n, std::uint64_t hash) {
     for (Element* e = bucket(hash); e != nullptr; e = e->next) {
       if (e->hash == hash && e->count == n && std::equal(e->begin(), e->end(), runs)) return e;
@@ -128,7 +134,8 @@ struct Table {
       Element* tail = runs[i].tail;
       ++runs[i].base->refs;
       tail->refs.fetch_add(1, std::memory_order_relaxed);
-      is_settled = is_settled && runs[i].base->same == nullptr && tail->epoch == now() && tail->canon == tail;
+      is_settled = is_settled && runs[i].base->same == nullptr && is_settled_now(tail) &&
+                   is_settled_now(runs[i].base->of) && is_settled_now(runs[i].base->by);
     }
     made->canon.store(made, std::memory_order_relaxed);
     made->epoch.store(is_settled ? now() : 0, std::memory_order_release);

@@ -96,12 +96,18 @@ void Session::forget(Base* base) {
   begin_epoch();
 }
 
-/// Whether two expressions are one by now, and nothing that was ever hashed has another hash.
+/// Whether two expressions are one by now, everything that is alive can still be written, with divisors that
+/// are not 0 and in 63 bits, and nothing that was ever hashed has another hash.
 bool Session::holds(Element* a, Element* b) {
-  if (canonical(a) != canonical(b)) return false;
-  for (Element* x : all_elements()) {
-    const std::int64_t key = x->key.load(std::memory_order_relaxed);
-    if (key != 0 && key != key_of(canonical(x))) return false;
+  try {
+    if (canonical(a) != canonical(b)) return false;
+    for (Element* x : all_elements()) {
+      const Element* reduced = canonical(x);
+      const std::int64_t key = x->key.load(std::memory_order_relaxed);
+      if (key != 0 && key != key_of(reduced)) return false;
+    }
+  } catch (const Error&) {
+    return false;
   }
   return true;
 }
@@ -165,18 +171,23 @@ bool Session::freeze(Element* a, Element* b, const Known& known) {
   if (!takes(name, value, false)) return false;
   stand_for(name, value, known);
   std::vector<Base*> standing{name};
-  for (const auto& [quotient, part] : others) {
-    Element* reduced = canonical(lone(quotient));
-    Base* base = lone_base(reduced);
-    if (base == part) continue;
-    if (base == nullptr || base->sort != Base::Sort::quotient) break;
-    stand_for(base, lone(part), known);
-    standing.push_back(base);
-  }
-  const bool fits = std::all_of(others.begin(), others.end(), [&](const auto& other) {
-    return canonical(lone(other.first)) == lone(other.second);
-  });
-  if (!fits || !holds(a, b)) {
+  const auto parts_fit = [&] {
+    try {
+      for (const auto& [quotient, part] : others) {
+        Base* base = lone_base(canonical(lone(quotient)));
+        if (base == part) continue;
+        if (base == nullptr || base->sort != Base::Sort::quotient) return false;
+        stand_for(base, lone(part), known);
+        standing.push_back(base);
+      }
+      return std::all_of(others.begin(), others.end(), [&](const auto& other) {
+        return canonical(lone(other.first)) == lone(other.second);
+      });
+    } catch (const Error&) {
+      return false;
+    }
+  };
+  if (!parts_fit() || !holds(a, b)) {
     for (Base* base : standing) forget(base);
     return false;
   }
