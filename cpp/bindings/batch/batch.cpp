@@ -40,12 +40,14 @@ BatcherObject::BatcherObject(const py::list& shards, const std::vector<std::stri
   using namespace batch_arguments;
   BatchOptions read = batch_options(options);
   std::vector<BatchKey> keys;
+  keys.reserve(names.size());
   for (std::size_t k = 0; k < names.size(); ++k) {
     keys.push_back(batch_key(names[k], dims[k], fills[k], nans[k], read));
     names_.emplace_back(names[k]);
     dtypes_.push_back(static_cast<const ArrayValues&>(*keys.back().fill).array().dtype());
   }
   std::vector<BatchSource> sources;
+  sources.reserve(shards.size());
   for (std::size_t s = 0; s < shards.size(); ++s) {
     sources.push_back({joint_at(shards[s], "shards"), s < labels.size() ? labels[s] : std::string()});
   }

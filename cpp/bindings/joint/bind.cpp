@@ -88,6 +88,7 @@ std::vector<std::string> names_of(const Joint& joint) {
 
 std::vector<int> dims_of(const Joint& joint) {
   std::vector<int> dims;
+  dims.reserve(joint.data().columns.size());
   for (std::size_t c = 0; c < joint.data().columns.size(); ++c) dims.push_back(joint.dim(c));
   return dims;
 }

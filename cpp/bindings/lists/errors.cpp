@@ -1,5 +1,7 @@
 #include "errors.hpp"
 
+#include <cmath>
+
 #include "support/arrays.hpp"
 #include "support/raise.hpp"
 
@@ -71,7 +73,7 @@ void raise_unfit(const std::string& path, const py::object& leaf, const py::obje
   if (kind == 'b') raise_value(text + " is neither 0 nor 1, as bool asks");
   if ((kind == 'i' || kind == 'u') && is_float(leaf)) {
     const double value = leaf.cast<double>();
-    if (value != numpy("floor")(value).cast<double>() || value - value != 0) {
+    if (value != numpy("floor")(value).cast<double>() || !std::isfinite(value)) {
       raise_value(text + " is not a whole number, as " + name + " asks");
     }
   }

@@ -103,7 +103,7 @@ py::object from_lists(const Arguments<5>& args) {
   try {
     if (!is_list(root) && !(array && !holds_objects(fields_of(root)->descr))) throw NeedsPython{};
     return build(root, depth, request);
-  } catch (const NeedsPython&) {
+  } catch (const NeedsPython&) {  // NOLINT(bugprone-empty-catch)
     // Below, with nothing of the walk left.
   }
   refuse_cycles(root, name);

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "arrays.hpp"
 #include "dtypes.hpp"
@@ -213,7 +214,7 @@ Fill fill_of(py::handle value, const py::dtype& dtype, const Extents& row, const
     if (!cast_check(*from, *to, false, in, given.size()).ok()) refuse(argument, value, dtype);
     py::array result = empty(dtype.ptr(), static_cast<int>(given.ndim()), given.shape());
     convert_into(*from, *to, in, given.size(), static_cast<std::byte*>(result.mutable_data()));
-    given = result;
+    given = std::move(result);
   } else if (!given.dtype().equal(dtype)) {
     if (is_time(dtype.kind())) given = as_times(given, dtype);
     // To NumPy the stand-in for bfloat16 is a structure, whose field a number would become.
@@ -241,7 +242,7 @@ Fill fill_of(py::handle value, const py::dtype& dtype, const Extents& row, const
       if (!error.matches(PyExc_ValueError) && !error.matches(PyExc_OverflowError)) throw;
     }
     if (!kept) refuse(argument, value, dtype);
-    given = result;
+    given = std::move(result);
   }
   if (given.size() != 1) {
     try {

@@ -4,8 +4,8 @@
 
 #include "dispatch.hpp"
 
-// Sanitizers do not see what rep movsb touches.
-#if defined(VARLEN_AVX512) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+// AddressSanitizer does not see what rep movsb touches.
+#if defined(VARLEN_AVX512) && !defined(__SANITIZE_ADDRESS__)
 #define VARLEN_MOVES
 #endif
 

@@ -15,7 +15,8 @@
 
 #include "varlen/instructions.hpp"
 
-#if defined(__x86_64__) && defined(__GNUC__)
+// Threads do the same whatever the instructions.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_THREAD__)
 /// A function for AVX2, to be called where it runs.
 #define VARLEN_AVX2 __attribute__((target("avx2,fma,f16c,popcnt")))
 /// A function for AVX-512 as machines have it that pack lanes of any width, to be called where it runs.
