@@ -70,8 +70,8 @@ class ToState {
     }
   }
 
-  std::unordered_map<const dims::Element*, py::tuple> known_;
-  std::unordered_map<const dims::Element*, py::tuple> factors_;
+  std::unordered_map<const dims::Node*, py::tuple> known_;
+  std::unordered_map<const dims::Node*, py::tuple> factors_;
   std::vector<Expression> held_;
 };
 

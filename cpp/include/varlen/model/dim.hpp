@@ -31,7 +31,7 @@ class LengthMismatch : public Error {
 
 namespace dims {
 struct Base;
-struct Element;
+struct Node;
 }  // namespace dims
 
 struct Binding;
@@ -110,7 +110,7 @@ class Expression {
   /// The names in it, each once, in the order in which they stand.
   [[nodiscard]] std::vector<Expression> generators() const;
 
-  [[nodiscard]] const dims::Element* element() const noexcept { return element_; }
+  [[nodiscard]] const dims::Node* element() const noexcept { return element_; }
   /// How many are alive, for tests.
   static std::int64_t alive();
   /// Grows with every declaration.
@@ -118,9 +118,9 @@ class Expression {
 
  private:
   friend class Dim;
-  explicit Expression(dims::Element* element) noexcept;
+  explicit Expression(dims::Node* element) noexcept;
 
-  dims::Element* element_ = nullptr;
+  dims::Node* element_ = nullptr;
 };
 
 /// What a name is made of.

@@ -100,7 +100,7 @@ std::optional<Runs> multiple_of(const Run* runs, std::int64_t count, std::int64_
 
 }  // namespace
 
-Base* lone_base(const Element* x) noexcept {
+Base* lone_base(const Node* x) noexcept {
   if (x->count != 1) return nullptr;
   const Run& run = x->runs()[0];
   const bool is_lone = run.base != nullptr && run.times == 1 && run.tail->count == 1 &&
@@ -108,13 +108,13 @@ Base* lone_base(const Element* x) noexcept {
   return is_lone ? run.base : nullptr;
 }
 
-bool is_integer(const Element* x, std::int64_t& n) noexcept {
+bool is_integer(const Node* x, std::int64_t& n) noexcept {
   if (x->count > 1 || (x->count == 1 && x->runs()[0].base != nullptr)) return false;
   n = x->count == 0 ? 0 : x->runs()[0].times;
   return true;
 }
 
-Element* Session::sum(Element* x, Element* y) {
+Node* Session::sum(Node* x, Node* y) {
   if (x->count == 0) return y;
   if (y->count == 0) return x;
   Word word;
@@ -123,11 +123,11 @@ Element* Session::sum(Element* x, Element* y) {
   return word.is_long() ? opaque(Base::Sort::sum, x, y) : intern(word.runs());
 }
 
-Element* Session::negative(Element* x) {
+Node* Session::negative(Node* x) {
   return multiple(x, -1);
 }
 
-Element* Session::multiple(Element* x, std::int64_t n) {
+Node* Session::multiple(Node* x, std::int64_t n) {
   if (n == 1 || x->count == 0) return x;
   if (n == 0) return zero();
   if (x->count == 1) {
@@ -139,13 +139,13 @@ Element* Session::multiple(Element* x, std::int64_t n) {
   return runs ? intern(*runs) : opaque(Base::Sort::multiple, x, one(), n);
 }
 
-Element* Session::product(Element* x, Element* y) {
+Node* Session::product(Node* x, Node* y) {
   if (x->facts.height < 4) return product(x, y, nullptr);
   Memo memo;  // parts that occur often are worked out once
   return product(x, y, &memo);
 }
 
-Element* Session::product(Element* x, Element* y, Memo* memo) {
+Node* Session::product(Node* x, Node* y, Memo* memo) {
   if (x->count == 0 || y->count == 0) return zero();
   if (y == one()) return x;
   if (x == one()) return y;
@@ -162,18 +162,18 @@ Element* Session::product(Element* x, Element* y, Memo* memo) {
       word.append(multiple(y, run.times));
     }
   }
-  Element* result = word.is_long() ? opaque(Base::Sort::product, x, y) : intern(word.runs());
+  Node* result = word.is_long() ? opaque(Base::Sort::product, x, y) : intern(word.runs());
   if (memo != nullptr) memo->emplace(x, result);
   return result;
 }
 
 /// n where the runs are n times y; 0 where they are no multiple of it.
-std::int64_t Session::power_of(const Runs& runs, Element* y) {
+std::int64_t Session::power_of(const Runs& runs, Node* y) {
   const Conjugate whole = conjugate_of(runs.data(), std::ssize(runs));
   const Conjugate part = conjugate_of(y->runs(), y->count);
   const std::int64_t letters = letters_of(whole.core);
   const std::int64_t each = letters_of(part.core);
-  if (letters % each != 0) return 0;
+  if (each == 0 || letters % each != 0) return 0;
   for (const std::int64_t n : {letters / each, -(letters / each)}) {
     if (part.core.size() > 1 && n > 2 * kMostRuns) continue;
     if (multiple_of(y->runs(), y->count, n) == runs) return n;
@@ -181,14 +181,14 @@ std::int64_t Session::power_of(const Runs& runs, Element* y) {
   return 0;
 }
 
-Element* Session::without_right(Element* x, Element* y) {
+Node* Session::without_right(Node* x, Node* y) {
   Memo memo;
   return without_right(x, y, memo);
 }
 
 /// In z * y each base of z has its tail times y behind it, deeper than anything in y: such runs show where
 /// numbers of z stood, which repeat y.
-Element* Session::without_right(Element* x, Element* y, Memo& memo) {
+Node* Session::without_right(Node* x, Node* y, Memo& memo) {
   if (y == one() || x->count == 0) return x;
   if (x == y) return one();
   if (const auto known = memo.find(x); known != memo.end()) return known->second;
@@ -203,7 +203,7 @@ Element* Session::without_right(Element* x, Element* y, Memo& memo) {
     between.clear();
   };
   for (const Run& run : *x) {
-    Element* tail = run.base == nullptr ? nullptr : without_right(run.tail, y, memo);
+    Node* tail = run.base == nullptr ? nullptr : without_right(run.tail, y, memo);
     if (tail == nullptr) {
       between.push_back(run);
     } else {
@@ -212,14 +212,14 @@ Element* Session::without_right(Element* x, Element* y, Memo& memo) {
     }
   }
   close();
-  Element* found = is_whole ? intern(word.runs()) : nullptr;
+  Node* found = is_whole ? intern(word.runs()) : nullptr;
   if (found != nullptr && product(found, y) != x) found = nullptr;
   memo.emplace(x, found);
   return found;
 }
 
 /// The word of which x is n times as much, or null. There is one at most.
-Element* Session::root(Element* x, std::int64_t n) {
+Node* Session::root(Node* x, std::int64_t n) {
   if (n < 0) {
     x = negative(x);
     if (!checked_mul(n, -1, n)) return nullptr;
@@ -232,17 +232,17 @@ Element* Session::root(Element* x, std::int64_t n) {
   push_all(word, front_of(parts.core, letters / n));
   push_all(word, reversed(parts.front));
   if (word.is_long()) return nullptr;
-  Element* found = intern(word.runs());
+  Node* found = intern(word.runs());
   if (found->count > 1 && letters / n > 0 && n > 2 * kMostRuns) return nullptr;
   return multiple(found, n) == x ? found : nullptr;
 }
 
-Element* Session::without_left(Element* x, Element* y) {
+Node* Session::without_left(Node* x, Node* y) {
   return without_left(x, y, 0);
 }
 
 /// In y * z a base of y has its tail times z behind it, as often as in y: that shows z.
-Element* Session::without_left(Element* x, Element* y, int depth) {
+Node* Session::without_left(Node* x, Node* y, int depth) {
   if (y == one() || x->count == 0) return x;
   if (x == y) return one();
   std::int64_t n = 0;
@@ -254,13 +254,13 @@ Element* Session::without_left(Element* x, Element* y, int depth) {
     if (is_first && &run != x->begin()) break;
     if (is_last && &run + 1 != x->end()) continue;
     if (run.base != first->base || run.times != first->times) continue;
-    Element* z = without_left(run.tail, first->tail, depth + 1);
+    Node* z = without_left(run.tail, first->tail, depth + 1);
     if (z != nullptr && product(y, z) == x) return z;
   }
   return nullptr;
 }
 
-Element* Session::divide(Division how, Element* x, Element* y) {
+Node* Session::divide(Division how, Node* x, Node* y) {
   if (y->count == 0) throw Error(Fault::value, "divisor: expected more than 0 positions, got 0");
   const bool is_right = how == Division::floor_right || how == Division::ceil_right;
   const bool is_ceil = how == Division::ceil_right || how == Division::ceil_left;
@@ -270,7 +270,7 @@ Element* Session::divide(Division how, Element* x, Element* y) {
   if (is_number && m < 0) {
     throw Error(Fault::value, "divisor: expected at least 1, got " + std::to_string(m));
   }
-  if (Element* exact = is_right ? without_right(x, y) : without_left(x, y); exact != nullptr) return exact;
+  if (Node* exact = is_right ? without_right(x, y) : without_left(x, y); exact != nullptr) return exact;
   if (is_number && is_integer(x, n)) {
     const std::int64_t whole = std::max<std::int64_t>(n, 0);
     return integer(whole / m + (is_ceil && whole % m != 0 ? 1 : 0));
@@ -283,22 +283,22 @@ Element* Session::divide(Division how, Element* x, Element* y) {
 }
 
 /// From here on x is known to be this.
-void Session::settle(Element* x, Element* result) {
+void Session::settle(Node* x, Node* result) {
   if (result != x) keep(result);
-  Element* before = x->canon.exchange(result, std::memory_order_relaxed);
+  Node* before = x->canon.exchange(result, std::memory_order_relaxed);
   if (before != x) drop(before);
   x->epoch.store(now(), std::memory_order_release);
 }
 
-Element* Session::canonical(Base* base) {
-  Element* own = lone(base);
+Node* Session::canonical(Base* base) {
+  Node* own = lone(base);
   if (own->epoch.load(std::memory_order_acquire) == now()) return own->canon.load(std::memory_order_relaxed);
-  Element* result = own;
+  Node* result = own;
   if (base->same != nullptr) {
     result = canonical(base->same);
   } else if (base->sort != Base::Sort::name) {
-    Element* of = canonical(base->of);
-    Element* by = canonical(base->by);
+    Node* of = canonical(base->of);
+    Node* by = canonical(base->by);
     if (of != base->of || by != base->by) {
       result = base->sort == Base::Sort::quotient  ? divide(base->how, of, by)
                : base->sort == Base::Sort::sum     ? sum(of, by)
@@ -312,21 +312,21 @@ Element* Session::canonical(Base* base) {
   return result;
 }
 
-Element* Session::canonical(Element* x) {
+Node* Session::canonical(Node* x) {
   if (x->epoch.load(std::memory_order_acquire) == now()) return x->canon.load(std::memory_order_relaxed);
   if (Base* base = lone_base(x); base != nullptr) return canonical(base);
-  Element* result = zero();
+  Node* result = zero();
   bool is_same = true;
   for (const Run& run : *x) {
     if (run.base == nullptr) continue;
-    Element* base = canonical(run.base);
+    Node* base = canonical(run.base);
     is_same = is_same && lone_base(base) == run.base && canonical(run.tail) == run.tail;
   }
   if (is_same) {
     result = x;
   } else {
     for (const Run& run : *x) {
-      Element* term = run.base == nullptr ? one() : product(canonical(run.base), canonical(run.tail));
+      Node* term = run.base == nullptr ? one() : product(canonical(run.base), canonical(run.tail));
       result = sum(result, multiple(term, run.times));
     }
     if (result != x) result = canonical(result);

@@ -8,11 +8,11 @@
 namespace varlen {
 
 using dims::Base;
-using dims::Element;
+using dims::Node;
 using dims::Run;
 using dims::Session;
 
-Expression::Expression(Element* element) noexcept : element_(element) {
+Expression::Expression(Node* element) noexcept : element_(element) {
   element->refs.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -55,13 +55,13 @@ Expression Expression::operator+(const Expression& other) const {
 
 Expression Expression::operator-(const Expression& other) const {
   Session session;
-  Element* taken = session.negative(session.canonical(other.element_));
+  Node* taken = session.negative(session.canonical(other.element_));
   return Expression(session.canonical(session.sum(session.canonical(element_), taken)));
 }
 
 Expression Expression::operator*(const Expression& other) const {
   Session session;
-  Element* product = session.product(session.canonical(element_), session.canonical(other.element_));
+  Node* product = session.product(session.canonical(element_), session.canonical(other.element_));
   return Expression(session.canonical(product));
 }
 
@@ -72,7 +72,7 @@ Expression Expression::operator-() const {
 
 Expression Expression::divide(Division how, const Expression& divisor) const {
   Session session;
-  Element* quotient = session.divide(how, session.canonical(element_), session.canonical(divisor.element_));
+  Node* quotient = session.divide(how, session.canonical(element_), session.canonical(divisor.element_));
   return Expression(session.canonical(quotient));
 }
 
@@ -80,7 +80,7 @@ bool Expression::operator==(const Expression& other) const noexcept {
   if (element_ == other.element_) return true;
   if (element_ == nullptr || other.element_ == nullptr) return false;
   const std::uint64_t epoch = dims::now();
-  const auto is_settled = [&](const Element* x) { return x->epoch.load(std::memory_order_acquire) == epoch; };
+  const auto is_settled = [&](const Node* x) { return x->epoch.load(std::memory_order_acquire) == epoch; };
   if (is_settled(element_) && is_settled(other.element_)) {
     return element_->canon.load(std::memory_order_relaxed) ==
            other.element_->canon.load(std::memory_order_relaxed);
@@ -184,7 +184,7 @@ std::vector<Expression> Expression::generators() const {
 namespace dims {
 namespace {
 
-void names_of(const Element* x, std::vector<Base*>& names, std::unordered_set<const Element*>& seen) {
+void names_of(const Node* x, std::vector<Base*>& names, std::unordered_set<const Node*>& seen) {
   if (!seen.insert(x).second) return;
   for (const Run& run : *x) {
     if (run.base == nullptr) continue;
@@ -201,13 +201,13 @@ void names_of(const Element* x, std::vector<Base*>& names, std::unordered_set<co
 // Longer texts than this end in dots.
 constexpr std::size_t kMostText = 1000;
 
-void write(const Element* x, std::string& out);
+void write(const Node* x, std::string& out);
 
-bool is_single(const Element* x) {
+bool is_single(const Node* x) {
   return x->count == 1 && x->runs()->times > 0 && (x->runs()->times == 1 || x->runs()->base == nullptr);
 }
 
-void write_factor(const Element* x, std::string& out) {
+void write_factor(const Node* x, std::string& out) {
   const bool is_sum = !is_single(x);
   if (is_sum) out += '(';
   write(x, out);
@@ -252,7 +252,7 @@ void write_base(const Base* base, std::string& out) {
   out += ')';
 }
 
-void write(const Element* x, std::string& out) {
+void write(const Node* x, std::string& out) {
   if (x->count == 0) out += '0';
   for (const Run& run : *x) {
     if (out.size() > kMostText) {
@@ -287,12 +287,12 @@ void write(const Element* x, std::string& out) {
 
 }  // namespace
 
-void names_of(const Element* x, std::vector<Base*>& names) {
-  std::unordered_set<const Element*> seen;
+void names_of(const Node* x, std::vector<Base*>& names) {
+  std::unordered_set<const Node*> seen;
   names_of(x, names, seen);
 }
 
-std::string text_of(const Element* x) {
+std::string text_of(const Node* x) {
   std::string text;
   write(x, text);
   return text;

@@ -11,7 +11,7 @@
 namespace varlen {
 
 using dims::Base;
-using dims::Element;
+using dims::Node;
 using dims::Run;
 using dims::Session;
 
@@ -49,11 +49,11 @@ std::string quoted(const Dim& dim) {
 }
 
 /// The positions of some dims, one inside of the other.
-class Layout {
+class Positions {
  public:
-  Layout() = default;
+  Positions() = default;
 
-  explicit Layout(std::vector<Dim> dims) : dims_(std::move(dims)) {
+  explicit Positions(std::vector<Dim> dims) : dims_(std::move(dims)) {
     for (std::size_t k = 0; k < dims_.size(); ++k) add(k);
   }
 
@@ -67,7 +67,7 @@ class Layout {
   }
 
   /// Where in `other`, which has some of these dims, each position here is. Nothing where they are the same.
-  [[nodiscard]] std::optional<Numbers> places_in(const Layout& other) const {
+  [[nodiscard]] std::optional<Numbers> places_in(const Positions& other) const {
     const auto is_same = [](const Dim& x, const Dim& y) { return x.expression() == y.expression(); };
     if (std::equal(dims_.begin(), dims_.end(), other.dims_.begin(), other.dims_.end(), is_same)) return {};
     Numbers places(z(count_), 0);
@@ -110,11 +110,11 @@ class Layout {
       if (!checked_mul(count_, step.size, count_)) dims::refuse_overflow("the number of positions");
     } else {
       is_rectangle_ = false;
-      Layout before;
+      Positions before;
       before.dims_.assign(dims_.begin(), dims_.begin() + static_cast<std::ptrdiff_t>(k));
       before.steps_ = steps_;
       before.count_ = count_;
-      const std::optional<Numbers> places = before.places_in(Layout(values.over));
+      const std::optional<Numbers> places = before.places_in(Positions(values.over));
       step.offsets.assign(z(count_ + 1), 0);
       for (std::int64_t i = 0; i < count_; ++i) {
         const std::int64_t length = numbers[places ? (*places)[z(i)] : i];
@@ -160,10 +160,10 @@ struct Value {
 /// Works an expression out, for all positions at once.
 class Evaluation {
  public:
-  Evaluation(const Layout& layout, const std::unordered_map<const Base*, Value>& names)
-      : layout_(layout), names_(names) {}
+  Evaluation(const Positions& positions, const std::unordered_map<const Base*, Value>& names)
+      : positions_(positions), names_(names) {}
 
-  const Value& of(const Element* x) {
+  const Value& of(const Node* x) {
     if (const auto known = memo_.find(x); known != memo_.end()) return known->second;
     Value sum;
     for (const Run& run : *x) {
@@ -211,8 +211,8 @@ class Evaluation {
       check(op(a.one, b.one, out.one));
       return out;
     }
-    out.all.resize(z(layout_.count()));
-    for (std::int64_t i = 0; i < layout_.count(); ++i) {
+    out.all.resize(z(positions_.count()));
+    for (std::int64_t i = 0; i < positions_.count(); ++i) {
       row_ = i;
       check(op(a.at(i), b.at(i), out.all[z(i)]));
     }
@@ -224,9 +224,9 @@ class Evaluation {
       throw Error(Fault::overflow, "the length in row " + std::to_string(row_) + " does not fit 63 bits");
   }
 
-  const Layout& layout_;
+  const Positions& positions_;
   const std::unordered_map<const Base*, Value>& names_;
-  std::unordered_map<const Element*, Value> memo_;
+  std::unordered_map<const Node*, Value> memo_;
   std::int64_t row_ = 0;
 };
 
@@ -280,8 +280,8 @@ Shared merged(const Shared& a, const Shared& b, bool is_checked = true) {
   auto x = a->begin();
   auto y = b->begin();
   while (x != a->end() || y != b->end()) {
-    const Element* const left = x == a->end() ? nullptr : (*x)->name.element();
-    const Element* const right = y == b->end() ? nullptr : (*y)->name.element();
+    const Node* const left = x == a->end() ? nullptr : (*x)->name.element();
+    const Node* const right = y == b->end() ? nullptr : (*y)->name.element();
     if (left != nullptr && left == right) {
       if (is_checked) check_same(**x, **y);
       all.push_back(*x++);
@@ -301,7 +301,7 @@ Shared just(std::shared_ptr<const Binding> binding) {
 }
 
 /// The names in x that nothing is known of in place of their lengths.
-const Base* unknown_in(const Element* x, const Shared& bindings) {
+const Base* unknown_in(const Node* x, const Shared& bindings) {
   std::vector<Base*> names;
   dims::names_of(x, names);
   for (const Base* base : names) {
@@ -312,7 +312,7 @@ const Base* unknown_in(const Element* x, const Shared& bindings) {
 }
 
 /// The names that numbers are needed of.
-void needed_by(const Element* x, const Shared& bindings, std::vector<const Base*>& found) {
+void needed_by(const Node* x, const Shared& bindings, std::vector<const Base*>& found) {
   std::vector<Base*> names;
   dims::names_of(x, names);
   for (const Base* base : names) {
@@ -389,18 +389,18 @@ Dim Dim::bound(const Expression& name, std::vector<Dim> over, std::shared_ptr<co
       if (dim.is_defined()) break;
     }
   }
-  const Layout layout(over);
-  if (!extents.empty() && layout.is_rectangle() && layout.extents() != extents) {
+  const Positions positions(over);
+  if (!extents.empty() && positions.is_rectangle() && positions.extents() != extents) {
     const auto text = [](const std::vector<std::int64_t>& numbers) {
       std::string out("(");
       for (const std::int64_t n : numbers) out.append(out.size() == 1 ? "" : ", ").append(std::to_string(n));
       return out.append(1, ')');
     };
-    throw LengthMismatch("lengths: expected the shape " + text(layout.extents()) +
+    throw LengthMismatch("lengths: expected the shape " + text(positions.extents()) +
                          " of the dims that they are over, " + "got " + text(extents));
   }
-  if (lengths->count() != layout.count()) {
-    throw LengthMismatch("lengths: expected " + std::to_string(layout.count()) +
+  if (lengths->count() != positions.count()) {
+    throw LengthMismatch("lengths: expected " + std::to_string(positions.count()) +
                          ", one for each position of " + "the dims that they are over, got " +
                          std::to_string(lengths->count()));
   }
@@ -416,7 +416,7 @@ Dim Dim::scalar(const Expression& name, std::int64_t length) {
 
 /// Its own bindings, and for names that were declared the same as something what that was bound to then.
 std::shared_ptr<const Bindings> Dim::known() const {
-  const Element* element = expression_.element();
+  const Node* element = expression_.element();
   if (expression_.reduced().element() == element) return bindings_;
   std::vector<Base*> names;
   dims::names_of(element, names);
@@ -484,7 +484,7 @@ bool Dim::is_defined() const {
 DimValues Dim::values() const {
   const Shared bindings = known();
   const Expression reduced = expression_.reduced();
-  const Element* element = reduced.element();
+  const Node* element = reduced.element();
   if (const Base* unknown = unknown_in(element, bindings); unknown != nullptr) {
     // A name that was declared the same as what has no lengths keeps its own.
     if (unknown_in(expression_.element(), bindings) != nullptr) {
@@ -496,8 +496,8 @@ DimValues Dim::values() const {
   DimValues result;
   if (const Base* base = dims::lone_base(element); base != nullptr && !base->facts.is_static) {
     if (const auto binding = binding_of(bindings, base); binding != nullptr) {
-      const Layout layout(binding->over);
-      return {binding->over, layout.extents(), layout.is_rectangle(), binding->lengths, {}};
+      const Positions positions(binding->over);
+      return {binding->over, positions.extents(), positions.is_rectangle(), binding->lengths, {}};
     }
   }
   std::vector<const Base*> names;
@@ -515,7 +515,7 @@ DimValues Dim::values() const {
       }
     }
   }
-  const Layout layout(result.over);
+  const Positions positions(result.over);
   std::unordered_map<const Base*, Value> numbers;
   for (std::size_t k = 0; k < names.size(); ++k) {
     const Level level = found[k]->lengths->level();
@@ -524,19 +524,19 @@ DimValues Dim::values() const {
     if (value.is_one) {
       value.one = level.view().length(0);
     } else {
-      const std::optional<Numbers> places = layout.places_in(Layout(found[k]->over));
-      value.all.resize(z(layout.count()));
-      for (std::int64_t i = 0; i < layout.count(); ++i) {
+      const std::optional<Numbers> places = positions.places_in(Positions(found[k]->over));
+      value.all.resize(z(positions.count()));
+      for (std::int64_t i = 0; i < positions.count(); ++i) {
         value.all[z(i)] = level.view().length(places ? (*places)[z(i)] : i);
       }
     }
     numbers.emplace(names[k], std::move(value));
   }
-  const Value value = Evaluation(layout, numbers).of(element);
-  result.extents = layout.extents();
-  result.is_rectangle = layout.is_rectangle();
-  result.numbers.resize(z(layout.count()));
-  for (std::int64_t i = 0; i < layout.count(); ++i) {
+  const Value value = Evaluation(positions, numbers).of(element);
+  result.extents = positions.extents();
+  result.is_rectangle = positions.is_rectangle();
+  result.numbers.resize(z(positions.count()));
+  for (std::int64_t i = 0; i < positions.count(); ++i) {
     result.numbers[z(i)] = std::max<std::int64_t>(value.at(i), 0);
   }
   return result;

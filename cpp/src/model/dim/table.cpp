@@ -49,8 +49,8 @@ struct Whole {
   Base::Sort sort;
   Division how;
   std::int64_t times;
-  Element* of;
-  Element* by;
+  Node* of;
+  Node* by;
   bool operator==(const Whole&) const = default;
 };
 struct HashOfWhole {
@@ -63,14 +63,14 @@ struct HashOfWhole {
 
 struct Table {
   std::mutex mutex;
-  std::vector<Element*> buckets = std::vector<Element*>(1024, nullptr);
+  std::vector<Node*> buckets = std::vector<Node*>(1024, nullptr);
   std::int64_t count = 0;
   std::unordered_map<Name, Base*, HashOfName> names;
   std::unordered_map<Whole, Base*, HashOfWhole> wholes;
-  std::vector<Element*> pending;
+  std::vector<Node*> pending;
   std::vector<Base*> pending_bases;
-  Element* zero = nullptr;
-  Element* one = nullptr;
+  Node* zero = nullptr;
+  Node* one = nullptr;
   std::uint64_t token = random_token();
   std::uint64_t age = 0;
 
@@ -105,25 +105,25 @@ struct Table {
     return hash;
   }
 
-  Element*& bucket(std::uint64_t hash) noexcept {
+  Node*& bucket(std::uint64_t hash) noexcept {
     return buckets[hash & (buckets.size() - 1)];
   }
 
   /// Whether an element is known to be what it is by now.
-  static bool is_settled_now(const Element* x) noexcept {
+  static bool is_settled_now(const Node* x) noexcept {
     return x == nullptr || (x->epoch.load(std::memory_order_relaxed) == now() &&
                             x->canon.load(std::memory_order_relaxed) == x);
   }
 
-  Element* find(const Run* runs, std::int64_t n, std::uint64_t hash) {
-    for (Element* e = bucket(hash); e != nullptr; e = e->next) {
+  Node* find(const Run* runs, std::int64_t n, std::uint64_t hash) {
+    for (Node* e = bucket(hash); e != nullptr; e = e->next) {
       if (e->hash == hash && e->count == n && std::equal(e->begin(), e->end(), runs)) return e;
     }
     const Facts facts = facts_of(runs, n);
-    const auto size = sizeof(Element) + static_cast<std::size_t>(n) * sizeof(Run);
+    const auto size = sizeof(Node) + static_cast<std::size_t>(n) * sizeof(Run);
     pending.reserve(pending.size() + 1);
     if (count >= std::ssize(buckets)) grow();
-    auto* made = new (::operator new(size)) Element;
+    auto* made = new (::operator new(size)) Node;
     made->hash = hash;
     made->count = static_cast<std::int32_t>(n);
     made->facts = facts;
@@ -131,7 +131,7 @@ struct Table {
     bool is_settled = true;
     for (std::int64_t i = 0; i < n; ++i) {
       if (runs[i].base == nullptr) continue;
-      Element* tail = runs[i].tail;
+      Node* tail = runs[i].tail;
       ++runs[i].base->refs;
       tail->refs.fetch_add(1, std::memory_order_relaxed);
       is_settled = is_settled && runs[i].base->same == nullptr && is_settled_now(tail) &&
@@ -173,10 +173,10 @@ struct Table {
   }
 
   void grow() {
-    std::vector<Element*> wider(buckets.size() * 2, nullptr);
-    for (Element* e : buckets) {
+    std::vector<Node*> wider(buckets.size() * 2, nullptr);
+    for (Node* e : buckets) {
       while (e != nullptr) {
-        Element* next = e->next;
+        Node* next = e->next;
         e->next = std::exchange(wider[e->hash & (wider.size() - 1)], e);
         e = next;
       }
@@ -184,8 +184,8 @@ struct Table {
     buckets.swap(wider);
   }
 
-  void unlink(Element* element) noexcept {
-    Element** at = &bucket(element->hash);
+  void unlink(Node* element) noexcept {
+    Node** at = &bucket(element->hash);
     while (*at != element) at = &(*at)->next;
     *at = element->next;
     --count;
@@ -213,9 +213,9 @@ std::int64_t count_alive() {
   return Table::get().count;
 }
 
-std::vector<Element*> all_elements() {
-  std::vector<Element*> all;
-  for (Element* e : Table::get().buckets) {
+std::vector<Node*> all_elements() {
+  std::vector<Node*> all;
+  for (Node* e : Table::get().buckets) {
     for (; e != nullptr; e = e->next) all.push_back(e);
   }
   return all;
@@ -254,19 +254,19 @@ void Session::sweep(std::vector<std::shared_ptr<const void>>& dead) {
   Table& table = Table::get();
   while (!table.pending.empty() || !table.pending_bases.empty()) {
     if (!table.pending.empty()) {
-      Element* element = table.pending.back();
+      Node* element = table.pending.back();
       table.pending.pop_back();
       element->is_pending = false;
       if (element->refs.load(std::memory_order_acquire) > 0) continue;
       table.unlink(element);
-      Element* canon = element->canon.load(std::memory_order_relaxed);
+      Node* canon = element->canon.load(std::memory_order_relaxed);
       if (canon != element) drop(canon);
       for (const Run& run : *element) {
         if (run.base == nullptr) continue;
         drop(run.base);
         drop(run.tail);
       }
-      element->~Element();
+      element->~Node();
       ::operator delete(element);
       continue;
     }
@@ -281,26 +281,26 @@ void Session::sweep(std::vector<std::shared_ptr<const void>>& dead) {
       table.wholes.erase({base->sort, base->how, base->times, base->of, base->by});
     }
     if (base->lengths) dead.push_back(std::move(base->lengths));
-    for (Element* held : {base->of, base->by, base->same, base->origin.load()}) {
+    for (Node* held : {base->of, base->by, base->same, base->origin.load()}) {
       if (held != nullptr) drop(held);
     }
-    for (Element* held : base->keeps) drop(held);
+    for (Node* held : base->keeps) drop(held);
     delete base;
   }
 }
 
-Element* Session::zero() const noexcept {
+Node* Session::zero() const noexcept {
   return Table::get().zero;
 }
-Element* Session::one() const noexcept {
+Node* Session::one() const noexcept {
   return Table::get().one;
 }
 
-void Session::keep(Element* element) noexcept {
+void Session::keep(Node* element) noexcept {
   element->refs.fetch_add(1, std::memory_order_relaxed);
 }
 
-void Session::drop(Element* element) {
+void Session::drop(Node* element) {
   if (element->refs.fetch_sub(1, std::memory_order_acq_rel) > 1 || element->is_pending) return;
   element->is_pending = true;
   Table::get().pending.push_back(element);
@@ -316,16 +316,16 @@ void Session::drop(Base* base) {
   Table::get().pending_bases.push_back(base);
 }
 
-Element* Session::intern(const Run* runs, std::int64_t count) {
+Node* Session::intern(const Run* runs, std::int64_t count) {
   return Table::get().find(runs, count, Table::hash_of(runs, count));
 }
 
-Element* Session::integer(std::int64_t n) {
+Node* Session::integer(std::int64_t n) {
   const Run run{nullptr, nullptr, n};
   return n == 0 ? zero() : n == 1 ? one() : intern(&run, 1);
 }
 
-Element* Session::lone(Base* base) {
+Node* Session::lone(Base* base) {
   const Run run{base, one(), 1};
   return intern(&run, 1);
 }
@@ -368,7 +368,7 @@ Base* Session::name(const Generator& what) {
   return at->second;
 }
 
-Element* Session::opaque(Base::Sort sort, Element* of, Element* by, std::int64_t times, Division how) {
+Node* Session::opaque(Base::Sort sort, Node* of, Node* by, std::int64_t times, Division how) {
   Table& table = Table::get();
   const Whole whole{sort, how, times, of, by};
   const auto found = table.wholes.find(whole);

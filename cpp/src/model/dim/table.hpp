@@ -27,7 +27,7 @@ inline constexpr std::int32_t kMostHeight = 500;
 /// times * base * tail. A number has neither base nor tail.
 struct Run {
   Base* base = nullptr;
-  Element* tail = nullptr;
+  Node* tail = nullptr;
   std::int64_t times = 0;
 
   [[nodiscard]] bool like(const Run& other) const noexcept {
@@ -46,15 +46,15 @@ struct Facts {
 };
 
 /// A reduced word. Runs stand behind it.
-struct Element {
+struct Node {
   std::atomic<std::int64_t> refs{0};
   /// What it is by now, and since which epoch: itself, until something in it was declared the same as
   /// something.
-  std::atomic<Element*> canon{nullptr};
+  std::atomic<Node*> canon{nullptr};
   std::atomic<std::uint64_t> epoch{0};
   std::atomic<std::int64_t> key{0};  ///< its hash, once somebody asked
   std::uint64_t hash = 0;
-  Element* next = nullptr;
+  Node* next = nullptr;
   std::int32_t count = 0;
   bool is_pending = false;
   Facts facts;
@@ -85,14 +85,14 @@ struct Base {
   // Else.
   Division how = Division::floor_right;
   std::int64_t times = 0;
-  Element* of = nullptr;
-  Element* by = nullptr;
+  Node* of = nullptr;
+  Node* by = nullptr;
 
   // Declared the same.
-  Element* same = nullptr;
+  Node* same = nullptr;
   std::shared_ptr<const Bindings> lengths;  ///< those of `same` at the time
-  std::atomic<Element*> origin{nullptr};    ///< the quotient that a name was made for
-  std::vector<Element*> keeps;
+  std::atomic<Node*> origin{nullptr};       ///< the quotient that a name was made for
+  std::vector<Node*> keeps;
 };
 
 /// Runs in the making, neighbours that are alike put together.
@@ -101,7 +101,7 @@ class Word {
   Word() { runs_.reserve(8); }
 
   void push(Run run);
-  void append(const Element* element) {
+  void append(const Node* element) {
     for (const Run& run : *element) push(run);
   }
   [[nodiscard]] bool is_long() const noexcept { return is_long_; }
@@ -124,81 +124,81 @@ class Session {
   ~Session();
 
   // Nodes.
-  Element* intern(const Run* runs, std::int64_t count);
-  Element* intern(const std::vector<Run>& runs) { return intern(runs.data(), std::ssize(runs)); }
-  Element* zero() const noexcept;
-  Element* one() const noexcept;
-  Element* integer(std::int64_t n);
-  Element* lone(Base* base);
+  Node* intern(const Run* runs, std::int64_t count);
+  Node* intern(const std::vector<Run>& runs) { return intern(runs.data(), std::ssize(runs)); }
+  Node* zero() const noexcept;
+  Node* one() const noexcept;
+  Node* integer(std::int64_t n);
+  Node* lone(Base* base);
   Base* name(const Generator& what);
-  Element* opaque(Base::Sort sort, Element* of, Element* by, std::int64_t times = 0,
-                  Division how = Division::floor_right);
-  void keep(Element* element) noexcept;
-  void drop(Element* element);
+  Node* opaque(Base::Sort sort, Node* of, Node* by, std::int64_t times = 0,
+               Division how = Division::floor_right);
+  void keep(Node* element) noexcept;
+  void drop(Node* element);
   void keep(Base* base) noexcept;
   void drop(Base* base);
 
   // The algebra. Operands are canonical, and so are results.
-  Element* sum(Element* x, Element* y);
-  Element* negative(Element* x);
-  Element* multiple(Element* x, std::int64_t n);
-  Element* product(Element* x, Element* y);
-  Element* divide(Division how, Element* x, Element* y);
-  Element* canonical(Element* x);
-  Element* canonical(Base* base);
+  Node* sum(Node* x, Node* y);
+  Node* negative(Node* x);
+  Node* multiple(Node* x, std::int64_t n);
+  Node* product(Node* x, Node* y);
+  Node* divide(Division how, Node* x, Node* y);
+  Node* canonical(Node* x);
+  Node* canonical(Base* base);
 
   /// x without its factor y, or null.
-  Element* without_right(Element* x, Element* y);
-  Element* without_left(Element* x, Element* y);
+  Node* without_right(Node* x, Node* y);
+  Node* without_left(Node* x, Node* y);
 
   /// What is known of lengths when two are declared the same.
   struct Known {
     std::vector<Base*> bound;
     std::shared_ptr<const Bindings> lengths;
   };
-  void unite(Element* a, Element* b, const Known& known);
+  void unite(Node* a, Node* b, const Known& known);
 
   /// The hash of a canonical element.
-  std::int64_t key_of(const Element* x) const;
+  std::int64_t key_of(const Node* x) const;
 
  private:
-  using Memo = std::unordered_map<Element*, Element*>;
+  using Memo = std::unordered_map<Node*, Node*>;
 
-  Element* product(Element* x, Element* y, Memo* memo);
-  Element* without_right(Element* x, Element* y, Memo& memo);
-  Element* without_left(Element* x, Element* y, int depth);
-  Element* root(Element* x, std::int64_t n);
-  std::int64_t power_of(const std::vector<Run>& runs, Element* y);
+  Node* product(Node* x, Node* y, Memo* memo);
+  Node* without_right(Node* x, Node* y, Memo& memo);
+  Node* without_left(Node* x, Node* y, int depth);
+  Node* root(Node* x, std::int64_t n);
+  std::int64_t power_of(const std::vector<Run>& runs, Node* y);
   void sweep(std::vector<std::shared_ptr<const void>>& dead);
 
-  void settle(Element* x, Element* result);
-  bool isolate(Element* a, Element* b, const Known& known);
-  bool freeze(Element* a, Element* b, const Known& known);
-  bool holds(Element* a, Element* b);
-  void stand_for(Base* base, Element* value, const Known& known);
+  void settle(Node* x, Node* result);
+  bool isolate(Node* a, Node* b, const Known& known);
+  bool freeze(Node* a, Node* b, const Known& known);
+  bool holds(Node* a, Node* b);
+  void stand_for(Base* base, Node* value, const Known& known);
   void forget(Base* base);
 };
 
 /// The name alone, or null.
-Base* lone_base(const Element* x) noexcept;
+Base* lone_base(const Node* x) noexcept;
 /// n, where x is that number.
-bool is_integer(const Element* x, std::int64_t& n) noexcept;
+bool is_integer(const Node* x, std::int64_t& n) noexcept;
 /// Whether a name or a quotient stands anywhere in x, inside of quotients too.
-bool contains(const Element* x, const Base* base);
+bool contains(const Node* x, const Base* base);
 
 /// The number of the last declaration, and the next one.
 std::uint64_t now() noexcept;
 void begin_epoch() noexcept;
 std::int64_t count_alive();
 /// With the table locked.
-std::vector<Element*> all_elements();
-std::string text_of(const Element* x);
+std::vector<Node*> all_elements();
+std::string text_of(const Node* x);
 inline std::string in_quotes(const std::string& text) {
   std::string out(1, '\'');
   return out.append(text).append(1, '\'');
 }
 /// The names in x, each once, in the order in which they stand.
-void names_of(const Element* x, std::vector<Base*>& names);
+void names_of(const Node* x, std::vector<Base*>& names);
 
 [[noreturn]] void refuse_overflow(const char* what);
 

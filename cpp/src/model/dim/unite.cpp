@@ -13,7 +13,7 @@
 namespace varlen::dims {
 namespace {
 
-bool contains(const Element* x, const Base* base, std::unordered_set<const Element*>& seen) {
+bool contains(const Node* x, const Base* base, std::unordered_set<const Node*>& seen) {
   if (!seen.insert(x).second) return false;
   for (const Run& run : *x) {
     if (run.base == nullptr) continue;
@@ -31,7 +31,7 @@ bool contains_within(const Base* whole, const Base* base) {
 }
 
 /// The quotients of x that base is in, outermost only; false where it stands outside of quotients too.
-bool quotients_with(const Element* x, const Base* base, std::vector<Base*>& found) {
+bool quotients_with(const Node* x, const Base* base, std::vector<Base*>& found) {
   for (const Run& run : *x) {
     if (run.base == nullptr) continue;
     if (run.base == base || !quotients_with(run.tail, base, found)) return false;
@@ -41,10 +41,10 @@ bool quotients_with(const Element* x, const Base* base, std::vector<Base*>& foun
   return true;
 }
 
-Element* with(Session& session, Element* x, const std::vector<std::pair<Base*, Base*>>& others) {
-  Element* result = session.zero();
+Node* with(Session& session, Node* x, const std::vector<std::pair<Base*, Base*>>& others) {
+  Node* result = session.zero();
   for (const Run& run : *x) {
-    Element* term = session.one();
+    Node* term = session.one();
     if (run.base != nullptr) {
       Base* base = run.base;
       for (const auto& [from, to] : others) base = base == from ? to : base;
@@ -55,12 +55,12 @@ Element* with(Session& session, Element* x, const std::vector<std::pair<Base*, B
   return result;
 }
 
-std::int64_t size_of(const Element* x) {
+std::int64_t size_of(const Node* x) {
   return std::max<std::int64_t>(x->facts.size, 0);
 }
 
 /// Whether a name may stand for a value: sizes stay what they are.
-bool takes(const Base* base, const Element* value, bool is_bound) {
+bool takes(const Base* base, const Node* value, bool is_bound) {
   if (base->kind == DimKind::batch) return false;
   if (base->facts.is_static) return value->facts.is_static && size_of(value) == base->facts.size;
   return !is_bound || !value->facts.is_static;
@@ -68,12 +68,12 @@ bool takes(const Base* base, const Element* value, bool is_bound) {
 
 }  // namespace
 
-bool contains(const Element* x, const Base* base) {
-  std::unordered_set<const Element*> seen;
+bool contains(const Node* x, const Base* base) {
+  std::unordered_set<const Node*> seen;
   return contains(x, base, seen);
 }
 
-std::int64_t Session::key_of(const Element* x) const {
+std::int64_t Session::key_of(const Node* x) const {
   const Base* base = lone_base(x);
   if (base != nullptr && base->kind == DimKind::batch) return 0x62617463;
   if (!x->facts.is_static) return 0x64796e61;
@@ -81,7 +81,7 @@ std::int64_t Session::key_of(const Element* x) const {
   return static_cast<std::int64_t>((size + 1) * 0x9e3779b97f4a7c15U >> 2);
 }
 
-void Session::stand_for(Base* base, Element* value, const Known& known) {
+void Session::stand_for(Base* base, Node* value, const Known& known) {
   keep(value);
   keep(lone(base));  // a quotient is found again by what it is of, if nobody holds it now
   base->same = value;
@@ -98,11 +98,11 @@ void Session::forget(Base* base) {
 
 /// Whether two expressions are one by now, everything that is alive can still be written, with divisors that
 /// are not 0 and in 63 bits, and nothing that was ever hashed has another hash.
-bool Session::holds(Element* a, Element* b) {
+bool Session::holds(Node* a, Node* b) {
   try {
     if (canonical(a) != canonical(b)) return false;
-    for (Element* x : all_elements()) {
-      const Element* reduced = canonical(x);
+    for (Node* x : all_elements()) {
+      const Node* reduced = canonical(x);
       const std::int64_t key = x->key.load(std::memory_order_relaxed);
       if (key != 0 && key != key_of(reduced)) return false;
     }
@@ -112,8 +112,8 @@ bool Session::holds(Element* a, Element* b) {
   return true;
 }
 
-bool Session::isolate(Element* a, Element* b, const Known& known) {
-  Element* rest = sum(canonical(a), negative(canonical(b)));
+bool Session::isolate(Node* a, Node* b, const Known& known) {
+  Node* rest = sum(canonical(a), negative(canonical(b)));
   struct Choice {
     std::array<std::uint64_t, 3> rank;
     const Run* run;
@@ -142,7 +142,7 @@ bool Session::isolate(Element* a, Element* b, const Known& known) {
     for (const Run* run = rest->begin(); run != choice.run; ++run) before.push(*run);
     for (const Run* run = choice.run + 1; run != rest->end(); ++run) after.push(*run);
     // before + name + after is 0
-    Element* value = sum(negative(intern(before.runs())), negative(intern(after.runs())));
+    Node* value = sum(negative(intern(before.runs())), negative(intern(after.runs())));
     if (choice.run->times < 0) value = sum(intern(after.runs()), intern(before.runs()));
     if (!takes(choice.run->base, value, is_bound(choice.run->base))) continue;
     stand_for(choice.run->base, value, known);
@@ -156,9 +156,9 @@ bool Session::isolate(Element* a, Element* b, const Known& known) {
   return false;
 }
 
-bool Session::freeze(Element* a, Element* b, const Known& known) {
+bool Session::freeze(Node* a, Node* b, const Known& known) {
   Base* name = lone_base(canonical(a));
-  Element* y = canonical(b);
+  Node* y = canonical(b);
   std::vector<Base*> quotients;
   if (name == nullptr || name->sort != Base::Sort::name || !quotients_with(y, name, quotients)) return false;
   std::vector<std::pair<Base*, Base*>> others;
@@ -167,7 +167,7 @@ bool Session::freeze(Element* a, Element* b, const Known& known) {
     const std::int64_t size = quotient->facts.is_static ? quotient->facts.size : -1;
     others.emplace_back(quotient, this->name({text_of(lone(quotient)), kind, size, {}, nullptr}));
   }
-  Element* value = with(*this, y, others);
+  Node* value = with(*this, y, others);
   if (!takes(name, value, false)) return false;
   stand_for(name, value, known);
   std::vector<Base*> standing{name};
@@ -198,9 +198,9 @@ bool Session::freeze(Element* a, Element* b, const Known& known) {
   return true;
 }
 
-void Session::unite(Element* a, Element* b, const Known& known) {
-  Element* x = canonical(a);
-  Element* y = canonical(b);
+void Session::unite(Node* a, Node* b, const Known& known) {
+  Node* x = canonical(a);
+  Node* y = canonical(b);
   if (x == y) return;
   const std::string both = in_quotes(text_of(x)) + " and " + in_quotes(text_of(y));
   if (x->facts.is_static && y->facts.is_static && size_of(x) != size_of(y)) {
@@ -216,7 +216,7 @@ void Session::unite(Element* a, Element* b, const Known& known) {
     if (p.base == q.base && p.tail != one() && q.tail != one()) return unite(p.tail, q.tail, known);
   }
   // A name that is made of itself is solved for its quotients, and for nothing else.
-  const auto is_within = [](const Element* name, const Element* other) {
+  const auto is_within = [](const Node* name, const Node* other) {
     const Base* base = lone_base(name);
     return base != nullptr && contains(other, base);
   };
