@@ -88,6 +88,23 @@ TEST(dim, declared_the_same_is_a_congruence) {
   CHECK(is_refused);
 }
 
+TEST(dim, declarations_leave_everything_writable) {
+  const Expression p = named("p");
+  const Expression q = named("q");
+  const Expression quotient = q.divide(Division::floor_right, p - n(1));
+  bool is_refused = false;
+  try {
+    Expression::unite(p, n(1));  // a divisor of 0
+  } catch (const Error&) {
+    is_refused = true;
+  }
+  CHECK(is_refused);
+  CHECK(!(p == n(1)));
+  CHECK(quotient == q.divide(Division::floor_right, p - n(1)));
+  Expression::unite(p, n(3));
+  CHECK(quotient == q.divide(Division::floor_right, n(2)));
+}
+
 TEST(dim, what_nobody_holds_is_forgotten) {
   (void)Expression::batch();
   const std::int64_t before = Expression::alive();

@@ -367,9 +367,13 @@ void check_same_lengths(const Dim& a, const Dim& b) {
   }
   for (std::int64_t i = 0; i < count_of(x); ++i) {
     if (from[i] == to[i]) continue;
-    const std::string row = x.over.empty() ? std::string() : std::string(" in row ") + std::to_string(i);
-    throw LengthMismatch(both + " have lengths " + std::to_string(from[i]) + " and " + std::to_string(to[i]) +
-                         row);
+    std::string text = both;
+    text.append(" have lengths ")
+        .append(std::to_string(from[i]))
+        .append(" and ")
+        .append(std::to_string(to[i]));
+    if (!x.over.empty()) text.append(" in row ").append(std::to_string(i));
+    throw LengthMismatch(text);
   }
 }
 

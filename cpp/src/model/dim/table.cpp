@@ -244,6 +244,7 @@ Session::Session() {
   Table::get().mutex.lock();
 }
 
+// NOLINTNEXTLINE(bugprone-exception-escape): there is no way on without the memory of a few pointers
 Session::~Session() {
   std::vector<std::shared_ptr<const void>> dead;
   sweep(dead);
@@ -289,10 +290,10 @@ void Session::sweep(std::vector<std::shared_ptr<const void>>& dead) {
   }
 }
 
-Node* Session::zero() const noexcept {
+Node* Session::zero() const {
   return Table::get().zero;
 }
-Node* Session::one() const noexcept {
+Node* Session::one() const {
   return Table::get().one;
 }
 

@@ -126,8 +126,8 @@ class Session {
   // Nodes.
   Node* intern(const Run* runs, std::int64_t count);
   Node* intern(const std::vector<Run>& runs) { return intern(runs.data(), std::ssize(runs)); }
-  Node* zero() const noexcept;
-  Node* one() const noexcept;
+  Node* zero() const;
+  Node* one() const;
   Node* integer(std::int64_t n);
   Node* lone(Base* base);
   Base* name(const Generator& what);
