@@ -13,6 +13,7 @@ from typing import Any
 
 from varlen._core import Dim
 from varlen.testing import oracle_dims
+from varlen.testing.oracle_dims import Expression
 
 NAMES = "pqr"
 # With two positions of each name, words that differ for any lengths differ.
@@ -28,7 +29,7 @@ _OPERATORS = {
 }
 
 
-def draw(source: random.Random, depth: int = 6) -> Any:
+def draw(source: random.Random, depth: int = 6) -> Expression:
     """A random expression, as `varlen.testing.oracle_dims` has them.
 
     Parameters
@@ -56,7 +57,7 @@ def draw(source: random.Random, depth: int = 6) -> Any:
     return (sign, draw(source, depth - 1), draw(source, depth - 1))
 
 
-def build(expression: Any, dims: Mapping[str, Dim]) -> Any:
+def build(expression: Expression, dims: Mapping[str, Dim]) -> Dim | int:
     """The dim of an expression, made by the operators of `Dim`.
 
     Parameters
@@ -85,7 +86,8 @@ def build(expression: Any, dims: Mapping[str, Dim]) -> Any:
         return -parts[0]
     if sign in ("//", "ceildiv"):
         parts[0] = 0 * next(iter(dims.values())) + parts[0]
-    return _OPERATORS[sign](*parts)
+    result: Dim | int = _OPERATORS[sign](*parts)
+    return result
 
 
 def count_mismatches(draws: int, seed: int = 0, depth: int = 6) -> tuple[int, int, int]:
@@ -136,7 +138,7 @@ def count_mismatches(draws: int, seed: int = 0, depth: int = 6) -> tuple[int, in
     return mismatches, classes, left_out
 
 
-def rewrite(source: random.Random, expression: Any) -> Any:
+def rewrite(source: random.Random, expression: Expression) -> Expression:
     """An expression that means the same.
 
     Parameters
@@ -179,7 +181,8 @@ def rewrite(source: random.Random, expression: Any) -> Any:
             ways = [("+", x, x)]
         case x:
             ways = [("+", x, 0), ("*", x, 1), ("-", ("+", x, 2), 2)]
-    return source.choice([expression, *ways])
+    chosen: Expression = source.choice([expression, *ways])
+    return chosen
 
 
 def _most_labels(expression: Any) -> int:

@@ -5,14 +5,27 @@ An expression is a name, an int, ("-", x), or ("+", x, y), ("-", x, y), ("*", x,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import operator
+from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+Expression = str | int | tuple[Any, ...]
 Label = tuple[Any, ...]
 Word = list[tuple[Label, int]]
 
+_ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "//": operator.floordiv,
+    "ceildiv": lambda x, y: -(-x // y),
+}
 
-def labels(expression: Any, lengths: Mapping[str, int]) -> Word:
+
+def labels(expression: Expression, lengths: Mapping[str, int]) -> Word:
     """The word of an expression: its positions, each a label, and 1 or -1 where it is taken off.
 
     A position that stands beside its own inverse vanishes with it.
@@ -80,7 +93,7 @@ def reduced(word: Word) -> Word:
     return out
 
 
-def length(expression: Any, lengths: Mapping[str, Any]) -> Any:
+def length(expression: Expression, lengths: Mapping[str, Any]) -> int | NDArray[np.int64]:
     """The length of an expression as plain arithmetic, not yet cut off at 0.
 
     Parameters
@@ -100,18 +113,14 @@ def length(expression: Any, lengths: Mapping[str, Any]) -> Any:
     >>> length(("+", ("*", 2, "p"), 1), {"p": 3})
     7
     """
+    result: int | NDArray[np.int64]
     if isinstance(expression, str):
-        return lengths[expression]
-    if isinstance(expression, int):
-        return expression
-    sign, *parts = expression[0], *(length(part, lengths) for part in expression[1:])
-    if len(parts) == 1:
-        return -parts[0]
-    x, y = parts
-    return {
-        "+": lambda: x + y,
-        "-": lambda: x - y,
-        "*": lambda: x * y,
-        "//": lambda: x // y,
-        "ceildiv": lambda: -(-x // y),
-    }[sign]()
+        result = lengths[expression]
+    elif isinstance(expression, int):
+        result = expression
+    elif len(expression) == 2:
+        result = -length(expression[1], lengths)
+    else:
+        x, y = (length(part, lengths) for part in expression[1:])
+        result = _ARITHMETIC[expression[0]](x, y)
+    return result
