@@ -102,7 +102,8 @@ constexpr const char* kDeclareSameAs = R"(declare_same_as($self, other, /)
 Make two dims equal, and with them all that is built on them, or was.
 
 One name gets what it stands for; a name without lengths gets those of the other side. This holds for the whole
-process, for as long as the name is in use.
+process, for as long as the name is in use. All expressions that are alive are looked at, so it is for where a model
+is built, and not for its inner loops.
 
 Parameters
 ----------
@@ -114,7 +115,9 @@ Raises
 LengthMismatchError
     Sizes or lengths that differ; the text names the row.
 ValueError
-    No name can stand for the rest, as in `time` and `2 * time`, where it would stand for itself.
+    No name can stand for the rest, as in `time` and `2 * time`, where it would stand for itself; a divisor
+    somewhere would become 0; or a key of a dict would get another hash, as where a dim that was one without a size
+    gets one. Nothing is changed then.
 
 Examples
 --------
