@@ -37,6 +37,7 @@ CHAPTERS = {
     "family": "sequence",
     "steps": "pack unpack rnn lstm",
     "matmul": "matmul einsum",
+    "dims": "dim",
     "joint": "concat stack",
     "Thinc": "thinc transforms",
     "tensors": "tensor",

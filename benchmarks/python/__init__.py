@@ -30,6 +30,7 @@ NOUNS = (
     "lstm",
     "matmul",
     "einsum",
+    "dim",
     "rnn",
     "joint",
     "offsets",

@@ -36,6 +36,7 @@ PYBIND11_MODULE(_core, m) {
   bind_cast(m);
   bind_concat(m);
   bind_device(m);
+  bind_dim(m);
   bind_einsum(m);
   bind_erase(m);
   bind_expand(m);

@@ -27,6 +27,7 @@ ROOMS = {
     "checked": "include",
     "concat": "include cpu bindings tests cpp-tests",
     "copy": "include support",
+    "dim": "bindings tests cpp-tests",
     "einsum": "bindings tests cpp-tests",
     "erase": "include cpu bindings cpp-tests",
     "expand": "include cpu bindings cpp-tests",
