@@ -27,6 +27,8 @@ ROOMS = {
     "checked": "include",
     "concat": "include cpu bindings tests cpp-tests",
     "copy": "include support",
+    "ctc": "include cpu bindings tests cpp-tests",
+    "edit": "include cpu bindings tests cpp-tests",
     "erase": "include cpu bindings cpp-tests",
     "expand": "include cpu bindings cpp-tests",
     "file": "include cpu bindings",
