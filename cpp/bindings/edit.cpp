@@ -10,13 +10,14 @@
 #include "support/level.hpp"
 #include "support/operands.hpp"
 #include "support/raise.hpp"
+#include "varlen/copy.hpp"
 #include "varlen/model/memory.hpp"
 
 namespace varlen::bindings {
 
 namespace {
 
-/// Integers of any dtype as 64 bits; those of uint64 as they are.
+/// Integers of any dtype as 64 bits in memory of our own; those of uint64 as they are.
 Numbers edited_keys(PyObject* argument, const char* name) {
   const Numbers keys = numbers_of(argument, name);
   if (keys.array.ndim() != 1) {
@@ -25,10 +26,13 @@ Numbers edited_keys(PyObject* argument, const char* name) {
   if (is_float(keys.type)) {
     raise_type(std::string(name) + ": expected integers, got dtype " + str_of(keys.array.dtype()));
   }
-  if (keys.type == Type::u64 || keys.type == Type::i64) return keys;
   py::array wide = empty_ints(keys.array.shape(0));
-  cast(cast_of(keys.type, Type::i64), static_cast<const std::byte*>(keys.array.data()), keys.array.size(),
-       bytes(wide));
+  const auto* const from = static_cast<const std::byte*>(keys.array.data());
+  if (keys.type == Type::u64 || keys.type == Type::i64) {
+    copy_bytes(bytes(wide), from, keys.array.nbytes());
+    return {wide, keys.type};
+  }
+  cast(cast_of(keys.type, Type::i64), from, keys.array.size(), bytes(wide));
   return {wide, Type::i64};
 }
 
@@ -56,6 +60,7 @@ py::object edit_distance_of(const Arguments<5>& args) {
   job.b_keys = static_cast<const std::int64_t*>(b.array.data());
   job.mixed_signs = (a.type == Type::u64) != (b.type == Type::u64);
   job.counted = given(args[4]) && truth_of(args[4], "counts");
+  if (!job.counted) find_range(job);
   py::array distances = empty_ints(job.a.count);
   py::array counts = empty(py::dtype::of<std::int64_t>(), {job.counted ? job.a.count : 0, 3});
   const WorkShares shares = edit_shares(job);

@@ -1,6 +1,7 @@
 #include "varlen/edit.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <utility>
 
@@ -34,23 +35,31 @@ constexpr std::int64_t slots_for(std::int64_t rows) noexcept {
   return static_cast<std::int64_t>(std::bit_ceil(static_cast<Word>(2 * rows + 2)));
 }
 
-/// Where things lie in the memory for pairs of so many keys at most: the table, a mask for each key, the
-/// numbers of the keys of both sides, what leaves a block below.
-struct Room {
-  std::int64_t slots;
-  std::int64_t masks;
-  std::int64_t pattern_ids;
-  std::int64_t text_ids;
-  std::int64_t carries;
-  std::int64_t bytes;
+/// Blocks that go along the text together, so that one need not wait for itself.
+constexpr std::int64_t kStrip = 4;
 
-  explicit Room(std::int64_t longest) noexcept
-      : slots(slots_for(longest)),
-        masks(slots * static_cast<std::int64_t>(sizeof(Slot))),
-        pattern_ids(masks + (longest + 1) * static_cast<std::int64_t>(sizeof(Word))),
-        text_ids(pattern_ids + longest * static_cast<std::int64_t>(sizeof(std::int32_t))),
-        carries(text_ids + longest * static_cast<std::int64_t>(sizeof(std::int32_t))),
-        bytes(carries + longest) {}
+/// Where things lie in the memory of a share whose pairs have so many keys at most: masks of each number, the
+/// numbers of the keys of both sides, what leaves a strip below, and the table that numbers keys. Where the
+/// keys are numbers themselves, masks and what leaves a strip are all.
+struct Room {
+  std::int64_t masks;  ///< words of a mask
+  std::int64_t slots = 0;
+  std::int64_t table = 0;
+  std::int64_t pattern_ids = 0;
+  std::int64_t text_ids = 0;
+  std::int64_t carries = 0;
+  std::int64_t bytes = 0;
+
+  Room(std::int64_t longest, std::int64_t range) noexcept
+      : masks((range > 0 ? range : longest + 1) * (longest > kBits ? kStrip : 1)) {
+    const std::int64_t keys = range > 0 ? 0 : longest;
+    slots = range > 0 ? 0 : slots_for(longest);
+    table = masks * static_cast<std::int64_t>(sizeof(Word));
+    pattern_ids = table + slots * static_cast<std::int64_t>(sizeof(Slot));
+    text_ids = pattern_ids + keys * static_cast<std::int64_t>(sizeof(std::int32_t));
+    carries = text_ids + keys * static_cast<std::int64_t>(sizeof(std::int32_t));
+    bytes = carries + longest;
+  }
 };
 
 /// What both sides begin and end with costs nothing.
@@ -72,6 +81,7 @@ struct Column {
   Word up = ~Word{0};  ///< rows that are one more than the row above
   Word down = 0;       ///< rows that are one less
 
+  /// What leaves below row `last`.
   unsigned step(Word equal, unsigned carry, unsigned last) noexcept {
     const Word plus = carry & 1U;
     const Word minus = carry >> 1U;
@@ -89,33 +99,50 @@ struct Column {
   }
 };
 
+/// Numbers of the keys of a side: from `low` on, those of its masks.
+template <class Id>
+struct Numbered {
+  const Id* at;
+  std::int64_t count;
+  Id low;
+
+  [[nodiscard]] std::int64_t operator[](std::int64_t k) const noexcept { return at[k] - low; }
+};
+
 /// Distances of the pairs of one share.
 class Distances {
  public:
-  Distances(bool mixed_signs, const Room& room, std::byte* scratch) noexcept
-      : mixed_signs_(mixed_signs),
-        slots_count_(room.slots),
-        slots_(reinterpret_cast<Slot*>(scratch)),
-        masks_(reinterpret_cast<Word*>(scratch + room.masks)),
-        pattern_ids_(reinterpret_cast<std::int32_t*>(scratch + room.pattern_ids)),
-        text_ids_(reinterpret_cast<std::int32_t*>(scratch + room.text_ids)),
-        carries_(reinterpret_cast<std::uint8_t*>(scratch + room.carries)) {
+  Distances(const EditJob& job, std::int64_t longest, std::byte* scratch) noexcept
+      : job_(job),
+        room_(longest, job.range),
+        masks_(reinterpret_cast<Word*>(scratch)),
+        slots_(reinterpret_cast<Slot*>(scratch + room_.table)),
+        pattern_ids_(reinterpret_cast<std::int32_t*>(scratch + room_.pattern_ids)),
+        text_ids_(reinterpret_cast<std::int32_t*>(scratch + room_.text_ids)),
+        carries_(reinterpret_cast<std::uint8_t*>(scratch + room_.carries)) {
+    std::fill(masks_, masks_ + room_.masks, Word{0});
     clear();
   }
 
   std::int64_t of(Keys pattern, Keys text) noexcept {
-    if (!mixed_signs_) trim(pattern, text);
+    if (!job_.mixed_signs) trim(pattern, text);
     // Whichever way has fewer columns of words.
     if (blocks_of(pattern.count) * text.count > blocks_of(text.count) * pattern.count) {
       std::swap(pattern, text);
     }
     if (pattern.count == 0 || text.count == 0) return pattern.count + text.count;
-    return across(pattern, text);
+    if (job_.range > 0) {
+      return across(Numbered<std::int64_t>{pattern.at, pattern.count, job_.low},
+                    Numbered<std::int64_t>{text.at, text.count, job_.low});
+    }
+    number(pattern, text);
+    return across(Numbered<std::int32_t>{pattern_ids_, pattern.count, 0},
+                  Numbered<std::int32_t>{text_ids_, text.count, 0});
   }
 
  private:
   void clear() noexcept {
-    std::fill(slots_, slots_ + slots_count_, Slot{0, 0, 0});
+    std::fill(slots_, slots_ + room_.slots, Slot{0, 0, 0});
     stamp_ = 0;
   }
 
@@ -124,30 +151,6 @@ class Distances {
     const std::int64_t last = (std::int64_t{1} << (kBits - shift_)) - 1;
     while (slots_[at].stamp == stamp_ && slots_[at].key != key) at = (at + 1) & last;
     return slots_[at];
-  }
-
-  std::int64_t across(Keys pattern, Keys text) noexcept {
-    number(pattern, text);
-    std::int64_t distance = pattern.count;
-    for (std::int64_t begin = 0; begin < pattern.count; begin += kBits) {
-      const std::int64_t rows = std::min(kBits, pattern.count - begin);
-      const std::int32_t* const ids = pattern_ids_ + begin;
-      for (std::int64_t k = 0; k < rows; ++k) masks_[ids[k]] |= Word{1} << k;
-      const auto last = static_cast<unsigned>(rows - 1);
-      Column column;
-      if (begin + rows == pattern.count) {
-        for (std::int64_t j = 0; j < text.count; ++j) {
-          const unsigned out = column.step(masks_[text_ids_[j]], carries_[j], last);
-          distance += static_cast<std::int64_t>(out & 1U) - static_cast<std::int64_t>(out >> 1U);
-        }
-      } else {
-        for (std::int64_t j = 0; j < text.count; ++j) {
-          carries_[j] = static_cast<std::uint8_t>(column.step(masks_[text_ids_[j]], carries_[j], last));
-        }
-      }
-      for (std::int64_t k = 0; k < rows; ++k) masks_[ids[k]] = 0;
-    }
-    return distance;
   }
 
   /// Keys as numbers of the distinct ones of the pattern; one more for those that are not there.
@@ -167,17 +170,56 @@ class Distances {
     for (std::int64_t j = 0; j < text.count; ++j) {
       const std::int64_t key = text.at[j];
       const Slot& slot = slot_of(key);
-      const bool is_there = slot.stamp == stamp_ && !(mixed_signs_ && key < 0);
+      const bool is_there = slot.stamp == stamp_ && !(job_.mixed_signs && key < 0);
       text_ids_[j] = is_there ? slot.id : distinct;
-      carries_[j] = 1;
     }
-    std::fill(masks_, masks_ + distinct + 1, Word{0});
   }
 
-  bool mixed_signs_;
-  std::int64_t slots_count_;
+  template <class Id>
+  std::int64_t across(const Numbered<Id>& pattern, const Numbered<Id>& text) noexcept {
+    const std::int64_t blocks = blocks_of(pattern.count);
+    if (blocks == 1) return pattern.count + strip<1, true>(pattern, 0, text);
+    if (blocks == 2) return pattern.count + strip<2, true>(pattern, 0, text);
+    if (blocks <= kStrip) return pattern.count + strip<kStrip, true>(pattern, 0, text);
+    std::fill(carries_, carries_ + text.count, std::uint8_t{1});
+    std::int64_t change = 0;
+    for (std::int64_t begin = 0; begin < pattern.count; begin += kStrip * kBits) {
+      change = strip<kStrip, false>(pattern, begin, text);
+    }
+    return pattern.count + change;
+  }
+
+  /// `width` blocks of rows from `begin` on, along the text: by how much the last of their rows changes.
+  /// Only: there are no others.
+  template <std::int64_t width, bool only, class Id>
+  std::int64_t strip(const Numbered<Id>& pattern, std::int64_t begin, const Numbered<Id>& text) noexcept {
+    const std::int64_t rows = std::min(width * kBits, pattern.count - begin);
+    for (std::int64_t k = 0; k < rows; ++k) {
+      masks_[pattern[begin + k] * width + k / kBits] |= Word{1} << (k % kBits);
+    }
+    const std::int64_t end = (rows - 1) / kBits;  // the block of the last row
+    std::array<Column, width> columns;
+    std::array<unsigned, width> lasts;
+    std::array<std::int64_t, width> changes{};
+    lasts.fill(kBits - 1);
+    lasts[static_cast<std::size_t>(end)] = static_cast<unsigned>((rows - 1) % kBits);
+    for (std::int64_t j = 0; j < text.count; ++j) {
+      const Word* const equal = masks_ + text[j] * width;
+      unsigned carry = only ? 1U : carries_[j];
+      for (std::size_t b = 0; b < width; ++b) {
+        carry = columns[b].step(equal[b], carry, lasts[b]);
+        changes[b] += static_cast<std::int64_t>(carry & 1U) - static_cast<std::int64_t>(carry >> 1U);
+      }
+      if constexpr (!only) carries_[j] = static_cast<std::uint8_t>(carry);
+    }
+    for (std::int64_t k = 0; k < rows; ++k) masks_[pattern[begin + k] * width + k / kBits] = 0;
+    return changes[static_cast<std::size_t>(end)];
+  }
+
+  const EditJob& job_;
+  Room room_;
+  Word* masks_;  ///< all zero between pairs
   Slot* slots_;
-  Word* masks_;
   std::int32_t* pattern_ids_;
   std::int32_t* text_ids_;
   std::uint8_t* carries_;
@@ -217,6 +259,21 @@ std::int64_t longest_of(const EditJob& job, std::int64_t i) noexcept {
 
 }  // namespace
 
+void find_range(EditJob& job) noexcept {
+  const std::int64_t a_count = job.a.total();
+  const std::int64_t b_count = job.b.total();
+  if (job.mixed_signs || a_count == 0 || b_count == 0) return;
+  const auto [a_low, a_high] = std::minmax_element(job.a_keys, job.a_keys + a_count);
+  const auto [b_low, b_high] = std::minmax_element(job.b_keys, job.b_keys + b_count);
+  const std::int64_t low = std::min(*a_low, *b_low);
+  const Word range = static_cast<Word>(std::max(*a_high, *b_high)) - static_cast<Word>(low);
+  // Masks that fit a second cache, and are cleared in less time than the keys are numbered in.
+  const std::int64_t most = std::min<std::int64_t>(8192, 256 + (a_count + b_count) / 8);
+  if (range >= static_cast<Word>(most)) return;
+  job.low = low;
+  job.range = static_cast<std::int64_t>(range) + 1;
+}
+
 WorkShares edit_shares(const EditJob& job) noexcept {
   return shares_of(
       job.a.count,
@@ -229,7 +286,7 @@ WorkShares edit_shares(const EditJob& job) noexcept {
       },
       [&](std::int64_t i) {
         return job.counted ? (job.b.length(i) + 1) * static_cast<std::int64_t>(sizeof(std::int64_t))
-                           : Room(longest_of(job, i)).bytes;
+                           : Room(longest_of(job, i), job.range).bytes;
       });
 }
 
@@ -255,7 +312,7 @@ void edit_distance(const EditJob& job, const WorkShares& shares, std::byte* scra
     } else {
       std::int64_t longest = 0;
       for (std::int64_t i = some.begin; i < some.end; ++i) longest = std::max(longest, longest_of(job, i));
-      Distances pairs(job.mixed_signs, Room(longest), own);
+      Distances pairs(job, longest, own);
       for (std::int64_t i = some.begin; i < some.end; ++i) {
         distances[i] = pairs.of(keys_of(job.a, job.a_keys, i), keys_of(job.b, job.b_keys, i));
       }
