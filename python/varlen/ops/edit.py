@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from varlen.arguments import as_bool
 from varlen.backends import backend_of
 from varlen.levels import describe_difference, same_levels
@@ -77,8 +79,8 @@ def edit_distance(
     >>> a, b = vl.Ragged([3, 1, 4, 1], [3, 1]), vl.Ragged([3, 4, 4, 1, 5], [3, 2])
     >>> vl.ops.edit_distance(a, b)
     array([1, 1])
-    >>> words = vl.Ragged.from_list([["a", "cat", "sat"], []])
-    >>> truth = vl.Ragged.from_list([["the", "cat", "sat", "down"], ["up"]])
+    >>> words = vl.Ragged(np.array("a cat sat".split()), [3, 0])
+    >>> truth = vl.Ragged(np.array("the cat sat down up".split()), [4, 1])
     >>> vl.ops.edit_distance(words, truth, normalize=True, counts=True)
     (array([0.5, 1. ]), array([[1, 0, 1],
            [0, 0, 1]]))
@@ -86,6 +88,8 @@ def edit_distance(
     by_share, counted = as_bool(normalize, "normalize"), as_bool(counts, "counts")
     rows, units, above = units_of(a, a_lengths, level, "a")
     others, other_units, other_above = units_of(b, b_lengths, len(above), "b")
+    if isinstance(rows, np.ndarray):
+        others = backend_of(others).readable(others)
     if not same_levels(above, other_above):
         raise ValueError(f"b: nests differently: {describe_difference(above, other_above)}")
     distances, kinds = backend_of(rows).edit_distance(rows, units, others, other_units, by_share, counted)

@@ -9,7 +9,7 @@ import torch
 
 from varlen import _core, tracing
 from varlen.backends.torch.autograd import AutogradOp, level_of, once
-from varlen.backends.torch.memory import as_numpy
+from varlen.backends.torch.memory import as_numpy, tensor_of
 from varlen.backends.torch.pad import pad
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def padded_loss(
     block = pad(x, (level,))
     if not tracing.is_tracing() and not x.shape[0]:
         block = x.new_zeros((len(level), 1, x.shape[1])) + x.sum()
-    lengths, target_lengths = (torch.as_tensor(each.lengths) for each in (level, target_level))
+    lengths, target_lengths = (_lengths(each) for each in (level, target_level))
     return torch.nn.functional.ctc_loss(
         block.transpose(0, 1),
         targets.to(block.device, torch.int64),
@@ -153,6 +153,11 @@ def padded_loss(
         "none",
         zero_infinity,
     )
+
+
+def _lengths(level: Level) -> torch.Tensor:
+    lengths: Any = level.lengths
+    return lengths if isinstance(lengths, torch.Tensor) else tensor_of(lengths)
 
 
 def _wide(log_probs: torch.Tensor) -> torch.Tensor:
