@@ -3,7 +3,7 @@
 // Log probabilities are level.total() rows of `classes` numbers, f32 or f64; labels are those of another
 // level with as many sequences. Between labels, before and behind them there may be blanks, and equal
 // neighbours need one. No alignment: the loss is inf. No rows: 0 for no labels, else inf. Numbers of a step
-// are kept less their largest, whose sum is a double: f32 loses no more in long sequences than in short ones.
+// are kept less their largest, whose sum is a double; shares of alignments are one in all at each row.
 // Memory: two rows of 2 labels + 1 states for a loss, one for each row with a gradient. A sequence is the
 // work of one thread, and has the same bits alone, in a batch and with any number of threads.
 #pragma once
