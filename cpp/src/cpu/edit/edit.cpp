@@ -253,6 +253,32 @@ std::int64_t counted(Keys a, Keys b, bool mixed_signs, std::int64_t* row) noexce
   return row[b.count];
 }
 
+/// The smallest and the largest of some keys.
+struct Ends {
+  std::int64_t low;
+  std::int64_t high;
+
+  void see(const std::int64_t* keys, std::int64_t count) noexcept {
+    // Four at a time, so that none waits for the one before it.
+    std::array<std::int64_t, 4> lows{low, low, low, low};
+    std::array<std::int64_t, 4> highs{high, high, high, high};
+    std::int64_t k = 0;
+    for (; k + 4 <= count; k += 4) {
+      for (std::size_t lane = 0; lane < 4; ++lane) {
+        const std::int64_t key = keys[k + static_cast<std::int64_t>(lane)];
+        lows[lane] = key < lows[lane] ? key : lows[lane];
+        highs[lane] = key > highs[lane] ? key : highs[lane];
+      }
+    }
+    for (; k < count; ++k) {
+      lows[0] = std::min(lows[0], keys[k]);
+      highs[0] = std::max(highs[0], keys[k]);
+    }
+    low = *std::min_element(lows.begin(), lows.end());
+    high = *std::max_element(highs.begin(), highs.end());
+  }
+};
+
 std::int64_t longest_of(const EditJob& job, std::int64_t i) noexcept {
   return std::max(job.a.length(i), job.b.length(i));
 }
@@ -263,10 +289,11 @@ void find_range(EditJob& job) noexcept {
   const std::int64_t a_count = job.a.total();
   const std::int64_t b_count = job.b.total();
   if (job.mixed_signs || a_count == 0 || b_count == 0) return;
-  const auto [a_low, a_high] = std::minmax_element(job.a_keys, job.a_keys + a_count);
-  const auto [b_low, b_high] = std::minmax_element(job.b_keys, job.b_keys + b_count);
-  const std::int64_t low = std::min(*a_low, *b_low);
-  const Word range = static_cast<Word>(std::max(*a_high, *b_high)) - static_cast<Word>(low);
+  Ends all{job.a_keys[0], job.a_keys[0]};
+  all.see(job.a_keys, a_count);
+  all.see(job.b_keys, b_count);
+  const std::int64_t low = all.low;
+  const Word range = static_cast<Word>(all.high) - static_cast<Word>(low);
   // Masks that fit a second cache, and are cleared in less time than the keys are numbered in.
   const std::int64_t most = std::min<std::int64_t>(8192, 256 + (a_count + b_count) / 8);
   if (range >= static_cast<Word>(most)) return;
