@@ -81,8 +81,8 @@ struct Column {
   Word up = ~Word{0};  ///< rows that are one more than the row above
   Word down = 0;       ///< rows that are one less
 
-  /// What leaves below row `last`.
-  unsigned step(Word equal, unsigned carry, unsigned last) noexcept {
+  /// What leaves below the last row.
+  unsigned step(Word equal, unsigned carry) noexcept {
     const Word plus = carry & 1U;
     const Word minus = carry >> 1U;
     const Word vertical = equal | down;
@@ -90,12 +90,18 @@ struct Column {
     const Word horizontal = (((equal & up) + up) ^ up) | equal;
     Word right_up = down | ~(horizontal | up);
     Word right_down = up & horizontal;
-    const auto out = static_cast<unsigned>(((right_up >> last) & 1U) | (((right_down >> last) & 1U) << 1U));
+    const auto out = static_cast<unsigned>((right_up >> 63U) | ((right_down >> 63U) << 1U));
     right_up = (right_up << 1U) | plus;
     right_down = (right_down << 1U) | minus;
     up = right_down | ~(vertical | right_up);
     down = right_up & vertical;
     return out;
+  }
+
+  /// By how much the last of some rows is more than what is above the first.
+  [[nodiscard]] std::int64_t change(std::int64_t rows) const noexcept {
+    const Word there = rows >= kBits ? ~Word{0} : rows <= 0 ? 0 : (Word{1} << rows) - 1;
+    return std::popcount(up & there) - std::popcount(down & there);
   }
 };
 
@@ -177,19 +183,20 @@ class Distances {
 
   template <class Id>
   std::int64_t across(const Numbered<Id>& pattern, const Numbered<Id>& text) noexcept {
+    // The first row of the table counts the rows of the text; down its last column the blocks say the rest.
     const std::int64_t blocks = blocks_of(pattern.count);
-    if (blocks == 1) return pattern.count + strip<1, true>(pattern, 0, text);
-    if (blocks == 2) return pattern.count + strip<2, true>(pattern, 0, text);
-    if (blocks <= kStrip) return pattern.count + strip<kStrip, true>(pattern, 0, text);
+    if (blocks == 1) return text.count + strip<1, true>(pattern, 0, text);
+    if (blocks == 2) return text.count + strip<2, true>(pattern, 0, text);
+    if (blocks <= kStrip) return text.count + strip<kStrip, true>(pattern, 0, text);
     std::fill(carries_, carries_ + text.count, std::uint8_t{1});
-    std::int64_t change = 0;
+    std::int64_t distance = text.count;
     for (std::int64_t begin = 0; begin < pattern.count; begin += kStrip * kBits) {
-      change = strip<kStrip, false>(pattern, begin, text);
+      distance += strip<kStrip, false>(pattern, begin, text);
     }
-    return pattern.count + change;
+    return distance;
   }
 
-  /// `width` blocks of rows from `begin` on, along the text: by how much the last of their rows changes.
+  /// `width` blocks of rows from `begin` on, along the text: by how much the last column changes down them.
   /// Only: there are no others.
   template <std::int64_t width, bool only, class Id>
   std::int64_t strip(const Numbered<Id>& pattern, std::int64_t begin, const Numbered<Id>& text) noexcept {
@@ -197,23 +204,19 @@ class Distances {
     for (std::int64_t k = 0; k < rows; ++k) {
       masks_[pattern[begin + k] * width + k / kBits] |= Word{1} << (k % kBits);
     }
-    const std::int64_t end = (rows - 1) / kBits;  // the block of the last row
     std::array<Column, width> columns;
-    std::array<unsigned, width> lasts;
-    std::array<std::int64_t, width> changes{};
-    lasts.fill(kBits - 1);
-    lasts[static_cast<std::size_t>(end)] = static_cast<unsigned>((rows - 1) % kBits);
     for (std::int64_t j = 0; j < text.count; ++j) {
       const Word* const equal = masks_ + text[j] * width;
       unsigned carry = only ? 1U : carries_[j];
-      for (std::size_t b = 0; b < width; ++b) {
-        carry = columns[b].step(equal[b], carry, lasts[b]);
-        changes[b] += static_cast<std::int64_t>(carry & 1U) - static_cast<std::int64_t>(carry >> 1U);
-      }
+      for (std::size_t b = 0; b < width; ++b) carry = columns[b].step(equal[b], carry);
       if constexpr (!only) carries_[j] = static_cast<std::uint8_t>(carry);
     }
     for (std::int64_t k = 0; k < rows; ++k) masks_[pattern[begin + k] * width + k / kBits] = 0;
-    return changes[static_cast<std::size_t>(end)];
+    std::int64_t change = 0;
+    for (std::int64_t b = 0; b < width; ++b) {
+      change += columns[static_cast<std::size_t>(b)].change(rows - b * kBits);
+    }
+    return change;
   }
 
   const EditJob& job_;
