@@ -25,6 +25,13 @@ if ON_HOST:
 
     _core.know_kernels(_cuda_host.kernels, emulate=True)
 
+    @pytest.fixture(autouse=True)
+    def _as_it_was():
+        """What tests that choose kernels themselves leave behind holds for them alone."""
+        yield
+        _core.know_kernels(_cuda_host.kernels, emulate=True)
+
+
 OTHERS = ("numpy", "torch", "pyarrow", "safetensors", "ml_dtypes", "nested_ragged_tensors", "hypothesis")
 
 

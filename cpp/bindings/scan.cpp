@@ -2,9 +2,11 @@
 #include "varlen/scan.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "cast/cast.hpp"
 #include "rooms.hpp"
 #include "support/arrays.hpp"
 #include "support/device.hpp"
@@ -140,10 +142,14 @@ py::object which_back(const Arguments<4>& args) {
   const Extents shape = shape_of(dy.array);
   const std::int64_t columns = dy.columns();
   if (is_device_array(given_which)) {
-    const py::array which = rows_at(place, given_which, "which");
+    py::array which = rows_at(place, given_which, "which");
     check_shape(which, "which", dy.array, "dY");
-    if (!which.dtype().equal(py::dtype::of<std::int64_t>())) {
-      raise_type("which: expected int64 on a device, got " + str_of(which.dtype()));
+    const std::optional<Type> type = type_of(which.dtype());
+    if (!type || *type == Type::b1 || is_float(*type)) {
+      raise_type("which: expected integers, got dtype " + str_of(which.dtype()));
+    }
+    if (*type != Type::i64) {
+      which = cast_at(place, which, py::dtype::of<std::int64_t>(), Fill{});
     }
     py::array out = out_for_which(place, dy, given_out, {given_dy, dy.array, given_which, which});
     run_which_back(place, dy, LevelRef::in(level), static_cast<const std::int64_t*>(which.data()), out);

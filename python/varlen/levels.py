@@ -44,12 +44,12 @@ def levels_from(count: int | None, lengths: Any = None, offsets: Any = None, lev
     result = each_level(given[0], make, name, count)
     if not result:
         raise ValueError(f"{name}: a Ragged needs at least one level")
-    check_levels(result[-1].total if count is None else count, result, name)
+    check_levels(count, result, name)
     return result
 
 
-def check_levels(count: int, levels: Levels, argument: str = "levels") -> None:
-    """Refuse levels that do not fit each other or the rows.
+def check_levels(count: int | None, levels: Levels, argument: str = "levels") -> None:
+    """Refuse levels that do not fit each other or the rows; None stands for any number of rows.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def check_levels(count: int, levels: Levels, argument: str = "levels") -> None:
                 f"{argument}: the lengths of level {d} add up to {levels[d].total}, "
                 f"but level {d + 1} has {len(levels[d + 1])} sequences"
             )
-    if not levels[-1]._fits(count):
+    if count is not None and not levels[-1]._fits(count):
         raise ValueError(
             f"{argument}: the lengths add up to {levels[-1].total}, but there are {count} values"
         )

@@ -1,5 +1,9 @@
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
 
+#include <string>
+
+#include "support/asked_host.hpp"
 #include "support/graph_host.hpp"
 #include "varlen/cuda/kernels.hpp"
 
@@ -16,6 +20,17 @@ PYBIND11_MODULE(_cuda_host, m) {
   m.def(
       "replay", [] { host::graph().replay(); }, "Do what was kept.");
   m.def(
+      "waits", [] { return host::waits(); }, "How often somebody waited for a stream.");
+  m.def(
       "fail_next", [](int error) { host::next_error() = error; }, py::arg("error"),
       "The next launch or copy fails with an error of the CUDA runtime.");
+  m.def(
+      "asked", [] { return host::asked().take(); },
+      "What was asked of streams since the last call, in order; nothing before the first one.");
+  m.def(
+      "note", [](const std::string& what) { host::asked().note(what); }, py::arg("what"),
+      "Something that was asked of a stream elsewhere.");
+  m.def(
+      "hold_events", [](bool hold) { host::asked().holds_events = hold; }, py::arg("hold"),
+      "Whether events come when somebody waits for them, and not at once.");
 }

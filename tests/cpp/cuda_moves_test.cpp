@@ -1,9 +1,12 @@
 // The kernels of the GPU that move rows, run thread by thread: byte for byte what those of the CPU give.
 #include <cstdint>
+#include <cstring>
 #include <iterator>
+#include <numeric>
 
 #include "check.hpp"
 #include "pad_draw.hpp"
+#include "varlen/cuda/batch.hpp"
 #include "varlen/cuda/expand.hpp"
 #include "varlen/cuda/pad.hpp"
 #include "varlen/expand.hpp"
@@ -33,6 +36,27 @@ void check_pad(std::int64_t n, int depth, std::int64_t longest) {
   CHECK_EQ(cuda::pad_mask(kStream, nest.levels.data(), depth, rows, d.sizes.data(), d.how, mask.data()), 0);
   CHECK(out.taken() == want.taken());
   CHECK(mask.taken() == want_mask.taken());
+}
+
+/// The kernel of batches gives the same of sequences that are named.
+void check_batch_of(const std::vector<std::int64_t>& sequences, const Nest& nest, const Draw& d,
+                    const Bytes& want) {
+  std::vector<cuda::BatchAxis> axes;
+  for (std::size_t k = 0; k < nest.levels.size(); ++k) {
+    axes.push_back({nest.levels[k], d.sizes[k], d.how.keeps != nullptr ? d.how.keeps[k] : d.sizes[k]});
+  }
+  Place out(std::ssize(want));
+  cuda::BatchArray array;
+  array.depth = static_cast<int>(axes.size());
+  array.rows = nest.values;
+  if (d.how.fill != nullptr) {
+    array.fill = {d.how.fill, d.how.period > 0 ? d.how.period : nest.values.width};
+  }
+  array.out = out.data();
+  const cuda::BatchJob job{axes.data(), array.depth, std::ssize(sequences), d.how.side, d.how.cut,
+                           &array,      1,           sequences.data()};
+  CHECK_EQ(cuda::batch(kStream, job), 0);
+  CHECK(out.taken() == want);
 }
 
 /// Sequences that are named, with mask and positions, in one call.
@@ -65,15 +89,13 @@ void check_picked(std::int64_t n, int depth, std::int64_t longest) {
   CHECK(out.taken() == want.taken());
   const Bytes marks = mask.taken();
   CHECK(marks == want_mask.taken());
-  const std::int64_t most = d.sizes.back();
-  for (std::int64_t k = 0; k < slots; ++k) {
-    const std::int64_t place = positions[z(k)];
-    if (marks[z(k)] == std::byte{0}) {
-      CHECK_EQ(place, 0);
-    } else if (k % most > 0 && marks[z(k - 1)] != std::byte{0}) {
-      CHECK_EQ(place, positions[z(k - 1)] + 1);
-    }
-  }
+  std::vector<Range> picked;
+  for (const Segment& segment : segments) picked.push_back(segment.rows);
+  std::vector<std::int64_t> places(z(slots), -1);
+  pad_picked_positions(picked.data(), rows.size(), nest.levels.data() + 1, depth, d.sizes.data(), d.how,
+                       places.data());
+  CHECK(positions == places);
+  check_batch_of(sequences, nest, d, want.taken());
 }
 
 }  // namespace
@@ -106,10 +128,44 @@ TEST(cuda_moves, unpad_is_the_way_back) {
     Bytes dense(z(slots_of(d.sizes, n) * width));
     pad(nest.levels.data(), depth, {0, n}, nest.values, d.sizes.data(), d.how, dense.data());
     Place out(std::ssize(nest.data));
-    CHECK_EQ(cuda::unpad(kStream, dense.data(), width, nest.levels.data(), depth, d.sizes.data(), d.how.side,
+    CHECK_EQ(cuda::unpad(kStream, dense.data(), width, nest.levels.data(), depth, d.sizes.data(), d.how,
                          nest.values.count, out.data()),
              0);
     CHECK(out.taken() == nest.data);
+  }
+}
+
+TEST(cuda_moves, rows_that_were_cut_come_back_as_zeros) {
+  for (int turn = 0; turn < turns_of_one_thread(400); ++turn) {
+    const int depth = static_cast<int>(draw(1, 3));
+    const std::int64_t width = draw_width();
+    const std::int64_t n = draw(0, depth == 1 ? 40 : 6);
+    const std::int64_t longest = draw_longest(depth);
+    const Nest nest = draw_nest(n, depth, longest, width);
+    const Draw d = draw_padding(depth, longest, width);
+    const Rows& values = nest.values;
+    Ints ids(z(values.count)), keeps;
+    std::iota(ids.begin(), ids.end(), 1);
+    for (const std::int64_t size : d.sizes) keeps.push_back(draw(0, size + 1));
+    Padding how;
+    how.side = d.how.side;
+    how.cut = d.how.cut;
+    how.keeps = draw(0, 1) == 0 ? keeps.data() : nullptr;
+    const std::int64_t slots = slots_of(d.sizes, n);
+    std::vector<std::int64_t> numbered(z(slots));
+    pad(nest.levels.data(), depth, {0, n}, {reinterpret_cast<const std::byte*>(ids.data()), values.count, 8},
+        d.sizes.data(), how, reinterpret_cast<std::byte*>(numbered.data()));
+    const Bytes dense = noise(slots * width);
+    Bytes want(z(values.count * width));
+    for (std::int64_t k = 0; k < slots; ++k) {
+      if (numbered[z(k)] == 0 || width == 0) continue;
+      std::memcpy(want.data() + (numbered[z(k)] - 1) * width, dense.data() + k * width, z(width));
+    }
+    Place out(values.count * width);
+    CHECK_EQ(cuda::unpad(kStream, dense.data(), width, nest.levels.data(), depth, d.sizes.data(), how,
+                         values.count, out.data()),
+             0);
+    CHECK(out.taken() == want);
   }
 }
 

@@ -7,12 +7,36 @@
 
 #include "check.hpp"
 #include "pad_draw.hpp"
+#include "varlen/offsets.hpp"
 #include "varlen/pool.hpp"
 
 namespace {
 
 using namespace varlen;
 using namespace varlen::test;
+
+/// Positions are those of all rows, padded with zeros: of sequences one after another, and of named ones.
+void check_positions(const Nest& nest, int depth, Range rows, Draw d) {
+  Ints numbers(z(nest.levels.back().total()));
+  positions_of(nest.levels.back(), numbers.data());
+  d.how.fill = nullptr;
+  const Rows values{reinterpret_cast<const std::byte*>(numbers.data()), std::ssize(numbers), 8};
+  const std::int64_t slots = slots_of(d.sizes, rows.size());
+  Ints want(z(slots), -1);
+  Ints out(z(slots), -1);
+  pad(nest.levels.data(), depth, rows, values, d.sizes.data(), d.how,
+      reinterpret_cast<std::byte*>(want.data()));
+  pad_positions(nest.levels.data(), depth, rows, d.sizes.data(), d.how, out.data());
+  CHECK(out == want);
+  std::vector<Range> picked;
+  for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+    picked.push_back({nest.levels[0].start(i), nest.levels[0].end(i)});
+  }
+  std::fill(out.begin(), out.end(), -1);
+  pad_picked_positions(picked.data(), rows.size(), nest.levels.data() + 1, depth, d.sizes.data(), d.how,
+                       out.data());
+  CHECK(out == want);
+}
 
 void check_levels(std::int64_t n, int depth, std::int64_t longest, std::int64_t width) {
   const Nest nest = draw_nest(n, depth, longest, width);
@@ -30,6 +54,7 @@ void check_levels(std::int64_t n, int depth, std::int64_t longest, std::int64_t 
   pad_mask(nest.levels.data(), depth, rows, d.sizes.data(), d.how, mask.data());
   CHECK(out.taken() == want);
   CHECK(mask.taken() == want_mask);
+  check_positions(nest, depth, rows, d);
 }
 
 }  // namespace

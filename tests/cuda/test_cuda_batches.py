@@ -7,57 +7,16 @@ import sys
 import numpy as np
 import pytest
 import varlen as vl
+from device_batches import KINDS, OPTIONS, ROWS, TABLE, dataset_of, fitting
 from varlen import _core
 from varlen.data import Buffers, Dataset, DeviceLoader, TokenBudget
 
 pytestmark = pytest.mark.cuda(on_host="host_cuda")
 
-TABLE = {
-    "id": np.array([7, 8, 9, 10, 11]),
-    "time": [[0.5, np.nan, 2.0], [], [5.5], [1.0, 3.0], [np.nan]],
-    "code": [[[7, 8], [], [9]], [], [[1, 2, 3, 4, 5]], [[6], [6]], [[]]],
-    "day": [
-        [np.datetime64("2020-01-01", "D")] * 3, np.array([], "M8[D]"), [np.datetime64("2020-02-01", "D")],
-        [np.datetime64("2021-01-01", "D")] * 2, [np.datetime64("NaT", "D")],
-    ],
-    "flag": [[True, False, True], [], [True], [False, False], [True]],
-}  # fmt: skip
-ROWS = [3, 0, 1, 4, 2, 0]
-PREFIX = {"time": [0.25], "code": np.array([3])}
-OPTIONS = {
-    "plain": {},
-    "left": {"padding_side": "left", "fill": {"code": -1, "time": 0.5, "day": "2000-01-01"}},
-    "cut": {"max_len": 2, "truncate": "left"},
-    "random windows": {"max_len": 2, "window": "random", "seed": 3, "windows": True},
-    "inner axes cut": {"max_len": (3, 1), "truncate": "left", "padding_side": "left"},
-    "sizes": {"pad_to_multiple_of": (4, 8)},
-    "dtypes": {"dtype": {"code": "float32", "time": "float64", "id": "int16", "flag": "uint8"}},
-    "half numbers": {"dtype": {"time": "float16", "code": "float16"}},
-    "NaN": {"nan": -1.0},
-    "NaN of another dtype": {"nan": {"time": 2.0}, "dtype": {"time": "float64"}, "fill": {"time": 7.0}},
-    "flat": {"flatten": True, "keys": ["time", "code", "id"], "nan": 0.0},
-    "flat, NaN between": {"flatten": True, "fill_mode": "nan", "keys": ["code", "time"], "nan": 9.0},
-    "flat, repeated": {"flatten": True, "fill_mode": "repeat", "padding_side": "left", "parts": True},
-    "edges": {"prefix": {"time": [0.25]}, "suffix": {"time": [9.0, np.nan]}, "keys": ["time"], "parts": True},
-    "small arrays": {"lengths": True, "windows": True, "parts": True, "masks": False},
-    "some keys": {"keys": ["code"]},
-    "one value a row": {"keys": ["id"], "dtype": "float64"},
-    "ragged": {"layout": "ragged", "positions": True, "lengths": True},
-    "ragged with NaN": {"layout": "ragged", "nan": 0.0, "dtype": {"time": "float64"}, "parts": True},
-}
 
-
-@pytest.fixture(params=["memory", "parts", "mapped", "read"])
+@pytest.fixture(params=KINDS)
 def ds(request, tmp_path):
-    table = vl.JointNestedRaggedTensorDict(TABLE)
-    if request.param == "memory":
-        return Dataset(table)
-    if request.param == "parts":  # whose dtypes differ
-        wide = {"code": [[[1000]]], "time": [[0.1]], "id": np.array([1])}
-        small = vl.JointNestedRaggedTensorDict({key: TABLE[key] for key in wide})
-        return Dataset([small, vl.JointNestedRaggedTensorDict(wide)])
-    table.save(tmp_path / "a.nrt")
-    return vl.open(tmp_path / "a.nrt", mmap=request.param == "mapped")
+    return dataset_of(request.param, tmp_path)
 
 
 @pytest.fixture
@@ -75,15 +34,6 @@ def same_bits(batch, wanted):
         y = batch[name]
         assert (y.device.type, y.dtype, y.shape) == ("cuda", x.dtype, x.shape), name
         assert y.cpu().numpy().tobytes() == x.numpy().tobytes(), name
-
-
-def fitting(ds, options):
-    """The options, without keys that the dataset lacks."""
-    known = {**options}
-    for name in ("fill", "dtype", "nan"):
-        if isinstance(known.get(name), dict):
-            known[name] = {key: value for key, value in known[name].items() if key in ds.fields}
-    return known
 
 
 @pytest.mark.parametrize("name", OPTIONS)

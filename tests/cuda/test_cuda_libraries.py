@@ -4,6 +4,7 @@ import device_verbs
 import numpy as np
 import pytest
 import varlen as vl
+from device_batches import KINDS, OPTIONS, ROWS, dataset_of, fitting
 from varlen import ops
 
 pytestmark = pytest.mark.cuda
@@ -64,6 +65,44 @@ def test_cupy_works_on_its_current_stream_and_pool(cupy):
     assert pool.used_bytes() >= before + x.nbytes
     del result
     assert pool.used_bytes() == before
+
+
+def same_bits(cupy, batch, wanted):
+    assert list(batch) == list(wanted)
+    for name, x in wanted.items():
+        y = batch[name]
+        if isinstance(x, np.ndarray):
+            assert isinstance(y, cupy.ndarray), name
+            assert (y.shape, cupy.asnumpy(y).tobytes()) == (x.shape, x.tobytes()), name
+        else:
+            assert y == x
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_batches_of_cupy_are_those_of_the_cpu(name, cupy, tmp_path):
+    for kind in KINDS:
+        ds = dataset_of(kind, tmp_path)
+        options = fitting(ds, OPTIONS[name])
+        wanted = ds.batch(ROWS, **options)
+        same_bits(cupy, ds.batch(ROWS, framework="cupy", **options), wanted)
+        seed = options.pop("seed", None)
+        staged = ds.collator(framework="cupy", seed=seed, **options)(ROWS)
+        same_bits(cupy, staged.pin_memory().to(cupy.cuda.Device(0)), wanted)
+
+
+def test_batches_of_cupy_are_the_loops_to_keep(cupy):
+    ds = vl.Dataset(vl.JointNestedRaggedTensorDict({"x": [[float(i)] * 5000 for i in range(60)]}))
+    with cupy.cuda.Stream(non_blocking=True) as stream:
+        sums, kept = [], []
+        for batch in ds.epoch(2, framework="cupy", prefetch=2):
+            for _ in range(20):  # the loop works on a batch while the next ones arrive
+                batch["x"] += 1
+            sums.append(batch["x"].sum())
+            kept.append(batch if len(kept) % 3 == 0 else None)
+        stream.synchronize()
+    assert [float(x) for x in sums] == [5000.0 * (4 * i + 41) for i in range(30)]
+    for i, batch in enumerate(kept):
+        assert batch is None or batch["x"][:, 0].tolist() == [2 * i + 20, 2 * i + 21]
 
 
 def test_what_torch_has_is_made_of_cupy_by_dlpack(cupy, torch):

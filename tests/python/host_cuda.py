@@ -42,6 +42,6 @@ def load():
     return device
 
 
-# asked() gives what was asked of streams since it was last called; with hold_events(True) events come when
-# somebody waits for them.
+# What is asked of its streams is written down by `varlen._cuda_host`: see `asked` there. waits() gives how often
+# torch has waited.
 device = load()

@@ -12,6 +12,7 @@ import types
 from typing import ClassVar
 
 import numpy as np
+from varlen import _cuda_host
 
 FUNCTIONS = (
     "abs absolute add all allclose any arange argmax argmin argsort array_equal ascontiguousarray asarray "
@@ -300,23 +301,47 @@ class Device:
         Device.current[-1] = self.id
 
 
-class Stream:
+class ExternalStream:
     """A stream, and what was asked of it."""
 
     asked: ClassVar = []
 
-    def __init__(self, ptr):
-        self.ptr = ptr
+    def __init__(self, ptr, device_id=-1):
+        self.ptr, self._before = ptr, []
 
-    def record(self):
-        Stream.asked.append(("record", self.ptr))
+    def _note(self, *what):
+        Stream.asked.append(what)
+        kind, this, *other = what
+        _cuda_host.note(f"record {this}" if kind == "record" else f"{this} waits for {other[0]}")
+
+    def record(self, event=None):
+        self._note("record", self.ptr)
         return self.ptr
 
     def wait_event(self, event):
-        Stream.asked.append(("wait", self.ptr, event))
+        self._note("wait", self.ptr, event)
+
+    def __enter__(self):
+        number = Device().id
+        self._before.append((number, STREAMS.of.get(number, 0)))
+        STREAMS.of[number] = self.ptr
+        return self
+
+    def __exit__(self, *error):
+        number, STREAMS.of[number] = self._before.pop()
 
 
-Stream.null = Stream(0)
+class Stream(ExternalStream):
+    """One that is made."""
+
+    made: ClassVar = [100]
+
+    def __init__(self, null=False, non_blocking=False, ptds=False):
+        Stream.made[0] += 1
+        super().__init__(0 if null else Stream.made[0])
+
+
+Stream.null = Stream(null=True)
 
 
 class UnownedMemory:
@@ -330,7 +355,7 @@ class MemoryPointer:
 
 
 def get_current_stream(device_id=-1):
-    return Stream(STREAMS.of.get(Device().id if device_id == -1 else device_id, 0))
+    return ExternalStream(STREAMS.of.get(Device().id if device_id == -1 else device_id, 0))
 
 
 @contextlib.contextmanager
@@ -401,7 +426,7 @@ def _module():
         setattr(cupy, name, getattr(np, name))
     cupy.cuda = types.ModuleType("cupy.cuda")
     cupy.cuda.ExternalStream, cupy.cuda.UnownedMemory, cupy.cuda.MemoryPointer = (
-        Stream,
+        ExternalStream,
         UnownedMemory,
         MemoryPointer,
     )
@@ -424,7 +449,7 @@ def install():
         made = sys.modules["cupy"]
         parts = (made, made.cuda, made.cuda.device, made.cublas, types.ModuleType("cupyx"))
         sys.modules |= dict(zip(MODULES, parts, strict=True))
-    from varlen import _core, _cuda_host
+    from varlen import _core
 
     _core.know_kernels(_cuda_host.kernels, emulate=False)
     return sys.modules["cupy"]

@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 import numpy as np
+import pytest
 
 # Kernels of devices take the arrays and tensors of the host.
 ON_DEVICE = os.environ.get("VARLEN_CUDA_ON_HOST") == "1"
@@ -41,11 +42,29 @@ def draw(count: int, dtype: Any, seed: int = 0) -> Any:
     return rng.integers(-8, 9, count).astype(dtype)  # sums of these are exact in any order
 
 
+def of_cpu(reason: str) -> Any:
+    """A mark for what the CPU alone does: it is left out where kernels of devices take the arrays."""
+    return pytest.mark.skipif(ON_DEVICE, reason=reason)
+
+
 def assert_sums(found: Any, want: Any) -> None:
-    """The CPU adds in a stated order, to the bit; kernels of devices in their own, close to that."""
-    if ON_DEVICE:
-        size = np.max(np.abs(np.nan_to_num(want)), initial=1)
+    """The CPU adds in a stated order, to the bit; kernels of devices in their own, close to that.
+
+    Halves are rounded once, by both: what they are rounded from is one number or its neighbour.
+    """
+    if not ON_DEVICE:
+        assert found.tobytes() == want.tobytes()
+        return
+    size = np.max(np.abs(np.nan_to_num(want.astype(np.float64))), initial=1)
+    if want.dtype.itemsize == 2:
+        steps = np.abs(_steps(found) - _steps(want))
+        assert (np.where(np.isnan(want) & np.isnan(found), 0, steps) <= 1).all()
+    else:
         one = {4: 1e-5, 8: 1e-13}[want.dtype.itemsize]
         np.testing.assert_allclose(found, want, rtol=0, atol=one * size)
-    else:
-        assert found.tobytes() == want.tobytes()
+
+
+def _steps(halves: Any) -> Any:
+    """How many numbers of the dtype lie between each and zero, below zero for negative ones."""
+    bits = halves.view(np.uint16).astype(np.int64)
+    return np.where(bits < 0x8000, bits, 0x8000 - bits)

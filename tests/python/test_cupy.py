@@ -11,6 +11,7 @@ import varlen as vl
 from kernels import ON_DEVICE
 from varlen import _core, ops
 from varlen.backends import backend_of
+from varlen.backends.kinds import CupyArray
 
 pytest.importorskip("varlen._cuda_host", reason="needs the kernels that run on the host")
 if "cupy" in sys.modules:
@@ -56,6 +57,12 @@ def test_verbs_stay_on_the_second_device(make, step, cupy):
             assert not isinstance(x, cupy.ndarray) or x.device.id == 1
 
 
+def test_arrays_have_what_their_type_says(cupy):
+    said = {name for name in vars(CupyArray) if not name.startswith("_") or name in dir(np.ndarray)}
+    assert len(said) > 40
+    assert said <= set(dir(cupy.ndarray))
+
+
 def test_core_verbs_need_no_current_device(cupy):
     with cupy.cuda.Device(1):
         x = cupy.asarray(VALUES)
@@ -95,6 +102,20 @@ def test_outputs_of_functions_are_written_there(cupy, r):
     for wrong, error in ((np.zeros((6, 2)), TypeError), (cupy.asarray(np.zeros(6)), ValueError)):
         with pytest.raises(error, match=r"^out: "):
             ops.softmax(r, axis=2, out=wrong)
+
+
+@pytest.mark.parametrize("fill", [None, -1, [7, 8]])
+def test_rectangles_take_a_dtype_that_their_own_numbers_fit(cupy, fill):
+    values = np.arange(12).reshape(6, 2) * 20
+    x, how = cupy.asarray(values), {"dtype": "i1", "fill": fill, "padding_side": "left", "positions": True}
+    found = ops.gather_dense(x, [1, 0], LENGTHS, **how)
+    picked = ops.gather_dense(values[:3], [1, 0], LENGTHS[:2], **how)
+    for y, wanted in zip(found, picked, strict=True):
+        assert (y.dtype, y.get().tobytes()) == (wanted.dtype, wanted.tobytes())
+    with pytest.raises(ValueError, match="values: element 7 is 140, which does not fit int8"):
+        ops.gather_dense(x, [2], LENGTHS, **how)
+    with pytest.raises(ValueError, match="fill: 300 does not fit int8"):
+        ops.gather_dense(x, [1], LENGTHS, dtype="i1", fill=300)
 
 
 def test_tables_are_added_to_in_place(cupy):

@@ -79,6 +79,13 @@ def test_rows_say_how_many_there_are():
     assert not born(max_len=1)._fits(5)
 
 
+TWO = vl.Level([2, 0, 3])
+
+
+def _in_lengths(level, x):
+    return call(_core.level_numbers, level, "lengths", x)
+
+
 # Every one of them, without a look at the lengths.
 CALLS = {
     "sum": lambda x, level: call(_core.reduce, "sum", x, level, 0),
@@ -91,7 +98,18 @@ CALLS = {
     "roll": lambda x, level: call(_core.roll, x, level, 1),
     "shift": lambda x, level: call(_core.shift, x, level, 1, 9),
     "seq2col": lambda x, level: call(_core.seq2col, x, level, 1, 1)[0],
+    "weighted_sum": lambda x, level: call(_core.weighted_sum, x, x, level),
     "pad": lambda x, level: call(_core.pad, x, (level,), "left", 9),
+    "unpad": lambda x, level: call(_core.unpad, call(_core.pad, x, (level,)), (level,)),
+    "unpad what was cut": lambda x, level: call(
+        _core.unpad, call(_core.pad, x, (level,), "left", 9, False, 2), (level,), "left", None, 2, "left"
+    ),
+    "reduce_dense": lambda x, level: call(
+        _core.reduce_dense, "mean", call(_core.pad, x, (level,)), level, "right", 0
+    ),
+    "interleave": lambda x, level: call(_core.interleave, [x, x, x], [level, TWO, level])[0],
+    "interleaved": lambda x, level: _in_lengths(call(_core.interleave, [x, x], [level, level])[1], x),
+    "concat_levels": lambda x, level: _in_lengths(_core.concat_levels([level, TWO, level]), x),
     "expand": lambda x, level: call(_core.expand, call(_core.reduce, "sum", x, level, 0), level),
     "row_ids": lambda x, level: call(_core.level_numbers, level, "row_ids", x),
     "positions": lambda x, level: call(_core.level_numbers, level, "positions", x),
@@ -101,11 +119,15 @@ CALLS = {
 @pytest.mark.parametrize("name", CALLS)
 def test_verbs_look_at_no_lengths_of_a_device(name):
     wanted = CALLS[name](Array(X), vl.Level([3, 0, 2], max_len=3)).numbers
+    before = host.waits()
     with Capture() as graph:
-        level = born(max_len=3, total=5) if name in ("row_ids", "positions") else born(max_len=3)
+        level = born(max_len=3, total=5) if name in ("row_ids", "positions", "unpad") else born(max_len=3)
         result = CALLS[name](Array(X), level)
     graph.replay()
     np.testing.assert_array_equal(result.numbers, wanted)
+    assert host.waits() == before
+    assert level.lengths.tolist() == [3, 0, 2]
+    assert host.waits() == before + 1
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -187,11 +209,79 @@ def test_lies_are_told_at_the_next_touch_and_reach_no_memory(name):
     # A kernel that comes before anybody could know stays inside: the host checks each of its accesses.
     with Capture() as graph:
         level = born(lengths, total=5, **said)
-        results = [CALLS[each](Array(X), level) for each in CALLS if each != "pad" or said]
+        padded = ("pad", "unpad", "unpad what was cut", "reduce_dense")
+        results = [CALLS[each](Array(X), level) for each in CALLS if each not in padded or said]
     graph.replay()
-    assert all(len(result.numbers) in (3, 5) for result in results)
+    assert all(len(result.numbers) in (3, 5, 9, 15) for result in results)
     with pytest.raises(kind, match=text):
         level.sync()
+
+
+def test_lies_are_told_by_what_was_worked_out_of_them():
+    for make in (
+        lambda level: _core.concat_levels([TWO, level]),
+        lambda level: call(_core.interleave, [Array(X), Array(X)], [TWO, level])[1],
+        lambda level: vl.Level([2, 1]).compose(level),
+    ):
+        with Capture() as graph:
+            level = make(born([3, 0, 3], total=5))
+        graph.replay()
+        for _ in range(2):
+            with pytest.raises(ValueError, match="lengths: they add up to 6, but there are 5 rows"):
+                level.sync()
+
+
+def test_facts_of_joined_levels_are_those_of_their_parts():
+    level = _core.concat_levels([TWO, born(total=5, max_len=4)])
+    assert (len(level), level.total, level.longest, level.is_on_host) == (6, 10, 4, False)
+    assert level == vl.Level([2, 0, 3, 3, 0, 2])
+    assert repr(_core.concat_levels([TWO, born()])) == "Level(6 sequences, on a device)"
+    rows, level = call(_core.interleave, [Array(X), Array(X)], [TWO, born(max_len=4)])
+    assert (len(rows.numbers), level.total, level.longest) == (10, 10, 7)
+    assert level == vl.Level([5, 0, 5])
+    with pytest.raises(ValueError, match="part 1 has 2 sequences"):
+        call(_core.interleave, [Array(X), Array(X)], [TWO, born([3, 2])])
+
+
+def test_rectangles_say_what_no_length_exceeds():
+    block = Array(np.arange(6.0).reshape(3, 2))
+    level = born([2, 0, 1])
+    pooled = call(_core.reduce_dense, "sum", block, level, "left", 0)
+    assert (level.longest, level.is_on_host) == (2, False)
+    np.testing.assert_array_equal(pooled.numbers, [1, 0, 5])
+    for verb in (
+        lambda level: call(_core.reduce_dense, "sum", block, level, "left", 0),
+        lambda level: call(_core.unpad, block, (level,)),
+    ):
+        with Capture() as graph:
+            level = born([2, 0, 3], total=5)
+            result = verb(level)
+        graph.replay()
+        assert len(result.numbers) in (3, 5)
+        with pytest.raises(ValueError, match="lengths: row 2 has length 3, over max_len=2"):
+            level.sync()
+    with pytest.raises(ValueError, match="lengths: row 0 has length 7, the block is 2 wide"):
+        call(_core.unpad, block, (born([7, 0, 0], total=7),))
+
+
+def test_bounds_wider_than_a_rectangle_say_nothing_of_its_lengths():
+    block = Array(np.arange(9.0).reshape(3, 3))
+    for is_seen in (False, True):
+        level = born(total=5, max_len=4)
+        assert not is_seen or level.lengths.tolist() == [3, 0, 2]  # the host has them, and the bound stands
+        np.testing.assert_array_equal(call(_core.unpad, block, (level,)).numbers, [0, 1, 2, 6, 7])
+        np.testing.assert_array_equal(
+            call(_core.reduce_dense, "sum", block, level, "right", 0).numbers, [3, 0, 13]
+        )
+
+
+def test_columns_are_as_many_as_the_longest_has_rows_whatever_bound_was_given():
+    wanted = call(_core.ragged2padded, Array(X), vl.Level([3, 0, 2]), "stable", 9)
+    found = call(_core.ragged2padded, Array(X), born(max_len=4), "stable", 9)
+    assert found[0].numbers.shape == wanted[0].numbers.shape == (3, 3, 2)
+    for x, y in zip(found[1:], wanted[1:], strict=True):
+        np.testing.assert_array_equal(x, y)
+    np.testing.assert_array_equal(_core.pack_order(born(max_len=4))[0], [2, 2, 1])
 
 
 def test_offsets_that_lie_are_told():

@@ -1,5 +1,6 @@
 """Rows of a device that move: what verbs give is what they give of arrays, and comes back as what it was."""
 
+import devices
 import numpy as np
 import pytest
 import varlen as vl
@@ -13,6 +14,7 @@ host = pytest.importorskip("varlen._cuda_host", reason="the kernels of devices w
 @pytest.fixture(autouse=True)
 def _on_devices():
     """Kernels of devices alone: arrays of the host stay what they are."""
+    _core.forget_kernels()  # those that get the arrays of the host as well
     _core.know_kernels(host.kernels)
     yield
     _core.forget_kernels()
@@ -189,3 +191,29 @@ def test_lists_of_tensors_come_back_as_a_tensor():
     result = call(_core.concat, [torch.arange(3), torch.arange(2)])
     assert type(result) is torch.Tensor
     assert result.tolist() == [0, 1, 2, 0, 1]
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f8"])
+@pytest.mark.parametrize("indices", [None, [2, 0, -1]])
+def test_rectangles_change_their_dtype_without_a_table_of_it(indices, dtype, monkeypatch):
+    x = np.random.default_rng(0).normal(size=(4000, 2)).astype("f4")
+    level = vl.Level([3, 0, 2, 3995])
+    picked = vl.Level([2, 3, 3995]) if indices else level
+    how = (picked, level if indices else None, indices, True, "left", 9.5, 4, "left", np.dtype(dtype))
+    made = []
+    monkeypatch.setattr(devices, "pool", made)
+    result = call(_core.gather_dense, Array(x), *how)
+    same(bare(result), bare(_core.gather_dense(x, *how)))
+    assert max(array.nbytes for array in made) < 1000
+    made.clear()
+    block = call(_core.pad, Array(x), level, "right", 0, False, 4, "right", None, np.dtype(dtype))
+    same(bare(block), _core.pad(x, level, "right", 0, False, 4, "right", None, np.dtype(dtype)))
+    assert max(array.nbytes for array in made) < 1000
+
+
+def test_rectangles_of_more_levels_than_a_device_takes_are_refused():
+    levels = tuple(vl.Level([1]) for _ in range(9))
+    with pytest.raises(ValueError, match="levels: 9 of them, over 8"):
+        call(_core.pad, Array(np.ones(1)), levels)
+    with pytest.raises(ValueError, match="levels: 9 of them, over 8"):
+        call(_core.unpad, Array(np.ones((1,) * 10)), levels)

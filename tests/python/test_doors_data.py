@@ -153,7 +153,7 @@ def test_numbers_are_whole(door, given, error, text):
         ({"window": "random", "max_len": 1, "seed": True}, TypeError, "seed: expected an int, .* got bool"),
         ({"padding_side": None}, ValueError, "padding_side: expected 'left' or 'right', got None"),
         ({"layout": "flat"}, ValueError, "layout: expected 'padded' or 'ragged', got 'flat'"),
-        ({"framework": "jax"}, ValueError, "framework: expected 'numpy', 'torch' or None, got 'jax'"),
+        ({"framework": "jax"}, ValueError, "framework: expected 'numpy', 'torch', 'cupy' or None, got 'jax'"),
         ({"fill": {"c": 300}}, ValueError, "fill of 'c': 300 does not fit uint8"),
         ({"fill": {"c": NAN}}, ValueError, "fill of 'c': nan does not fit uint8"),
         ({"fill": {"c": [1, 2]}}, ValueError, r"fill of 'c': expected one number, got shape \(2,\)"),
@@ -257,6 +257,7 @@ def test_epochs_name_what_does_not_fit(options, error, text):
             "rows: index 9 at position 1",
         ),
         (lambda: Collate(framework="jax"), ValueError, "framework: expected 'numpy', 'torch' or None"),
+        (lambda: Collate(framework="cupy"), ValueError, "framework: expected 'numpy', 'torch' or None"),
         (lambda: Collate(padding_side="up"), ValueError, "padding_side: expected 'left' or 'right'"),
     ],
 )

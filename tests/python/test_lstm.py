@@ -5,9 +5,11 @@ import pytest
 import varlen as vl
 from hypothesis import given
 from hypothesis import strategies as st
+from kernels import of_cpu
 from varlen import _core, ops
 from varlen.testing import oracle_lstm as oracle
 
+ALONE = of_cpu("the LSTM has kernels for the CPU alone")
 SIZES = [[3, 2, 2, 1], [1], [2, 2], [4, 1], [2, 0], []]
 
 
@@ -144,6 +146,7 @@ def test_buffers_of_a_step_are_checked():
         _core.lstm_step_back(gates.astype(int), row, row, row, row, gates)
 
 
+@ALONE
 def test_torch_lstm_is_ours():
     torch = pytest.importorskip("torch")
     nI, nO, depth = 3, 4, 2
@@ -174,6 +177,7 @@ def test_torch_lstm_is_ours():
         assert torch.allclose(p.grad, right, atol=1e-12)
 
 
+@ALONE
 def test_torch_gradients_reach_the_start():
     torch = pytest.importorskip("torch")
     sizes = [2, 2, 1]

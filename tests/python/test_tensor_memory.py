@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import varlen as vl
 from house import in_python
+from kernels import of_cpu
 from varlen import _core
 
 torch = pytest.importorskip("torch")
@@ -28,6 +29,7 @@ DTYPES = [
     "complex64",
     "complex128",
 ]
+SEEN = of_cpu("tensors come as arrays of a device, which hide their numbers")
 TYPES = (torch.Tensor, torch.nn.Parameter)
 REST = (torch.from_numpy, torch.int8, torch.uint8, torch.cuda.OutOfMemoryError)
 
@@ -36,7 +38,7 @@ class NoTensor:
     """A type that offers no DLPack to C."""
 
 
-@pytest.fixture(params=["by exchange", "by methods"])
+@pytest.fixture(params=[pytest.param("by exchange", marks=SEEN), "by methods"])
 def _way(request):
     """Both ways to the memory of a tensor: by torch's table for C, and by its methods, for older ones."""
     if request.param == "by methods":
@@ -94,6 +96,7 @@ def test_tensor_whose_memory_holds_other_numbers_is_not_shown(make):
     assert seen(make()) is NotImplemented
 
 
+@SEEN
 def test_bfloat16_is_shown_as_the_dtype_that_the_core_has_for_it():
     tensor = torch.tensor([1.0, -2.5], dtype=torch.bfloat16)
     array = seen(tensor)
@@ -187,6 +190,7 @@ print(_core.on_tensors(lambda x: fixed, torch.arange(3.0)).tolist())
     assert "not writable" in warnings
 
 
+@SEEN
 def test_what_is_cut_from_a_tensor_is_rows_of_it_or_a_copy():
     x = torch.arange(12.0).reshape(6, 2)
     rows = _core.on_tensors(lambda a: a[2:5], x)

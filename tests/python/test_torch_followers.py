@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import varlen as vl
+from kernels import of_cpu
 from varlen import _core
 
 torch = pytest.importorskip("torch")
@@ -612,6 +613,7 @@ def test_plain_tensor_is_one_that_nobody_follows():
     assert seen == [(False, False)] * 2
 
 
+@of_cpu("tensors come as arrays of a device, which hide their numbers")
 def test_call_on_plain_tensors_says_who_follows():
     x = torch.ones(2)
     leaf = x.clone().requires_grad_()

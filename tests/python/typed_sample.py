@@ -1,7 +1,7 @@
 """User code as type checkers see it: mypy reads this file beside the package, and the tests run it."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -12,6 +12,10 @@ from varlen.data.records import RowNumbers
 from varlen.lod import LoDTensor
 from varlen.tf import RaggedTensor
 from varlen.thinc import Ragged as ThincRagged
+
+if TYPE_CHECKING:
+    import cupy
+    from varlen.backends.kinds import CupyArray
 
 Array = NDArray[Any]
 Tensor = torch.Tensor
@@ -87,6 +91,26 @@ def tensors(r: vl.Ragged[Tensor]) -> None:
     assert_type(r.pack().with_values(np.arange(3)), vl.Packed[Array])
     loss: Tensor = r.mean().sum()
     assert loss.ndim == 0
+
+
+def arrays_of_cupy(x: "CupyArray", r: "vl.Ragged[cupy.ndarray]") -> "vl.Ragged[CupyArray]":
+    assert_type(vl.Ragged(x, [1, 2]), "vl.Ragged[CupyArray]")
+    assert_type(vl.Ragged(x, [1, 2]).values, "CupyArray")
+    assert_type(vl.Ragged(x, [1, 2]).to_dense(mask=True), "tuple[CupyArray, CupyArray]")
+    assert_type(vl.Ragged(x, [1, 2]).softmax(), "vl.Ragged[CupyArray]")
+    assert_type(vl.ops.reduce_sum(x, [1, 2]), "CupyArray")
+    assert_type(vl.ops.softmax(x * 2, [1, 2]), "CupyArray")
+    assert_type(x.sum(), "CupyArray")
+    also: vl.Ragged[CupyArray] = r
+    return also.softmax()
+
+
+def batches_of_cupy(ds: vl.Dataset) -> None:
+    assert_type(ds.batch([0], framework="cupy")["code"], "CupyArray")
+    assert_type(ds.batch([0], device="cuda:1", framework="cupy"), "vl.data.Batch[CupyArray]")
+    assert_type(ds.batch([0], device=1), vl.data.Batch[Tensor])
+    for batch in ds.epoch(2, framework="cupy", prefetch=2):
+        assert_type(batch["code"].get(), Any)
 
 
 def functions(r: vl.Ragged[Tensor]) -> None:

@@ -79,6 +79,12 @@ py::dict batch_arrays(BatchPlan& plan, const std::vector<py::str>& names,
 void make_arrays(const Place& place, const BatchStage& stage, const std::byte* block,
                  const std::vector<std::byte*>& outputs);
 
+/// Memory of a device in an array or a tensor, end to end: what does not lie on one is refused.
+[[nodiscard]] py::array placed_bytes(const py::object& given, const char* argument);
+
+/// `_core.PinnedMemory`.
+void bind_pinned(py::module_& m);
+
 /// `_core.StagedBatch`, and what makes arrays of what it wrote.
 void bind_staged(py::module_& m);
 

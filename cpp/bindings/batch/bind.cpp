@@ -22,6 +22,7 @@ void bind_batch(py::module_& m) {
       .def("lengths", &BatcherObject::lengths, py::arg("rows") = py::none(),
            "int64, the rows of each record on the first ragged axis, before any window.");
   refuse_pickling(m.attr("Batcher"));
+  bind_pinned(m);
   bind_staged(m);
 }
 

@@ -145,11 +145,8 @@ const std::byte* part_of(const BatchStage& stage, const std::byte* block, std::i
 }
 
 void unstage(const py::bytes& recipe, const py::object& given, const py::list& outputs) {
-  const py::object seen = is_tensor(given.ptr()) ? placed_over(given.ptr()) : placed_array(given);
-  if (!seen) raise_type("block: expected memory of a device, got " + type_name(given));
-  const py::array block = as_placed_rows(seen, "block");
+  const py::array block = placed_bytes(given, "block");
   const Place place = place_of(block);
-  if (place.is_host()) raise_value("block: expected memory of a device, got some of the host");
   const BatchStage stage = Recipe::read(recipe);
   if (block.nbytes() < stage.bytes) {
     raise_value("block: has " + std::to_string(block.nbytes()) + " bytes, the recipe needs " +
@@ -165,6 +162,15 @@ void unstage(const py::bytes& recipe, const py::object& given, const py::list& o
 }
 
 }  // namespace
+
+py::array placed_bytes(const py::object& given, const char* argument) {
+  const py::object seen = is_tensor(given.ptr()) ? placed_over(given.ptr()) : placed_array(given);
+  const std::string wanted = std::string(argument) + ": expected memory of a device, got ";
+  if (!seen) raise_type(wanted + type_name(given));
+  py::array placed = as_placed_rows(seen, argument);
+  if (place_of(placed).is_host()) raise_value(wanted + "some of the host");
+  return placed;
+}
 
 void make_arrays(const Place& place, const BatchStage& stage, const std::byte* block,
                  const std::vector<std::byte*>& outputs) {

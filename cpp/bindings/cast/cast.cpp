@@ -25,13 +25,6 @@ Extents shape_of(const py::array& array) {
   return {array.shape(), array.shape() + array.ndim()};
 }
 
-/// The values as kernels read them: each at a multiple of its size.
-py::array aligned(const Place& place, const py::array& values) {
-  if ((values.flags() & py::detail::npy_api::NPY_ARRAY_ALIGNED_) != 0) return values;
-  if (!is_seen_at(place)) raise_value("values: is not aligned");
-  return values.attr("copy")();
-}
-
 const std::byte* bytes_in(const py::array& array) {
   return static_cast<const std::byte*>(array.data());
 }
@@ -56,9 +49,15 @@ void refuse_unseen(const Place& place, const py::dtype& from, const py::dtype& t
   }
 }
 
+py::array aligned_at(const Place& place, const py::array& values) {
+  if ((values.flags() & py::detail::npy_api::NPY_ARRAY_ALIGNED_) != 0) return values;
+  if (!is_seen_at(place)) raise_value("values: is not aligned");
+  return values.attr("copy")();
+}
+
 void cast_into(const Place& place, const py::array& values, const Fill& nan, py::array& out) {
   const Type from = *type_of(values.dtype());
-  const py::array source = aligned(place, values);
+  const py::array source = aligned_at(place, values);
   place.check(
       place.kernels->cast(place.stream, from, *type_of(out.dtype()), is_float(from) ? nan.data() : nullptr,
                           bytes_in(source), values.size(), bytes(out)),
@@ -90,7 +89,7 @@ py::array copy_at(const Place& place, const py::array& values) {
 
 py::array nan_mask_at(const Place& place, const py::array& values) {
   py::array result = empty_at(place, py::dtype::of<bool>(), shape_of(values));
-  const py::array source = aligned(place, values);
+  const py::array source = aligned_at(place, values);
   place.check(place.kernels->nan_mask(place.stream, *type_of(values.dtype()), bytes_in(source), values.size(),
                                       bytes(result)),
               "nan_mask");

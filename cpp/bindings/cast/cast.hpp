@@ -18,6 +18,9 @@ namespace py = pybind11;
 void refuse_unseen(const Place& place, const py::dtype& from, const py::dtype& to, bool touches_nan,
                    const char* argument);
 
+/// The values as kernels read numbers: each at a multiple of its size.
+[[nodiscard]] py::array aligned_at(const Place& place, const py::array& values);
+
 /// The values in another dtype, with `nan` in the place of NaN; themselves where nothing changes.
 [[nodiscard]] py::array cast_at(const Place& place, const py::array& values, const py::dtype& to,
                                 const Fill& nan);

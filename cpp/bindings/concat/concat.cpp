@@ -61,18 +61,6 @@ class InputTable {
   py::object keep_;
 };
 
-/// The blocks of a device, one after another.
-void concat_at(const Place& place, const std::vector<Block>& blocks, std::byte* out) {
-  std::vector<cuda::Source> sources;
-  sources.reserve(blocks.size());
-  std::int64_t end = 0;
-  for (const Block& block : blocks) sources.push_back({block.data, end += block.bytes});
-  const InputTable table(place, sources);
-  place.check(place.kernels->concat(place.stream, sources.data(), table.there(),
-                                    static_cast<std::int64_t>(sources.size()), out),
-              "concat");
-}
-
 /// The arrays, all at the place of the first, of equal rows.
 std::vector<py::array> parts_of(const py::sequence& arrays, const char* name = "arrays") {
   if (arrays.size() == 0) raise_value(std::string(name) + ": there is nothing to concatenate");
@@ -112,20 +100,6 @@ py::object concat_arrays(const Arguments<1>& args) {
   return out;
 }
 
-LevelRef concat_levels(const std::vector<LevelRef>& levels) {
-  if (levels.empty()) raise_value("levels: there is nothing to concatenate");
-  std::vector<Offsets> views;
-  views.reserve(levels.size());
-  std::int64_t count = 0;
-  for (const auto& level : levels) {
-    views.push_back(level->view());
-    count += level->count();
-  }
-  NewLevel result(count);
-  raise_if(concat_ends(views.data(), static_cast<std::int64_t>(views.size()), result.ends()), "levels");
-  return std::move(result).done();
-}
-
 /// Refuses parts that are not cut into as many sequences as the first, or not by the levels beside them.
 void check_woven(const std::vector<py::array>& parts, const std::vector<LevelRef>& levels) {
   for (std::size_t p = 0; p < parts.size(); ++p) {
@@ -156,6 +130,23 @@ py::array interleaved_out(PyObject* out, const py::sequence& arrays, const std::
   return result;
 }
 
+/// The level of sequence i of every part, end to end, as many rows as the parts have.
+LevelRef interleaved_level(const Place& place, const std::vector<LevelRef>& levels,
+                           const std::vector<py::array>& parts) {
+  if (!place.is_host() && has_hidden(levels)) {
+    std::int64_t total = 0;
+    for (const py::array& part : parts) {
+      if (!checked_add(total, part.shape(0), total)) raise_overflow("arrays: the rows do not fit 63 bits");
+    }
+    return interleave_levels_at(place, levels, total);
+  }
+  std::vector<Offsets> cuts;
+  for (const LevelRef& level : levels) cuts.push_back(level->view());
+  NewLevel level(levels[0]->count());
+  raise_if(interleave_ends(cuts.data(), static_cast<std::int64_t>(cuts.size()), level.ends()), "levels");
+  return std::move(level).done();
+}
+
 /// The parts of a device, sequence by sequence.
 void interleave_at(const Place& place, const std::vector<Rows>& rows, const std::vector<LevelRef>& levels,
                    Level& interleaved, std::byte* out) {
@@ -182,19 +173,16 @@ py::object interleave_parts(const Arguments<3>& args) {
   }
   const std::vector<py::array> parts = parts_of(arrays);
   std::vector<Rows> rows;
-  std::vector<Offsets> cuts;
-  for (std::size_t p = 0; p < n; ++p) {
-    rows.push_back(rows_of(parts[p]));
-    cuts.push_back(levels[p]->view());
-  }
+  for (const py::array& part : parts) rows.push_back(rows_of(part));
   check_woven(parts, levels);
-  NewLevel level(levels[0]->count());
-  raise_if(interleave_ends(cuts.data(), static_cast<std::int64_t>(n), level.ends()), "levels");
-  const LevelRef interleaved = std::move(level).done();
+  const Place place = place_of(parts[0]);
+  const LevelRef interleaved = interleaved_level(place, levels, parts);
   py::array result = interleaved_out(args[2], arrays, parts, interleaved->total());
-  if (const Place place = place_of(parts[0]); !place.is_host()) {
+  if (!place.is_host()) {
     interleave_at(place, rows, levels, LevelRef::in(interleaved), bytes(result));
   } else {
+    std::vector<Offsets> cuts;
+    for (const LevelRef& level : levels) cuts.push_back(level->view());
     const Unlocked unlocked(interleaved->total() * rows[0].width);
     interleave(rows.data(), cuts.data(), static_cast<std::int64_t>(n), interleaved->view(), bytes(result));
   }
@@ -211,6 +199,17 @@ PyMethodDef concat_methods[] = {
 };
 
 }  // namespace
+
+void concat_at(const Place& place, const std::vector<Block>& blocks, std::byte* out) {
+  std::vector<cuda::Source> sources;
+  sources.reserve(blocks.size());
+  std::int64_t end = 0;
+  for (const Block& block : blocks) sources.push_back({block.data, end += block.bytes});
+  const InputTable table(place, sources);
+  place.check(place.kernels->concat(place.stream, sources.data(), table.there(),
+                                    static_cast<std::int64_t>(sources.size()), out),
+              "concat");
+}
 
 bool lie_on_device(const py::sequence& arrays) {
   if (arrays.size() == 0) return false;

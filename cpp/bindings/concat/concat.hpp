@@ -1,9 +1,14 @@
-// Arrays of a device laid end to end: what lists of them have in common.
+// What functions that lay rows and levels end to end have in common.
 #pragma once
 
 #include <pybind11/pybind11.h>
 
+#include <cstddef>
+#include <vector>
+
+#include "support/device.hpp"
 #include "support/level.hpp"
+#include "varlen/concat.hpp"
 
 namespace varlen::bindings {
 
@@ -20,5 +25,18 @@ struct JoinedRows {
 /// The rows of arrays of one device, in `dtype` where it is not None, and in `out` where that is given.
 [[nodiscard]] JoinedRows join_there(const py::sequence& arrays, const char* name,
                                     const py::object& dtype = py::none(), PyObject* out = nullptr);
+
+/// The blocks of a device, one after another.
+void concat_at(const Place& place, const std::vector<Block>& blocks, std::byte* out);
+
+/// Whether the numbers of one of the levels lie on a device alone.
+[[nodiscard]] bool has_hidden(const std::vector<LevelRef>& levels);
+
+/// Levels one after another, as one: of hidden ones on their device, which nobody waits for.
+[[nodiscard]] LevelRef concat_levels(const std::vector<LevelRef>& levels);
+
+/// The level of sequence i of all levels end to end, `total` rows in all: worked out on a device.
+[[nodiscard]] LevelRef interleave_levels_at(const Place& place, const std::vector<LevelRef>& levels,
+                                            std::int64_t total);
 
 }  // namespace varlen::bindings

@@ -1,4 +1,5 @@
 // Levels on devices: copies of those that the host has, and those that are born there.
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -88,7 +89,8 @@ struct Born final : Hidden {
   Place place;
   std::string argument;
   py::array words;
-  py::object earlier;  ///< those before the number of rows was known
+  std::vector<py::array> earlier;  ///< those of less that was known of the numbers
+  std::vector<LevelRef> origins;   ///< what the numbers were worked out of, as long as they are hidden
   std::int64_t* verdict = nullptr;
   std::int64_t stamp = 0;
   std::uint64_t capture = 0;  ///< the one that it was made in
@@ -116,9 +118,10 @@ struct Born final : Hidden {
     return static_cast<const std::int64_t*>(words.data()) + cuda::kFacts;
   }
 
-  /// Whether a kernel has said by now that the numbers lie.
-  [[nodiscard]] bool is_told() const noexcept {
-    return verdict != nullptr && *const_cast<const volatile std::int64_t*>(verdict) == stamp;
+  /// The same numbers, checked by what is known by now.
+  void make_again() {
+    earlier.push_back(words);
+    make(true, offsets(), true);
   }
 
   /// ValueError where they are not as they have to be; says what the facts have found.
@@ -152,6 +155,19 @@ Born& born_in(Hidden& hidden) noexcept {
 
 }  // namespace
 
+bool Level::is_told() const noexcept {
+  const Born& born = born_in(*hidden_);
+  if (born.verdict != nullptr && *const_cast<const volatile std::int64_t*>(born.verdict) == born.stamp) {
+    return true;
+  }
+  return std::any_of(born.origins.begin(), born.origins.end(),
+                     [](const LevelRef& origin) { return origin->is_hidden() && origin->is_told(); });
+}
+
+const Place& Level::hidden_place() const noexcept {
+  return born_in(*hidden_).place;
+}
+
 LevelRef Level::born(const py::array& numbers, bool are_offsets, std::int64_t total, std::int64_t max_len,
                      const char* argument) {
   const Place place = place_of(numbers);
@@ -182,6 +198,15 @@ LevelRef Level::born(const py::array& numbers, bool are_offsets, std::int64_t to
   return LevelRef(Level(std::move(born)));
 }
 
+LevelRef Level::derived(const py::array& numbers, bool are_offsets, std::int64_t total, std::int64_t max_len,
+                        const std::vector<LevelRef>& origins) {
+  LevelRef result = born(numbers, are_offsets, total, max_len, "lengths");
+  for (const LevelRef& origin : origins) {
+    if (origin->is_hidden()) born_in(*result->hidden_).origins.push_back(origin);
+  }
+  return result;
+}
+
 std::int64_t Level::hidden_total() const {
   if (hidden_->total < 0) raise_unknown("total: the number of rows", "total=");
   return hidden_->total;
@@ -198,9 +223,23 @@ bool Level::hidden_fits(std::int64_t rows) {
   if (capture_of(born.place) != born.capture) {
     raise_unknown("total: in a graph the number of rows", "total=");
   }
-  born.earlier = born.words;
   born.total = rows;
-  born.make(true, born.offsets(), true);
+  born.make_again();
+  placed_.reset();
+  return true;
+}
+
+bool Level::hidden_keeps_to(std::int64_t most) {
+  if (hidden_most() <= most) return true;
+  Born& born = born_in(*hidden_);
+  std::int64_t room = 0;
+  if (born.total > 0 && checked_mul(born.count, most, room) && room < born.total) return false;
+  if (capture_of(born.place) != born.capture) {
+    raise_unknown("max_len: in a graph the longest length", "max_len=");
+  }
+  born.max_len = most;
+  born.make_again();
+  placed_.reset();
   return true;
 }
 
@@ -249,8 +288,11 @@ void Level::download() {
     born.place.check(error, "lengths");
     return memory;
   };
-  if (born.earlier) born.refuse(get(py::reinterpret_borrow<py::array>(born.earlier)).as<std::int64_t>());
+  for (const LevelRef& origin : born.origins) origin->see();
   const Buffer memory = get(born.words);
+  if (born.verdict == nullptr || is_told()) {
+    for (const py::array& words : born.earlier) born.refuse(get(words).as<std::int64_t>());
+  }
   born.refuse(memory.as<std::int64_t>());
   if (born.is_seen) return;  // another thread was faster
   const auto* const words = memory.as<std::int64_t>();
@@ -258,6 +300,7 @@ void Level::download() {
   model_ = std::move(model);
   model_.set_companion(self_);
   born.total = model_.total();
+  born.origins.clear();
   born.is_seen = true;
 }
 
@@ -266,7 +309,7 @@ const std::int64_t* Level::ends_at(const Place& place) {
   Born* const born = hidden_ != nullptr ? &born_in(*hidden_) : nullptr;
   const bool is_born_there = born != nullptr && is_there(born->place, place);
   if (is_born_there) {
-    if (is_hidden() && born->is_told() && capture == 0) download();
+    if (is_hidden() && capture == 0 && is_told()) download();
     // A graph orders what was put on streams before it.
     if (is_on_stream(born->place, place) || capture != 0) return born->offsets() + 1;
   }
@@ -316,7 +359,8 @@ LevelRef Level::compose_there(Level& below) {
   };
   std::int64_t most = -1;
   if (!has_longest(*this) || !has_longest(below) || !checked_mul(longest(), below.longest(), most)) most = -1;
-  return born(offsets, true, below.is_hidden() ? below.hidden_->total : below.total(), most, "lengths");
+  return derived(offsets, true, below.is_hidden() ? below.hidden_->total : below.total(), most,
+                 {py::reinterpret_borrow<LevelRef>(self_), py::reinterpret_borrow<LevelRef>(below.self_)});
 }
 
 }  // namespace varlen::bindings

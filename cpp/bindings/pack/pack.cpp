@@ -63,10 +63,11 @@ struct PackBlock {
 };
 
 py::object to_padded(const PackSource& from, PyObject* ties, PyObject* fill, PyObject* max_bytes) {
+  from.level->sync();  // a bound has no steps
   const Offsets level = from.level->view();
   const Place place = place_of(from.values);
-  PackBlock block(place, from.values.dtype(), from.row(), level, from.level->stats().longest, ties_of(ties),
-                  fill, max_bytes);
+  PackBlock block(place, from.values.dtype(), from.row(), level, from.level->longest(), ties_of(ties), fill,
+                  max_bytes);
   if (!place.is_host()) {
     block.write_at(place, from);
   } else {

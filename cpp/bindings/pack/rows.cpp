@@ -50,16 +50,18 @@ constexpr Signature<4> kPacked{"ragged2packed", {"values", "level", "ties", "fie
 py::object pack_order(const Arguments<2>& args) {
   LevelRef::expect(args[0], "level");
   Level& level = LevelRef::in(args[0]);
-  const PackFields result = pack_order_of(level.view(), level.stats().longest, ties_of(args[1]));
+  level.sync();  // a bound has no steps
+  const PackFields result = pack_order_of(level.view(), level.longest(), ties_of(args[1]));
   return py::make_tuple(result.size_at_t, result.lengths, result.indices);
 }
 
 py::object ragged2packed(const Arguments<4>& args) {
   const PackSource from(args[0], args[1]);
+  from.level->sync();
   const Offsets level = from.level->view();
   const Ties ties = ties_of(args[2]);
-  const PackFields fields = given(args[3]) ? pack_fields_of(args[3], level)
-                                           : pack_order_of(level, from.level->stats().longest, ties);
+  const PackFields fields =
+      given(args[3]) ? pack_fields_of(args[3], level) : pack_order_of(level, from.level->longest(), ties);
   Extents shape{level.total()};
   const Extents row = from.row();
   shape.append(row.begin(), row.end());

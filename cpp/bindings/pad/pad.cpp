@@ -1,6 +1,7 @@
 #include "pad.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,7 +44,9 @@ std::byte* bytes_of(const py::object& output) {
 }
 
 /// The rectangle, with what else there is behind it.
-py::object outputs_of(const py::object& out, const py::object& marks, const py::object& nans) {
+py::object outputs_of(const py::object& out, const py::object& marks, const py::object& nans,
+                      const py::object& places) {
+  if (!places.is_none()) return py::make_tuple(out, marks, places);
   if (marks.is_none() && nans.is_none()) return out;
   if (nans.is_none()) return py::make_tuple(out, marks);
   if (marks.is_none()) return py::make_tuple(out, nans);
@@ -84,6 +87,44 @@ Picked picked_of(const Place& place, PyObject* given_source, PyObject* given_ind
          "sequences");
   if (!place.is_host()) result.there = ints_at(place, indices.data, indices.count);
   return result;
+}
+
+/// What becomes of the values on their way into a rectangle of another dtype, or without NaN, on a device;
+/// null where they go there as they are.
+std::optional<cuda::BatchArray> change_of(const Place& place, py::array& values, const py::dtype& to,
+                                          const Fill& instead) {
+  const std::optional<Type> from = type_of(values.dtype());
+  const bool replaces = instead.data() != nullptr && from && is_float(*from);
+  if (!replaces && values.dtype().equal(to)) return {};
+  values = aligned_at(place, values);
+  cuda::BatchArray change;
+  change.kind = cuda::BatchKind::cast;
+  change.from = *from;
+  change.to = *type_of(to);
+  change.rows = rows_of(values);
+  change.replaces_nan = replaces;
+  if (replaces) std::memcpy(&change.nan, instead.data(), static_cast<std::size_t>(to.itemsize()));
+  return change;
+}
+
+/// The rectangle alone, whose elements change on their way: no array of the size of the values is made.
+void convert_at(const Place& place, const cuda::BatchArray& change, const Offsets* levels, int depth,
+                std::int64_t count, const std::int64_t* sizes, const Padding& how,
+                const std::int64_t* sequences) {
+  cuda::BatchAxis axes[cuda::kMostDepth];
+  for (int d = 0; d < depth; ++d) {
+    axes[d] = {levels[d], sizes[d], how.keeps != nullptr ? how.keeps[d] : sizes[d]};
+  }
+  cuda::BatchJob job;
+  job.axes = axes;
+  job.depth = depth;
+  job.n = count;
+  job.sequences = sequences;
+  job.side = how.side;
+  job.cut = how.cut;
+  job.arrays = &change;
+  job.count = 1;
+  place.check(place.kernels->batch(place.stream, job), "pad");
 }
 
 /// The arguments of `pad`, then `source`, `indices` and `positions`.
@@ -143,7 +184,7 @@ py::object pad_rows(const Arguments<18>& args) {
                                     : empty_at(place, to, shape);
   py::object marks = asked(place, or_none(given_mask), "mask", slots, inputs, max_bytes, used);
   py::object nans = asked(place, or_none(given_nan_mask), "nan_mask", shape, inputs, max_bytes, used);
-  py::object places = py::none();  // of devices, beside a mask
+  py::object places = py::none();  // beside a mask
   if (given(given_positions) && truth_of(given_positions, "positions")) {
     const py::dtype dtype = py::dtype::of<std::int64_t>();
     padded_bytes("positions", dtype, slots, max_bytes, used);
@@ -158,7 +199,7 @@ py::object pad_rows(const Arguments<18>& args) {
   const Rows rows = rows_of(values);
   const Range all{0, count};
   std::int64_t bytes = 0;
-  for (const py::object* one : {&out, &marks, &nans}) {
+  for (const py::object* one : {&out, &marks, &nans, &places}) {
     if (!one->is_none()) bytes += array_in(*one).nbytes();
   }
   how.stores = !given(given_past)      ? stores_for(bytes)
@@ -168,32 +209,41 @@ py::object pad_rows(const Arguments<18>& args) {
     std::byte* const to_out = bytes_of(out);
     std::byte* const to_marks = marks.is_none() ? nullptr : bytes_of(marks);
     std::byte* const to_nans = nans.is_none() ? nullptr : bytes_of(nans);
+    auto* const to_places = places.is_none() ? nullptr : reinterpret_cast<std::int64_t*>(bytes_of(places));
     if (!place.is_host()) {
       const auto there = offsets_at(place, picks ? picked->from : levels);
       cuda::PadMore more;
       if (picks) more.sequences = picked->there.data;
-      if (!places.is_none()) more.positions = reinterpret_cast<std::int64_t*>(bytes_of(places));
+      more.positions = to_places;
+      more.mask = to_marks;
       const int depth = levels.depth();
       py::object keep;
       const std::int64_t width = row_bytes(values) / values.itemsize() * to.itemsize();
       const auto [fill, period] = fill_at(place, how.fill, how.period > 0 ? how.period : width, width, keep);
       how.fill = fill;
       how.period = period;
-      const py::array converted = cast_at(place, values, to, instead);
-      more.mask = to_marks;
-      place.check(place.kernels->pad(place.stream, there.data(), depth, all, rows_of(converted), sizes.data(),
-                                     how, more, to_out),
-                  "pad");
+      const auto padded = [&](Rows from, std::byte* block) {
+        place.check(
+            place.kernels->pad(place.stream, there.data(), depth, all, from, sizes.data(), how, more, block),
+            "pad");
+      };
+      if (std::optional<cuda::BatchArray> change = change_of(place, values, to, instead)) {
+        change->fill = {fill, period};
+        change->depth = depth;
+        change->out = to_out;
+        convert_at(place, *change, there.data(), depth, count, sizes.data(), how, more.sequences);
+        if (to_marks != nullptr || to_places != nullptr) padded({nullptr, 0, 0}, nullptr);
+      } else {
+        padded(rows_of(values), to_out);
+      }
       if (to_nans != nullptr) {
         const py::array are_nan = nan_mask_at(place, values);
         how.fill = nullptr;
         more.mask = nullptr;
         more.positions = nullptr;
-        place.check(place.kernels->pad(place.stream, there.data(), depth, all, rows_of(are_nan), sizes.data(),
-                                       how, more, to_nans),
-                    "pad");
+        padded(rows_of(are_nan), to_nans);
       }
-      return places.is_none() ? outputs_of(out, marks, nans) : py::make_tuple(out, marks, places);
+      return outputs_of(out, marks, nans, places);
     }
     const int depth = levels.depth();
     const Scratch<Segment> segments = picks ? picked->segments(rows) : Scratch<Segment>();
@@ -208,6 +258,12 @@ py::object pad_rows(const Arguments<18>& args) {
     } else if (to_marks != nullptr) {
       pad_mask(levels.views.data(), depth, all, sizes.data(), how, to_marks);
     }
+    if (to_places != nullptr && picks) {
+      pad_picked_positions(picked->here.data(), count, picked->from.views.data() + 1, depth, sizes.data(),
+                           how, to_places);
+    } else if (to_places != nullptr) {
+      pad_positions(levels.views.data(), depth, all, sizes.data(), how, to_places);
+    }
     if (to_nans != nullptr) {
       how.fill = nullptr;
       how.convert = is_nan;
@@ -215,7 +271,7 @@ py::object pad_rows(const Arguments<18>& args) {
     }
   }
   raise_if_lost(lost, values, to, "values");
-  return outputs_of(out, marks, nans);
+  return outputs_of(out, marks, nans, places);
 }
 
 constexpr Signature<15> kPad{
@@ -254,8 +310,7 @@ PyMethodDef pad_methods[] = {
         "gather_dense(values, levels, source=None, indices=None, positions=False, padding_side='right',\n"
         "    fill=None, max_len=None, truncate='right', dtype=None, pad_to_multiple=1, "
         "max_bytes=None)\n--\n\n"
-        "A rectangle and its mask; on devices the places of rows in their sequences behind them, if "
-        "asked.\n\n"
+        "A rectangle and its mask; the places of rows in their sequences behind them, if asked.\n\n"
         "With indices the values lie under `source`, of which they name sequences; the levels are those of\n"
         "these, or of all where a device alone knows the indices."),
     {},

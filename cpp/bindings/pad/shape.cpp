@@ -26,6 +26,8 @@ std::int64_t size_of(PyObject* given, const char* argument, std::int64_t least) 
 /// A number for each level, outermost first, as many as are given; a plain number is the outermost's.
 void sizes_per_level(PyObject* given_sizes, const char* argument, std::int64_t least, Sizes& sizes) {
   if (!given(given_sizes)) return;
+  const py::object seen = seen_argument(given_sizes);
+  if (seen) given_sizes = seen.ptr();
   const py::handle sizes_in(given_sizes);
   const bool is_row =
       PyList_Check(given_sizes) || PyTuple_Check(given_sizes) ||
@@ -117,6 +119,10 @@ Levels levels_of(py::handle given, std::int64_t rows, const Place& place) {
 }
 
 SmallVector<Offsets> offsets_at(const Place& place, const Levels& levels) {
+  if (!place.is_host() && levels.depth() > cuda::kMostDepth) {
+    raise_value("levels: " + std::to_string(levels.depth()) + " of them, over " +
+                std::to_string(cuda::kMostDepth) + ", which is as many as a rectangle of a device has");
+  }
   SmallVector<Offsets> result;
   for (Level* const level : levels.each) result.push_back(offsets_at(place, *level));
   return result;

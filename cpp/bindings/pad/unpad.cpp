@@ -12,15 +12,29 @@ namespace varlen::bindings {
 
 namespace {
 
-constexpr Signature<4> kUnpad{"unpad", {"block", "levels", "padding_side", "out"}, 2, 4};
+/// Refuses sequences that are longer than their slots.
+void refuse_long(const Levels& levels, const std::int64_t* sizes) {
+  for (std::size_t d = 0; d < levels.each.size(); ++d) {
+    if (levels.each[d]->keeps_to(sizes[d])) continue;
+    const Status status = unpad_check(levels.each[d]->view(), sizes[d]);
+    raise_value("lengths" + (levels.depth() > 1 ? "[" + std::to_string(d) + "]" : std::string()) + ": row " +
+                std::to_string(status.where) + " has length " + std::to_string(status.value) +
+                ", the block is " + std::to_string(sizes[d]) + " wide");
+  }
+}
 
-py::object unpad_array(const Arguments<4>& args) {
-  const auto [given_block, given_levels, side, given_out] = args;
+constexpr Signature<6> kUnpad{
+    "unpad", {"block", "levels", "padding_side", "out", "max_len", "truncate"}, 2, 6};
+
+py::object unpad_array(const Arguments<6>& args) {
+  const auto [given_block, given_levels, side, given_out, most, truncate] = args;
   const py::array dense = as_placed_rows(given_block, "block");
   const Place place = place_of(dense);
   const Levels levels = levels_of(given_levels, -1, place);
   const int depth = levels.depth();
-  const Side from = side_or_right(side, "padding_side");
+  Padding how;
+  how.side = side_or_right(side, "padding_side");
+  how.cut = side_or_right(truncate, "truncate");
   if (dense.ndim() < depth + 1) {
     raise_value("block: expected (n, width, ...) for " + std::to_string(depth) + " levels, got shape " +
                 text_of(Extents(dense.shape(), dense.shape() + dense.ndim())));
@@ -30,12 +44,13 @@ py::object unpad_array(const Arguments<4>& args) {
                 std::to_string(dense.shape(0)) + " rows");
   }
   const std::int64_t* const sizes = dense.shape() + 1;
-  for (std::size_t d = 0; d < levels.each.size(); ++d) {
-    if (levels.each[d]->longest() <= sizes[d]) continue;
-    const Status status = unpad_check(levels.each[d]->view(), sizes[d]);
-    raise_value("lengths" + (depth > 1 ? "[" + std::to_string(d) + "]" : std::string()) + ": row " +
-                std::to_string(status.where) + " has length " + std::to_string(status.value) +
-                ", the block is " + std::to_string(sizes[d]) + " wide");
+  Slots kept;
+  if (given(most)) {
+    if (place.is_host()) raise_type("max_len: rectangles that cut have a way back on devices alone");
+    kept = slots_of(levels, nullptr, most, nullptr, how.cut);
+    how.keeps = kept.keeps.data();
+  } else {
+    refuse_long(levels, sizes);
   }
   Extents shape{levels.each.back()->total()};
   shape.append(dense.shape() + 1 + depth, dense.shape() + dense.ndim());
@@ -48,11 +63,11 @@ py::object unpad_array(const Arguments<4>& args) {
   const auto* in = static_cast<const std::byte*>(dense.data());
   if (!place.is_host()) {
     const auto there = offsets_at(place, levels);
-    place.check(place.kernels->unpad(place.stream, in, width, there.data(), depth, sizes, from, shape[0], to),
+    place.check(place.kernels->unpad(place.stream, in, width, there.data(), depth, sizes, how, shape[0], to),
                 "unpad");
   } else {
     const Unlocked unlocked(out.nbytes());
-    unpad(in, width, levels.views.data(), depth, sizes, from, to);
+    unpad(in, width, levels.views.data(), depth, sizes, how.side, to);
   }
   return out;
 }
@@ -76,8 +91,10 @@ LevelRef mask_to_level(py::handle given, py::handle side) {
 }
 
 PyMethodDef pad_unpad_methods[] = {
-    method<kUnpad, unpad_array>("unpad(block, levels, padding_side='right', out=None)\n--\n\n"
-                                "The rows of a rectangle that the levels say are there, end to end."),
+    method<kUnpad, unpad_array>(
+        "unpad(block, levels, padding_side='right', out=None, max_len=None, truncate='right')\n--\n\n"
+        "The rows of a rectangle that the levels say are there, end to end.\n\n"
+        "With max_len they are those of one that was cut so: rows that it has not are zeros. On devices."),
     {},
 };
 

@@ -101,7 +101,7 @@ LevelRef level_of_block(PyObject* given_level, const py::array& block) {
     raise_value("lengths: " + std::to_string(level.count()) + " of them for " +
                 std::to_string(block.shape(0)) + " rows");
   }
-  if (level.stats().longest > block.shape(1)) {
+  if (!level.keeps_to(block.shape(1))) {
     const Status status = unpad_check(level.view(), block.shape(1));
     raise_value("lengths: row " + std::to_string(status.where) + " has length " +
                 std::to_string(status.value) + ", the block is " + std::to_string(block.shape(1)) + " wide");
@@ -156,7 +156,8 @@ struct Work {
       }
     }
     job.empty = one;
-    total = level.total();
+    // In a rectangle as many rows as it has do for the number of those that are there.
+    total = side == nullptr || level.knows_total() ? level.total() : level.count() * job.slots;
     if (!place.is_host()) {
       py::array room = scratch_at(place, place.kernels->reduce_scratch(job, total));
       device_room = bytes(room);

@@ -81,7 +81,7 @@ struct Weighing {
                   " columns are more than 2**31");
     }
     job.level = offsets_at(place, level);
-    job.longest = level.stats().longest;
+    job.longest = level.most();
     total = level.total();
   }
 

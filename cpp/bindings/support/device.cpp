@@ -426,10 +426,19 @@ cuda::Fill fill_at(const Place& place, const std::byte* fill, std::int64_t perio
   return {data, width};
 }
 
+/// Whether kernels are tried on arrays or tensors of the host there, and not on those of a library of
+/// devices.
+bool has_memory_of_host(const Place& place) {
+  const auto& others = libraries();
+  return place.kernels == kernel_tables.host &&
+         std::none_of(others.begin(), others.end(),
+                      [&](const InterfaceLibrary* library) { return library == place.library; });
+}
+
 py::array checked_out_at(const Place& place, std::string_view name, py::handle given, const py::dtype& dtype,
                          const Extents& shape, Inputs inputs) {
   const bool on_device = is_device_array(given.ptr());
-  if (!on_device && (place.is_host() || place.library == &host_library)) {
+  if (!on_device && (place.is_host() || has_memory_of_host(place))) {
     return checked_out(name, given, dtype, shape, inputs);
   }
   const py::array out = on_device ? array_in(given) : as_rows(given, std::string(name).c_str());

@@ -115,6 +115,10 @@ class Level {
   [[nodiscard]] bool fits(std::int64_t rows) { return is_hidden() ? hidden_fits(rows) : total() == rows; }
   /// What no length exceeds, as far as the host knows.
   [[nodiscard]] std::int64_t most() { return is_hidden() ? hidden_most() : stats().longest; }
+  /// Whether no length exceeds `most`; where nobody knew, none may from now on.
+  [[nodiscard]] bool keeps_to(std::int64_t most) {
+    return is_hidden() ? hidden_keeps_to(most) : model_.stats().longest <= most;
+  }
   /// The host has the numbers from here on; those that lie are a ValueError.
   void see() {
     if (is_hidden()) download();
@@ -146,6 +150,11 @@ class Level {
   /// Of integers that lie on a device; -1 for what is not known.
   static LevelRef born(const py::array& numbers, bool are_offsets, std::int64_t total, std::int64_t max_len,
                        const char* argument);
+  /// The same of what a kernel worked out of other levels, whose lies this one tells too.
+  static LevelRef derived(const py::array& numbers, bool are_offsets, std::int64_t total,
+                          std::int64_t max_len, const std::vector<LevelRef>& origins);
+  /// Where the numbers of a hidden level lie.
+  [[nodiscard]] const Place& hidden_place() const noexcept;
 
  private:
   friend class LevelRef;
@@ -158,6 +167,9 @@ class Level {
   [[nodiscard]] std::int64_t hidden_most() const;
   [[nodiscard]] LevelStats stats_there();
   [[nodiscard]] bool hidden_fits(std::int64_t rows);
+  [[nodiscard]] bool hidden_keeps_to(std::int64_t most);
+  /// Whether a kernel has said by now that the hidden numbers lie, or those that they come from.
+  [[nodiscard]] bool is_told() const noexcept;
   void download();
   [[nodiscard]] LevelRef compose_there(Level& below);
 

@@ -67,6 +67,15 @@ void pad_mask(const Offsets* levels, int depth, Range rows, const std::int64_t* 
 void pad_segments_mask(const Segment* segments, std::int64_t per_row, std::int64_t n, int depth,
                        const std::int64_t* sizes, Padding how, std::byte* out) noexcept;
 
+/// Beside a mask: the place of each row in its sequence on the innermost axis, before any cut, and 0 where
+/// fill is. out (rows.size(), sizes[0], ..., sizes[depth-1]). Threaded by output bytes.
+void pad_positions(const Offsets* levels, int depth, Range rows, const std::int64_t* sizes, Padding how,
+                   std::int64_t* out) noexcept;
+/// The same of sequences that were picked: `picked[k]` are the rows of output row k under levels[0] of all.
+/// levels holds those below, or nothing.
+void pad_picked_positions(const Range* picked, std::int64_t n, const Offsets* levels, int depth,
+                          const std::int64_t* sizes, Padding how, std::int64_t* out) noexcept;
+
 /// The longest sequence of levels[d] under `rows`, for every d in [0, depth): the smallest sizes that cut
 /// nothing.
 void pad_sizes(const Offsets* levels, int depth, Range rows, std::int64_t* sizes) noexcept;

@@ -48,6 +48,20 @@ class CupyLibrary(Library):
         guard: contextlib.AbstractContextManager[Any] = self.xp.cuda.Device(device)
         return guard
 
+    def at_named(self, device: Any) -> contextlib.AbstractContextManager[Any]:
+        """Where new arrays lie on a device by its name, its number or a `cupy.cuda.Device`.
+
+        Raises
+        ------
+        ValueError
+            It is none, or there is no such device.
+        """
+        number = self.number_of(device)
+        count = int(self.xp.cuda.runtime.getDeviceCount())
+        if number is None or not 0 <= number < count:
+            raise ValueError(f"device: expected one of cuda:0 to cuda:{count - 1}, got {device!r}")
+        return self.at(number)
+
     def to_device(self, x: Any, device: Any, non_blocking: bool) -> Any:
         """An array on a device: itself where it lies there; as one of NumPy on the CPU."""
         number = self.number_of(device)

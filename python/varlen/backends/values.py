@@ -19,21 +19,22 @@ if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
     from varlen._core import Level, RaggedBase
+    from varlen.backends.kinds import CupyArray
 
-    Values: TypeAlias = NDArray[Any] | torch.Tensor
+    Values: TypeAlias = NDArray[Any] | torch.Tensor | CupyArray
     Lengths: TypeAlias = ArrayLike | torch.Tensor | Level | Sequence[Level]
     Axes: TypeAlias = int | Sequence[int] | None
     # What a function gives back that takes arrays, tensors and containers; its overloads say which.
     Rows: TypeAlias = NDArray[Any] | torch.Tensor | RaggedBase[Any] | Any
 
     # The kind of array that a container holds. Not its dtype: what a method gives often has another one.
-    ArrayT = TypeVar("ArrayT", NDArray[Any], torch.Tensor)
+    ArrayT = TypeVar("ArrayT", NDArray[Any], torch.Tensor, CupyArray)
     # The kind of array that a function is given: what is neither an array nor a tensor becomes an array.
-    RowsT = TypeVar("RowsT", NDArray[Any], torch.Tensor, default=NDArray[Any])
+    RowsT = TypeVar("RowsT", NDArray[Any], torch.Tensor, CupyArray, default=NDArray[Any])
     # The class of a container that a function is given, and gives back.
     RaggedT = TypeVar("RaggedT", bound=RaggedBase[Any])
     # What a function gives back as it came: a container of that class, or an array of that dtype.
-    SameT = TypeVar("SameT", bound=NDArray[Any] | torch.Tensor | RaggedBase[Any], default=NDArray[Any])
+    SameT = TypeVar("SameT", bound=Values | RaggedBase[Any], default=NDArray[Any])
     # The states of a recurrent layer or a beam: rows, a container, or a tuple of them.
     StateT = TypeVar("StateT")
 else:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self, Unpack
 
+    from varlen.backends.kinds import CupyArray
     from varlen.data.options import ArrayBatchKeywords, BatchKeywords
 
 __all__ = ["Dataset"]
@@ -57,6 +58,12 @@ class Dataset(Batching):
         self._options = OptionsCache()
         self._collate: Collator[NDArray[Any]] | None = None
 
+    @overload
+    def batch(
+        self, rows: Any, *, framework: Literal["cupy"], device: Any = None, start: Any = None,
+        end: Any = None, seed: Seed = None, epoch: int = 0, out: Any = None,
+        **options: Unpack[ArrayBatchKeywords],
+    ) -> Batch[CupyArray]: ...  # fmt: skip
     @overload
     def batch(
         self, rows: Any, *, device: torch.device | str | int, framework: Literal["torch"] | None = None,
@@ -154,12 +161,17 @@ class Dataset(Batching):
             C-contiguous, of the right shape or with room for as many entries. The batch then holds views of
             their front. Or a `Buffers`, which grow as needed.
         framework
-            "numpy", or "torch" for tensors that share the arrays' memory.
+            "numpy"; "torch" for tensors, which share the arrays' memory on the CPU; or "cupy" for arrays of
+            CuPy on a device. By default NumPy's without a `device`. With one they are of the library that the
+            device is of; where its name or number says none, tensors if torch was imported, else CuPy's if
+            that is installed, else tensors.
         device
-            Where the tensors are: "cuda", "cuda:1", a number or a torch.device. The rows go there end to end,
-            in the dtypes that they are stored in, by one copy; padding, masks, dtypes and what replaces NaN
-            are made there by one kernel, on the current stream. A ragged batch is views of the copy. `out` is
-            then a mapping to tensors there.
+            Where they are: "cuda", "cuda:1", a number, a torch.device or a cupy.cuda.Device; by default the
+            CPU, or the current device of CuPy. The rows go there end to end, in the dtypes that they are
+            stored in, by one copy from pinned memory; padding, masks, dtypes and what replaces NaN are made
+            there by one kernel, on the current stream of the library, in memory of its allocator. A ragged
+            batch is views of the copy. `out` is then a mapping to tensors or arrays there. Times are int64
+            there, and integers of tensors int64.
 
         Returns
         -------
@@ -179,6 +191,8 @@ class Dataset(Batching):
             More events than cu_seqlens hold.
         RuntimeError
             CUDA cannot be used here; what is missing is said.
+        MemoryError
+            The host has no pinned memory left.
 
         Examples
         --------
@@ -246,6 +260,11 @@ class Dataset(Batching):
 
     @overload
     def collator(
+        self, *, framework: Literal["cupy"], device: Any = None, seed: Seed = None,
+        **options: Unpack[ArrayBatchKeywords],
+    ) -> StagedCollator: ...  # fmt: skip
+    @overload
+    def collator(
         self, *, device: torch.device | str | int, framework: Literal["torch"] | None = None,
         seed: Seed = None, **options: Unpack[ArrayBatchKeywords],
     ) -> StagedCollator: ...  # fmt: skip
@@ -309,6 +328,13 @@ class Dataset(Batching):
             self._collate = Collator(self, BatchOptions(), None)
         return self._collate
 
+    @overload
+    def epoch(
+        self, batch_size: int | None = None, *, framework: Literal["cupy"], device: Any = None,
+        batches: Iterable[Any] | None = None, shuffle: bool = False, seed: Seed = None,
+        epoch: int | None = None, drop_last: bool = False, prefetch: int = 0, progress: bool = False,
+        **options: Unpack[ArrayBatchKeywords],
+    ) -> Epoch[CupyArray]: ...  # fmt: skip
     @overload
     def epoch(
         self, batch_size: int | None = None, *, device: torch.device | str | int,

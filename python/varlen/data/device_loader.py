@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from varlen.backends.devices import device_name, framework_of, library_of
 from varlen.data.batch import Batch
-from varlen.data.options import device_name
+from varlen.data.devices import usable_device
 from varlen.data.staged import StagedBatch
-from varlen.data.staging import usable_device
 
 if TYPE_CHECKING:
     import torch
+
+    from varlen.data.devices.device import Device, Lane
 
 __all__ = ["DeviceLoader"]
 
@@ -26,7 +29,8 @@ class DeviceLoader:
     ----------
     loader
         Of staged batches: a DataLoader whose `collate_fn` is `ds.collator(device=...)`, with workers and
-        `pin_memory=True` or without. Batches of tensors go there too, without padding.
+        `pin_memory=True` or without; what it becomes there is the collator's `framework`. Batches of tensors
+        go there too, without padding.
     device
         Where to.
 
@@ -59,36 +63,44 @@ class DeviceLoader:
     def __len__(self) -> int:
         return len(self._loader)  # type: ignore[arg-type]
 
-    def __iter__(self) -> Iterator[Batch[torch.Tensor]]:
+    def __iter__(self) -> Iterator[Batch[Any]]:
         return ahead(self._loader, self._device)
 
 
-def ahead(batches: Iterable[Any], device: str) -> Iterator[Batch[torch.Tensor]]:
+def ahead(batches: Iterable[Any], device: str) -> Iterator[Batch[Any]]:
     """Batches on a device, each put on its way before the one before it is given."""
-    import torch
-
-    there = usable_device(device)
-    side = torch.Stream(there)
-    before: tuple[Batch[torch.Tensor], Any] | None = None
-    for item in batches:
-        if not isinstance(item, (StagedBatch, Batch)):
-            raise TypeError(
-                f"loader: expected batches of a collator of this package, got {type(item).__name__}"
-            )
-        with side:
-            sent = item.to(there, non_blocking=True), side.record_event()
+    lanes: dict[str, Lane] = {}
+    before: tuple[Lane, Any] | None = None
+    try:
+        for item in batches:
+            framework = _framework_of(item, device)
+            if framework not in lanes:
+                lanes[framework] = usable_device(device, framework).lane()
+            lane = lanes[framework]
+            sent = lane, lane.send(partial(_moved, item))
+            if before is not None:
+                yield before[0].receive(before[1])
+            before = sent
         if before is not None:
-            yield _received(*before, there)
-        before = sent
-    if before is not None:
-        yield _received(*before, there)
+            yield before[0].receive(before[1])
+    finally:
+        for lane in lanes.values():
+            lane.close()
 
 
-def _received(batch: Batch[torch.Tensor], sent: Any, there: torch.device) -> Batch[torch.Tensor]:
-    """A batch for the loop's stream, which waits for it."""
-    import torch
+def _framework_of(item: Any, device: str) -> str:
+    """Whose arrays a batch becomes."""
+    if isinstance(item, StagedBatch):
+        return item.framework
+    if not isinstance(item, Batch):
+        raise TypeError(f"loader: expected batches of a collator of this package, got {type(item).__name__}")
+    known = filter(None, map(library_of, item.values()))
+    return next(known, None) or framework_of(device)
 
-    stream = torch.accelerator.current_stream(there)
-    stream.wait_event(sent)
-    batch.record_stream(stream)
-    return batch
+
+def _moved(item: Any, there: Device) -> Batch[Any]:
+    if isinstance(item, StagedBatch):
+        return item._to(there, True)
+    with there.on_loop():
+        moved: Batch[Any] = item.to(f"cuda:{there.number}", non_blocking=True)
+    return moved

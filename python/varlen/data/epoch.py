@@ -12,10 +12,11 @@ from varlen.backends.values import ArrayT
 from varlen.data.batch import Batch
 from varlen.data.buffers import Buffers
 from varlen.data.device_loader import ahead
+from varlen.data.devices import usable_device
 from varlen.data.options import BatchOptions
 from varlen.data.plan import Seed
 from varlen.data.prefetch import Prefetcher
-from varlen.data.staging import Ring, usable_device
+from varlen.data.staging import Ring
 
 if TYPE_CHECKING:
     from varlen.data.dataset import Dataset
@@ -134,6 +135,7 @@ class Epoch(Generic[ArrayT]):
         if self._prefetch == 0:
             yield from map(make, rows)
             return
-        ring = Ring(usable_device(device), self._prefetch + 1)
+        framework = self._options.values["framework"] or "torch"
+        ring = Ring(usable_device(device, framework).number, self._prefetch + 1)
         with Prefetcher(lambda batch, _: make(batch, ring), rows, depth=self._prefetch) as staged:
             yield from ahead(staged, device)

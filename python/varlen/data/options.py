@@ -12,6 +12,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_bool, as_dtype, as_int, as_list, one_of, refuse_gradient, unmasked, word_as_id
+from varlen.backends.devices import device_name, framework_of
 from varlen.backends.values import is_tensor, memory_of
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class ArrayBatchKeywords(_LayoutKeywords, total=False):
 class BatchKeywords(ArrayBatchKeywords, total=False):
     """The options of batches of a dataset's rows; `Dataset.batch` says what each does."""
 
-    framework: Literal["numpy", "torch"] | None
+    framework: Literal["numpy", "torch", "cupy"] | None
     device: Any
 
 
@@ -95,7 +96,7 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
     "padding_side": ("left", "right"),
     "truncate": ("left", "right"),
     "layout": ("padded", "ragged"),
-    "framework": ("numpy", "torch", None),
+    "framework": ("numpy", "torch", "cupy", None),
 }
 
 
@@ -139,13 +140,7 @@ class BatchOptions:
         for name, one in dtype.items() if isinstance(dtype, Mapping) else (("dtype", dtype),):
             if one is not None:
                 as_dtype(one, f"dtype of {name!r}" if one is not dtype else name, objects=True)
-        self.device = None if values["device"] is None else device_name(values["device"])
-        if self.device is not None:
-            if values["framework"] == "numpy":
-                raise ValueError("framework: arrays of NumPy have no device; leave device out, or framework")
-            values["framework"] = "torch"
-        if self.device == "cpu":
-            self.device = None
+        self.device = self._checked_device(values)
         if values["window"] is not None and values["max_len"] is None:
             raise ValueError(f"window: {values['window']!r} needs max_len")
         if values["layout"] == "ragged":
@@ -154,6 +149,22 @@ class BatchOptions:
                     raise ValueError(f"{name}: a ragged batch has no padding; take layout='padded'")
             if len(self.per_axis("max_len")) > 1:
                 raise ValueError("max_len: a ragged batch cuts its first axis only; give one number")
+
+    @staticmethod
+    def _checked_device(values: BatchKeywords) -> str | None:
+        """The name of the device that batches go to, whose framework is set; None for the host."""
+        if values["device"] is None:
+            if values["framework"] != "cupy":
+                return None
+            values["device"] = "cuda"
+        name = device_name(values["device"])
+        if values["framework"] == "numpy":
+            raise ValueError("framework: arrays of NumPy have no device; leave device out, or framework")
+        if name == "cpu" and values["framework"] == "cupy":
+            raise ValueError("framework: arrays of CuPy lie on CUDA devices, not on the CPU")
+        if values["framework"] is None:
+            values["framework"] = "torch" if name == "cpu" else framework_of(values["device"])
+        return None if name == "cpu" else name
 
     def per_axis(self, name: str) -> list[int]:
         """An option that is a number, or one for each ragged axis, as a list with -1 for none."""
@@ -206,36 +217,6 @@ class BatchOptions:
         return BatchOptions(**changed)
 
 
-_MOST_DEVICES = 127  # torch counts them in a byte
-
-
-def device_name(device: Any) -> str:
-    """What torch calls a device that batches can go to: "cpu", "cuda" or "cuda:1".
-
-    Raises
-    ------
-    TypeError
-        It is neither a text, nor a number, nor a device of torch.
-    ValueError
-        It is of another kind.
-
-    Examples
-    --------
-    >>> device_name(1), device_name("cuda")
-    ('cuda:1', 'cuda')
-    """
-    if isinstance(device, (int, np.integer)) and not isinstance(device, bool):
-        return f"cuda:{as_int(device, 'device', 0, _MOST_DEVICES)}"
-    name = device if isinstance(device, str) else str(device) if hasattr(device, "type") else None
-    if name is None:
-        raise TypeError(f"device: expected 'cuda', a number or a torch.device, got {type(device).__name__}")
-    kind, _, number = name.partition(":")
-    is_number = ":" not in name or (number.isdecimal() and int(number) <= _MOST_DEVICES)
-    if kind not in ("cpu", "cuda") or not is_number:
-        raise ValueError(f"device: expected 'cpu', 'cuda' or 'cuda:<number>', got {name!r}")
-    return "cpu" if kind == "cpu" else name
-
-
 class OptionsCache:
     """The options of earlier calls, found by their values, so that a loop checks its options once.
 
@@ -257,6 +238,12 @@ class OptionsCache:
 
     def __call__(self, given: BatchKeywords) -> BatchOptions:
         """The options, checked; those of an earlier call where the values are the same."""
+        device = given.get("device")
+        if device is not None:  # what was imported meanwhile counts
+            name, framework = device_name(device), given.get("framework")
+            if framework is None:
+                framework = "torch" if name == "cpu" else framework_of(device)
+            given = {**given, "device": name, "framework": framework}
         last = self._last
         names, values = tuple(given), tuple(given.values())
         if last is not None and all(map(is_, values, last[1])) and names == last[0]:

@@ -11,6 +11,7 @@ import numpy as np
 from varlen import _core
 from varlen.arguments import as_dtype, as_mapping
 from varlen.data.batch import Batch
+from varlen.data.devices import usable_device
 from varlen.data.edges import edge_joint
 from varlen.data.memory import ColumnLike
 from varlen.data.options import (
@@ -22,7 +23,7 @@ from varlen.data.options import (
     select_columns,
 )
 from varlen.data.staged import StagedBatch
-from varlen.data.staging import ring_of, usable_device
+from varlen.data.staging import ring_of
 from varlen.data.tensors import memory_of_buffer, tensor_dtype, to_tensors, torch_name
 
 __all__ = []
@@ -136,14 +137,15 @@ class BatchPlan:
     def _run_on(self, device: str, wanted: tuple[Any, ...], out: Any) -> Any:
         """The batch on a device, or in a block of the staging that `out` is."""
         is_staging = hasattr(out, "take")
-        staging = out if is_staging else ring_of(usable_device(device))
+        framework = self.options.values["framework"] or "torch"
+        staging = out if is_staging else ring_of(usable_device(device, framework).number)
         if hasattr(out, "grow"):
             raise TypeError("out: Buffers are memory of the host; the allocator of a device keeps its own")
         try:
             plan = _core.StagedBatch(self.batcher, *wanted)
         except OverflowError as error:
             raise overflow_of_padding(error, self.options.values) from None
-        staged = StagedBatch(plan, staging, device, self._torch_names)
+        staged = StagedBatch(plan, staging, device, framework, self._torch_names)
         return staged if is_staging else staged.to(out=out)
 
 

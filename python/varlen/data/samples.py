@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_dtype, as_int, as_list
+from varlen.arguments import as_dtype, as_int, as_list, one_of
 from varlen.backends.values import is_tensor
 from varlen.data.collator import collate_joints
 from varlen.data.options import (
@@ -87,6 +87,7 @@ class Collate:
     @with_options
     def __init__(self, **options: Unpack[PaddingKeywords]) -> None:
         check_names(options, PaddingKeywords)
+        one_of(options.get("framework"), "framework", ("numpy", "torch", None))
         self._options = BatchOptions(**options)
         self._values = self._options.values
         self._max_len = self._one_number("max_len")

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import os
+import sys
 import threading
 from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
 
 from varlen import _core
 
 if TYPE_CHECKING:
-    import torch
+    from numpy.typing import NDArray
 
 __all__: list[str] = []
 
@@ -21,14 +25,12 @@ _LEAST = 1 << 16
 class Block(Protocol):
     """Memory of the host, for one batch."""
 
-    bytes: torch.Tensor
-    is_pinned: bool
+    @property
+    def array(self) -> NDArray[np.uint8]:
+        """Its bytes."""
 
-    def sent(self) -> None:
-        """The copy to a device was put on the current stream."""
-
-    def dropped(self) -> None:
-        """Nothing was copied."""
+    def give_back(self) -> None:
+        """Nobody reads it any more, but a device that is doing so."""
 
 
 class Staging(Protocol):
@@ -38,15 +40,25 @@ class Staging(Protocol):
 
 
 class OwnBlock:
-    """Memory that nobody else waits for."""
+    """Memory that nobody else waits for.
 
-    def __init__(self, memory: torch.Tensor, is_pinned: bool = False) -> None:
-        self.bytes, self.is_pinned = memory, is_pinned
+    Parameters
+    ----------
+    memory
+        uint8, an array or a tensor.
+    """
 
-    def sent(self) -> None:
-        """Nothing to do: torch keeps pinned memory until it was copied."""
+    def __init__(self, memory: Any) -> None:
+        self._memory = memory
 
-    def dropped(self) -> None:
+    @property
+    def array(self) -> NDArray[np.uint8]:
+        """Its bytes."""
+        array: NDArray[np.uint8]
+        array = self._memory if isinstance(self._memory, np.ndarray) else self._memory.numpy()
+        return array
+
+    def give_back(self) -> None:
         """Nothing to do."""
 
 
@@ -55,117 +67,145 @@ class OwnStaging:
 
     def take(self, nbytes: int) -> OwnBlock:
         """A block of exactly so many bytes."""
+        loaders = sys.modules.get("torch.utils.data")
+        if loaders is None or loaders.get_worker_info() is None:
+            return OwnBlock(np.empty(nbytes, np.uint8))
         import torch
-        from torch.utils.data import get_worker_info
 
-        if get_worker_info() is None:
-            return OwnBlock(torch.empty(nbytes, dtype=torch.uint8))
-        # As default_collate does: a tensor that is sent would be copied there.
+        # As default_collate does: what is sent would be copied there.
         storage = torch.UntypedStorage._new_shared(nbytes)
         return OwnBlock(torch.empty(0, dtype=torch.uint8).set_(storage))
 
 
-class RingBlock:
-    """A pinned buffer of a ring, taken until the device has read it."""
+class PinnedBlock:
+    """A pinned buffer of a ring, taken until it is given back and the device has read it.
 
-    is_pinned = True
+    Parameters
+    ----------
+    ring
+        That gets it back, at the latest when nobody holds the block.
+    memory
+        The buffer.
+    nbytes
+        How much of it is used.
+    """
 
-    def __init__(self, ring: Ring) -> None:
-        import torch
-
+    def __init__(self, ring: Ring, memory: _core.PinnedMemory, nbytes: int) -> None:
         self._ring = ring
-        self._memory = torch.empty(0, dtype=torch.uint8)
-        self.bytes = self._memory
-        self.event: Any = None  # recorded behind the copy; None: there was none
+        self._memory: _core.PinnedMemory | None = memory
+        self.array: NDArray[np.uint8] = memory.bytes[:nbytes]
 
-    def fit(self, nbytes: int) -> None:
-        """Have so many bytes."""
-        import torch
+    def send(self, to: Any, non_blocking: bool = True) -> None:
+        """Copy it to memory of the device, on the current stream."""
+        assert self._memory is not None
+        self._memory.send(to, len(self.array))
+        if not non_blocking:
+            self._memory.wait()
 
-        if self._memory.numel() < nbytes:
-            size = max(nbytes + int(nbytes * _SLACK), _LEAST)
-            self._memory = torch.empty(size, dtype=torch.uint8, pin_memory=True)
-        self.bytes = self._memory[:nbytes]
+    def give_back(self) -> None:
+        """Be of use again, once the device has copied what is in it."""
+        memory, self._memory = self._memory, None
+        if memory is not None:
+            self._ring.put(memory)
 
-    def sent(self) -> None:
-        """Wait for the copy that was put on the current stream, then be of use again."""
-        import torch
+    __del__ = give_back
 
-        event = torch.Event(self._ring.device)
-        event.record(torch.accelerator.current_stream(self._ring.device))
-        self._ring.put(self, event)
-
-    def dropped(self) -> None:
-        """Be of use again at once."""
-        self._ring.put(self, None)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return OwnBlock, (self.array.copy(),)
 
 
 class Ring:
     """Pinned buffers that are used in turn: each is free once the device has copied what was in it.
 
     Who takes one waits for the device where all are on their way, and for other threads where all are being
-    written.
+    written. The memory is the CUDA runtime's own: no library of arrays is needed.
 
     Parameters
     ----------
     device
-        That reads them.
+        The number of the one that reads them.
     count
-        Of buffers.
+        Of buffers; None: as many as are needed, and nobody waits.
     """
 
-    def __init__(self, device: torch.device, count: int = 2) -> None:
+    def __init__(self, device: int, count: int | None = 2) -> None:
         self.device = device
-        self._missing = count  # buffers that nobody has needed yet
-        self._free: list[RingBlock] = []  # the one that was sent first comes first
+        self._missing: float = math.inf if count is None else count  # buffers that nobody has needed yet
+        self._free: list[_core.PinnedMemory] = []  # the one that was sent first comes first
         self._changed = threading.Condition()
+        self._process = os.getpid()
 
-    def take(self, nbytes: int) -> RingBlock:
+    def take(self, nbytes: int) -> PinnedBlock:
         """A buffer of at least so many bytes, which nobody reads."""
+        memory = self._next()
+        try:
+            if memory is not None:
+                if not memory.is_free():
+                    memory.wait()
+                if len(memory.bytes) < nbytes:
+                    memory = None
+            if memory is None:
+                memory = _core.PinnedMemory(self.device, max(nbytes + int(nbytes * _SLACK), _LEAST))
+        except BaseException:
+            self.put(memory)
+            raise
+        return PinnedBlock(self, memory, nbytes)
+
+    def _next(self) -> _core.PinnedMemory | None:
+        """A buffer that is free, or will be once the device has read it; None: one that is yet to be made."""
         with self._changed:
             while True:
-                block = next((one for one in self._free if one.event is None or one.event.query()), None)
-                if block is not None:
-                    self._free.remove(block)
-                    block.event = None
-                    break
+                memory = next((one for one in self._free if one.is_free()), None)
+                if memory is not None:
+                    self._free.remove(memory)
+                    return memory
                 if self._missing:
                     self._missing -= 1
-                    block = RingBlock(self)
-                    break
+                    return None
                 if self._free:
-                    block = self._free.pop(0)
-                    break
+                    return self._free.pop(0)
                 self._changed.wait()
-        try:
-            if block.event is not None:
-                block.event.synchronize()
-                block.event = None
-            block.fit(nbytes)
-        except BaseException:
-            block.dropped()
-            raise
-        return block
 
-    def put(self, block: RingBlock, event: Any) -> None:
-        """Give a buffer back, free once the event has come."""
+    def put(self, memory: _core.PinnedMemory | None) -> None:
+        """Give a buffer back, or the right to make one."""
+        if os.getpid() != self._process:
+            return  # its parent's, as is a thread that may hold the lock
         with self._changed:
-            block.event = event
-            self._free.append(block)
+            if memory is None:
+                self._missing += 1
+            else:
+                self._free.append(memory)
             self._changed.notify()
 
 
-_rings: dict[torch.device, Ring] = {}
+_rings: dict[tuple[int, int | None], Ring] = {}
 _making = threading.Lock()
 _parent_used_it = False
 
 
-def ring_of(device: torch.device) -> Ring:
-    """The ring of all batches that go to a device one at a time."""
+def ring_of(device: int, count: int | None = 2) -> Ring:
+    """The ring of all batches that go to a device one at a time; with a count of None of those that are
+    pinned on their own.
+    """
     with _making:
-        if device not in _rings:
-            _rings[device] = Ring(device)
-        return _rings[device]
+        key = device, count
+        if key not in _rings:
+            _rings[key] = Ring(device, count)
+        return _rings[key]
+
+
+def refuse_child() -> None:
+    """Refuse a child of a process that has used a device.
+
+    Raises
+    ------
+    RuntimeError
+        This is one.
+    """
+    if _parent_used_it:
+        raise RuntimeError(
+            "device: CUDA cannot be used in a forked child of a process that used it; spawn it instead"
+        )
 
 
 def _forget_after_fork() -> None:
@@ -177,34 +217,3 @@ def _forget_after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_after_fork)
-
-
-def usable_device(name: str) -> torch.device:
-    """The device of torch that has this name, with its number.
-
-    Raises
-    ------
-    RuntimeError
-        CUDA cannot be used here; what is missing is said.
-    ValueError
-        There is no device of that number.
-    """
-    import torch
-
-    import varlen.backends.torch  # makes tensors known to the core
-
-    if _parent_used_it:
-        raise RuntimeError(
-            "device: CUDA cannot be used in a forked child of a process that used it; spawn it instead"
-        )
-    if not _core.has_kernels():
-        raise RuntimeError(f"device: {varlen.cuda.status()}")
-    count = torch.accelerator.device_count()
-    if count == 0:
-        raise RuntimeError(f"device: torch {torch.__version__} sees no CUDA device")
-    device = torch.device(name)
-    if device.index is None:
-        return torch.device("cuda", torch.accelerator.current_device_index())
-    if device.index >= count:
-        raise ValueError(f"device: expected one of cuda:0 to cuda:{count - 1}, got {name}")
-    return device

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
+from varlen.backends import backend_of
+from varlen.backends.values import like
 from varlen.data.memory import Ints
 from varlen.data.options import BatchOptions
 from varlen.data.plan import Arrays, BatchPlan, Seed, draw_seed
 from varlen.data.staged import StagedBatch
-from varlen.data.tensors import to_tensors
 
 if TYPE_CHECKING:
     from varlen.data.rows import Rows
@@ -50,8 +51,9 @@ def run_unmapped(
         if isinstance(result, StagedBatch):
             result._replace(windows)
             return result
-        for name, at in (to_tensors(windows) if options.tensors else windows).items():
-            result[name][:] = at
+        for name, at in windows.items():
+            array = result[name]
+            backend_of(array).assign(array, like(at, array))
     return result
 
 

@@ -140,6 +140,8 @@ def _ranked(level: Level) -> list[str]:
 
 
 def _lengths(level: Level) -> list[str]:
+    if not level.is_on_host:
+        level.lengths  # noqa: B018  # rows are shown beside it, whose numbers the host needs
     return _range(level.shortest, level.longest) if len(level) else []
 
 

@@ -1,7 +1,7 @@
 """The joint dict: many ragged keys that share their nesting from the top down.
 
 `from varlen.joint import *` gives what `from nested_ragged_tensors.ragged_numpy import *` gave, and
-JointTensors.
+JointArrays.
 """
 
 import itertools
@@ -23,7 +23,7 @@ from varlen.joint.compat import (
 )
 from varlen.joint.dense import pprint_dense
 from varlen.joint.joint_dict import JointNestedRaggedTensorDict
-from varlen.joint.placed import JointTensors
+from varlen.joint.placed import JointArrays
 
 __all__ = [
     "NESTED_NUM_LIST_T",
@@ -32,8 +32,8 @@ __all__ = [
     "NP_UINT_TYPES",
     "NUM_LIST_T",
     "NUM_T",
+    "JointArrays",
     "JointNestedRaggedTensorDict",
-    "JointTensors",
     "Path",
     "is_ndim_list",
     "itertools",
@@ -43,7 +43,7 @@ __all__ = [
     "warnings",
 ]
 
-for _public in (JointNestedRaggedTensorDict, JointTensors, is_ndim_list, pprint_dense):
+for _public in (JointNestedRaggedTensorDict, JointArrays, is_ndim_list, pprint_dense):
     _public.__module__ = __name__  # where people import them from, and what a repr of the class says
 
 __getattr__ = loaded_from(

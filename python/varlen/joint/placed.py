@@ -9,6 +9,9 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_bool
+from varlen.backends import of_cupy
+from varlen.backends.bridge import cupy_for
+from varlen.backends.devices import framework_of
 from varlen.backends.values import device_of, memory_of
 from varlen.joint.state import JointState
 from varlen.types.placed import Placed
@@ -19,18 +22,18 @@ if TYPE_CHECKING:
 
     from varlen.joint.joint_dict import JointNestedRaggedTensorDict
 
-__all__ = ["JointTensors"]
+__all__ = ["JointArrays"]
 
 
-class JointTensors(Placed, dict[str, Any]):
-    """The keys of a joint dict as tensors, where they may lie on a device: Ragged, or a tensor at dim 0.
+class JointArrays(Placed, dict[str, Any]):
+    """The keys of a joint dict as tensors or arrays of CuPy, there or here: Ragged, or an array at dim 0.
 
     Levels are shared by all keys that lie under them. Made by `JointNestedRaggedTensorDict.to`.
 
     Parameters
     ----------
     values
-        A Ragged or a tensor for each key.
+        A Ragged, a tensor or an array for each key.
     dtypes
         What NumPy calls the dtypes of the values.
     source
@@ -59,7 +62,7 @@ class JointTensors(Placed, dict[str, Any]):
 
     @property
     def device(self) -> str:
-        """Where the values are, as tensors say it."""
+        """Where the values are, as torch says it."""
         return next((device_of(_rows_of(value)) for value in self.values()), "cpu")
 
     def to_joint(self) -> JointNestedRaggedTensorDict:
@@ -113,28 +116,33 @@ class PlacedMethods(JointState):
         """Where the values are: "cpu". `to` gives their tensors elsewhere."""
         return "cpu"
 
-    def to(self: Self, device: Any, non_blocking: bool = False) -> Self | JointTensors:
-        """The keys as tensors on a device, under the same levels.
+    def to(self: Self, device: Any, non_blocking: bool = False) -> Self | JointArrays:
+        """The keys as tensors or arrays of CuPy on a device, under the same levels.
 
         Parameters
         ----------
         device
-            A `torch.device`, or what makes one: "cuda", "cuda:1", "cpu", a number.
+            A `torch.device` or a `cupy.cuda.Device`, whose arrays they become; or a name or a number: "cuda",
+            "cuda:1", 0, "cpu". Such a name makes tensors where torch was imported, else arrays of CuPy where
+            that is installed, else tensors.
         non_blocking
-            Whether the call may return before the values are there; for that they have to be pinned before:
-            `J.pin_memory().to(device, non_blocking=True)`.
+            Whether the call may return before the values of tensors are there; for that they have to be
+            pinned before: `J.pin_memory().to(device, non_blocking=True)`.
 
         Returns
         -------
-        JointNestedRaggedTensorDict or JointTensors
-            The joint dict itself for the CPU; else its keys as Ragged of tensors, times as int64.
+        JointNestedRaggedTensorDict or JointArrays
+            The joint dict itself for the CPU; else its keys as Ragged of tensors or of arrays of CuPy, times
+            as int64.
 
         Raises
         ------
         RuntimeError
-            torch has no such device.
+            torch has no such device; or neither torch nor CuPy is installed.
+        ValueError
+            CuPy has no such device.
         TypeError
-            torch has no dtype for a key.
+            The library has no dtype for a key.
 
         Examples
         --------
@@ -145,9 +153,13 @@ class PlacedMethods(JointState):
         True
         >>> there = J.to("cuda") if torch.cuda.is_available() else J
         """
+        early = as_bool(non_blocking, "non_blocking")
+        if isinstance(device, str) and device.partition(":")[0] == "cpu":
+            return self
+        if framework_of(device) == "cupy":
+            return _on_cupy(self, device)
         import torch
 
-        early = as_bool(non_blocking, "non_blocking")
         place = torch.device(device)
         return self if place.type == "cpu" else _tensors_of(self).to(place, early)
 
@@ -168,8 +180,8 @@ class PlacedMethods(JointState):
         """
         return self
 
-    def cuda(self: Self, device: Any = "cuda", non_blocking: bool = False) -> Self | JointTensors:
-        """The keys as tensors on a CUDA device, as `to("cuda")`.
+    def cuda(self: Self, device: Any = "cuda", non_blocking: bool = False) -> Self | JointArrays:
+        """The keys as tensors or arrays of CuPy on a CUDA device, as `to("cuda")`.
 
         Parameters
         ----------
@@ -180,8 +192,8 @@ class PlacedMethods(JointState):
 
         Returns
         -------
-        JointTensors
-            The keys as Ragged of tensors.
+        JointArrays
+            The keys as Ragged of them.
 
         Examples
         --------
@@ -192,13 +204,18 @@ class PlacedMethods(JointState):
         """
         return self.to(device, non_blocking)
 
-    def pin_memory(self) -> JointTensors:
+    def pin_memory(self) -> JointArrays:
         """The keys as tensors in memory of the host that a device reads by itself.
 
         Returns
         -------
-        JointTensors
+        JointArrays
             The keys as Ragged of tensors.
+
+        Raises
+        ------
+        TypeError
+            torch is not installed: CuPy has no arrays in such memory.
 
         Examples
         --------
@@ -207,13 +224,31 @@ class PlacedMethods(JointState):
         >>> J = JointNestedRaggedTensorDict({"x": [[1.5, 2.5], [3.5]]})
         >>> pinned = J.pin_memory() if torch.cuda.is_available() else J
         """
-        return _tensors_of(self).pin_memory()
+        try:
+            tensors = _tensors_of(self)
+        except ModuleNotFoundError:
+            raise TypeError(
+                "pin_memory: makes tensors of torch, which is not installed; to('cuda') needs none of them"
+            ) from None
+        return tensors.pin_memory()
 
 
-def _tensors_of(joint: Any) -> JointTensors:
+def _tensors_of(joint: Any) -> JointArrays:
     """The values of a joint dict as tensors, which share their memory where it may be written."""
     from varlen.backends.torch.memory import tensor_of
 
+    return _as_arrays(joint, "torch", tensor_of)
+
+
+def _on_cupy(joint: Any, device: Any) -> JointArrays:
+    """The values of a joint dict as arrays of CuPy on a device."""
+    cupy = cupy_for(f"device: {device!r} without torch")
+    library: Any = of_cupy(cupy)
+    with library.library.at_named(device):
+        return _as_arrays(joint, "CuPy", cupy.asarray)
+
+
+def _as_arrays(joint: Any, framework: str, made: Callable[[Any], Any]) -> JointArrays:
     values: dict[str, Any] = {}
     dtypes: dict[str, np.dtype[Any]] = {}
     for name, value in joint.items():
@@ -222,7 +257,7 @@ def _tensors_of(joint: Any) -> JointTensors:
         if rows.dtype.kind in "mM":
             rows = rows.view(np.int64)
         elif rows.dtype.kind == "V":
-            raise TypeError(f"device: torch has no dtype for {rows.dtype}, that of {name!r}")
-        tensor = tensor_of(rows)
-        values[name] = Ragged(tensor, levels=value.levels) if isinstance(value, Ragged) else tensor
-    return JointTensors(values, dtypes, (type(joint), joint._meta or None))
+            raise TypeError(f"device: {framework} has no dtype for {rows.dtype}, that of {name!r}")
+        array = made(rows)
+        values[name] = Ragged(array, levels=value.levels) if isinstance(value, Ragged) else array
+    return JointArrays(values, dtypes, (type(joint), joint._meta or None))

@@ -39,7 +39,8 @@ def concatenate(raggeds: Iterable[RaggedT], axis: int = 0) -> RaggedT:
     Returns
     -------
     Ragged
-        Of the class of the first part; levels as `axis` says. The values are a copy.
+        Of the class of the first part; levels as `axis` says. The values are a copy. Lengths that lie on a
+        device are joined there, and nothing waits for them.
 
     Raises
     ------

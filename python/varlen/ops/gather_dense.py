@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from varlen.arguments import as_bool, as_int, overflow_of_multiple
-from varlen.backends import backend_of
+from varlen.backends import arrays, backend_of
+from varlen.backends.values import memory_of
 from varlen.ops.inputs import rows_and_levels
 
 if TYPE_CHECKING:
@@ -84,9 +85,11 @@ def gather_dense(
     Notes
     -----
     What `to_dense(X[indices], mask=True)` and `to_dense(positions(X[indices]))` give, without the rows
-    between. On a device it is one kernel, and one before it for another dtype. Indices that lie on the device
-    are looked at by nobody: the block is as wide as the longest of all sequences, or as `max_len`, and one
-    that is out of range gives fill. Where autograd follows X they are copied to the host.
+    between. On a device it is one kernel, and one more for another dtype, to which the rectangle's numbers
+    alone are changed. Indices that lie on the device are looked at by nobody: the block is as wide as the
+    longest of all sequences, or as `max_len`, and one that is out of range gives fill; of lengths that lie
+    there alone the block is as wide as their `max_len`, for any indices. Where autograd follows X indices and
+    lengths are copied to the host.
 
     Examples
     --------
@@ -104,7 +107,10 @@ def gather_dense(
     multiple = as_int(pad_to_multiple_of, "pad_to_multiple_of", 1)
     how = (padding_side, fill, max_len, truncate, dtype, multiple, max_bytes)
     try:
-        result: tuple[Any, ...] = backend_of(values).gather_dense(values, levels, indices, positions, *how)
+        backend = backend_of(values)
+        if hasattr(indices, "dtype") and backend is arrays:
+            indices = memory_of(indices)
+        result: tuple[Any, ...] = backend.gather_dense(values, levels, indices, positions, *how)
     except OverflowError as error:
         raise overflow_of_multiple(error) from None
     return result

@@ -76,7 +76,8 @@ def reduce_dense(
 
     Notes
     -----
-    Autograd follows tensors. On a device this is one kernel, and one more where a sequence is long.
+    Autograd follows tensors. On a device this is one kernel, and one more where a sequence is long. Of
+    lengths that lie there alone nothing is asked: one over the width is told when the level is used next.
 
     Examples
     --------

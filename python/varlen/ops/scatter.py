@@ -49,7 +49,8 @@ def gather_add(table: Any, indices: Any, *, out: Any = None) -> Rows:
     -------
     numpy.ndarray, torch.Tensor or Ragged
         (T, ...) of the dtype of the table, zeros where K is 0; a Ragged for Ragged indices. Summed from the
-        first index to the last: float16 and bfloat16 in float32, rounded once. Integers wrap, bool is an or.
+        first index to the last: float16 and bfloat16 in float32, rounded once; on a device in an order of its
+        own, the same at every call. Integers wrap, bool is an or.
 
     Raises
     ------
@@ -173,5 +174,5 @@ def _integers(indices: Any) -> Any:
     """Indices as they are, or what NumPy reads; an empty list holds integers too."""
     if hasattr(indices, "dtype"):
         return as_values(indices, "indices")
-    result = as_values(indices, "indices")
+    result: Any = as_values(indices, "indices")
     return result if np.size(result) else result.astype(np.int64)

@@ -195,7 +195,8 @@ def topk(
 
     Notes
     -----
-    Few of many are found in one pass over them, without sorting all.
+    Few of many are found in one pass over them, without sorting all. Of lengths that lie on a device alone
+    how many rows are found is asked of it, which waits; with `dense` nothing waits.
 
     Examples
     --------
@@ -208,13 +209,16 @@ def topk(
     """
     values, units, above = units_of(X, lengths, level)
     backend, most = backend_of(values), as_int(k, "k", 1)
-    best, which, kept = backend.sort(values, units, as_bool(largest, "largest"), most, True, True)
-    if not as_bool(dense, "dense"):
+    # How many rows are the best of lengths on a device nobody knows; a rectangle of them holds any number.
+    as_blocks = as_bool(dense, "dense")
+    first = None if as_blocks and not units.is_on_host else most
+    best, which, kept = backend.sort(values, units, as_bool(largest, "largest"), first, True, True)
+    if not as_blocks:
         levels = (*above, kept)
         return ragged_like(X, best, levels), ragged_like(X, which, levels)
     try:
-        best = backend.pad(best, (kept,), fill=fill, sizes=[most])
-        which = backend.pad(which, (kept,), fill=-1, sizes=[most])
+        best = backend.pad(best, (kept,), fill=fill, max_len=most, sizes=[most])
+        which = backend.pad(which, (kept,), fill=-1, max_len=most, sizes=[most])
     except OverflowError as error:
         raise rename_argument(error, "k") from None
     return wrap_units(X, best, above), wrap_units(X, which, above)

@@ -367,6 +367,7 @@ def _named(
     at: Any, level: Level, row_ids: Any, argument: str, trailing: tuple[int, ...]
 ) -> tuple[NDArray[Any], Level]:
     """What was named, laid end to end, and which of it belongs to each sequence."""
+    numbers: Any
     if isinstance(at, RaggedBase):
         if row_ids is not None:
             raise TypeError(f"row_ids: {argument} is a Ragged, which has its own")

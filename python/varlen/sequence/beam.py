@@ -233,7 +233,8 @@ class Beam:
         per_source, each = flatten_levels(candidates.levels), candidates.levels[1]
         self._no_nan(candidates.values, each, rows)
         best, which = Ragged._make(candidates.values, (per_source,)).topk(most)
-        level, scores = best.levels[0], best.values
+        level = best.levels[0]
+        scores: Any = best.values
         chosen = per_source.offsets[level.row_ids] + as_ints(which.values)
         possible = as_ints(scores > -math.inf)
         if not possible.all():

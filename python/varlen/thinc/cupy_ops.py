@@ -7,15 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from thinc import registry
 from thinc.backends import CupyOps
-from thinc.types import Padded
 
 from varlen.backends import of_cupy
-from varlen.interop.thinc import new_padded
 from varlen.thinc.sequence_ops import SequenceOps
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from varlen.backends.table import Backend
 
 
@@ -46,36 +42,6 @@ class VarlenCupyOps(SequenceOps, CupyOps):  # type: ignore[misc]
     @property
     def _verbs(self) -> Backend:  # type: ignore[override]
         return of_cupy(self.xp)
-
-    def list2padded(self, seqs: Sequence[Any]) -> Padded:
-        """Arrays side by side, time-major and the longest first.
-
-        Parameters
-        ----------
-        seqs
-            (length, width) arrays of one width.
-
-        Returns
-        -------
-        thinc.types.Padded
-            Its data is (longest, n, width) and never shares memory with the arrays; the other fields are
-            int32.
-
-        Notes
-        -----
-        As CupyOps' `list2padded`; arrays of equal length come in the same order.
-
-        Examples
-        --------
-        >>> ops = VarlenCupyOps()  # doctest: +SKIP
-        >>> ops.list2padded([ops.alloc2f(1, 1), ops.alloc2f(2, 1)]).data.shape  # doctest: +SKIP
-        (2, 2, 1)
-        """
-        if not len(seqs):
-            empty = self.alloc((0,), dtype="i")
-            return Padded(self.alloc((0, 0, 0)), empty, empty.copy(), empty.copy())
-        padded: Padded = new_padded(*self._verbs.list2padded(list(seqs)))
-        return padded
 
     def scatter_add(self, table: Any, indices: Any, values: Any) -> None:
         """Add each row of values to the row of table that its index names, in place and in their order.

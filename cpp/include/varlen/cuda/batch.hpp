@@ -51,6 +51,8 @@ struct BatchJob {
   Side cut = Side::right;
   const BatchArray* arrays = nullptr;
   std::int64_t count = 0;  ///< one launch for 24 of them
+  /// Which sequence of the first axis each of the n is, as in PadMore; null: one after another.
+  const std::int64_t* sequences = nullptr;
 };
 
 [[nodiscard]] Error batch(Stream stream, const BatchJob& job) noexcept;

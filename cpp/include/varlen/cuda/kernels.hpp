@@ -1,6 +1,6 @@
 // What computes on a device: one table, so that who calls it links nothing of CUDA. No function of it waits
-// for the device, but `download`. An error is told once, by the call that met it: nothing is left for the
-// next call of anybody.
+// for the device, but `download` and `wait`. An error is told once, by the call that met it: nothing is left
+// for the next call of anybody.
 #pragma once
 
 #include <cstdint>
@@ -101,7 +101,7 @@
 namespace varlen::cuda {
 
 /// Raised by one where the table changes: both sides are compiled apart.
-constexpr int kKernelsVersion = 3;
+constexpr int kKernelsVersion = 4;
 
 /// What a capsule of the table is called.
 constexpr const char* kKernelsName = "varlen.cuda.Kernels";
@@ -124,6 +124,19 @@ struct Kernels {
   /// `count` words, zeros, that the host and kernels of every device read and write, for ever; null where
   /// there are none.
   std::int64_t* (*common_words)(std::int64_t count) noexcept;
+  /// Memory of the host that devices read by themselves, made on behalf of one of them. kNoMemory where the
+  /// host has none to spare.
+  Error (*pin)(int device, std::int64_t bytes, void** memory) noexcept;
+  /// Waits for the devices that read it.
+  void (*unpin)(void* memory) noexcept;
+  /// From pinned memory to the device, once the stream comes to it; the event, made where it is null, comes
+  /// behind that. The bytes stay as they are until then. kCaptured where a graph captures the stream.
+  Error (*send)(Stream stream, const void* from, std::int64_t bytes, void* to, void** event) noexcept;
+  /// 0 where an event has come, kNotYet where it has not.
+  Error (*query)(void* event) noexcept;
+  /// Until an event has come.
+  Error (*wait)(void* event) noexcept;
+  void (*forget)(void* event) noexcept;
 
 #define VARLEN_FIELD(name) decltype(&cuda::name) name;
   VARLEN_CUDA_KERNELS(VARLEN_FIELD)

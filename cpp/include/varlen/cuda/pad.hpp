@@ -30,9 +30,9 @@ struct PadMore {
                         std::byte* out) noexcept;
 [[nodiscard]] Error pad_mask(Stream stream, const Offsets* levels, int depth, Range rows,
                              const std::int64_t* sizes, const Padding& how, std::byte* out) noexcept;
-/// `total` rows.
+/// `total` rows of what `pad` put in so; those that it cut are zeros.
 [[nodiscard]] Error unpad(Stream stream, const std::byte* dense, std::int64_t width, const Offsets* levels,
-                          int depth, const std::int64_t* sizes, Side side, std::int64_t total,
+                          int depth, const std::int64_t* sizes, const Padding& how, std::int64_t total,
                           std::byte* out) noexcept;
 
 }  // namespace varlen::cuda

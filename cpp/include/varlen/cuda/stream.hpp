@@ -18,6 +18,7 @@ constexpr Error kNotInitialized = 3;
 constexpr Error kOldDriver = 35;
 constexpr Error kNoImage = 209;
 constexpr Error kNoCompiler = 222;  ///< for the PTX of the module
+constexpr Error kNotYet = 600;      ///< of an event
 constexpr Error kCaptured = 900;
 
 }  // namespace varlen::cuda

@@ -45,7 +45,8 @@ struct Batch {
   static constexpr int kArrays = 24;
 
   Axis axes[kMostDepth];
-  Divisor below[kMostDepth + 1];  ///< slots of a sequence, of a child on the first axis, and so on
+  Divisor below[kMostDepth + 1];       ///< slots of a sequence, of a child on the first axis, and so on
+  View<const std::int64_t> sequences;  ///< null: one after another
   Array arrays[kArrays];
   int count;
   bool fill_left;
@@ -98,12 +99,18 @@ struct Batch {
       std::int64_t rest = at * array.tail;
       at = below[0].quotient(rest);
       rest -= at * below[0].by();
+      if (sequences.data != nullptr) {
+        at = sequences[at];
+        if (at < 0) at += axes[0].level.count();
+      }
       VARLEN_ROLLED for (int d = 0; d < array.depth; ++d) {
         const Axis& axis = axes[d];
         const std::int64_t slot = below[d + 1].quotient(rest);
         rest -= slot * below[d + 1].by();
-        if (at >= axis.level.count()) at = -1;
-        if (at < 0) break;
+        if (at < 0 || at >= axis.level.count()) {
+          at = -1;
+          break;
+        }
         const std::int64_t start = axis.level.start(at);
         const std::int64_t length = axis.level.end(at) - start;
         const std::int64_t kept = length < axis.keep ? length : axis.keep;
@@ -170,6 +177,7 @@ Error batch(Stream stream, const BatchJob& job) noexcept {
   Batch body{};
   body.fill_left = job.side == Side::left;
   body.cut_left = job.cut == Side::left;
+  body.sequences = {job.sequences, job.n};
   // An axis without slots has no rows below it, but arrays above it do.
   std::int64_t slots = std::max<std::int64_t>(job.n, 1);
   for (int d = 0; d < job.depth; ++d) slots *= std::max<std::int64_t>(job.axes[d].slots, 1);

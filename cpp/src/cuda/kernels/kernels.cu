@@ -2,10 +2,15 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include "support/launch.hpp"
 #include "support/start.hpp"
 #include "varlen/cuda/kernels.hpp"
+
+#if !defined(__CUDACC__)
+#include "support/asked_host.hpp"
+#endif
 
 namespace varlen::cuda {
 
@@ -15,7 +20,7 @@ namespace {
 
 static_assert(kNoMemory == cudaErrorMemoryAllocation && kNotInitialized == cudaErrorInitializationError &&
               kOldDriver == cudaErrorInsufficientDriver && kNoImage == cudaErrorNoKernelImageForDevice &&
-              kNoCompiler == cudaErrorUnsupportedPtxVersion &&
+              kNoCompiler == cudaErrorUnsupportedPtxVersion && kNotYet == cudaErrorNotReady &&
               kCaptured == cudaErrorStreamCaptureUnsupported);
 
 cudaStream_t queue_of(Stream stream) noexcept {
@@ -77,15 +82,76 @@ Error follow(Stream earlier, Stream later) noexcept {
   return error;
 }
 
+/// What a thread does about memory while another stream may be captured.
+class Relaxed {
+ public:
+  Relaxed() noexcept : error_(told(cudaThreadExchangeStreamCaptureMode(&mode_))) {}
+  Relaxed(const Relaxed&) = delete;
+  Relaxed& operator=(const Relaxed&) = delete;
+  ~Relaxed() {
+    if (error_ == 0) (void)told(cudaThreadExchangeStreamCaptureMode(&mode_));
+  }
+  [[nodiscard]] Error error() const noexcept { return error_; }
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+  Error error_;
+};
+
+Error allocate(std::int64_t bytes, unsigned flags, void** memory) noexcept {
+  const Relaxed relaxed;
+  if (relaxed.error() != 0) return relaxed.error();
+  return told(cudaHostAlloc(memory, static_cast<std::size_t>(bytes), cudaHostAllocPortable | flags));
+}
+
 std::int64_t* common_words(std::int64_t count) noexcept {
-  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;  // where another stream is captured meanwhile
-  if (told(cudaThreadExchangeStreamCaptureMode(&mode)) != 0) return nullptr;
+  const std::int64_t size = count * static_cast<std::int64_t>(sizeof(std::int64_t));
   void* words = nullptr;
-  const std::size_t size = static_cast<std::size_t>(count) * sizeof(std::int64_t);
-  if (told(cudaHostAlloc(&words, size, cudaHostAllocPortable | cudaHostAllocMapped)) != 0) words = nullptr;
-  (void)told(cudaThreadExchangeStreamCaptureMode(&mode));
-  if (words != nullptr) std::memset(words, 0, size);
+  if (allocate(size, cudaHostAllocMapped, &words) != 0) return nullptr;
+  std::memset(words, 0, static_cast<std::size_t>(size));
   return static_cast<std::int64_t*>(words);
+}
+
+Error pin(int device, std::int64_t bytes, void** memory) noexcept {
+  const OnDevice here(device);
+  return allocate(bytes, 0, memory);
+}
+
+void unpin(void* memory) noexcept {
+  const Relaxed relaxed;
+  (void)told(cudaFreeHost(memory));
+}
+
+Error send(Stream stream, const void* from, std::int64_t bytes, void* to, void** event) noexcept {
+  std::uint64_t capture = 0;
+  if (const Error error = capture_of(stream, &capture); error != 0) return error;
+  if (capture != 0) return kCaptured;
+  const OnDevice here(stream.device);
+  auto* behind = static_cast<cudaEvent_t>(*event);
+  if (behind == nullptr) {
+    if (const Error error = told(cudaEventCreateWithFlags(&behind, cudaEventDisableTiming)); error != 0) {
+      return error;
+    }
+    *event = behind;
+  }
+  if (bytes > 0) {
+    const Error error = told(
+        cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyHostToDevice, queue_of(stream)));
+    if (error != 0) return error;
+  }
+  return told(cudaEventRecord(behind, queue_of(stream)));
+}
+
+Error query(void* event) noexcept {
+  return told(cudaEventQuery(static_cast<cudaEvent_t>(event)));
+}
+
+Error wait(void* event) noexcept {
+  return told(cudaEventSynchronize(static_cast<cudaEvent_t>(event)));
+}
+
+void forget(void* event) noexcept {
+  (void)told(cudaEventDestroy(static_cast<cudaEvent_t>(event)));
 }
 
 #else
@@ -111,6 +177,7 @@ Error upload(Stream stream, const void* from, std::int64_t bytes, void* to) noex
 Error download(Stream, const void* from, std::int64_t bytes, void* to) noexcept {
   if (const Error error = host::take_error(); error != 0) return error;
   if (host::graph().capture() != 0) return kCaptured;
+  ++host::waits();
   if (bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(bytes));
   return 0;
 }
@@ -121,6 +188,42 @@ Error follow(Stream, Stream) noexcept {
 
 std::int64_t* common_words(std::int64_t count) noexcept {
   return static_cast<std::int64_t*>(std::calloc(static_cast<std::size_t>(count), sizeof(std::int64_t)));
+}
+
+Error pin(int, std::int64_t bytes, void** memory) noexcept {
+  if (const Error error = host::take_error(); error != 0) return error;
+  *memory = std::malloc(static_cast<std::size_t>(bytes));
+  return *memory != nullptr || bytes == 0 ? 0 : kNoMemory;
+}
+
+void unpin(void* memory) noexcept {
+  std::free(memory);
+}
+
+Error send(Stream stream, const void* from, std::int64_t bytes, void* to, void** event) noexcept {
+  if (const Error error = host::take_error(); error != 0) return error;
+  if (host::graph().capture() != 0) return kCaptured;
+  if (*event == nullptr) *event = new (std::nothrow) host::Event;
+  if (*event == nullptr) return kNoMemory;
+  if (bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(bytes));
+  host::asked().note_of("pinned copy on ", stream.handle);
+  host::asked().note_of("record ", stream.handle);
+  static_cast<host::Event*>(*event)->has_come = !host::asked().holds_events;
+  return 0;
+}
+
+Error query(void* event) noexcept {
+  return static_cast<host::Event*>(event)->has_come ? 0 : kNotYet;
+}
+
+Error wait(void* event) noexcept {
+  static_cast<host::Event*>(event)->has_come = true;
+  host::asked().note("synchronize");
+  return 0;
+}
+
+void forget(void* event) noexcept {
+  delete static_cast<host::Event*>(event);
 }
 
 #endif
@@ -135,6 +238,12 @@ const Kernels& kernels() noexcept {
                              .capture_of = &capture_of,
                              .follow = &follow,
                              .common_words = &common_words,
+                             .pin = &pin,
+                             .unpin = &unpin,
+                             .send = &send,
+                             .query = &query,
+                             .wait = &wait,
+                             .forget = &forget,
                              VARLEN_CUDA_KERNELS(VARLEN_ENTRY)};
 #undef VARLEN_ENTRY
   return table;

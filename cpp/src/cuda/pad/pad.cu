@@ -81,7 +81,7 @@ void set_axes(Rectangle& rectangle, const Offsets* levels, int depth, const std:
   for (int d = depth - 1; d >= 0; --d) {
     const std::int64_t keep = keeps != nullptr ? std::min(keeps[d], sizes[d]) : sizes[d];
     rectangle.axes[d] = {ends_of(levels[d]), Divisor(below, slots), sizes[d], keep};
-    below *= sizes[d];
+    below *= std::max<std::int64_t>(sizes[d], 1);  // rows that were all cut have no slot to be divided
   }
   rectangle.below = Divisor(below, slots);
 }
@@ -102,12 +102,13 @@ std::int64_t count_slots(Range rows, const std::int64_t* sizes, int depth) noexc
   return slots;
 }
 
-/// The rows of values, and the slots of a rectangle where they are.
+/// The rows of values, and the slots of a rectangle where they are; those that were cut have none.
 struct Cells {
   Axis axes[kMostDepth];
   Divisor below;
   int depth;
   bool fill_left;
+  bool cut_left;
 
   [[nodiscard]] VARLEN_DEVICE Among scope(std::int64_t first, std::int64_t last) const {
     return InSequences{axes[depth - 1].level}.scope(first, last);
@@ -120,8 +121,12 @@ struct Cells {
       const bool inner = d == depth - 1;
       const std::int64_t above =
           axis.level.holding(at, inner ? among.first : 0, inner ? among.last : axis.level.count() - 1);
-      const std::int64_t shift = fill_left ? axis.slots - axis.level.length(above) : 0;
-      cell += axis.below.by() * (shift + at - axis.level.start(above));
+      const std::int64_t start = axis.level.start(above);
+      const std::int64_t length = axis.level.end(above) - start;
+      const std::int64_t kept = length < axis.keep ? length : axis.keep;
+      const std::int64_t place = at - start - (cut_left ? length - kept : 0);
+      if (place < 0 || place >= kept) return -1;
+      cell += axis.below.by() * (fill_left ? place + axis.slots - kept : place);
       at = above;
     }
     return cell + below.by() * at;
@@ -153,12 +158,13 @@ Error pad_mask(Stream stream, const Offsets* levels, int depth, Range rows, cons
 }
 
 Error unpad(Stream stream, const std::byte* dense, std::int64_t width, const Offsets* levels, int depth,
-            const std::int64_t* sizes, Side side, std::int64_t total, std::byte* out) noexcept {
+            const std::int64_t* sizes, const Padding& how, std::int64_t total, std::byte* out) noexcept {
   Cells cells{};
   if (total == 0) return 0;
   const std::int64_t count = count_slots({0, levels[0].count}, sizes, depth);
-  set_axes(cells, levels, depth, sizes, nullptr, count);
-  cells.fill_left = side == Side::left;
+  set_axes(cells, levels, depth, sizes, how.keeps, count);
+  cells.fill_left = how.side == Side::left;
+  cells.cut_left = how.cut == Side::left;
   return move_rows(stream, cells, {dense, count, width}, total, {}, out);
 }
 

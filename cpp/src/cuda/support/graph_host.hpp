@@ -41,6 +41,12 @@ inline Graph& graph() {
   return one;
 }
 
+/// How often somebody waited for a stream.
+inline std::int64_t& waits() noexcept {
+  static std::int64_t count = 0;
+  return count;
+}
+
 /// What the next launch fails with; 0 for none.
 inline int& next_error() noexcept {
   static int error = 0;

@@ -79,6 +79,8 @@ class Arithmetic(Of):
     def diff(self, values: Any, level: Level, n: int = 1) -> tuple[Any, Level]:
         """Each row less the one before it in its sequence, n times over, and their level."""
         less = self.xp.not_equal if values.dtype == np.bool_ else self.xp.subtract
+        if not level.is_on_host:
+            level.sync()  # how many rows are left only its numbers say
         for _ in range(min(n, max(level.longest, 1))):  # once at least, for the dtype
             later, (kept,) = self.gather_window(values, (level,), FROM_THE_SECOND)
             sooner = self.gather_window(values, (level,), TO_THE_LAST_BUT_ONE)[0]

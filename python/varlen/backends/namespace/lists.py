@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from varlen import _core
 from varlen._core import Level, on_tensors
 from varlen.backends.namespace.library import Of, at_device
@@ -97,6 +99,9 @@ class Lists(Of):
         self, seqs: Any, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
     ) -> tuple[Any, Any, Any, Any]:
         """Arrays side by side, time-major, the longest first: the block, size_at_t, lengths and indices."""
+        if not len(seqs):
+            _, *counts = _core.list2padded([], ties, fill, max_bytes)
+            return self.xp.zeros((0, 0, 0), np.float32), *counts
         values, levels = self.from_list(seqs)
         if len(levels) > 1:
             raise ValueError(f"seqs: expected a list of arrays, got lists nested {len(levels)} deep")

@@ -12,10 +12,10 @@ import numpy as np
 from varlen import _core
 from varlen._core import Level, on_tensors
 from varlen.arguments import as_dtype, as_ints, is_zero
-from varlen.backends.namespace.library import Of
+from varlen.backends.namespace.library import Of, at_device
 from varlen.backends.namespace.values import always_fits
 from varlen.backends.numpy.attention import weighable
-from varlen.backends.numpy.dense import picked_levels
+from varlen.backends.numpy.dense import numbers_named, picked_levels
 from varlen.backends.numpy.edit import edit_distance
 from varlen.backends.numpy.mask import mask as mask_on_host
 from varlen.backends.numpy.mask import pair_of, shortened
@@ -127,18 +127,34 @@ class Verbs(Of):
     ) -> tuple[Any, ...]:
         """A rectangle and its mask, with positions behind them; nobody looks at indices on a device."""
         if dtype is not None and not always_fits(values.dtype, as_dtype(dtype, "dtype")):
-            values, dtype = self.cast(values, dtype, "values"), None
+            shape = (indices, positions, side, None, max_len, cut, None, *options)
+            return self._cast_dense(values, self.gather_dense(values, levels, *shape), fill, dtype)
         on_device = self.library.name_of_device(values) != "cpu"
         unseen = on_device and isinstance(indices, self.type) and indices.dtype == np.int64
         index = indices if unseen else self.on_host(indices)
+        if not (index is None or unseen or all(level.is_on_host for level in levels)):
+            index, unseen = self.like(numbers_named(levels, index), values), True
         picked = levels if index is None or unseen else picked_levels(levels, index)
         source = None if index is None else levels
         how = (side, self.on_host(fill), max_len, cut, dtype, *options)
         made: tuple[Any, ...] = on_tensors(_core.gather_dense, values, picked, source, index, positions, *how)
-        if positions and len(made) == 2:
-            places = self.of_level(picked[-1], "positions", values)
-            made = (*made, self.pad(places, picked, side, None, False, max_len, cut, None, None, *options))
         return made
+
+    @at_device
+    def _cast_dense(self, values: Any, made: tuple[Any, ...], fill: Any, dtype: Any) -> tuple[Any, ...]:
+        """A rectangle of values in another dtype, which its numbers are looked at for, not the others."""
+        block, mask, *positions = made
+        kind = as_dtype(dtype, "dtype")
+        row = None if fill is None else _core.fill_row(self.on_host(fill), kind, values.shape[1:], "fill")[0]
+        try:
+            block = self.cast(block, kind, "values")
+        except ValueError:
+            self.cast(values, kind, "values")  # which says where it lies among the values
+            raise
+        if row is not None:
+            there = mask.reshape(*mask.shape, *(1 for _ in values.shape[1:]))
+            block = self.xp.where(there, block, self.like(row, block))
+        return (block, mask, *positions)
 
     def weighable(self, values: Any, scores: Any) -> tuple[Any, Any]:
         """Values and scores in one float dtype; the scores of halves in float32."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
+from varlen.levels import equal_lengths
 
 if TYPE_CHECKING:
     from varlen.levels import Levels
@@ -27,6 +28,23 @@ def picked_levels(levels: Levels, indices: Any) -> Levels:
     """
     levels_of_picked: Levels = _core.gather(np.empty((levels[-1].total, 0), np.uint8), levels, indices)[1]
     return levels_of_picked
+
+
+def numbers_named(levels: Levels, indices: Any) -> Any:
+    """The numbers of the sequences that indices name, for which no length is looked at.
+
+    Raises
+    ------
+    IndexError
+        One is out of range.
+
+    Examples
+    --------
+    >>> numbers_named((vl.Level([3, 0, 2]),), [-1, 0])
+    array([2, 0])
+    """
+    count = len(levels[0])
+    return _core.gather(np.arange(count), (equal_lengths(count, 1),), indices)[0]
 
 
 def gather_dense(
@@ -55,8 +73,4 @@ def gather_dense(
     if indices is not None:
         picked, source = picked_levels(levels, indices), levels
     how = (side, fill, max_len, cut, dtype, multiple, max_bytes)
-    made: tuple[Any, ...] = _core.gather_dense(values, picked, source, indices, positions, *how)
-    if positions and len(made) == 2:  # only kernels of devices have them at hand
-        sizes = (max_len, cut, None, None, multiple, max_bytes)
-        made = (*made, _core.pad(picked[-1].positions, picked, side, None, False, *sizes))
-    return made
+    return _core.gather_dense(values, picked, source, indices, positions, *how)

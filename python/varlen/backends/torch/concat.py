@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,8 +48,14 @@ def interleave(values: list[Any], levels: list[Level], argument: str) -> tuple[t
     if all(_is_plain(x, first) for x in values):
         rows, level = _core.interleave([as_numpy(x) for x in values], levels)
         return from_memory(rows, first), level
-    ends = np.cumsum([0, *(len(x) for x in values)])
-    index, level = _core.interleave([np.arange(a, b) for a, b in pairwise(ends)], levels)
+    ends = list(accumulate((len(x) for x in values), initial=0))
+    numbers: Any = NotImplemented
+    if not on_host(first):
+        each = [torch.arange(a, b, device=first.device) for a, b in pairwise(ends)]
+        numbers = on_plain_tensors(_core.interleave, each, list(levels))
+    if numbers is None or numbers is NotImplemented:
+        numbers = _core.interleave([np.arange(a, b) for a, b in pairwise(ends)], levels)
+    index, level = numbers
     return take(concat(values), index), level
 
 

@@ -26,6 +26,8 @@ def diff(x: torch.Tensor, level: Level, n: int = 1) -> tuple[torch.Tensor, Level
     >>> diff(torch.tensor([3, 1, 4]), vl.Level([2, 1]))[0]
     tensor([-2])
     """
+    if not level.is_on_host:
+        level.sync()  # how many rows are left only its numbers say
     for _ in range(min(n, max(level.longest, 1))):  # once at least, for the dtype
         later, (kept,) = gather_window(x, (level,), FROM_THE_SECOND)
         sooner = gather_window(x, (level,), TO_THE_LAST_BUT_ONE)[0]

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 
 from varlen import _core
 from varlen._core import is_plain_tensor, on_tensors
-from varlen.backends.numpy.dense import picked_levels
+from varlen.backends.numpy.dense import numbers_named, picked_levels
 from varlen.backends.torch.autograd import has_no_name
 from varlen.backends.torch.cast import as_dtype
 from varlen.backends.torch.followers import is_followed
 from varlen.backends.torch.gather import gather
-from varlen.backends.torch.mask import of_level
-from varlen.backends.torch.memory import dtype_of, filled
+from varlen.backends.torch.memory import dtype_of, filled, like
 from varlen.backends.torch.pad import pad
 
 if TYPE_CHECKING:
@@ -49,6 +49,8 @@ def gather_dense(
         unseen = there and indices.device == x.device and indices.dtype is torch.int64
         index = indices.cpu() if there and not unseen else indices
         index = index.numpy() if isinstance(index, torch.Tensor) and not unseen else index
+        if not (index is None or unseen or all(level.is_on_host for level in levels)):
+            index, unseen = like(numbers_named(levels, index), x), True
         picked = levels if index is None or unseen else picked_levels(levels, index)
         row = None if fill is None else filled(fill, kind, tuple(x.shape[1:]))
         if row is not None and kind is torch.bfloat16:
@@ -58,11 +60,7 @@ def gather_dense(
         how = (side, row, max_len, cut, to, multiple, max_bytes)
         made: Any = on_tensors(_core.gather_dense, x, picked, source, index, positions, *how)
         if made is not NotImplemented:
-            return (
-                made
-                if len(made) == 3 or not positions
-                else (*made, _places(x, picked, side, max_len, cut, multiple))
-            )
+            return tuple(made)
     picked, rows = levels, x
     if indices is not None:
         rows, picked = gather(x, levels, indices.cpu() if there else indices)
@@ -79,13 +77,13 @@ def gather_dense(
         multiple,
         max_bytes,
     )
-    return (*made, _places(rows, picked, side, max_len, cut, multiple)) if positions else made
+    if not positions:
+        return made
+    nothing = np.empty((rows.shape[0], 0), np.uint8)
+    sizes = (side, None, max_len, cut, None, multiple, max_bytes)
+    places = _core.gather_dense(nothing, picked, None, None, True, *sizes)[2]
+    return (*made, like(places, rows))
 
 
 def _has_no_name(dtype: torch.dtype) -> bool:
     return dtype.is_floating_point and dtype.itemsize == 1
-
-
-def _places(x: torch.Tensor, levels: Levels, side: str, max_len: Any, cut: str, multiple: int) -> Any:
-    rows = of_level(levels[-1], "positions", x)
-    return pad(rows, levels, side, None, False, max_len, cut, None, None, multiple)

@@ -75,13 +75,14 @@ def _run_pad(
     return block
 
 
-def _run_unpad(d: Array, offsets: Any, sizes: Any, most: Any, total: int, side: str, cut: str) -> Array:
+def _run_unpad(d: Any, offsets: Any, sizes: Any, most: Any, total: int, side: str, cut: str) -> Array:
     levels = _levels_of(offsets)
-    if all(level.longest <= min(ends) for level, ends in zip(levels, _room(sizes, most), strict=True)):
+    room = [size if count < 0 else min(size, count) for size, count in zip(sizes, most, strict=True)]
+    if not isinstance(d, np.ndarray):
+        return _core.unpad(d, levels, side, None, room, cut)
+    if all(level.longest <= slots for level, slots in zip(levels, room, strict=True)):
         return _core.unpad(d, levels, side)
     rows, mask = _core.pad(np.arange(total), levels, side, None, True, _kept(most), cut, sizes=list(sizes))
-    if not isinstance(d, np.ndarray):
-        return NotImplemented
     result = np.zeros((total, *d.shape[len(levels) + 1 :]), d.dtype)
     result[rows[mask]] = d[mask]  # what was cut has no gradient
     return result
@@ -101,11 +102,6 @@ def _unpad_elsewhere(
 def _kept(most: Any) -> list[int | None]:
     """How many rows of a sequence are kept, level by level; None is no limit."""
     return [None if count < 0 else count for count in most]
-
-
-def _room(sizes: Any, most: Any) -> list[tuple[int, int]]:
-    """The slots of each level, and how many of them may hold data."""
-    return [(size, size if count < 0 else count) for size, count in zip(sizes, most, strict=True)]
 
 
 # A rectangle and its rows. `most` is how many rows of a sequence are kept at each level, -1 for all.

@@ -37,6 +37,7 @@ def _fake(block: torch.Tensor, offsets: Any, width: Any, total: Any, op: str, *_
 
 def _gradient(seen: SavedContext, d: torch.Tensor) -> torch.Tensor:
     offsets, width, total, op, side, *_ = seen.rest
+    total = offsets.total if type(total) is int and total < 0 else total
     nest = (offsets,) if type(offsets) is Level else [offsets]
     rows = expand_rows(d, offsets, total, op)
     result: torch.Tensor = pad_rows(rows, nest, (width,), (-1,), side, side, None, None)
@@ -99,5 +100,16 @@ def block_rows(op: str, block: torch.Tensor, level: Any, side: str, empty: Any, 
     )  # a tracer knows no bool where a schema has numbers
     width = block.shape[1] if block.ndim > 1 else 0
     verb = _sums if op in ("sum", "mean") else _plain
-    result: torch.Tensor = verb(block, level, width, level.total, op, side, number, float_of(ddof, "ddof"))
+    rows = _known_total(level)
+    result: torch.Tensor = verb(block, level, width, rows, op, side, number, float_of(ddof, "ddof"))
     return result
+
+
+def _known_total(level: Any) -> Any:
+    """How many rows there are; -1 of lengths on a device of which nobody said it."""
+    if type(level) is not Level or level.is_on_host:
+        return level.total
+    try:
+        return level.total
+    except ValueError:
+        return -1

@@ -1,0 +1,97 @@
+"""Devices by whatever names them, and whose arrays lie there where the caller's do not say it."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+from typing import Any, Literal
+
+import numpy as np
+
+from varlen.arguments import as_int
+
+__all__: list[str] = []
+
+_MOST_DEVICES = 127  # torch counts them in a byte
+
+
+def _of_cupy(device: Any) -> bool:
+    cupy = sys.modules.get("cupy")
+    return cupy is not None and isinstance(device, cupy.cuda.Device)
+
+
+def device_name(device: Any) -> str:
+    """What torch calls a device that batches can go to: "cpu", "cuda" or "cuda:1".
+
+    Raises
+    ------
+    TypeError
+        It is neither a text, nor a number, nor a device of torch or CuPy.
+    ValueError
+        It is of another kind.
+
+    Examples
+    --------
+    >>> device_name(1), device_name("cuda")
+    ('cuda:1', 'cuda')
+    """
+    if _of_cupy(device):
+        device = int(device.id)
+    if isinstance(device, (int, np.integer)) and not isinstance(device, bool):
+        return f"cuda:{as_int(device, 'device', 0, _MOST_DEVICES)}"
+    name = device if isinstance(device, str) else str(device) if hasattr(device, "type") else None
+    if name is None:
+        kind = type(device).__name__
+        raise TypeError(
+            f"device: expected 'cuda', a number, a torch.device or a cupy.cuda.Device, got {kind}"
+        )
+    kind, _, number = name.partition(":")
+    is_number = ":" not in name or (number.isdecimal() and int(number) <= _MOST_DEVICES)
+    if kind not in ("cpu", "cuda") or not is_number:
+        raise ValueError(f"device: expected 'cpu', 'cuda' or 'cuda:<number>', got {name!r}")
+    return "cpu" if kind == "cpu" else name
+
+
+def library_of(x: Any) -> Literal["torch", "cupy"] | None:
+    """The library of a tensor or an array of CuPy; None for anything else.
+
+    Examples
+    --------
+    >>> library_of(np.zeros(2)) is None
+    True
+    """
+    torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
+    if torch is not None and isinstance(x, torch.Tensor):
+        return "torch"
+    return "cupy" if cupy is not None and isinstance(x, cupy.ndarray) else None
+
+
+def framework_of(device: Any) -> Literal["torch", "cupy"]:
+    """Whose arrays what goes to a device becomes: those of the library that the device is of.
+
+    A name or a number says no library: then tensors where torch was imported, else arrays of CuPy where that
+    is installed, else tensors.
+
+    Raises
+    ------
+    RuntimeError
+        Neither is installed.
+
+    Examples
+    --------
+    >>> import torch
+    >>> framework_of("cuda")
+    'torch'
+    """
+    if _of_cupy(device):
+        return "cupy"
+    if sys.modules.get("torch") is not None:
+        return "torch"
+    if sys.modules.get("cupy") is not None or find_spec("cupy") is not None:
+        return "cupy"
+    if find_spec("torch") is not None:
+        return "torch"
+    raise RuntimeError(
+        "device: what lies there are arrays of CuPy or tensors of torch, and neither is installed: "
+        "pip install cupy-cuda13x, or torch"
+    )

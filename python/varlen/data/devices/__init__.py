@@ -1,0 +1,58 @@
+"""Devices that batches go to: memory there, and streams on which copies run ahead of the loop.
+
+`of_torch` has them for tensors, `of_cupy` for arrays of CuPy; `device` says what both give.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from varlen.data.staging import refuse_child
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from varlen.data.devices.device import Device
+
+__all__: list[str] = []
+
+
+def kind_name(framework: str, name: str, dtype: np.dtype[Any], torch_name: str | None) -> str:
+    """What a library calls the dtype of an output.
+
+    Raises
+    ------
+    TypeError
+        It has none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> kind_name("cupy", "day", np.dtype("M8[D]"), None)
+    'int64'
+    """
+    if framework == "torch":
+        from varlen.data.devices.of_torch import kind_name as name_of
+    else:
+        from varlen.data.devices.of_cupy import kind_name as name_of
+    return name_of(name, dtype, torch_name)
+
+
+def usable_device(name: str, framework: str) -> Device:
+    """The device of a library that has this name.
+
+    Raises
+    ------
+    RuntimeError
+        CUDA cannot be used here; what is missing is said.
+    ValueError
+        There is no device of that number.
+    """
+    refuse_child()
+    if framework == "torch":
+        from varlen.data.devices.of_torch import TorchDevice
+
+        return TorchDevice(name)
+    from varlen.data.devices.of_cupy import CupyDevice
+
+    return CupyDevice(name)

@@ -1,0 +1,200 @@
+"""Devices of CuPy: memory of its pool, its current streams."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from varlen.arguments import as_dtype
+from varlen.backends import of_cupy
+from varlen.backends.bridge import cupy_for
+from varlen.data.devices.device import number_of
+
+if TYPE_CHECKING:
+    from varlen.data.batch import Batch
+
+__all__: list[str] = []
+
+
+def kind_name(name: str, dtype: np.dtype[Any], torch_name: str | None) -> str:
+    """What CuPy calls the dtype of an output: times are int64, and bits that NumPy has no name for stay bits.
+
+    Raises
+    ------
+    TypeError
+        It has none.
+
+    Examples
+    --------
+    >>> kind_name("flag", np.dtype(bool), None)
+    'bool'
+    """
+    if dtype.kind in "mM":
+        return "int64"
+    if dtype.char in "gG" or (dtype.kind not in "biufc" and dtype.name != "bfloat16"):
+        raise TypeError(f"framework: CuPy has no dtype for {dtype}, that of {name!r}")
+    found: str = dtype.name
+    return found
+
+
+class CupyDevice:
+    """A CUDA device as CuPy has it.
+
+    Parameters
+    ----------
+    name
+        "cuda" or "cuda:1".
+    """
+
+    def __init__(self, name: str) -> None:
+        try:
+            self.xp = cupy = cupy_for("device: a batch without torch")
+        except TypeError as error:
+            raise RuntimeError(str(error)) from None
+        self._library = of_cupy(cupy).library  # type: ignore[attr-defined]
+        try:
+            count = cupy.cuda.runtime.getDeviceCount()
+        except cupy.cuda.runtime.CUDARuntimeError:
+            count = 0
+        self.number = number_of(name, count, lambda: int(cupy.cuda.Device().id) if count else 0)
+        if count == 0:
+            raise RuntimeError(f"device: CuPy {cupy.__version__} sees no CUDA device")
+        self.name = f"cuda:{self.number}"
+        self._ahead: tuple[Any, Any] | None = None  # the loop's stream, and the one of batches on their way
+
+    def ahead_of(self, loop: Any, side: Any) -> CupyDevice:
+        """The same for what is put on `side` and taken by `loop`."""
+        there = object.__new__(CupyDevice)
+        there.__dict__.update(self.__dict__)
+        there._ahead = loop, side
+        return there
+
+    def at(self) -> contextlib.AbstractContextManager[Any]:
+        """The current device is this one."""
+        guard: contextlib.AbstractContextManager[Any] = self._library.at(self.number)
+        return guard
+
+    def kind(self, name: str) -> np.dtype[Any]:
+        """The dtype of this name."""
+        return as_dtype(name, "framework")
+
+    @contextlib.contextmanager
+    def on_loop(self) -> Iterator[None]:
+        """Memory is of the pool's part for the loop's stream, where it is of use again in its order."""
+        with self.at(), contextlib.nullcontext() if self._ahead is None else self._ahead[0]:
+            yield
+
+    def empty(self, shape: tuple[int, ...], kind: Any) -> Any:
+        """Fresh memory, for whoever takes the batch."""
+        with self.on_loop():
+            try:
+                return self.xp.empty(shape, kind)
+            except TypeError:
+                raise TypeError(f"framework: CuPy has no dtype for {kind}") from None
+
+    def scratch(self, nbytes: int) -> Any:
+        """Fresh bytes, of the part for the current stream."""
+        with self.at():
+            return self.xp.empty(nbytes, np.uint8)
+
+    def ready(self) -> None:
+        """Wait for what the loop did with memory of its part before that came here."""
+        if self._ahead is not None:
+            loop, side = self._ahead
+            with self.at():
+                side.wait_event(loop.record())
+
+    def view(self, memory: Any, place: int, shape: tuple[int, ...], kind: Any) -> Any:
+        """An array that lies in bytes."""
+        with self.at():
+            return memory[place : place + math.prod(shape) * kind.itemsize].view(kind).reshape(shape)
+
+    def checked(self, given: Any, argument: str, shape: tuple[int, ...], kind: Any) -> Any:
+        """The front of an array that is written, in the shape that it gets."""
+        if not isinstance(given, self.xp.ndarray):
+            raise TypeError(
+                f"{argument}: expected an array of CuPy on {self.name}, got {type(given).__name__}"
+            )
+        where = self._library.name_of_device(given)
+        if where != self.name:
+            raise ValueError(f"{argument}: expected an array on {self.name}, got one on {where}")
+        if given.dtype != kind:
+            raise TypeError(f"{argument}: has dtype {given.dtype}, the batch gives {kind}")
+        count = math.prod(shape)
+        if not given.flags.c_contiguous:
+            raise ValueError(f"{argument}: must be contiguous")
+        if given.size < count:
+            raise ValueError(f"{argument}: has room for {given.size} entries, the batch needs {count}")
+        with self.at():
+            return given if given.shape == shape else given.reshape(-1)[:count].reshape(shape)
+
+    def address(self, array: Any) -> int:
+        """Of the memory of an array."""
+        return int(array.data.ptr)
+
+    def assign(self, array: Any, source: Any) -> None:
+        """Write an array."""
+        with self.at():
+            array[...] = self.xp.asarray(source)
+
+    def parts(self, array: Any) -> Any:
+        """Parts of a batch, as they are."""
+        return array
+
+    def lane(self) -> CupyLane:
+        """A stream of its own."""
+        return CupyLane(self)
+
+
+class _Sent(NamedTuple):
+    batch: Batch[Any]
+    event: Any
+
+
+# Streams that no loop has: CuPy's pool has a part for each stream that ever was.
+_idle: dict[int, list[Any]] = {}
+
+
+class CupyLane:
+    """A stream of CuPy. The pool gives memory of one stream without asking what others still do with it, so
+    batches lie in the part of the loop's stream, and what is written there first waits for that.
+
+    Parameters
+    ----------
+    there
+        The device.
+    """
+
+    def __init__(self, there: CupyDevice) -> None:
+        self._there = there
+        streams = _idle.setdefault(there.number, [])
+        with there.at():
+            self._side = streams.pop() if streams else there.xp.cuda.Stream(non_blocking=True)
+        self._loop: Any = None  # of the last batch that was sent and not received
+
+    def _current(self) -> Any:
+        return self._there.xp.cuda.get_current_stream()
+
+    def send(self, move: Callable[[CupyDevice], Batch[Any]]) -> _Sent:
+        """Put a batch on its way."""
+        with self._there.at():
+            self._loop = self._current()
+            with self._side:
+                return _Sent(move(self._there.ahead_of(self._loop, self._side)), self._side.record())
+
+    def receive(self, sent: _Sent) -> Batch[Any]:
+        """The batch, for the loop's stream."""
+        with self._there.at():
+            self._current().wait_event(sent.event)
+        return sent.batch
+
+    def close(self) -> None:
+        """Memory of batches that nobody received is the loop's again."""
+        if self._loop is not None:
+            with self._there.at():
+                self._loop.wait_event(self._side.record())
+        _idle[self._there.number].append(self._side)

@@ -1,0 +1,148 @@
+"""Devices of torch: memory of its allocator, its current streams."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+import varlen.backends.torch  # noqa: F401  # makes tensors known to the core
+from varlen.data.devices.device import number_of
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from varlen.data.batch import Batch
+
+__all__: list[str] = []
+
+
+def kind_name(name: str, dtype: np.dtype[Any], torch_name: str | None) -> str:
+    """What torch calls the dtype of an output.
+
+    Raises
+    ------
+    TypeError
+        It has none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> kind_name("flag", np.dtype(bool), None)
+    'bool'
+    """
+    found = "int64" if dtype.kind in "mM" else torch_name or dtype.name
+    if not isinstance(getattr(torch, found, None), torch.dtype):
+        raise TypeError(f"framework: torch has no dtype for {dtype}, that of {name!r}")
+    return found
+
+
+class TorchDevice:
+    """A CUDA device as torch has it.
+
+    Parameters
+    ----------
+    name
+        "cuda" or "cuda:1".
+    """
+
+    def __init__(self, name: str) -> None:
+        count = torch.accelerator.device_count()
+        self.number = number_of(name, count, torch.accelerator.current_device_index if count else lambda: 0)
+        if count == 0:
+            raise RuntimeError(f"device: torch {torch.__version__} sees no CUDA device")
+        self.device = torch.device("cuda", self.number)
+
+    def kind(self, name: str) -> torch.dtype:
+        """The dtype of this name."""
+        found: torch.dtype = getattr(torch, name)
+        return found
+
+    def on_loop(self) -> contextlib.AbstractContextManager[Any]:
+        """Anywhere: the allocator knows on which stream it gave memory."""
+        return contextlib.nullcontext()
+
+    def empty(self, shape: tuple[int, ...], kind: torch.dtype) -> torch.Tensor:
+        """Fresh memory."""
+        memory: torch.Tensor = torch.empty(shape, dtype=kind, device=self.device)
+        return memory
+
+    def scratch(self, nbytes: int) -> torch.Tensor:
+        """Fresh bytes."""
+        return self.empty((nbytes,), torch.uint8)
+
+    def ready(self) -> None:
+        """Nothing to do, as for `on_loop`."""
+
+    def view(
+        self, memory: torch.Tensor, place: int, shape: tuple[int, ...], kind: torch.dtype
+    ) -> torch.Tensor:
+        """A tensor that lies in bytes."""
+        end = place + math.prod(shape) * kind.itemsize
+        found: torch.Tensor = memory[place:end].view(kind).view(shape)
+        return found
+
+    def checked(self, given: Any, argument: str, shape: tuple[int, ...], kind: torch.dtype) -> torch.Tensor:
+        """The front of a tensor that is written, in the shape that it gets."""
+        if not isinstance(given, torch.Tensor):
+            raise TypeError(f"{argument}: expected a tensor on {self.device}, got {type(given).__name__}")
+        if given.device != self.device:
+            raise ValueError(f"{argument}: expected a tensor on {self.device}, got one on {given.device}")
+        if given.dtype != kind:
+            raise TypeError(f"{argument}: has dtype {given.dtype}, the batch gives {kind}")
+        count = math.prod(shape)
+        if not given.is_contiguous():
+            raise ValueError(f"{argument}: must be contiguous")
+        if given.numel() < count:
+            raise ValueError(f"{argument}: has room for {given.numel()} entries, the batch needs {count}")
+        return given if tuple(given.shape) == shape else given.detach().view(-1)[:count].view(shape)
+
+    def address(self, array: torch.Tensor) -> int:
+        """Of the memory of a tensor."""
+        return int(array.data_ptr())
+
+    def assign(self, array: torch.Tensor, source: Any) -> None:
+        """Write a tensor."""
+        array.copy_(torch.as_tensor(source), non_blocking=True)
+
+    def parts(self, array: torch.Tensor) -> torch.Tensor:
+        """Parts of a batch as int64: torch takes uint8 for a mask."""
+        numbers: torch.Tensor = array.to(torch.int64)
+        return numbers
+
+    def lane(self) -> TorchLane:
+        """A stream of its own."""
+        return TorchLane(self)
+
+
+class TorchLane:
+    """A stream of torch; its allocator keeps what was made there until the loop's stream has done its work.
+
+    Parameters
+    ----------
+    there
+        The device.
+    """
+
+    def __init__(self, there: TorchDevice) -> None:
+        self._there = there
+        self._side = torch.Stream(there.device)
+
+    def send(self, move: Callable[[TorchDevice], Batch[torch.Tensor]]) -> tuple[Batch[torch.Tensor], Any]:
+        """Put a batch on its way."""
+        with self._side:
+            return move(self._there), self._side.record_event()
+
+    def receive(self, sent: tuple[Batch[torch.Tensor], Any]) -> Batch[torch.Tensor]:
+        """The batch, for the loop's stream."""
+        batch, event = sent
+        stream = torch.accelerator.current_stream(self._there.device)
+        stream.wait_event(event)
+        batch.record_stream(stream)
+        return batch
+
+    def close(self) -> None:
+        """Nothing to do."""

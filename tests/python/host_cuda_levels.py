@@ -1,0 +1,203 @@
+"""What verbs need to know of lengths that lie on a device: each row of the table in docs/guides/gpu.md.
+
+pytest -p host_cuda tests/python/host_cuda_levels.py
+"""
+
+import itertools
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import varlen as vl
+from varlen import _core, _cuda_host, ops
+
+if "host_cuda" not in sys.modules:
+    raise RuntimeError("run this with pytest -p host_cuda")
+
+from host_cuda import device
+
+PAGE = Path(__file__).parents[2] / "docs/guides/gpu.md"
+LENGTHS = [3, 0, 2]
+X = np.random.default_rng(0).standard_normal((5, 2))
+SAID = {"nothing": {}, "`total`": {"total": 5}, "`max_len`": {"max_len": 3}, "the numbers: it waits": {}}
+FACTS = [*SAID][:3]
+
+
+def block_of(r):
+    return torch.arange(18.0, dtype=r.values.dtype, device=r.values.device).reshape(3, 3, 2) + r.values.sum()
+
+
+# By the row of the table and the name that stands there.
+VERBS = {
+    "nothing": {
+        "sum": lambda r: (r.sum(), r.mean(empty=0), r.max(empty=0), r.var(empty=0), r.argmax(empty=-1)),
+        "reduce_dense": lambda r: ops.reduce_dense(block_of(r).detach(), r.levels[0]),
+        "attention_pool": lambda r: ops.attention_pool(r, r.values[:, 0]),
+        "softmax": lambda r: r.softmax(),
+        "cumsum": lambda r: r.cumsum(),
+        "sort": lambda r: (r.sort(), r.argsort()),
+        "rank": lambda r: r.rank(),
+        "reverse": lambda r: r.reverse(),
+        "roll": lambda r: r.roll(1),
+        "shift": lambda r: r.shift(-1),
+        "seq2col": lambda r: ops.seq2col(r, 1),
+        "concatenate": lambda r: (
+            vl.concatenate([r, r * 2]),
+            vl.concatenate([r, r], 1),
+            vl.concatenate([r, r], 2),
+        ),
+        "stack": lambda r: (vl.stack([r, r * 2]), vl.stack([r, r], 1)),
+        "to_dense(max_len=)": lambda r: (
+            r.to_dense(max_len=3),
+            r.to_dense(max_len=2),
+            r.to_dense(max_len=2, padding_side="left", truncate="left"),
+        ),
+        "topk(dense=True)": lambda r: r.topk(2, dense=True),
+    },
+    "`total`": {
+        "row_ids": lambda r: r.row_ids,
+        "positions": lambda r: ops.positions(r),
+        "broadcast_rows": lambda r: ops.broadcast_rows(r, r.values[:3]),
+        "block_mask": lambda r: ops.block_mask(r),
+        "from_dense": lambda r: ops.from_dense(block_of(r), r.levels[0]),
+        "reduce_dense": lambda r: ops.reduce_dense(block_of(r), r.levels[0]),
+    },
+    "`max_len`": {
+        "to_dense": lambda r: r.to_dense(mask=True),
+        "mask": lambda r: ops.mask(r),
+        "gather_dense": lambda r: ops.gather_dense(vl.Ragged(r.values.detach(), r.levels[0]), [2, 0]),
+    },
+    "the numbers: it waits": {
+        "r[1]": lambda r: r[2],
+        "r[[2, 0]]": lambda r: r[[2, 0]],
+        "r[:, :2]": lambda r: r[:, :2],
+        "boolean_mask": lambda r: r.boolean_mask(torch.tensor([True, False, True]).cuda()),
+        "split": lambda r: r.split(2),
+        "windows": lambda r: ops.windows(r, size=2, step=1),
+        "seq2col(stride=2)": lambda r: ops.seq2col(r, 1, stride=2),
+        "diff": lambda r: r.diff(),
+        "topk": lambda r: r.topk(2),
+        "unique": lambda r: vl.Ragged(r.values[:, 0].detach(), r.levels[0]).unique(),
+        "spans": lambda r: ops.spans(r, [(0, 1), (1, 2)], row_ids=[0, 2]),
+        "pack": lambda r: r.pack().values,
+        "to_padded": lambda r: r.to_padded().data,
+        "torch.compile": lambda r: _compiled(r.values, r.levels[0]),
+    },
+}
+CASES = [(row, name) for row, verbs in VERBS.items() for name in verbs]
+
+
+def _mean(x, level):
+    return vl.Ragged(x, level).mean(empty=0)
+
+
+def _compiled(x, level):
+    torch.compiler.reset()
+    return torch.compile(_mean, fullgraph=True, backend="aot_eager")(x, level)
+
+
+def tensors(result):
+    if isinstance(result, (tuple, list)):
+        return [x for each in result for x in tensors(each)]
+    return [result.values] if isinstance(result, vl.Ragged) else [result]
+
+
+def numbers(result):
+    return [x.detach().cpu() for x in tensors(result)]
+
+
+def both_ways(step, level):
+    """What a step gives, and the gradient of its sum; with how often somebody waited."""
+    x = torch.tensor(X, device="cuda", requires_grad=True)
+    before = _cuda_host.waits() + device.waits()
+    results = step(vl.Ragged(x, level))
+    watched = [each.sum() for each in tensors(results) if each.requires_grad]
+    if watched:
+        sum(watched).backward()
+    waits = _cuda_host.waits() + device.waits() - before
+    return [*numbers(results), *([x.grad.cpu()] if watched else [])], waits
+
+
+def born(**said):
+    return vl.Level(torch.tensor(LENGTHS).cuda(), **said)
+
+
+@pytest.mark.parametrize(("row", "name"), CASES)
+def test_verbs_need_what_the_table_says(row, name):
+    step = VERBS[row][name]
+    found, waits = both_ways(step, born(**SAID[row]))
+    wanted, _ = both_ways(step, vl.Level(LENGTHS))
+    assert (waits > 0) == (row not in FACTS)
+    for x, y in itertools.zip_longest(found, wanted):
+        torch.testing.assert_close(x, y)
+
+
+def test_rows_of_the_table_name_the_verbs():
+    rows = dict(re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", PAGE.read_text(), re.MULTILINE))
+    for row, verbs in VERBS.items():
+        assert set(re.findall(r"`([^`]+)`", rows[row])) - {"empty="} == {*verbs}
+
+
+@pytest.mark.parametrize("name", ["`total`", "`max_len`"])
+def test_facts_that_nobody_gave_are_asked_for(name):
+    asked, level, x = name.strip("`"), born(), torch.tensor(X).cuda()
+    verb = {
+        "total": lambda: _core.on_tensors(_core.level_numbers, level, "row_ids", x),
+        "max_len": lambda: vl.Ragged(x, level).to_dense(),
+    }[asked]
+    with pytest.raises(ValueError, match=rf"^{asked}: .*give {asked}=, or call level.sync\(\)"):
+        verb()
+
+
+def test_text_shows_lengths_of_a_device_as_those_of_the_host():
+    x = torch.tensor(X).cuda()
+    assert repr(vl.Ragged(x, born())) == repr(vl.Ragged(x, vl.Level(LENGTHS)))
+    assert vl.Ragged(x, born())._repr_html_() == vl.Ragged(x, vl.Level(LENGTHS))._repr_html_()
+
+
+def test_named_sequences_are_found_without_their_lengths():
+    x = torch.tensor(X).cuda()
+    for named in ([2, 0], np.array([True, False, True]), slice(None, None, -1), torch.tensor([-1])):
+        r = vl.Ragged(x, born(max_len=3))
+        found = ops.gather_dense(r, named, positions=True)
+        wanted = ops.gather_dense(vl.Ragged(x, LENGTHS), named, positions=True, max_len=3)
+        assert not r.levels[0].is_on_host
+        width = wanted[0].shape[1]
+        assert all(torch.equal(a[:, :width], b) for a, b in zip(found, wanted, strict=True))
+        assert not found[1][:, width:].any()
+    with pytest.raises(IndexError, match="3"):
+        ops.gather_dense(vl.Ragged(x, born(max_len=3)), [3])
+
+
+def test_the_best_of_few_need_no_numbers_where_the_bound_says_so():
+    r = vl.Ragged(torch.tensor(X).cuda(), born(max_len=3))
+    before = _cuda_host.waits()
+    best, which = r.topk(4)
+    assert _cuda_host.waits() == before
+    assert torch.equal(best.values, r.sort(descending=True).values)
+    assert which.levels[0] is r.levels[0]
+
+
+def model(x, lengths):
+    r = vl.Ragged(x, lengths)
+    shares = r.softmax()
+    return shares.sum(), r.mean(empty=0), (shares * r).to_dense(max_len=4, fill=-1)
+
+
+def test_a_graph_of_lengths_on_a_device_takes_any():
+    torch.compiler.reset()
+    compiled = torch.compile(model, fullgraph=True, backend="aot_eager", dynamic=True)
+    for k, lengths in enumerate(([4, 0, 2], [1, 4, 1], [0, 2, 4], [4, 1, 1])):
+        with torch.compiler.set_stance("default" if k == 0 else "fail_on_recompile"):
+            results = []
+            for run in (compiled, model):
+                x = torch.randn(6, 2, generator=torch.Generator().manual_seed(k)).cuda().requires_grad_()
+                outputs = run(x, torch.tensor(lengths).cuda())
+                sum((each**2).sum() for each in outputs).backward()
+                results.append([*numbers(outputs), x.grad.cpu()])
+        for found, wanted in zip(*results, strict=True):
+            torch.testing.assert_close(found, wanted)
+    torch.compiler.reset()
