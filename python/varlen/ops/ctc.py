@@ -70,8 +70,9 @@ def ctc_loss(
     Notes
     -----
     As `torch.nn.functional.ctc_loss(reduction="none")` of padded rows, which is not made here; its mean
-    divides each loss by its number of labels. Autograd follows tensors once, as that of torch. Tensors on a CUDA device are padded there by
-    varlen, and torch computes. A sequence gives the same bits alone and in a batch.
+    divides each loss by its number of labels. Autograd follows tensors once, as that of torch. Tensors on a
+    CUDA device are padded there by varlen, and torch computes. A sequence gives the same bits alone and in a
+    batch.
 
     Examples
     --------

@@ -51,7 +51,7 @@ struct Room {
   std::int64_t bytes = 0;
 
   Room(std::int64_t longest, std::int64_t range) noexcept
-      : masks((range > 0 ? range : longest + 1) * (longest > kBits ? kStrip : 1)) {
+      : masks((range > 0 ? range : longest + 1) * (longest > kBits ? kStrip : 2)) {
     const std::int64_t keys = range > 0 ? 0 : longest;
     slots = range > 0 ? 0 : slots_for(longest);
     table = masks * static_cast<std::int64_t>(sizeof(Word));
@@ -60,6 +60,11 @@ struct Room {
     carries = text_ids + keys * static_cast<std::int64_t>(sizeof(std::int32_t));
     bytes = carries + longest;
   }
+};
+
+struct Pair {
+  Keys pattern;
+  Keys text;
 };
 
 /// What both sides begin and end with costs nothing.
@@ -130,20 +135,27 @@ class Distances {
     clear();
   }
 
-  std::int64_t of(Keys pattern, Keys text) noexcept {
-    if (!job_.mixed_signs) trim(pattern, text);
-    // Whichever way has fewer columns of words.
-    if (blocks_of(pattern.count) * text.count > blocks_of(text.count) * pattern.count) {
-      std::swap(pattern, text);
+  /// Those of the pairs, into `out`. Short ones go along their texts two by two, so that none waits for
+  /// itself.
+  template <class PairOf>
+  void of(Range some, PairOf pair_of, std::int64_t* out) noexcept {
+    std::int64_t waiting = -1;
+    Pair first{};
+    for (std::int64_t i = some.begin; i < some.end; ++i) {
+      const Pair pair = shorter(pair_of(i));
+      if (pair.pattern.count == 0 || pair.text.count == 0) {
+        out[i] = pair.pattern.count + pair.text.count;
+      } else if (job_.range == 0 || pair.pattern.count > kBits) {
+        out[i] = alone(pair);
+      } else if (waiting < 0) {
+        waiting = i;
+        first = pair;
+      } else {
+        two(first, pair, out[waiting], out[i]);
+        waiting = -1;
+      }
     }
-    if (pattern.count == 0 || text.count == 0) return pattern.count + text.count;
-    if (job_.range > 0) {
-      return across(Numbered<std::int64_t>{pattern.at, pattern.count, job_.low},
-                    Numbered<std::int64_t>{text.at, text.count, job_.low});
-    }
-    number(pattern, text);
-    return across(Numbered<std::int32_t>{pattern_ids_, pattern.count, 0},
-                  Numbered<std::int32_t>{text_ids_, text.count, 0});
+    if (waiting >= 0) out[waiting] = alone(first);
   }
 
  private:
@@ -179,6 +191,54 @@ class Distances {
       const bool is_there = slot.stamp == stamp_ && !(job_.mixed_signs && key < 0);
       text_ids_[j] = is_there ? slot.id : distinct;
     }
+  }
+
+  /// A pair without what both begin and end with, whichever way has fewer columns of words.
+  [[nodiscard]] Pair shorter(Pair pair) const noexcept {
+    if (!job_.mixed_signs) trim(pair.pattern, pair.text);
+    const auto steps = [](const Keys& a, const Keys& b) { return blocks_of(a.count) * b.count; };
+    if (steps(pair.pattern, pair.text) > steps(pair.text, pair.pattern)) std::swap(pair.pattern, pair.text);
+    return pair;
+  }
+
+  [[nodiscard]] Numbered<std::int64_t> as_numbers(const Keys& keys) const noexcept {
+    return {keys.at, keys.count, job_.low};
+  }
+
+  std::int64_t alone(const Pair& pair) noexcept {
+    if (job_.range > 0) return across(as_numbers(pair.pattern), as_numbers(pair.text));
+    number(pair.pattern, pair.text);
+    return across(Numbered<std::int32_t>{pattern_ids_, pair.pattern.count, 0},
+                  Numbered<std::int32_t>{text_ids_, pair.text.count, 0});
+  }
+
+  /// Two pairs whose patterns are a word each, and whose keys are numbers.
+  void two(const Pair& one, const Pair& other, std::int64_t& distance, std::int64_t& its_distance) noexcept {
+    const std::array<Numbered<std::int64_t>, 2> patterns{as_numbers(one.pattern), as_numbers(other.pattern)};
+    const std::array<Numbered<std::int64_t>, 2> texts{as_numbers(one.text), as_numbers(other.text)};
+    for (std::size_t p = 0; p < 2; ++p) {
+      Word* const masks = masks_ + p;
+      for (std::int64_t k = 0; k < patterns[p].count; ++k) masks[patterns[p][k] * 2] |= Word{1} << k;
+    }
+    Column column;
+    Column its_column;
+    const std::int64_t both = std::min(texts[0].count, texts[1].count);
+    for (std::int64_t j = 0; j < both; ++j) {
+      static_cast<void>(column.step(masks_[texts[0][j] * 2], 1U));
+      static_cast<void>(its_column.step(masks_[texts[1][j] * 2 + 1], 1U));
+    }
+    for (std::int64_t j = both; j < texts[0].count; ++j) {
+      static_cast<void>(column.step(masks_[texts[0][j] * 2], 1U));
+    }
+    for (std::int64_t j = both; j < texts[1].count; ++j) {
+      static_cast<void>(its_column.step(masks_[texts[1][j] * 2 + 1], 1U));
+    }
+    for (std::size_t p = 0; p < 2; ++p) {
+      Word* const masks = masks_ + p;
+      for (std::int64_t k = 0; k < patterns[p].count; ++k) masks[patterns[p][k] * 2] = 0;
+    }
+    distance = texts[0].count + column.change(patterns[0].count);
+    its_distance = texts[1].count + its_column.change(patterns[1].count);
   }
 
   template <class Id>
@@ -343,9 +403,10 @@ void edit_distance(const EditJob& job, const WorkShares& shares, std::byte* scra
       std::int64_t longest = 0;
       for (std::int64_t i = some.begin; i < some.end; ++i) longest = std::max(longest, longest_of(job, i));
       Distances pairs(job, longest, own);
-      for (std::int64_t i = some.begin; i < some.end; ++i) {
-        distances[i] = pairs.of(keys_of(job.a, job.a_keys, i), keys_of(job.b, job.b_keys, i));
-      }
+      const auto pair_of = [&](std::int64_t i) {
+        return Pair{keys_of(job.a, job.a_keys, i), keys_of(job.b, job.b_keys, i)};
+      };
+      pairs.of(some, pair_of, distances);
     }
   });
 }
