@@ -10,14 +10,13 @@
 #include "support/level.hpp"
 #include "support/operands.hpp"
 #include "support/raise.hpp"
-#include "varlen/copy.hpp"
 #include "varlen/model/memory.hpp"
 
 namespace varlen::bindings {
 
 namespace {
 
-/// Integers of any dtype as 64 bits in memory of our own; those of uint64 as they are.
+/// Integers of any dtype as 64 bits; those of uint64 as they are.
 Numbers edited_keys(PyObject* argument, const char* name) {
   const Numbers keys = numbers_of(argument, name);
   if (keys.array.ndim() != 1) {
@@ -26,13 +25,10 @@ Numbers edited_keys(PyObject* argument, const char* name) {
   if (is_float(keys.type)) {
     raise_type(std::string(name) + ": expected integers, got dtype " + str_of(keys.array.dtype()));
   }
+  if (keys.type == Type::u64 || keys.type == Type::i64) return keys;
   py::array wide = empty_ints(keys.array.shape(0));
-  const auto* const from = static_cast<const std::byte*>(keys.array.data());
-  if (keys.type == Type::u64 || keys.type == Type::i64) {
-    copy_bytes(bytes(wide), from, keys.array.nbytes());
-    return {wide, keys.type};
-  }
-  cast(cast_of(keys.type, Type::i64), from, keys.array.size(), bytes(wide));
+  cast(cast_of(keys.type, Type::i64), static_cast<const std::byte*>(keys.array.data()), keys.array.size(),
+       bytes(wide));
   return {wide, Type::i64};
 }
 

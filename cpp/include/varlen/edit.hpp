@@ -15,8 +15,8 @@ namespace varlen {
 
 struct EditJob {
   Offsets a;
-  Offsets b;                             ///< as many sequences
-  const std::int64_t* a_keys = nullptr;  ///< of nobody else, as those of b: read more than once
+  Offsets b;  ///< as many sequences
+  const std::int64_t* a_keys = nullptr;
   const std::int64_t* b_keys = nullptr;
   bool mixed_signs = false;  ///< one side is unsigned: keys with the highest bit differ from all of the other
   bool counted = false;

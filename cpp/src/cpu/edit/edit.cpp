@@ -51,7 +51,7 @@ struct Room {
   std::int64_t bytes = 0;
 
   Room(std::int64_t longest, std::int64_t range) noexcept
-      : masks((range > 0 ? range : longest + 1) * (longest > kBits ? kStrip : 2)) {
+      : masks((range > 0 ? range + 1 : longest + 1) * (longest > kBits ? kStrip : 2)) {
     const std::int64_t keys = range > 0 ? 0 : longest;
     slots = range > 0 ? 0 : slots_for(longest);
     table = masks * static_cast<std::int64_t>(sizeof(Word));
@@ -110,14 +110,19 @@ struct Column {
   }
 };
 
-/// Numbers of the keys of a side: from `low` on, those of its masks.
+/// Numbers of the keys of a side: from `low` on, those of its masks. Keys are checked where they are read,
+/// for another thread may write them: what is no number has that of no key, `limit`.
 template <class Id>
 struct Numbered {
   const Id* at;
   std::int64_t count;
-  Id low;
+  Word low;
+  Word limit;
 
-  [[nodiscard]] std::int64_t operator[](std::int64_t k) const noexcept { return at[k] - low; }
+  [[nodiscard]] std::int64_t operator[](std::int64_t k) const noexcept {
+    const Word id = static_cast<Word>(at[k]) - low;
+    return static_cast<std::int64_t>(id < limit ? id : limit);
+  }
 };
 
 /// Distances of the pairs of one share.
@@ -202,14 +207,15 @@ class Distances {
   }
 
   [[nodiscard]] Numbered<std::int64_t> as_numbers(const Keys& keys) const noexcept {
-    return {keys.at, keys.count, job_.low};
+    return {keys.at, keys.count, static_cast<Word>(job_.low), static_cast<Word>(job_.range)};
   }
 
   std::int64_t alone(const Pair& pair) noexcept {
     if (job_.range > 0) return across(as_numbers(pair.pattern), as_numbers(pair.text));
     number(pair.pattern, pair.text);
-    return across(Numbered<std::int32_t>{pattern_ids_, pair.pattern.count, 0},
-                  Numbered<std::int32_t>{text_ids_, pair.text.count, 0});
+    const auto none = static_cast<Word>(pair.pattern.count);
+    return across(Numbered<std::int32_t>{pattern_ids_, pair.pattern.count, 0, none},
+                  Numbered<std::int32_t>{text_ids_, pair.text.count, 0, none});
   }
 
   /// Two pairs whose patterns are a word each, and whose keys are numbers.
