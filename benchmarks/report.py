@@ -38,6 +38,7 @@ CHAPTERS = {
     "family": "sequence",
     "steps": "pack unpack rnn lstm",
     "matmul": "matmul",
+    "dims": "dim",
     "joint": "concat stack",
     "Thinc": "thinc transforms",
     "tensors": "tensor",

@@ -30,6 +30,7 @@ NOUNS = (
     "transforms",
     "lstm",
     "matmul",
+    "dim",
     "rnn",
     "joint",
     "offsets",

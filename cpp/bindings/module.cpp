@@ -37,6 +37,7 @@ PYBIND11_MODULE(_core, m) {
   bind_concat(m);
   bind_ctc(m);
   bind_device(m);
+  bind_dim(m);
   bind_edit(m);
   bind_erase(m);
   bind_expand(m);

@@ -42,6 +42,6 @@ def load():
     return device
 
 
-# What is asked of its streams is written down by `varlen._cuda_host`: see `asked` there. waits() gives how often
-# torch has waited.
+# What is asked of its streams is written down by `varlen._cuda_host`: see `asked` there. waits() gives how
+# often torch has waited.
 device = load()

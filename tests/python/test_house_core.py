@@ -28,6 +28,7 @@ ROOMS = {
     "concat": "include cpu bindings tests cpp-tests",
     "copy": "include support",
     "ctc": "include cpu bindings tests cpp-tests",
+    "dim": "bindings tests cpp-tests",
     "edit": "include cpu bindings tests cpp-tests",
     "erase": "include cpu bindings cpp-tests",
     "expand": "include cpu bindings cpp-tests",
