@@ -28,6 +28,7 @@ CHAPTERS = {
     "gather": "gather grid.gather",
     "reduce": "reduce",
     "softmax": "softmax",
+    "losses": "losses",
     "scan": "scan",
     "sort": "sort",
     "shift": "shift",

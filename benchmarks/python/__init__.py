@@ -24,6 +24,7 @@ NOUNS = (
     "scatter",
     "span",
     "softmax",
+    "losses",
     "sort",
     "thinc",
     "transforms",

@@ -46,7 +46,7 @@ Loop loop_of(const char* name, char type) {
     raise_type(std::string("numpy.") + name + ": expected a ufunc of two arrays");
   }
   for (int k = 0; k < ufunc->ntypes; ++k) {
-    const char* const types = ufunc->types + 3 * k;
+    const char* const types = ufunc->types + std::ptrdiff_t{3} * k;
     // NumPy's numbers of its types; their letters are in the order of the same numbers.
     static constexpr std::string_view kLetters = "?bBhHiIlLqQfdgFDG";
     if (types[0] < 0 || static_cast<std::size_t>(types[0]) >= kLetters.size()) continue;

@@ -1,6 +1,6 @@
 from collections.abc import Callable, Sequence
 from types import GenericAlias, ModuleType
-from typing import Any, Generic
+from typing import Any, Generic, Literal, overload
 
 from numpy import bool_, dtype, int32, int64, uint8, uint32, uint64
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -306,6 +306,15 @@ class StagedBatch:
     def outputs(self) -> list[tuple[str, dtype[Any] | None, tuple[int, ...], int]]: ...
     def write(self, block: NDArray[Any]) -> None: ...
 
+def backprop_ctc_loss(
+    d: NDArray[Any],
+    log_probs: NDArray[Any],
+    level: Level,
+    targets: ArrayLike,
+    target_level: Level,
+    blank: int,
+    zero_infinity: bool,
+) -> NDArray[Any]: ...
 def backprop_cumprod(
     dY: Any,
     values: Any,
@@ -368,6 +377,26 @@ def check_padded(
 def concat(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]: ...
 def concat_levels(levels: Sequence[Level]) -> Level: ...
 def count_expressions() -> int: ...
+@overload
+def ctc_loss(
+    log_probs: NDArray[Any],
+    level: Level,
+    targets: ArrayLike,
+    target_level: Level,
+    blank: int,
+    zero_infinity: bool,
+    gradient: Literal[False] = False,
+) -> NDArray[Any]: ...
+@overload
+def ctc_loss(
+    log_probs: NDArray[Any],
+    level: Level,
+    targets: ArrayLike,
+    target_level: Level,
+    blank: int,
+    zero_infinity: bool,
+    gradient: Literal[True],
+) -> tuple[NDArray[Any], NDArray[Any]]: ...
 
 cuda_state: str
 
@@ -375,6 +404,14 @@ def cut(
     X: NDArray[Any], lengths: Level, offset: ArrayLike, length: ArrayLike
 ) -> tuple[NDArray[Any], Level]: ...
 def divided_by_lengths(rows: NDArray[Any], level: Level) -> NDArray[Any]: ...
+@overload
+def edit_distance(
+    a: NDArray[Any], a_level: Level, b: NDArray[Any], b_level: Level, counts: Literal[False] = False
+) -> NDArray[int64]: ...
+@overload
+def edit_distance(
+    a: NDArray[Any], a_level: Level, b: NDArray[Any], b_level: Level, counts: Literal[True]
+) -> tuple[NDArray[int64], NDArray[int64]]: ...
 def einsum(
     equation: str,
     a: NDArray[Any],

@@ -26,7 +26,7 @@ constexpr std::int64_t kMoved = 512 << 10;
 // Rows of a piece of one large matrix: the other matrix is packed again for each piece, 2 % of its time.
 constexpr std::int64_t kRows = 768;
 // The largest product that OpenBLAS, and those that descend from it, compute on the caller alone.
-constexpr std::int64_t kAlone = 64 * 64 * 64;
+constexpr std::int64_t kAlone = std::int64_t{64} * 64 * 64;
 
 /// One thread in the library under matmul while pieces run on threads of ours, which it would stand in the
 /// way of. Calls that overlap share it; the last one puts back what was there. Products of others meanwhile

@@ -166,6 +166,30 @@ class Backend(Protocol):
     def hash(self, ids: Any, seed: int) -> Any: ...
     def ngrams(self, n: int, keys: Any, level: Level) -> tuple[Any, Level]: ...
 
+    # How far sequences are from each other, and from labels.
+    def edit_distance(
+        self, a: Any, a_level: Level, b: Any, b_level: Level, normalize: bool, counts: bool
+    ) -> tuple[Any, Any]: ...
+    def ctc_loss(
+        self,
+        log_probs: Any,
+        level: Level,
+        targets: Any,
+        target_level: Level,
+        blank: int,
+        zero_infinity: bool,
+    ) -> Any: ...
+    def backprop_ctc_loss(
+        self,
+        d: Any,
+        log_probs: Any,
+        level: Level,
+        targets: Any,
+        target_level: Level,
+        blank: int,
+        zero_infinity: bool,
+    ) -> Any: ...
+
     # Lists of arrays.
     def flatten(self, X: Any, dtype: Any = ..., pad: int = ...) -> Any: ...
     def list2ragged(self, arrays: Any, dtype: Any = ..., out: Any = ...) -> tuple[Any, Levels]: ...

@@ -129,7 +129,7 @@ struct Generator {
   DimKind kind = DimKind::unspecified;
   std::int64_t size = -1;                ///< below 0: not static
   DimId id = {};                         ///< 0: a new one
-  std::shared_ptr<void> companion = {};  ///< what a language's binding keeps beside it
+  std::shared_ptr<void> companion;       ///< what a language's binding keeps beside it
 };
 
 /// times * factor * tail; `factor` is no expression where the term is a number.
