@@ -282,6 +282,20 @@ def not_empty(level: Level) -> None:
         raise ValueError(f"lengths: sequence {at} is empty; say what it gives with empty=")
 
 
+def first_longer(level: Level, most: int) -> int | None:
+    """The first sequence of more rows than `most`; None where there is none. A bound alone refuses nothing.
+
+    Examples
+    --------
+    >>> first_longer(Level([2, 5, 7]), 4), first_longer(Level([2]), 4)
+    (1, None)
+    """
+    if level.longest <= most:
+        return None
+    is_longer = level.lengths > most
+    return int(is_longer.argmax()) if is_longer.any() else None
+
+
 def each_level(given: Any, make: Callable[..., Level], name: str, count: int | None = None) -> Levels:
     """One Level for each array of lengths (or offsets) that is given; not yet compared with each other.
 

@@ -219,6 +219,13 @@ def test_bounds_wider_than_a_rectangle_are_no_lengths():
     assert [rows.tolist() for rows in ops.unpad(block, level)] == [[0, 1, 2], [], [6, 7]]
     with pytest.raises(ValueError, match="sequence 0 has 3 rows, but padded is 2 wide"):
         ops.unpad(block[:, :2], born(total=5, max_len=50))
+    rows = vl.Ragged(torch.tensor(X).cuda(), born(total=5, max_len=50))
+    padded, length = vl.sequence_pad(rows, 0.0, 3)
+    assert padded.shape == (3, 3, 2)
+    assert vl.sequence_unpad(padded, length).values.tolist() == X.tolist()
+    rows = vl.Ragged(torch.tensor(X).cuda(), born(total=5, max_len=50))
+    with pytest.raises(ValueError, match="maxlen: 2, but sequence 0 of level 0 has 3 rows"):
+        vl.sequence_pad(rows, 0.0, 2)
 
 
 def test_loose_bounds_add_no_steps():

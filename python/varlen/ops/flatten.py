@@ -9,6 +9,7 @@ import numpy as np
 
 from varlen.arguments import as_dtype, as_int, one_of
 from varlen.backends import backend_of
+from varlen.levels import first_longer
 from varlen.ops.inputs import as_level
 from varlen.tracing import eager_only
 
@@ -168,9 +169,9 @@ def unpad(padded: RowsT | Sequence[Any], lengths: Lengths, *, padding_side: str 
     n, width = block.shape[:2]
     if len(level) > n:
         raise IndexError(f"lengths: there are {len(level)}, but padded has {n} sequences")
-    counts = level.lengths  # the host has them before it is asked for the longest
-    if level.longest > width:
-        i = int((counts > width).argmax())
+    counts = level.lengths
+    i = first_longer(level, width)
+    if i is not None:
         raise ValueError(f"lengths: sequence {i} has {counts[i]} rows, but padded is {width} wide")
     begins = width - counts if padding_side == "left" else np.zeros(len(level), np.int64)
     ends = begins + counts

@@ -11,7 +11,7 @@ from varlen._core import Level
 from varlen.arguments import ints_per_level, rename_argument
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
-from varlen.levels import resolve_level
+from varlen.levels import first_longer, resolve_level
 from varlen.ops.reduce import wrap_units
 from varlen.sequence.inputs import (
     array_of,
@@ -218,8 +218,8 @@ def _widths(levels: Levels, maxlen: Any, at: int) -> list[int]:
     """The length that the sequences of each level get."""
     widths = []
     for d, (each, most) in enumerate(zip(levels, ints_per_level(maxlen, "maxlen", len(levels)), strict=True)):
-        if most is not None and most < each.longest:
-            i = int((each.lengths > most).argmax())
+        i = None if most is None else first_longer(each, most)
+        if i is not None:
             raise ValueError(f"maxlen: {most}, but sequence {i} of level {at + d} has {each.lengths[i]} rows")
         widths.append(each.longest if most is None else most)
     return widths
@@ -277,6 +277,6 @@ def _check_fit(block: Any, levels: Levels, argument: str) -> None:
         raise ValueError(f"{argument}: has {len(block)} rows for {len(levels[0])} sequences")
     for d, each in enumerate(levels):
         width = block.shape[d + 1]
-        if each.longest > width:
-            i = int((each.lengths > width).argmax())
+        i = first_longer(each, width)
+        if i is not None:
             raise ValueError(f"length: sequence {i} has {each.lengths[i]} rows, but {argument} {width}")
