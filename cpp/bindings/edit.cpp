@@ -18,7 +18,7 @@ namespace {
 
 /// Integers of any dtype as 64 bits; those of uint64 as they are.
 Numbers edited_keys(PyObject* argument, const char* name) {
-  const Numbers keys = numbers_of(argument, name);
+  Numbers keys = numbers_of(argument, name);
   if (keys.array.ndim() != 1) {
     raise_value(std::string(name) + ": expected one dimension, got " + std::to_string(keys.array.ndim()));
   }

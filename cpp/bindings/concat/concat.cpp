@@ -130,13 +130,6 @@ py::array interleaved_out(PyObject* out, const py::sequence& arrays, const std::
   return result;
 }
 
-std::vector<Offsets> views_of(const std::vector<LevelRef>& levels) {
-  std::vector<Offsets> views;
-  views.reserve(levels.size());
-  for (const LevelRef& level : levels) views.push_back(level->view());
-  return views;
-}
-
 /// The level of sequence i of every part, end to end, as many rows as the parts have.
 LevelRef interleaved_level(const Place& place, const std::vector<LevelRef>& levels,
                            const std::vector<py::array>& parts) {

@@ -127,9 +127,10 @@ class Expression {
 struct Generator {
   std::string name;
   DimKind kind = DimKind::unspecified;
-  std::int64_t size = -1;                ///< below 0: not static
-  DimId id = {};                         ///< 0: a new one
-  std::shared_ptr<void> companion;       ///< what a language's binding keeps beside it
+  std::int64_t size = -1;  ///< below 0: not static
+  DimId id = {};           ///< 0: a new one
+  /// What a language's binding keeps beside it; GCC asks for the initializer.
+  std::shared_ptr<void> companion = {};  // NOLINT(readability-redundant-member-init)
 };
 
 /// times * factor * tail; `factor` is no expression where the term is a number.

@@ -20,7 +20,8 @@ Expression::Expression(const Expression& other) noexcept : element_(other.elemen
   if (element_ != nullptr) element_->refs.fetch_add(1, std::memory_order_relaxed);
 }
 
-Expression::~Expression() {
+// Want of memory ends the process.
+Expression::~Expression() {  // NOLINT(bugprone-exception-escape)
   if (element_ == nullptr) return;
   std::int64_t refs = element_->refs.load(std::memory_order_relaxed);
   while (refs > 1) {
@@ -76,7 +77,9 @@ Expression Expression::divide(Division how, const Expression& divisor) const {
   return Expression(session.canonical(quotient));
 }
 
-bool Expression::operator==(const Expression& other) const noexcept {
+// Want of memory ends the process.
+bool Expression::operator==(  // NOLINT(bugprone-exception-escape)
+    const Expression& other) const noexcept {
   if (element_ == other.element_) return true;
   if (element_ == nullptr || other.element_ == nullptr) return false;
   const std::uint64_t epoch = dims::now();
