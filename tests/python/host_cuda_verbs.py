@@ -276,6 +276,16 @@ def _gather_dense(x, levels, index, how):
     return ops.gather_dense(vl.Ragged(x, levels=levels), index, positions=True, **how)
 
 
+def test_rectangles_of_indices_there_take_as_many_bytes_with_autograd_as_without():
+    index = torch.tensor([0, 1]).cuda()
+    for positions, least in ((False, 2 * 2 * 5), (True, 2 * 2 * 13)):
+        for is_followed in (False, True):
+            r = vl.Ragged(torch.ones(3, device="cuda").requires_grad_(is_followed), [1, 2])
+            assert ops.gather_dense(r, index, positions=positions, max_bytes=least)[0].shape == (2, 2)
+            with pytest.raises(ValueError, match="over max_bytes"):
+                ops.gather_dense(r, index, positions=positions, max_bytes=least - 1)
+
+
 HOW = {"padding_side": "left", "max_len": 3}
 NAMED = [0, 9, -9, 127, -1]
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from varlen import _core
 from varlen._core import is_plain_tensor, on_tensors
-from varlen.arguments import LARGEST
+from varlen.arguments import LARGEST, as_int
 from varlen.backends.numpy.dense import numbers_named, picked_levels
 from varlen.backends.torch.autograd import has_no_name
 from varlen.backends.torch.cast import as_dtype, bits_of
 from varlen.backends.torch.followers import is_followed
 from varlen.backends.torch.gather import gather
-from varlen.backends.torch.memory import at_least_one, byte_limit, dtype_of, fill_of, filled, like
+from varlen.backends.torch.memory import at_least_one, dtype_of, fill_of, filled, like
 from varlen.backends.torch.pad import core_beside, pad
 from varlen.backends.torch.span import take
 
@@ -59,9 +60,9 @@ def gather_dense(
         if made is not NotImplemented:
             return tuple(made)
     if unseen:
-        made = _by_places(x, levels, named, side, fill, max_len, cut, kind, multiple, max_bytes)
+        made = _by_places(x, levels, named, positions, side, fill, max_len, cut, kind, multiple, max_bytes)
         if made is not NotImplemented:
-            return made if positions else made[:2]
+            return tuple(made)
         named = named.cpu()
     rows, picked = (x, levels) if named is None else gather(x, levels, named)
     cast_to = kind if dtype is not None else None
@@ -108,6 +109,7 @@ def _by_places(
     x: torch.Tensor,
     levels: Levels,
     indices: torch.Tensor,
+    positions: bool,
     side: str,
     fill: Any,
     max_len: Any,
@@ -118,17 +120,23 @@ def _by_places(
 ) -> Any:
     """A rectangle, its mask and positions: a kernel says which row goes where, autograd follows torch."""
     numbers = torch.arange(x.shape[0], device=x.device)
-    how = (side, None, max_len, cut, None, multiple, byte_limit(max_bytes, x))
+    limit = max_bytes
+    if (
+        limit is not None
+    ):  # of slots, which have 17 bytes here, and those of a row, a mark and a position there
+        width = kind.itemsize * math.prod(x.shape[1:]) + (9 if positions else 1)
+        limit = min(as_int(max_bytes, "max_bytes") * 17 // width, LARGEST)
+    how = (side, None, max_len, cut, None, multiple, limit)
     made: Any = on_tensors(_core.gather_dense, numbers, levels, levels, indices, True, *how)
     if made is NotImplemented:
         return made
-    places, there, positions = made
+    places, there, *at = made
     blank = x.new_zeros(()) if fill is None else fill_of(fill, x)
     is_nameless = has_no_name(x)  # it has no gradient, which a view of bits would lose
     rows, blank = (each.view(bits_of(x.dtype)) if is_nameless else each for each in (x, blank))
     taken = take(at_least_one(rows), places.reshape(-1)).reshape(*places.shape, *x.shape[1:])
     block = torch.where(there.reshape(*there.shape, *(1 for _ in x.shape[1:])), taken, blank)
-    return (block.view(x.dtype) if is_nameless else block).to(kind), there, positions
+    return (block.view(x.dtype) if is_nameless else block).to(kind), there, *at[: int(positions)]
 
 
 def _has_no_name(dtype: torch.dtype) -> bool:
