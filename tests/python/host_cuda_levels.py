@@ -79,12 +79,16 @@ VERBS = {
         "r[1]": lambda r: r[2],
         "r[[2, 0]]": lambda r: r[[2, 0]],
         "r[:, :2]": lambda r: r[:, :2],
+        "reverse(level=0)": lambda r: vl.Ragged(r.values, levels=(vl.Level([2, 1]), r.levels[0])).reverse(
+            level=0
+        ),
         "boolean_mask": lambda r: r.boolean_mask(torch.tensor([True, False, True]).cuda()),
         "split": lambda r: r.split(2),
         "windows": lambda r: ops.windows(r, size=2, step=1),
         "seq2col(stride=2)": lambda r: ops.seq2col(r, 1, stride=2),
         "diff": lambda r: r.diff(),
         "fill_empty_rows": lambda r: r.fill_empty_rows(0)[0],
+        "sequence_enumerate(pad_value=1)": lambda r: vl.sequence_enumerate(ids_of(r), 2, 1),
         "ngrams": lambda r: ops.ngrams(2, ids_of(r)),
         "tile": lambda r: ops.tile(r, [1, 2, 1]),
         "ops.unpad": lambda r: tuple(ops.unpad(block_of(r), r.levels[0])),
