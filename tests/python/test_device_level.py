@@ -55,6 +55,17 @@ def test_numbers_of_a_device_are_those_of_the_host(dtype):
     assert born(np.zeros(0, int)).sync().total == 0
 
 
+def test_the_row_where_lengths_are_too_many_is_named_as_on_the_host():
+    for row in (1, 10_000, 19_999):
+        lengths = np.ones(20_000, np.int64)
+        lengths[row] = 2**63 - 1
+        for make in (vl.Level, born):
+            with pytest.raises(
+                OverflowError, match=f"^lengths: the sizes up to row {row} do not fit 63 bits$"
+            ):
+                len(make(lengths).lengths)
+
+
 def test_many_lengths_are_added_up_in_parts():
     many = np.arange(20_000) % 7
     assert born(many) == vl.Level(many)
@@ -218,7 +229,7 @@ LIES = {
     "negative": (([3, -1, 3], {}), "lengths: row 1 has a negative length, -1"),
     "sum": (([3, 0, 3], {}), "lengths: they add up to 6, but there are 5 rows"),
     "long": (([4, 0, 1], {"max_len": 3}), "lengths: row 0 has length 4, over max_len=3"),
-    "huge": (([2**62, 2**62, 2**62], {}), "lengths: they add up to more than 63 bits hold"),
+    "huge": (([2**62, 2**62, 2**62], {}), "lengths: the sizes up to row 1 do not fit 63 bits"),
 }
 
 

@@ -139,7 +139,6 @@ struct Born final : Hidden {
       raise_value(argument + ": " + row + " has length " + std::to_string(value) +
                   ", over max_len=" + std::to_string(max_len));
     }
-    if (code == Code::overflow) raise_overflow(argument + ": they add up to more than 63 bits hold");
     throw_if({code, fact(cuda::Fact::where), value}, argument);
   }
 };

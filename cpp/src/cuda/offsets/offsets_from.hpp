@@ -92,6 +92,13 @@ struct OffsetsFrom {
     const Code code = code_of(all);
     if (is_one && thread.block() == 0) tell(all, code);
     std::int64_t end = Tally::plus(all.before, before_own);
+    if (code == Code::overflow) {
+      std::int64_t sum = end;
+      VARLEN_ROLLED for (int k = first; k < last && sum < INT64_MAX; ++k) {
+        sum = Tally::plus(sum, out[at + k]);
+        if (sum == INT64_MAX) out[static_cast<int>(Fact::where)] = begin + k;
+      }
+    }
     VARLEN_ROLLED for (int k = first; k < last; ++k) {
       const std::int64_t i = begin + k + 1;
       end = code == Code::ok ? end + out[at + k] : share * i + (i < rest ? i : rest);
@@ -127,7 +134,7 @@ struct OffsetsFrom {
     const std::int64_t at = are_offsets && is_of_row ? row + 1 : row;
     const std::int64_t before = are_offsets && code == Code::too_long ? number(row) : 0;
     out[static_cast<int>(Fact::fault)] = static_cast<std::int64_t>(code);
-    out[static_cast<int>(Fact::where)] = code == Code::decreasing ? at : row;
+    if (code != Code::overflow) out[static_cast<int>(Fact::where)] = code == Code::decreasing ? at : row;
     out[static_cast<int>(Fact::value)] = is_sum ? all.sum : number(at) - before;
     out[kFacts] = 0;
     if (code != Code::ok && verdict != nullptr) *static_cast<volatile std::int64_t*>(verdict) = stamp;
