@@ -137,7 +137,7 @@ TEST(cuda_level, offsets_are_good_ones_whatever_the_numbers_are) {
   Born(lengths, false, 6, 2).check_lie(Code::negative_length, 1, -2, 6, 2);
   Born(lengths, false, -1, -1).check_lie(Code::negative_length, 1, -2, 0, -1);
   lengths[1] = INT64_MAX - 1;
-  Born(lengths, false, 7, -1).check_lie(Code::overflow, 0, INT64_MAX, 7, -1);
+  Born(lengths, false, 7, -1).check_lie(Code::overflow, 1, INT64_MAX, 7, -1);
   const Ints offsets{0, 5, 3, 9};
   Born(offsets, true, 9, -1).check_lie(Code::decreasing, 2, 3, 9, -1);
   Born(Ints{1, 5}, true, 4, 9).check_lie(Code::first_not_zero, 0, 1, 4, 9);
@@ -147,4 +147,6 @@ TEST(cuda_level, offsets_are_good_ones_whatever_the_numbers_are) {
   Born(many, false, 50'001, 3).check_lie(Code::negative_length, 19'999, -1, 50'001, 3);
   many[z(19'999)] = 2;
   Born(many, false, 20'000, -1).check_lie(Code::total_mismatch, 0, 20'001, 20'000, -1);
+  many[z(9'000)] = INT64_MAX;
+  Born(many, false, 20'000, -1).check_lie(Code::overflow, 9'000, INT64_MAX, 20'000, -1);
 }
