@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from varlen import _core
 from varlen._core import Level
+from varlen.backends.values import one_device
 
 if TYPE_CHECKING:
     from varlen.levels import Levels
@@ -26,7 +27,7 @@ def nested_rows(data: Any, kind: Any, one: str, many: str) -> tuple[list[Any], L
     TypeError
         Something among the arrays that is none.
     ValueError
-        Arrays nested at different depth, or of several shapes.
+        Arrays nested at different depth, of several shapes, or on two devices.
 
     Examples
     --------
@@ -42,12 +43,15 @@ def nested_rows(data: Any, kind: Any, one: str, many: str) -> tuple[list[Any], L
                 raise ValueError(f"data: item {i} of depth {len(levels) + 1} is {one} beside lists")
         levels.append(Level([len(row) for row in rows]))
         rows = [x for row in rows for x in row]
+    place = getattr(rows[0], "device", None) if rows else None
     for i, row in enumerate(rows):
         if not isinstance(row, kind):
             raise TypeError(f"data: item {i} of depth {len(levels) + 1}: expected {one}, got {_name_of(row)}")
         if row.shape[1:] != rows[0].shape[1:] or row.ndim != rows[0].ndim:
             shapes = f"{tuple(row.shape)}, the first has {tuple(rows[0].shape)}"
             raise ValueError(f"data: item {i} of depth {len(levels) + 1} has shape {shapes}")
+        if getattr(row, "device", None) != place:
+            one_device(row[None], f"data: item {i} of depth {len(levels) + 1}", rows[0][None], "the first")
     if not (rows and rows[0].ndim == 0):
         levels.append(Level([len(row) for row in rows]))
     elif not levels:

@@ -11,10 +11,10 @@ from varlen import _core
 from varlen._core import is_plain_tensor, on_tensors
 from varlen.backends.numpy.dense import numbers_named, picked_levels
 from varlen.backends.torch.autograd import has_no_name
-from varlen.backends.torch.cast import as_dtype
+from varlen.backends.torch.cast import always_fits, as_dtype, cast
 from varlen.backends.torch.followers import is_followed
 from varlen.backends.torch.gather import gather
-from varlen.backends.torch.memory import dtype_of, filled, like
+from varlen.backends.torch.memory import dtype_of, filled, like, on_host
 from varlen.backends.torch.pad import pad
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ def gather_dense(
             [ 3,  1]])
     """
     kind = x.dtype if dtype is None else as_dtype(dtype)
+    if not (kind is x.dtype or on_host(x) or always_fits(x.dtype, kind)):
+        x, dtype = cast(x, kind, "values"), None  # which looks at them, as `pad` does
     there = isinstance(indices, torch.Tensor) and indices.device.type != "cpu"
     if is_plain_tensor(x) and not (is_followed(fill) or has_no_name(x) or _has_no_name(kind)):
         unseen = there and indices.device == x.device and indices.dtype is torch.int64
