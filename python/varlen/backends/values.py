@@ -193,9 +193,7 @@ def one_device(x: Any, argument: str, values: Any, other: str) -> None:
     if there == here or there is None or here is None or not (x.ndim and values.ndim):
         return
     name = argument if ": " in argument else argument + ":"
-    raise ValueError(
-        f"{name} lies on {device_of(x)}, {other} on {device_of(values)}; move one of them there"
-    )
+    raise ValueError(f"{name} lies on {device_of(x)}, {other} on {device_of(values)}; move one of them there")
 
 
 def to_device(values: Values, device: Any, non_blocking: bool) -> Values:

@@ -10,7 +10,7 @@ from varlen._core import Level, RaggedBase, nothing_beside, on_tensors
 from varlen.arguments import as_int
 from varlen.backends import backend_of
 from varlen.levels import flatten_levels, is_on_device, resolve_level
-from varlen.ops.inputs import as_level
+from varlen.ops.inputs import as_level, count_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -240,8 +240,8 @@ def _level_and_kind(lengths: Any, at: int = -1) -> tuple[Level, Any]:
 def _counted_level_and_kind(lengths: Any, at: int = -1) -> tuple[Level, Any]:
     """The same, where as many rows as lengths say are made: of lengths without a level that waits."""
     level, values = _level_and_kind(lengths, at)
-    if type(level) is Level and not (isinstance(lengths, (RaggedBase, Level)) or level.is_on_host):
-        level.sync()
+    if not isinstance(lengths, RaggedBase):
+        count_rows([level], lengths)
     return level, values
 
 
