@@ -35,7 +35,11 @@ PYBIND11_MODULE(_core, m) {
   bind_batch(m);
   bind_cast(m);
   bind_concat(m);
+  bind_ctc(m);
   bind_device(m);
+  bind_dim(m);
+  bind_edit(m);
+  bind_einsum(m);
   bind_erase(m);
   bind_expand(m);
   bind_hash(m);

@@ -8,7 +8,11 @@ namespace varlen::bindings {
 void bind_batch(pybind11::module_& m);
 void bind_cast(pybind11::module_& m);
 void bind_concat(pybind11::module_& m);
+void bind_ctc(pybind11::module_& m);
 void bind_device(pybind11::module_& m);
+void bind_dim(pybind11::module_& m);
+void bind_edit(pybind11::module_& m);
+void bind_einsum(pybind11::module_& m);
 void bind_erase(pybind11::module_& m);
 void bind_expand(pybind11::module_& m);
 void bind_file(pybind11::module_& m);

@@ -4,10 +4,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from varlen import _lazy, _threads
-from varlen._core import Level, __version__, num_threads, set_num_threads
+from varlen._core import Dim, Level, __version__, num_threads, set_num_threads
 
 if TYPE_CHECKING:
-    from varlen import cuda, data, io, ops, sequence, transforms
+    from varlen import cuda, data, dims, io, ops, sequence, transforms
     from varlen.data import Dataset
     from varlen.data import open as open
     from varlen.joint import JointNestedRaggedTensorDict
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Beam",
     "Dataset",
+    "Dim",
     "JointNestedRaggedTensorDict",
     "Level",
     "Packed",
@@ -57,6 +58,7 @@ __all__ = [
     "cross",
     "cuda",
     "data",
+    "dims",
     "im2sequence",
     "io",
     "lod_append",
@@ -95,8 +97,8 @@ __all__ = [
 # Loaded when first asked for, so that `import varlen` costs numpy and the core: modules, and the module
 # that a name lives in.
 _MODULES = (
-    "arguments", "backends", "cli", "cuda", "data", "display", "interop", "io", "joint", "levels", "lod",
-    "ops", "sequence", "testing", "tf", "thinc", "transforms", "types",
+    "arguments", "backends", "cli", "cuda", "data", "dims", "display", "interop", "io", "joint", "levels",
+    "lod", "ops", "sequence", "testing", "tf", "thinc", "transforms", "types",
 )  # fmt: skip
 _HOMES: dict[str, str] = {
     **dict.fromkeys(["Packed", "Padded", "Pairs", "Ragged", "RankTable"], "varlen.types"),

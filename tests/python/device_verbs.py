@@ -257,6 +257,11 @@ OF_FLAT = {
     "products": lambda r, xp: (
         vl.matmul(r, xp(np.arange(6.0).reshape(2, 3))),
         r @ xp(np.arange(6.0).reshape(2, 3)),
+        ops.einsum("btd,bsd->bts", r, r),
+        ops.einsum("btd,dk->btk", r, xp(np.arange(6.0).reshape(2, 3))),
+        ops.einsum("btd,bse->bde", r, r),
+        ops.einsum("btd->bdt", r.values, lengths={"t": LENGTHS}),
+        ops.einsum("ij,ik->jk", r.values, r.values),
     ),
     "shape": lambda r, xp: (
         r.shape,

@@ -16,13 +16,14 @@ from varlen import _cuda_host
 
 FUNCTIONS = (
     "abs absolute add all allclose any arange argmax argmin argsort array_equal ascontiguousarray asarray "
-    "bitwise_and bitwise_or bitwise_xor broadcast_to ceil clip concatenate copysign cos cumsum divide divmod "
-    "equal exp expm1 fabs flatnonzero float_power floor floor_divide fmod frexp full greater greater_equal "
-    "invert isfinite isinf isnan left_shift less less_equal log log1p log2 log10 logaddexp logical_and "
-    "logical_not logical_or logical_xor matmul max maximum mean min minimum modf multiply negative nonzero "
-    "not_equal ones positive power prod reciprocal remainder repeat reshape rint right_shift round sign sin "
-    "sqrt square stack subtract sum tan tanh tile true_divide trunc unique where zeros zeros_like ones_like "
-    "full_like empty_like nan_to_num real imag isclose array empty vstack squeeze split transpose dot"
+    "bitwise_and bitwise_or bitwise_xor broadcast_to ceil clip concatenate copysign cos cumsum divide "
+    "divmod einsum equal exp expm1 fabs flatnonzero float_power floor floor_divide fmod frexp full greater "
+    "greater_equal invert isfinite isinf isnan left_shift less less_equal log log1p log2 log10 logaddexp "
+    "logical_and logical_not logical_or logical_xor matmul max maximum mean min minimum modf multiply "
+    "negative nonzero not_equal ones positive power prod reciprocal remainder repeat reshape rint "
+    "right_shift round sign sin sqrt square stack subtract sum tan tanh tile true_divide trunc unique where "
+    "zeros zeros_like ones_like full_like empty_like nan_to_num real imag isclose array empty vstack "
+    "squeeze split transpose dot"
 )
 METHODS = (
     "all any argmax argmin argsort astype clip conj cumprod cumsum dot fill flatten max mean min nonzero "

@@ -274,6 +274,7 @@ def test_torch_is_never_imported():
     program = """
 import sys
 sys.modules["torch"] = None
+sys.path.append(sys.argv[1])
 import host_cupy
 import varlen as vl
 J = vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3], [], [4]]})
@@ -288,7 +289,8 @@ except TypeError as error:
     print(error)
 print([name for name in sys.modules if name.startswith(("torch", "varlen.backends.torch"))])
 """
-    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    command = [sys.executable, "-c", program, os.path.dirname(__file__)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.stderr == ""
     assert result.stdout.splitlines() == [
         "[[4, 0, 0], [1, 2, 3]]",

@@ -77,6 +77,16 @@ for name in ("sum", "mean", "first", "last", "norm", "logsumexp", "prod", "var",
             arrays = {"d_sums": per_sequence(), "X": rows(1)}
     TABLE[f"backprop_reduce_{name}"] = (arrays, {"lengths": LENGTHS})
 
+TABLE["einsum"] = ({"a": rows(), "b": rows(1)}, {})
+
+
+def einsum(a: Any, b: Any, out: Any = None) -> Any:
+    return vl.ops.einsum("btd,bsd->bts", a, b, lengths={"t": LENGTHS, "s": LENGTHS}, out=out)
+
+
+# Verbs whose arrays have no names.
+BY_PLACE: dict[str, Callable[..., Any]] = {"einsum": einsum}
+
 # Lists of arrays have a test of their own.
 LISTS = {"pad", "list2ragged"}
 
@@ -92,6 +102,10 @@ def verbs_with_out() -> set[str]:
 
 def test_the_table_holds_every_verb_that_takes_an_output():
     assert verbs_with_out() == set(TABLE) | LISTS
+
+
+def verb_of(name: str) -> Callable[..., Any]:
+    return BY_PLACE.get(name) or getattr(vl.ops, name)
 
 
 def array_of(result: Any) -> Any:
@@ -118,7 +132,7 @@ CASES = [(verb, name) for verb, (arrays, _) in sorted(TABLE.items()) for name in
 @pytest.mark.parametrize(("verb", "name"), CASES)
 def test_an_output_that_overlaps_any_input_is_refused(verb, name):
     arrays, rest = TABLE[verb]
-    call: Callable[..., Any] = getattr(vl.ops, verb)
+    call = verb_of(verb)
     expected = array_of(call(**arrays, **rest))
     held, out = overlapping(arrays[name], expected)
     with pytest.raises(ValueError, match="out: shares memory with what is read"):
@@ -130,7 +144,7 @@ def test_an_output_that_overlaps_any_input_is_refused(verb, name):
 def test_an_output_among_the_numbers_of_a_strided_input_is_refused_or_right(verb, name):
     # Such an input is copied before it is read, by the core or before.
     arrays, rest = TABLE[verb]
-    call = getattr(vl.ops, verb)
+    call = verb_of(verb)
     expected = array_of(call(**arrays, **rest))
     given = arrays[name]
     memory = np.zeros(2 * (given.nbytes + expected.nbytes) + 64, np.uint8)
@@ -150,7 +164,7 @@ def test_an_output_among_the_numbers_of_a_strided_input_is_refused_or_right(verb
 @pytest.mark.parametrize("verb", sorted(TABLE))
 def test_an_output_apart_is_filled_and_nothing_around_it(verb):
     arrays, rest = TABLE[verb]
-    call = getattr(vl.ops, verb)
+    call = verb_of(verb)
     expected = array_of(call(**arrays, **rest))
     around = 64
     memory = np.full(expected.nbytes + 2 * around, 0xA5, np.uint8)

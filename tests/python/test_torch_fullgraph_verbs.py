@@ -120,6 +120,7 @@ OF_FLAT = {
     "products": lambda r: (
         vl.matmul(r, torch.ones(2, 3, dtype=torch.float64)),
         torch.matmul(r, torch.ones(2, 3, dtype=torch.float64)),
+        ops.einsum("btd,dk->btk", r, torch.ones(2, 3, dtype=torch.float64)),
     ),
     "comparisons": lambda r: (
         r < WEIGHT,
@@ -129,6 +130,12 @@ OF_FLAT = {
         (r > 3) & (r < 4) | (r == 3),
     ),
     "pool": lambda r: (vl.sequence_pool(r, "sum"), vl.sequence_pool(r, "max"), vl.sequence_concat([r, r])),
+    "einsum": lambda r: (
+        ops.einsum("btd,bsd->bts", r, r * 2),
+        ops.einsum("bts,bsd->btd", ops.einsum("btd,bsd->bts", r, r), r),
+        ops.einsum("btd,bte->de", r, r),
+        ops.einsum("btd->bd", r),
+    ),
     "attention": lambda r: (r.attention_pool(r[:, :, 0]), r.attention_pool(r.values * 2, temperature=0.5)),
     "masked_pool": lambda r: tuple(
         ops.reduce_dense(r.to_dense(padding_side="left"), r.lengths, op, padding_side="left", empty=0)

@@ -1,7 +1,7 @@
 """User code as type checkers see it: mypy reads this file beside the package, and the tests run it."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import torch
@@ -205,6 +205,19 @@ def collated() -> None:
     assert_type(vl.data.collate([{"x": 1}]), dict[str, Any])
 
 
+def dims() -> None:
+    time = vl.Dim("time", lengths=[3, 0, 2])
+    assert_type(2 * time + 1, vl.Dim)
+    assert_type(time.ceildiv_right(2) // time - 1, vl.Dim)
+    assert_type(sum([time, time]), vl.Dim | Literal[0])
+    assert_type(time.size, int | None)
+    assert_type(time.lengths, NDArray[np.int64] | None)
+    assert_type(time.level, vl.Level | None)
+    assert_type(time.over, tuple[vl.Dim, ...])
+    assert_type(vl.dims.FeatureDim("labels", vocab=["a", "b"]).vocab, vl.dims.Vocabulary | None)
+    assert_type(vl.dims.read_dims(vl.dims.write_dims([time])), list[vl.Dim])
+
+
 def of_any_kind(r: vl.Ragged[Any]) -> vl.Ragged[Any]:
     assert_type(r.values, Any)
     return r.softmax()
@@ -223,6 +236,7 @@ def main() -> None:
     joint_dicts(J)
     datasets(vl.Dataset(J))
     collated()
+    dims()
     assert of_any_kind(t).lengths.tolist() == of_any_kind(r).lengths.tolist() == [1, 2]
 
 

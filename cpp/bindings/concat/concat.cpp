@@ -140,8 +140,7 @@ LevelRef interleaved_level(const Place& place, const std::vector<LevelRef>& leve
     }
     return interleave_levels_at(place, levels, total);
   }
-  std::vector<Offsets> cuts;
-  for (const LevelRef& level : levels) cuts.push_back(level->view());
+  const std::vector<Offsets> cuts = views_of(levels);
   NewLevel level(levels[0]->count());
   raise_if(interleave_ends(cuts.data(), static_cast<std::int64_t>(cuts.size()), level.ends()), "levels");
   return std::move(level).done();
@@ -173,6 +172,7 @@ py::object interleave_parts(const Arguments<3>& args) {
   }
   const std::vector<py::array> parts = parts_of(arrays);
   std::vector<Rows> rows;
+  rows.reserve(parts.size());
   for (const py::array& part : parts) rows.push_back(rows_of(part));
   check_woven(parts, levels);
   const Place place = place_of(parts[0]);
@@ -181,8 +181,7 @@ py::object interleave_parts(const Arguments<3>& args) {
   if (!place.is_host()) {
     interleave_at(place, rows, levels, LevelRef::in(interleaved), bytes(result));
   } else {
-    std::vector<Offsets> cuts;
-    for (const LevelRef& level : levels) cuts.push_back(level->view());
+    const std::vector<Offsets> cuts = views_of(levels);
     const Unlocked unlocked(interleaved->total() * rows[0].width);
     interleave(rows.data(), cuts.data(), static_cast<std::int64_t>(n), interleaved->view(), bytes(result));
   }

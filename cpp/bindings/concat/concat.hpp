@@ -32,6 +32,9 @@ void concat_at(const Place& place, const std::vector<Block>& blocks, std::byte* 
 /// Whether the numbers of one of the levels lie on a device alone.
 [[nodiscard]] bool has_hidden(const std::vector<LevelRef>& levels);
 
+/// The offsets of levels of the host.
+[[nodiscard]] std::vector<Offsets> views_of(const std::vector<LevelRef>& levels);
+
 /// Levels one after another, as one: of hidden ones on their device, which nobody waits for.
 [[nodiscard]] LevelRef concat_levels(const std::vector<LevelRef>& levels);
 

@@ -64,16 +64,19 @@ bool has_hidden(const std::vector<LevelRef>& levels) {
   return std::any_of(levels.begin(), levels.end(), [](const LevelRef& level) { return level->is_hidden(); });
 }
 
+std::vector<Offsets> views_of(const std::vector<LevelRef>& levels) {
+  std::vector<Offsets> views;
+  views.reserve(levels.size());
+  for (const LevelRef& level : levels) views.push_back(level->view());
+  return views;
+}
+
 LevelRef concat_levels(const std::vector<LevelRef>& levels) {
   if (levels.empty()) raise_value("levels: there is nothing to concatenate");
   if (has_hidden(levels)) return concat_there(levels);
-  std::vector<Offsets> views;
-  views.reserve(levels.size());
+  const std::vector<Offsets> views = views_of(levels);
   std::int64_t count = 0;
-  for (const auto& level : levels) {
-    views.push_back(level->view());
-    count += level->count();
-  }
+  for (const LevelRef& level : levels) count += level->count();
   NewLevel result(count);
   raise_if(concat_ends(views.data(), static_cast<std::int64_t>(views.size()), result.ends()), "levels");
   return std::move(result).done();

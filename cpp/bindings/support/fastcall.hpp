@@ -114,6 +114,23 @@ PyMethodDef method(const char* doc, int flags = 0) {
           METH_FASTCALL | METH_KEYWORDS | flags, doc};
 }
 
+/// The same with the object that it is called on: `py::object body(PyObject* self, const Arguments<N>&)`.
+template <const auto& signature, auto body>
+PyObject* fastcall_on(PyObject* self, PyObject* const* given, Py_ssize_t count, PyObject* keywords) noexcept {
+  return guarded([&] {
+    static const auto interned = signature.intern();
+    return outside(body(self, signature.parse(given, count, keywords, interned))).release().ptr();
+  });
+}
+
+/// One entry of a type's table of methods.
+template <const auto& signature, auto body>
+PyMethodDef method_on(const char* doc) {
+  return {signature.function,
+          reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&fastcall_on<signature, body>)),
+          METH_FASTCALL | METH_KEYWORDS, doc};
+}
+
 inline bool given(PyObject* argument) {
   return argument != nullptr && argument != Py_None;
 }

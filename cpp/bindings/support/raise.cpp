@@ -1,5 +1,7 @@
 #include "raise.hpp"
 
+#include "varlen/model/dim.hpp"
+
 namespace varlen::bindings {
 
 void raise_value(const std::string& text) {
@@ -28,6 +30,12 @@ void raise_file_error(const char* kind, const std::string& path, const std::stri
   throw py::error_already_set();
 }
 
+void raise_mismatch(const std::string& text) {
+  PyErr_SetObject(py::module_::import("varlen.dims.errors").attr("LengthMismatchError").ptr(),
+                  py::str(text).ptr());
+  throw py::error_already_set();
+}
+
 void refuse_pickling(py::handle type) {
   const auto refuse = [](py::handle self, py::handle) -> py::object {
     raise_type("cannot pickle '" + type_name(self) + "' object");
@@ -44,6 +52,14 @@ void raise_if(Status status, const char* argument) {
 }
 
 void set_error(const Error& error) noexcept {
+  if (dynamic_cast<const LengthMismatch*>(&error) != nullptr) {
+    try {
+      raise_mismatch(error.what());
+    } catch (py::error_already_set& raised) {
+      raised.restore();
+    }
+    return;
+  }
   PyObject* kind = PyExc_RuntimeError;
   switch (error.fault()) {
     case Fault::value:

@@ -28,6 +28,9 @@ void set_error(const Error& error) noexcept;
 /// there is one.
 [[noreturn]] void raise_file_error(const char* kind, const std::string& path, const std::string& text);
 
+/// varlen.dims.LengthMismatchError.
+[[noreturn]] void raise_mismatch(const std::string& text);
+
 /// Makes pickling and copying objects of a pybind11 class a TypeError, whatever the protocol: protocols 0 and
 /// 1 would call the base of all such classes, which ends the process.
 void refuse_pickling(py::handle type);

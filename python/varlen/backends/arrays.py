@@ -60,7 +60,10 @@ from varlen.backends.numpy.arithmetic import equal, ufunc, where
 from varlen.backends.numpy.attention import weighable
 from varlen.backends.numpy.concat import concat, from_list, interleave
 from varlen.backends.numpy.count import bincount, counts_there, diff
+from varlen.backends.numpy.ctc import backprop_ctc_loss, ctc_loss
 from varlen.backends.numpy.dense import gather_dense
+from varlen.backends.numpy.edit import edit_distance
+from varlen.backends.numpy.einsum import einsum
 from varlen.backends.numpy.image import pad_images, patches
 from varlen.backends.numpy.lists import list2ragged
 from varlen.backends.numpy.lstm import backprop_lstm, lstm
@@ -97,6 +100,7 @@ __all__ = [
     "as_rows",
     "assign",
     "astype",
+    "backprop_ctc_loss",
     "backprop_cumprod",
     "backprop_gather_add",
     "backprop_lstm",
@@ -113,8 +117,11 @@ __all__ = [
     "contiguous",
     "copy",
     "counts_there",
+    "ctc_loss",
     "device_of",
     "diff",
+    "edit_distance",
+    "einsum",
     "equal",
     "erase",
     "expand",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from varlen._core import Level
     from varlen.backends.blocks import Blocks
+    from varlen.backends.equation import Equation
     from varlen.levels import Levels
 
 
@@ -165,6 +166,30 @@ class Backend(Protocol):
     def hash(self, ids: Any, seed: int) -> Any: ...
     def ngrams(self, n: int, keys: Any, level: Level) -> tuple[Any, Level]: ...
 
+    # How far sequences are from each other, and from labels.
+    def edit_distance(
+        self, a: Any, a_level: Level, b: Any, b_level: Level, normalize: bool, counts: bool
+    ) -> tuple[Any, Any]: ...
+    def ctc_loss(
+        self,
+        log_probs: Any,
+        level: Level,
+        targets: Any,
+        target_level: Level,
+        blank: int,
+        zero_infinity: bool,
+    ) -> Any: ...
+    def backprop_ctc_loss(
+        self,
+        d: Any,
+        log_probs: Any,
+        level: Level,
+        targets: Any,
+        target_level: Level,
+        blank: int,
+        zero_infinity: bool,
+    ) -> Any: ...
+
     # Lists of arrays.
     def flatten(self, X: Any, dtype: Any = ..., pad: int = ...) -> Any: ...
     def list2ragged(self, arrays: Any, dtype: Any = ..., out: Any = ...) -> tuple[Any, Levels]: ...
@@ -315,6 +340,15 @@ class Backend(Protocol):
     # Products of matrices that lie end to end.
     def product(self, a: Any, A: Blocks, b: Any, B: Blocks) -> Any: ...
     def of_one_kind(self, a: Any, b: Any) -> tuple[Any, Any]: ...
+    def einsum(
+        self,
+        equation: Equation,
+        values: list[Any],
+        levels: Levels,
+        extents: tuple[int, ...],
+        rows: int,
+        out: Any = ...,
+    ) -> Any: ...
 
     # Results.
     def assign(self, out: Any, result: Any) -> Any: ...

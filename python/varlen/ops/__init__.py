@@ -5,8 +5,11 @@ from varlen.ops.bins import bincount
 from varlen.ops.broadcast import broadcast_rows
 from varlen.ops.combine import concatenate, split, stack
 from varlen.ops.cross import cross
+from varlen.ops.ctc import backprop_ctc_loss, ctc_loss
 from varlen.ops.dense import from_dense, to_dense
 from varlen.ops.differences import diff
+from varlen.ops.edit import edit_distance
+from varlen.ops.einsum import einsum
 from varlen.ops.fill import fill_empty_rows
 from varlen.ops.flatten import flatten, list2array, unflatten, unpad
 from varlen.ops.gather import boolean_mask, gather
@@ -89,6 +92,7 @@ __all__ = [
     "backprop_align",
     "backprop_attention_pool",
     "backprop_average_windows",
+    "backprop_ctc_loss",
     "backprop_cummax",
     "backprop_cummin",
     "backprop_cumprod",
@@ -124,12 +128,15 @@ __all__ = [
     "concatenate",
     "count",
     "cross",
+    "ctc_loss",
     "cu_seqlens",
     "cummax",
     "cummin",
     "cumprod",
     "cumsum",
     "diff",
+    "edit_distance",
+    "einsum",
     "fill_empty_rows",
     "flatten",
     "from_dense",

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
 from typing import Any
 
+import numpy as np
+
 Rows = Sequence[Any]
 
 
@@ -483,6 +485,28 @@ def shift(rows: Rows, lengths: Sequence[int], by: Sequence[int], fill: Any = Non
         inside = (0 <= t - k < n or fill is None for t in range(n))
         out += [sequence[(t - k) % n] if there else fill for t, there in enumerate(inside)]
     return out
+
+
+def einsum(equation: str, *operands: Sequence[Any]) -> list[Any]:
+    """The sum of products of each sequence by itself, without the letter of sequences.
+
+    Parameters
+    ----------
+    equation
+        As `numpy.einsum` takes it.
+    *operands
+        For each sequence an array.
+
+    Returns
+    -------
+    An array for each sequence.
+
+    Examples
+    --------
+    >>> [int(x) for x in einsum("t,t->", [[1, 2], []], [[3, 4], []])]
+    [11, 0]
+    """
+    return [np.einsum(equation, *blocks) for blocks in zip(*operands, strict=True)]
 
 
 def expand(rows: Rows, lengths: Sequence[int]) -> list[Any]:

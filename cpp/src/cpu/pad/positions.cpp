@@ -30,8 +30,8 @@ class Places {
       std::iota(out_ + some.begin, out_ + some.end, skip + some.begin - first);
       return;
     }
-    if (below == 0) return;
     const Range some = inside(first, first + keep * below);
+    if (some.size() == 0) return;
     const std::int64_t last = (some.end - first + below - 1) / below;
     for (std::int64_t k = (some.begin - first) / below; k < last; ++k) {
       const std::int64_t i = rows.begin + skip + k;

@@ -7,6 +7,7 @@ library's own namespace, which has NumPy's names.
 from __future__ import annotations
 
 from varlen.backends.namespace.arithmetic import Arithmetic
+from varlen.backends.namespace.einsum import Einsum
 from varlen.backends.namespace.library import Library
 from varlen.backends.namespace.lists import Lists
 from varlen.backends.namespace.values import Values
@@ -15,7 +16,7 @@ from varlen.backends.namespace.verbs import Verbs
 __all__ = ["Library", "NamespaceBackend"]
 
 
-class NamespaceBackend(Verbs, Values, Lists, Arithmetic):
+class NamespaceBackend(Verbs, Values, Lists, Arithmetic, Einsum):
     """The verbs on the arrays of one library.
 
     Parameters

@@ -16,6 +16,7 @@ from varlen.backends.namespace.library import Of, at_device
 from varlen.backends.namespace.values import always_fits
 from varlen.backends.numpy.attention import weighable
 from varlen.backends.numpy.dense import numbers_named, picked_levels
+from varlen.backends.numpy.edit import edit_distance
 from varlen.backends.numpy.mask import mask as mask_on_host
 from varlen.backends.numpy.mask import pair_of, sizes_of
 from varlen.backends.numpy.search import search
@@ -318,3 +319,35 @@ class Verbs(Of):
             Always.
         """
         raise TypeError("params: lie on a device, where varlen has no LSTM; torch.nn.LSTM computes there")
+
+    def edit_distance(
+        self, a: Any, a_level: Level, b: Any, b_level: Level, normalize: bool, counts: bool
+    ) -> tuple[Any, Any]:
+        """Distances and the counts of edits, which the host compares."""
+        numbers = self.on_host(a), self.on_host(b)
+        distances, kinds = edit_distance(numbers[0], a_level, numbers[1], b_level, normalize, counts)
+        return self.like(distances, a), None if kinds is None else self.like(kinds, a)
+
+    def ctc_loss(self, log_probs: Any, *given: Any) -> Any:
+        """Refused: CTC has kernels for the CPU alone.
+
+        Raises
+        ------
+        TypeError
+            Always.
+        """
+        raise TypeError(
+            "log_probs: lie on a device, where varlen has no CTC; torch computes it there from a tensor"
+        )
+
+    def backprop_ctc_loss(self, d: Any, *given: Any) -> Any:
+        """Refused, as `ctc_loss`.
+
+        Raises
+        ------
+        TypeError
+            Always.
+        """
+        raise TypeError(
+            "log_probs: lie on a device, where varlen has no CTC; torch computes it there from a tensor"
+        )

@@ -11,7 +11,10 @@ from varlen.backends.torch.attention import (
 from varlen.backends.torch.autograd import assign, in_parts
 from varlen.backends.torch.concat import concat, from_list, interleave
 from varlen.backends.torch.count import bincount, counts_there, diff
+from varlen.backends.torch.ctc import backprop_ctc_loss, ctc_loss
 from varlen.backends.torch.dense import gather_dense
+from varlen.backends.torch.edit import edit_distance
+from varlen.backends.torch.einsum import einsum
 from varlen.backends.torch.flatten import flatten
 from varlen.backends.torch.gather import gather, gather_column, gather_row, gather_window
 from varlen.backends.torch.hash import hash, ngrams
@@ -97,6 +100,7 @@ __all__ = [
     "as_rows",
     "assign",
     "astype",
+    "backprop_ctc_loss",
     "backprop_cumprod",
     "backprop_gather_add",
     "backprop_lstm",
@@ -113,8 +117,11 @@ __all__ = [
     "contiguous",
     "copy",
     "counts_there",
+    "ctc_loss",
     "device_of",
     "diff",
+    "edit_distance",
+    "einsum",
     "equal",
     "erase",
     "expand",

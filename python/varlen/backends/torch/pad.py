@@ -60,9 +60,15 @@ class PadOptions(NamedTuple):
     sizes: Any = None
 
 
-def _levels_of(given: Any) -> Levels:
-    """Levels as they are, or from tensors of their offsets."""
-    if type(given) is tuple and type(given[0]) is Level:
+def levels_of(given: Any) -> Levels:
+    """Levels as they are, or from tensors of their offsets.
+
+    Examples
+    --------
+    >>> levels_of([torch.tensor([0, 2, 3])])
+    (Level(2 sequences, 3 rows, lengths 1 to 2),)
+    """
+    if type(given) is tuple and given and type(given[0]) is Level:
         return given
     return tuple(level_of(as_numpy(x.cpu()) if isinstance(x, torch.Tensor) else x) for x in given)
 
@@ -70,13 +76,13 @@ def _levels_of(given: Any) -> Levels:
 def _run_pad(
     x: Array, offsets: Any, sizes: Any, most: Any, side: str, cut: str, fill: Any, limit: Any
 ) -> Array:
-    levels, most = _levels_of(offsets), _kept(most)
+    levels, most = levels_of(offsets), _kept(most)
     block: Array = _core.pad(x, levels, side, fill, False, most, cut, None, None, 1, limit, list(sizes))
     return block
 
 
 def _run_unpad(d: Any, offsets: Any, sizes: Any, most: Any, total: int, side: str, cut: str) -> Array:
-    levels = _levels_of(offsets)
+    levels = levels_of(offsets)
     room = [size if count < 0 else min(size, count) for size, count in zip(sizes, most, strict=True)]
     if not isinstance(d, np.ndarray):
         return _core.unpad(d, levels, side, None, room, cut)
@@ -92,7 +98,7 @@ def _unpad_elsewhere(
     d: torch.Tensor, offsets: Any, sizes: Any, most: Any, total: int, side: str, cut: str
 ) -> torch.Tensor:
     """The rows of a rectangle on a device for which some were cut: these are zeros."""
-    levels = _levels_of(offsets)
+    levels = levels_of(offsets)
     rows, mask = _core.pad(np.arange(total), levels, side, None, True, _kept(most), cut, sizes=list(sizes))
     flat = d.reshape(mask.size, *d.shape[len(levels) + 1 :])
     result = flat.new_zeros((total, *flat.shape[1:]))
@@ -127,7 +133,7 @@ _unpad: AutogradOp = AutogradOp(
 # The rows of a rectangle that holds all of them: what a graph has for `unpad`.
 rows_of: AutogradOp = AutogradOp(
     "rows_of(Tensor d, Tensor[] offsets, SymInt[] sizes, SymInt total, str side) -> Tensor",
-    lambda d, offsets, sizes, total, side: _core.unpad(d, _levels_of(offsets), side),
+    lambda d, offsets, sizes, total, side: _core.unpad(d, levels_of(offsets), side),
     lambda d, offsets, sizes, total, side: d.new_empty((total, *d.shape[len(offsets) + 1 :])),
     lambda seen, d: pad_rows(
         d.contiguous(), *seen.rest[:2], [-1] * len(seen.rest[1]), seen.rest[3], seen.rest[3], None, None

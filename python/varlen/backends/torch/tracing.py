@@ -197,6 +197,17 @@ _positions: AutogradOp = AutogradOp(
 arange = torch.arange
 
 
+def last_of_units(lengths: torch.Tensor, units: torch.Tensor, count: Any) -> torch.Tensor:
+    """The length that the units of each of `count` sequences have, which is one; 0 where there is no unit.
+
+    Examples
+    --------
+    >>> last_of_units(torch.tensor([3, 3, 4]), torch.tensor([0, 0, 2]), 3)
+    tensor([3, 0, 4])
+    """
+    return lengths.new_zeros(count).scatter_reduce(0, units, lengths, "amax")
+
+
 def as_index(indices: Any) -> torch.Tensor:
     """Numbers of sequences, one row of them; those below 0 are refused when the graph runs.
 

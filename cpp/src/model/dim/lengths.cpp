@@ -1,0 +1,549 @@
+// Numbers of dims: what names are bound to, and what follows for the rest.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "table.hpp"
+#include "varlen/checked.hpp"
+
+namespace varlen {
+
+using dims::Base;
+using dims::Node;
+using dims::Run;
+using dims::Session;
+
+namespace {
+
+using Numbers = std::vector<std::int64_t>;
+
+std::size_t z(std::int64_t n) {
+  return static_cast<std::size_t>(n);
+}
+
+/// One number.
+class OneLength : public Lengths {
+ public:
+  explicit OneLength(std::int64_t length) : length_(length) {}
+  [[nodiscard]] std::int64_t count() const override { return 1; }
+  [[nodiscard]] Level level() const override { return Level::from_lengths(&length_, 1); }
+
+ private:
+  std::int64_t length_;
+};
+
+const std::int64_t* numbers_of(const DimValues& values, Level& keep) {
+  if (values.lengths == nullptr) return values.numbers.data();
+  keep = values.lengths->level();
+  return keep.lengths();
+}
+
+std::int64_t count_of(const DimValues& values) {
+  return values.lengths == nullptr ? std::ssize(values.numbers) : values.lengths->count();
+}
+
+std::string quoted(const Dim& dim) {
+  return dims::in_quotes(dim.expression().text());
+}
+
+/// The positions of some dims, one inside of the other.
+class Positions {
+ public:
+  Positions() = default;
+
+  explicit Positions(std::vector<Dim> dims) : dims_(std::move(dims)) {
+    for (std::size_t k = 0; k < dims_.size(); ++k) add(k);
+  }
+
+  [[nodiscard]] const std::vector<Dim>& dims() const noexcept { return dims_; }
+  [[nodiscard]] std::int64_t count() const noexcept { return count_; }
+  [[nodiscard]] bool is_rectangle() const noexcept { return is_rectangle_; }
+  [[nodiscard]] Numbers extents() const {
+    Numbers extents;
+    for (const Step& step : steps_) extents.push_back(step.size);
+    return extents;
+  }
+
+  /// Where in `other`, which has some of these dims, each position here is. Nothing where they are the same.
+  [[nodiscard]] std::optional<Numbers> places_in(const Positions& other) const {
+    const auto is_same = [](const Dim& x, const Dim& y) { return x.expression() == y.expression(); };
+    if (std::equal(dims_.begin(), dims_.end(), other.dims_.begin(), other.dims_.end(), is_same)) return {};
+    Numbers places(z(count_), 0);
+    for (std::size_t j = 0; j < other.dims_.size(); ++j) {
+      const Step& step = other.steps_[j];
+      const Numbers here = coordinates(index_of(other.dims_[j]));
+      for (std::size_t i = 0; i < places.size(); ++i) {
+        places[i] = (step.offsets.empty() ? places[i] * step.size : step.offsets[z(places[i])]) + here[i];
+      }
+    }
+    return places;
+  }
+
+ private:
+  /// What one dim adds: so many for each position before it, or its offsets over these.
+  struct Step {
+    std::int64_t size = 0;
+    Numbers offsets;
+  };
+
+  [[nodiscard]] std::size_t index_of(const Dim& dim) const {
+    for (std::size_t k = 0; k < dims_.size(); ++k) {
+      if (dims_[k].expression() == dim.expression()) return k;
+    }
+    throw Error(Fault::value, "over: " + quoted(dim) + " is missing, which another of them is over");
+  }
+
+  void add(std::size_t k) {
+    for (std::size_t j = 0; j < k; ++j) {
+      if (dims_[j].expression() == dims_[k].expression()) {
+        throw Error(Fault::value, "over: " + quoted(dims_[k]) + " is in it twice");
+      }
+    }
+    const DimValues values = dims_[k].values();
+    Level keep;
+    const std::int64_t* numbers = numbers_of(values, keep);
+    Step step;
+    if (values.over.empty()) {
+      step.size = numbers[0];
+      if (!checked_mul(count_, step.size, count_)) dims::refuse_overflow("the number of positions");
+    } else {
+      is_rectangle_ = false;
+      Positions before;
+      before.dims_.assign(dims_.begin(), dims_.begin() + static_cast<std::ptrdiff_t>(k));
+      before.steps_ = steps_;
+      before.count_ = count_;
+      const std::optional<Numbers> places = before.places_in(Positions(values.over));
+      step.offsets.assign(z(count_ + 1), 0);
+      for (std::int64_t i = 0; i < count_; ++i) {
+        const std::int64_t length = numbers[places ? (*places)[z(i)] : i];
+        if (!checked_add(step.offsets[z(i)], length, step.offsets[z(i + 1)])) {
+          dims::refuse_overflow("the number of positions");
+        }
+      }
+      count_ = step.offsets.back();
+    }
+    steps_.push_back(std::move(step));
+  }
+
+  /// Of the dim k, for each position.
+  [[nodiscard]] Numbers coordinates(std::size_t k) const {
+    Numbers all{0};
+    for (std::size_t j = 0; j <= k || j < steps_.size(); ++j) {
+      const Step& step = steps_[j];
+      Numbers next;
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        const std::int64_t n = step.offsets.empty() ? step.size : step.offsets[i + 1] - step.offsets[i];
+        for (std::int64_t c = 0; c < n; ++c) next.push_back(j == k ? c : all[i]);
+      }
+      all = std::move(next);
+    }
+    return all;
+  }
+
+  std::vector<Dim> dims_;
+  std::vector<Step> steps_;
+  std::int64_t count_ = 1;
+  bool is_rectangle_ = true;
+};
+
+/// Numbers for each position, or one for all.
+struct Value {
+  bool is_one = true;
+  std::int64_t one = 0;
+  Numbers all;
+
+  [[nodiscard]] std::int64_t at(std::int64_t i) const { return is_one ? one : all[z(i)]; }
+};
+
+/// Works an expression out, for all positions at once.
+class Evaluation {
+ public:
+  Evaluation(const Positions& positions, const std::unordered_map<const Base*, Value>& names)
+      : positions_(positions), names_(names) {}
+
+  const Value& of(const Node* x) {
+    if (const auto known = memo_.find(x); known != memo_.end()) return known->second;
+    Value sum;
+    for (const Run& run : *x) {
+      Value term{true, run.times, {}};
+      if (run.base != nullptr) {
+        term = combine(term, of(run.base), checked_mul);
+        term = combine(term, of(run.tail), checked_mul);
+      }
+      sum = combine(sum, term, checked_add);
+    }
+    return memo_.emplace(x, std::move(sum)).first->second;
+  }
+
+  Value of(const Base* base) {
+    if (const auto name = names_.find(base); name != names_.end()) return name->second;
+    if (base->sort == Base::Sort::name) {
+      if (base->facts.is_static) return {true, base->facts.size, {}};
+      return of(base->origin.load()->runs()->base);
+    }
+    if (base->sort == Base::Sort::sum) return combine(of(base->of), of(base->by), checked_add);
+    if (base->sort == Base::Sort::product) return combine(of(base->of), of(base->by), checked_mul);
+    if (base->sort == Base::Sort::multiple)
+      return combine(of(base->of), {true, base->times, {}}, checked_mul);
+    const bool is_ceil = base->how == Division::ceil_right || base->how == Division::ceil_left;
+    const Value of_quotient = of(base->of);
+    return combine(of_quotient, of(base->by), [&](std::int64_t a, std::int64_t b, std::int64_t& out) {
+      a = std::max<std::int64_t>(a, 0);
+      if (b <= 0) {
+        throw Error(Fault::value, "divisor: " + dims::in_quotes(dims::text_of(base->by)) + " has length " +
+                                      std::to_string(std::max<std::int64_t>(b, 0)) + " in row " +
+                                      std::to_string(row_));
+      }
+      out = a / b + (is_ceil && a % b != 0 ? 1 : 0);
+      return true;
+    });
+  }
+
+ private:
+  template <class Op>
+  Value combine(const Value& a, const Value& b, Op op) {
+    Value out;
+    out.is_one = a.is_one && b.is_one;
+    row_ = 0;
+    if (out.is_one) {
+      check(op(a.one, b.one, out.one));
+      return out;
+    }
+    out.all.resize(z(positions_.count()));
+    for (std::int64_t i = 0; i < positions_.count(); ++i) {
+      row_ = i;
+      check(op(a.at(i), b.at(i), out.all[z(i)]));
+    }
+    return out;
+  }
+
+  void check(bool fits) const {
+    if (!fits)
+      throw Error(Fault::overflow, "the length in row " + std::to_string(row_) + " does not fit 63 bits");
+  }
+
+  const Positions& positions_;
+  const std::unordered_map<const Base*, Value>& names_;
+  std::unordered_map<const Node*, Value> memo_;
+  std::int64_t row_ = 0;
+};
+
+const Base* base_of(const Expression& name) {
+  return dims::lone_base(name.element());
+}
+
+/// The binding of a name, or null.
+std::shared_ptr<const Binding> binding_of(const std::shared_ptr<const Bindings>& bindings, const Base* base) {
+  if (bindings == nullptr) return nullptr;
+  for (const auto& binding : *bindings) {
+    if (base_of(binding->name) == base) return binding;
+  }
+  for (const auto& binding : *bindings) {
+    if (dims::lone_base(binding->name.reduced().element()) == base) return binding;
+  }
+  return nullptr;
+}
+
+void check_same(const Binding& a, const Binding& b) {
+  if (&a == &b || a.lengths == b.lengths) return;
+  const std::string name = dims::in_quotes(a.name.text());
+  const auto same_dim = [](const Dim& x, const Dim& y) { return x.expression() == y.expression(); };
+  if (!std::equal(a.over.begin(), a.over.end(), b.over.begin(), b.over.end(), same_dim)) {
+    throw LengthMismatch("the lengths of " + name + " are over other dims in one than in the other");
+  }
+  const Level x = a.lengths->level();
+  const Level y = b.lengths->level();
+  if (x.is(y)) return;
+  if (x.count() != y.count()) {
+    throw LengthMismatch("the lengths of " + name + " have " + std::to_string(x.count()) +
+                         " rows in one and " + std::to_string(y.count()) + " in the other");
+  }
+  for (std::int64_t i = 0; i < x.count(); ++i) {
+    if (x.view().length(i) == y.view().length(i)) continue;
+    const std::string row = a.over.empty() ? std::string() : std::string("row ") + std::to_string(i) + " of ";
+    throw LengthMismatch(row + name + " has length " + std::to_string(x.view().length(i)) + " in one and " +
+                         std::to_string(y.view().length(i)) + " in the other");
+  }
+  for (std::size_t k = 0; k < a.over.size(); ++k) check_same_lengths(a.over[k], b.over[k]);
+}
+
+using Shared = std::shared_ptr<const Bindings>;
+
+/// Those of both. Where a name has two bindings they have to be the same, or the first is taken.
+Shared merged(const Shared& a, const Shared& b, bool is_checked = true) {
+  if (a == b || b == nullptr || b->empty()) return a;
+  if (a == nullptr || a->empty()) return b;
+  Bindings all;
+  bool is_first = true;
+  auto x = a->begin();
+  auto y = b->begin();
+  while (x != a->end() || y != b->end()) {
+    const Node* const left = x == a->end() ? nullptr : (*x)->name.element();
+    const Node* const right = y == b->end() ? nullptr : (*y)->name.element();
+    if (left != nullptr && left == right) {
+      if (is_checked) check_same(**x, **y);
+      all.push_back(*x++);
+      ++y;
+    } else if (right == nullptr || (left != nullptr && std::less<>{}(left, right))) {
+      all.push_back(*x++);
+    } else {
+      all.push_back(*y++);
+      is_first = false;
+    }
+  }
+  return is_first ? a : std::make_shared<const Bindings>(std::move(all));
+}
+
+Shared just(std::shared_ptr<const Binding> binding) {
+  return std::make_shared<const Bindings>(Bindings{std::move(binding)});
+}
+
+/// The names in x that nothing is known of in place of their lengths.
+const Base* unknown_in(const Node* x, const Shared& bindings) {
+  std::vector<Base*> names;
+  dims::names_of(x, names);
+  for (const Base* base : names) {
+    if (base->facts.is_static || binding_of(bindings, base) != nullptr) continue;
+    if (base->origin == nullptr || unknown_in(base->origin, bindings) != nullptr) return base;
+  }
+  return nullptr;
+}
+
+/// The names that numbers are needed of.
+void needed_by(const Node* x, const Shared& bindings, std::vector<const Base*>& found) {
+  std::vector<Base*> names;
+  dims::names_of(x, names);
+  for (const Base* base : names) {
+    if (base->facts.is_static || std::find(found.begin(), found.end(), base) != found.end()) continue;
+    if (binding_of(bindings, base) != nullptr) {
+      found.push_back(base);
+    } else if (base->origin != nullptr) {
+      needed_by(base->origin, bindings, found);
+    }
+  }
+}
+
+}  // namespace
+
+void Expression::unite(const Expression& a, const Expression& b, const Shared& lengths) {
+  std::shared_ptr<const Bindings> before;  // goes with the table unlocked
+  Session session;
+  Session::Known known{{}, lengths};
+  if (lengths != nullptr) {
+    for (const auto& binding : *lengths) known.bound.push_back(dims::lone_base(binding->name.element()));
+  }
+  session.unite(a.element_, b.element_, known);
+  for (const Expression& each : {std::cref(a), std::cref(b)}) {
+    Base* base = dims::lone_base(each.element_);
+    if (base == nullptr || base->same == nullptr || lengths == nullptr) continue;
+    if (base->lengths != lengths) {
+      before = std::exchange(base->lengths, lengths);
+      dims::begin_epoch();  // what was worked out of the former ones is out of date
+    }
+    break;
+  }
+}
+
+void check_same_lengths(const Dim& a, const Dim& b) {
+  if (!a.is_defined() || !b.is_defined()) return;
+  if (a.expression().element() == b.expression().element() && a.bindings() == b.bindings()) return;
+  const DimValues x = a.values();
+  const DimValues y = b.values();
+  if (x.lengths != nullptr && x.lengths == y.lengths) return;
+  const auto same_dim = [](const Dim& p, const Dim& q) { return p.expression() == q.expression(); };
+  const std::string both = quoted(a) + " and " + quoted(b);
+  if (!std::equal(x.over.begin(), x.over.end(), y.over.begin(), y.over.end(), same_dim)) {
+    throw LengthMismatch(both + " have lengths over other dims");
+  }
+  Level keep_x;
+  Level keep_y;
+  const std::int64_t* from = numbers_of(x, keep_x);
+  const std::int64_t* to = numbers_of(y, keep_y);
+  if (count_of(x) != count_of(y)) {
+    throw LengthMismatch(both + " have lengths for " + std::to_string(count_of(x)) + " and for " +
+                         std::to_string(count_of(y)) + " rows");
+  }
+  for (std::int64_t i = 0; i < count_of(x); ++i) {
+    if (from[i] == to[i]) continue;
+    std::string text = both;
+    text.append(" have lengths ")
+        .append(std::to_string(from[i]))
+        .append(" and ")
+        .append(std::to_string(to[i]));
+    if (!x.over.empty()) text.append(" in row ").append(std::to_string(i));
+    throw LengthMismatch(text);
+  }
+}
+
+Dim Dim::bound(const Expression& name, std::vector<Dim> over, std::shared_ptr<const Lengths> lengths,
+               const std::vector<std::int64_t>& extents) {
+  for (std::size_t k = 0; k < extents.size() && k < over.size(); ++k) {
+    if (!over[k].is_defined()) over[k] = scalar(over[k].expression(), extents[k]);
+  }
+  for (Dim& dim : over) {
+    if (dim.is_defined()) continue;
+    // Others may be over it, and say how many there are.
+    for (const Dim& other : over) {
+      if (!other.is_defined()) continue;
+      for (const Dim& above : other.values().over) {
+        if (above.expression() == dim.expression()) dim = above;
+      }
+      if (dim.is_defined()) break;
+    }
+  }
+  const Positions positions(over);
+  if (!extents.empty() && positions.is_rectangle() && positions.extents() != extents) {
+    const auto text = [](const std::vector<std::int64_t>& numbers) {
+      std::string out("(");
+      for (const std::int64_t n : numbers) out.append(out.size() == 1 ? "" : ", ").append(std::to_string(n));
+      return out.append(1, ')');
+    };
+    throw LengthMismatch("lengths: expected the shape " + text(positions.extents()) +
+                         " of the dims that they are over, " + "got " + text(extents));
+  }
+  if (lengths->count() != positions.count()) {
+    throw LengthMismatch("lengths: expected " + std::to_string(positions.count()) +
+                         ", one for each position of " + "the dims that they are over, got " +
+                         std::to_string(lengths->count()));
+  }
+  const auto binding = std::make_shared<const Binding>(Binding{name, std::move(over), std::move(lengths)});
+  return Dim(name, just(binding));
+}
+
+Dim Dim::scalar(const Expression& name, std::int64_t length) {
+  if (length < 0) throw Error(Fault::value, "lengths: expected at least 0, got " + std::to_string(length));
+  return Dim(name,
+             just(std::make_shared<const Binding>(Binding{name, {}, std::make_shared<OneLength>(length)})));
+}
+
+/// Its own bindings, and for names that were declared the same as something what that was bound to then.
+std::shared_ptr<const Bindings> Dim::known() const {
+  const Node* element = expression_.element();
+  if (expression_.reduced().element() == element) return bindings_;
+  std::vector<Base*> names;
+  dims::names_of(element, names);
+  std::vector<Shared> more;
+  {
+    const Session session;
+    for (std::size_t k = 0; k < names.size(); ++k) {
+      if (names[k]->lengths != nullptr) more.push_back(names[k]->lengths);
+      if (names[k]->same != nullptr) dims::names_of(names[k]->same, names);
+    }
+  }
+  Shared all = bindings_;
+  for (const Shared& lengths : more) all = merged(all, lengths, false);
+  return all;
+}
+
+Dim Dim::operator+(const Dim& other) const {
+  return Dim(expression_ + other.expression_, merged(known(), other.known()));
+}
+Dim Dim::operator-(const Dim& other) const {
+  return Dim(expression_ - other.expression_, merged(known(), other.known()));
+}
+Dim Dim::operator*(const Dim& other) const {
+  return Dim(expression_ * other.expression_, merged(known(), other.known()));
+}
+Dim Dim::operator-() const {
+  return Dim(-expression_, known());
+}
+Dim Dim::divide(Division how, const Dim& divisor) const {
+  return Dim(expression_.divide(how, divisor.expression_), merged(known(), divisor.known()));
+}
+
+void Dim::declare_same_as(const Dim& other) const {
+  // What was taken over by a declaration gives way to the next one.
+  const auto is_given = [](const Dim& dim) {
+    return dim.expression_.is_static() ||
+           unknown_in(dim.expression_.reduced().element(), dim.bindings_) == nullptr ||
+           unknown_in(dim.expression_.element(), dim.bindings_) == nullptr;
+  };
+  const bool is_mine = is_given(*this);
+  const bool is_others = is_given(other);
+  if (is_mine && is_others) check_same_lengths(*this, other);
+  const Shared mine = known();
+  const Shared others = other.known();
+  const bool is_mine_first = is_mine && !is_others;
+  Expression::unite(expression_, other.expression_,
+                    is_mine_first ? merged(mine, others, false) : merged(others, mine, false));
+}
+
+Dim Dim::part(const Expression& expression) const {
+  return Dim(expression, known());
+}
+
+Dim Dim::with(const Dim& other) const {
+  return Dim(expression_, merged(bindings_, other.bindings_));
+}
+
+bool Dim::is_defined() const {
+  if (expression_.is_static()) return true;
+  const Shared bindings = known();
+  if (unknown_in(expression_.reduced().element(), bindings) == nullptr) return true;
+  return unknown_in(expression_.element(), bindings) == nullptr;
+}
+
+DimValues Dim::values() const {
+  const Shared bindings = known();
+  const Expression reduced = expression_.reduced();
+  const Node* element = reduced.element();
+  if (const Base* unknown = unknown_in(element, bindings); unknown != nullptr) {
+    // A name that was declared the same as what has no lengths keeps its own.
+    if (unknown_in(expression_.element(), bindings) != nullptr) {
+      throw Error(Fault::value,
+                  quoted(*this) + " has no lengths: bind " + dims::in_quotes(unknown->name) + " to some");
+    }
+    element = expression_.element();
+  }
+  DimValues result;
+  if (const Base* base = dims::lone_base(element); base != nullptr && !base->facts.is_static) {
+    if (const auto binding = binding_of(bindings, base); binding != nullptr) {
+      const Positions positions(binding->over);
+      return {binding->over, positions.extents(), positions.is_rectangle(), binding->lengths, {}};
+    }
+  }
+  std::vector<const Base*> names;
+  needed_by(element, bindings, names);
+  std::vector<std::shared_ptr<const Binding>> found;
+  for (const Base* base : names) {
+    found.push_back(binding_of(bindings, base));
+    for (const Dim& dim : found.back()->over) {
+      const auto same = [&](const Dim& known) { return known.expression() == dim.expression(); };
+      const auto at = std::find_if(result.over.begin(), result.over.end(), same);
+      if (at == result.over.end()) {
+        result.over.push_back(dim);
+      } else {
+        check_same_lengths(*at, dim);
+      }
+    }
+  }
+  const Positions positions(result.over);
+  std::unordered_map<const Base*, Value> numbers;
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    const Level level = found[k]->lengths->level();
+    Value value;
+    value.is_one = found[k]->over.empty();
+    if (value.is_one) {
+      value.one = level.view().length(0);
+    } else {
+      const std::optional<Numbers> places = positions.places_in(Positions(found[k]->over));
+      value.all.resize(z(positions.count()));
+      for (std::int64_t i = 0; i < positions.count(); ++i) {
+        value.all[z(i)] = level.view().length(places ? (*places)[z(i)] : i);
+      }
+    }
+    numbers.emplace(names[k], std::move(value));
+  }
+  const Value value = Evaluation(positions, numbers).of(element);
+  result.extents = positions.extents();
+  result.is_rectangle = positions.is_rectangle();
+  result.numbers.resize(z(positions.count()));
+  for (std::int64_t i = 0; i < positions.count(); ++i) {
+    result.numbers[z(i)] = std::max<std::int64_t>(value.at(i), 0);
+  }
+  return result;
+}
+
+}  // namespace varlen

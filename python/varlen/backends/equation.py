@@ -1,0 +1,171 @@
+"""Equations of einsum as the core reads them: terms of letters, ragged letters, static letters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen import tracing
+from varlen._core import Level
+from varlen.levels import equal_lengths
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Mapping
+
+    from varlen.levels import Levels
+
+
+@dataclass(frozen=True)
+class Equation:
+    """Terms, what comes out, the letter of sequences with the ragged ones behind it, and the static ones.
+
+    Examples
+    --------
+    >>> Equation(("btd",), "bd", "bt", "d").text
+    'btd->bd;bt;d'
+    """
+
+    terms: tuple[str, ...]
+    out: str
+    ragged: str
+    fixed: str
+    text: str = ""  # as the core reads it
+
+    def __post_init__(self) -> None:
+        text = f"{','.join(self.terms)}->{self.out};{self.ragged};{self.fixed}"
+        object.__setattr__(self, "text", text)
+
+    def prefix(self, term: str) -> int:
+        """How many letters of a term are one axis: those up to the last ragged one.
+
+        Examples
+        --------
+        >>> Equation(("bhtsd",), "bd", "bts", "hd").prefix("bhtsd")
+        4
+        """
+        return prefix_of(term, self.ragged[1:])
+
+    def ndim(self, term: str) -> int:
+        """Axes of the array of a term.
+
+        Examples
+        --------
+        >>> Equation(("bhtsd",), "bd", "bts", "hd").ndim("bhtsd")
+        2
+        """
+        prefix = self.prefix(term)
+        return len(term) - prefix + 1 if prefix else len(term)
+
+    def swapped(self, *terms: str) -> Equation:
+        """The equation of other terms, the last of which comes out, of the same letters.
+
+        Examples
+        --------
+        >>> Equation(("btd",), "bd", "bt", "d").swapped("bd", "btd").text
+        'bd->btd;bt;d'
+        """
+        return Equation(terms[:-1], terms[-1], self.ragged, self.fixed)
+
+    def with_column(self) -> Equation:
+        """The equation of arrays that all have one more axis, the last one.
+
+        Examples
+        --------
+        >>> Equation(("btd",), "bd", "bt", "d").with_column().text
+        'btd|->bd|;bt;d|'
+        """
+        terms = tuple(term + "|" for term in self.terms)
+        return Equation(terms, self.out + "|", self.ragged, self.fixed + "|")
+
+
+def prefix_of(term: str, ragged: Container[str]) -> int:
+    """How many letters of a term there are up to the last ragged one.
+
+    Examples
+    --------
+    >>> prefix_of("bhtsd", "ts")
+    4
+    """
+    prefix = 0
+    for k, letter in enumerate(term):
+        if letter in ragged:
+            prefix = k + 1
+    return prefix
+
+
+@lru_cache(maxsize=512)
+def equation_of(text: str) -> Equation:
+    """The equation that the core reads.
+
+    Examples
+    --------
+    >>> equation_of("btd->bd;bt;d").terms
+    ('btd',)
+    """
+    arrow, ragged, fixed = text.split(";")
+    operands, out = arrow.split("->")
+    return Equation(tuple(operands.split(",")), out, ragged, fixed)
+
+
+def in_graph(level: Any) -> Any:
+    """A level whose numbers are tensors where a function is traced.
+
+    Examples
+    --------
+    >>> in_graph(Level([2, 1])).lengths
+    array([2, 1])
+    """
+    return tracing.as_traced(level) if tracing.is_tracing() else level
+
+
+def nested_levels(letters: str, levels: Mapping[str, Level], extents: Mapping[str, int]) -> Levels:
+    """A level for each letter behind that of sequences: how the rows of such a term nest.
+
+    Examples
+    --------
+    >>> [x.lengths.tolist() for x in nested_levels("bts", {"t": Level([2, 1]), "s": Level([3, 4])}, {})]
+    [[2, 1], [3, 3, 4]]
+    """
+    made: list[Any] = []
+    units: Any = None  # the sequence that each item of the last level is in
+    for letter in letters[1:]:
+        if letter in levels:
+            level: Any = levels[letter]
+            if units is not None:
+                lengths = in_graph(level).lengths[units]
+                level = tracing.level_of(lengths) if tracing.is_tracing() else Level.from_lengths(lengths)
+        else:
+            count = made[-1].total if made else tracing.count_of(next(iter(levels.values())))
+            level = equal_lengths(count, extents[letter])
+        made.append(level)
+        if len(made) < len(letters) - 1:
+            row_ids = in_graph(level).row_ids
+            units = row_ids if units is None else units[row_ids]
+    return tuple(made)
+
+
+def rows_of_prefix(letters: str, levels: Mapping[str, Level], extents: Mapping[str, int]) -> Any:
+    """How many rows there are of the letters that are one axis.
+
+    Examples
+    --------
+    >>> rows_of_prefix("bhts", {"t": Level([2, 1]), "s": Level([3, 4])}, {"h": 2})
+    20
+    """
+    if len(letters) == 2:
+        return levels[letters[1]].total
+    ragged = [levels[letter] for letter in letters[1:] if letter in levels]
+    times: Any = 1
+    for letter in letters[1:]:
+        times = times * extents.get(letter, 1)
+    if len(ragged) == 1:
+        return ragged[0].total * times
+    sizes: Any = in_graph(ragged[0]).lengths
+    for level in ragged[1:]:
+        sizes = sizes * in_graph(level).lengths
+    if tracing.is_tracing():
+        return sizes.sum().item() * times
+    return int(np.sum(sizes, dtype=np.int64)) * times

@@ -1,0 +1,85 @@
+"""Sums of products by letters, of arrays of a library that lies on devices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from varlen.backends.namespace.library import Of
+from varlen.backends.padded import padded_einsum
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from varlen.backends.equation import Equation
+    from varlen.levels import Levels
+
+
+class Blocked:
+    """What padded blocks are made with, by the verbs of a backend and the functions of its library.
+
+    Examples
+    --------
+    >>> from varlen.backends.namespace import Library, NamespaceBackend
+    >>> Blocked(NamespaceBackend(Library(np))).ones(np.zeros(1), (2,))
+    array([1., 1.])
+    """
+
+    def __init__(self, backend: Any) -> None:
+        self.backend, self.xp = backend, backend.xp
+        self.gather: Callable[..., Any] = lambda x, levels, index: backend.gather(x, levels, index)[0]
+        self.unpad: Callable[..., Any] = backend.unpad
+        self.einsum: Callable[..., Any] = self.xp.einsum
+
+    def pad(self, x: Any, levels: Any, sizes: list[int]) -> Any:
+        """A rectangle of sequences, zeros behind them."""
+        return self.backend.pad(x, levels, sizes=sizes)
+
+    def take(self, x: Any, index: Any, axis: int) -> Any:
+        """Some entries along an axis."""
+        return self.xp.take(x, self.backend.like(index, x), axis)
+
+    def ones(self, x: Any, shape: tuple[int, ...]) -> Any:
+        """Ones of the dtype of an array."""
+        return self.xp.ones(shape, x.dtype)
+
+    def concat(self, parts: list[Any], axis: int) -> Any:
+        """Arrays end to end."""
+        return self.xp.concatenate(parts, axis)
+
+
+class Einsum(Of):
+    """The verb of a backend of such arrays.
+
+    Examples
+    --------
+    >>> from varlen.backends.equation import equation_of
+    >>> from varlen.backends.namespace import Library, NamespaceBackend
+    >>> x, level = np.array([1.0, 2.0, 5.0]), vl.Level([2, 1])
+    >>> NamespaceBackend(Library(np)).einsum(equation_of("bt->b;bt;"), [x], (level,), ())
+    array([3., 5.])
+    """
+
+    if TYPE_CHECKING:
+        assign: Callable[..., Any]
+        contiguous: Callable[..., Any]
+
+    def einsum(
+        self,
+        equation: Equation,
+        values: list[Any],
+        levels: Levels,
+        extents: tuple[int, ...],
+        rows: int = 0,
+        out: Any = None,
+    ) -> Any:
+        """The sum of products of one or two arrays of one dtype; halves are computed in float32."""
+        dtype = values[0].dtype
+        narrow = dtype.itemsize == 2 and dtype.kind in "fV"
+        given = [x.astype("f4") if narrow else x for x in values]
+        with self.library.beside(given[0]):
+            if levels:
+                result = padded_einsum(Blocked(self), equation, given, levels, extents)
+            else:
+                result = self.xp.einsum(f"{','.join(equation.terms)}->{equation.out}", *given)
+            result = self.contiguous(result.astype(dtype, copy=False))
+        return result if out is None else self.assign(out, result)

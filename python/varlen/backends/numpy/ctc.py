@@ -1,0 +1,51 @@
+"""Connectionist temporal classification of arrays; halves by way of float32."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen import _core
+from varlen.backends.numpy.rows import to_dtype
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from varlen._core import Level
+
+
+def ctc_loss(
+    log_probs: Any, level: Level, targets: Any, target_level: Level, blank: int, zero_infinity: bool
+) -> NDArray[Any]:
+    """The loss of each sequence.
+
+    Examples
+    --------
+    >>> ctc_loss(np.log([[0.25, 0.75]]), vl.Level([1]), np.array([1]), vl.Level([1]), 0, False).round(4)
+    array([0.2877])
+    """
+    return _core.ctc_loss(_wide(log_probs), level, targets, target_level, blank, zero_infinity)
+
+
+def backprop_ctc_loss(
+    d: Any, log_probs: Any, level: Level, targets: Any, target_level: Level, blank: int, zero_infinity: bool
+) -> NDArray[Any]:
+    """The gradient of log probabilities from that of the losses.
+
+    Examples
+    --------
+    >>> one = vl.Level([1])
+    >>> backprop_ctc_loss(np.ones(1), np.log([[0.25, 0.75]]), one, np.array([1]), one, 0, False)
+    array([[ 0.25, -0.25]])
+    """
+    rows = _wide(log_probs)
+    d = to_dtype(d, rows.dtype)
+    gradient = _core.backprop_ctc_loss(d, rows, level, targets, target_level, blank, zero_infinity)
+    result: NDArray[Any] = to_dtype(gradient, log_probs.dtype)
+    return result
+
+
+def _wide(log_probs: Any) -> Any:
+    is_half = log_probs.dtype == np.float16 or log_probs.dtype == _core.bfloat16
+    return to_dtype(log_probs, np.dtype(np.float32)) if is_half else log_probs

@@ -1,0 +1,47 @@
+"""Sums of products by letters, of arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen import _core
+
+if TYPE_CHECKING:
+    from varlen.backends.equation import Equation
+    from varlen.levels import Levels
+
+
+def einsum(
+    equation: Equation,
+    values: list[Any],
+    levels: Levels,
+    extents: tuple[int, ...],
+    rows: int = 0,
+    out: Any = None,
+) -> Any:
+    """The sum of products of one or two arrays of one dtype; halves are computed in float32.
+
+    Examples
+    --------
+    >>> from varlen.backends.equation import equation_of
+    >>> x = np.array([[1.0], [3.0], [5.0]])
+    >>> einsum(equation_of("btd,bte->bde;bt;de"), [x, x], (vl.Level([2, 1]),), (1, 1)).tolist()
+    [[[10.0]], [[25.0]]]
+    """
+    dtype = values[0].dtype.newbyteorder("=")
+    narrow = dtype.itemsize == 2 and dtype.kind in "fV"
+    a, *rest = [np.atleast_1d(x.astype(np.float32 if narrow else dtype, copy=False)) for x in values]
+    b = rest[0] if rest else None
+    if not narrow:
+        return _core.einsum(equation.text, a, b, levels, extents, out)
+    if out is not None and (not isinstance(out, np.ndarray) or out.dtype != dtype):
+        raise TypeError(f"out: expected an array of {dtype}")
+    wide = None if out is None else np.empty(out.shape, np.float32)
+    result = _core.einsum(equation.text, a, b, levels, extents, wide)
+    with np.errstate(over="ignore"):
+        if out is None:
+            return result.astype(dtype)
+        out[...] = result
+    return out

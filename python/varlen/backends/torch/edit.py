@@ -1,0 +1,31 @@
+"""Edit distances of tensors, which the host compares."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from varlen.backends.numpy import edit as on_host
+from varlen.backends.torch.memory import like, readable
+
+if TYPE_CHECKING:
+    import torch
+
+    from varlen._core import Level
+
+
+def edit_distance(
+    a: torch.Tensor, a_level: Level, b: Any, b_level: Level, normalize: bool, counts: bool
+) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """Distances, or shares of the lengths of b, and how many edits of each kind there are, where asked.
+
+    Examples
+    --------
+    >>> import torch
+    >>> two = vl.Level([2])
+    >>> edit_distance(torch.tensor([3, 1]), two, torch.tensor([1, 1]), two, True, False)
+    (tensor([0.5000], dtype=torch.float64), None)
+    """
+    numbers = (x if hasattr(x, "__array_interface__") else readable(x) for x in (a, b))
+    rows, others = numbers
+    distances, kinds = on_host.edit_distance(rows, a_level, others, b_level, normalize, counts)
+    return like(distances, a), None if kinds is None else like(kinds, a)

@@ -1,0 +1,77 @@
+"""Dims by their kind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from varlen._core import Dim
+from varlen.dims.vocabulary import Vocabulary
+
+batch_dim = Dim(name="batch", kind="batch")
+"""The dim of the batch. All dims of its kind are equal."""
+
+
+def SpatialDim(
+    name: str,
+    size: Any = None,
+    *,
+    over: Dim | Sequence[Dim] | None = None,
+    vocab: Vocabulary | Sequence[str] | None = None,
+) -> Dim:
+    """A dim of kind 'spatial': time, or any other axis that has places.
+
+    Parameters
+    ----------
+    name
+        What it is called.
+    size
+        An int, or lengths as `Dim` takes them; None where they come later, by `Dim.bind`.
+    over
+        The dims that the lengths are over; the batch for lengths of one axis.
+    vocab
+        A Vocabulary or its labels.
+
+    Returns
+    -------
+    Dim
+        A new one.
+
+    Examples
+    --------
+    >>> SpatialDim("time", [3, 0, 2]).kind
+    'spatial'
+    """
+    return Dim(size, name=name, kind="spatial", over=over, vocab=vocab)
+
+
+def FeatureDim(
+    name: str,
+    size: int | None = None,
+    *,
+    vocab: Vocabulary | Sequence[str] | None = None,
+) -> Dim:
+    """A dim of kind 'feature': channels, or classes.
+
+    Parameters
+    ----------
+    name
+        What it is called.
+    size
+        How many there are; None where the vocabulary says it.
+    vocab
+        A Vocabulary or its labels.
+
+    Returns
+    -------
+    Dim
+        A new one.
+
+    Examples
+    --------
+    >>> FeatureDim("model", 512)
+    Dim('model', 512)
+    >>> FeatureDim("letters", vocab=["a", "b", "c"]).size
+    3
+    """
+    return Dim(size, name=name, kind="feature", vocab=vocab)

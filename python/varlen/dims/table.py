@@ -1,0 +1,186 @@
+"""Dims as text, for the metadata of a file: what they are made of, and their lengths, each once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from varlen._core import Dim, Level
+from varlen.dims.vocabulary import Vocabulary
+
+_VERSION = 1
+_SORTS = {"quotient": (2, 3), "sum": (1, 2), "product": (1, 2), "multiple": (2,)}
+
+
+def write_dims(dims: Iterable[Dim]) -> str:
+    """Dims as JSON, as a value of a file's metadata.
+
+    Dims that share parts, or lengths, do so in the text as well. A name has an id of its own, that no other
+    name of any process has: dims of two files are equal where they were made of the same names.
+
+    Parameters
+    ----------
+    dims
+        Any dims, derived ones too.
+
+    Returns
+    -------
+    str
+        What `read_dims` reads. A dim whose lengths lie on a device is waited for.
+
+    Examples
+    --------
+    >>> time = Dim("time", lengths=[3, 0, 2])
+    >>> text = write_dims([time, 2 * time + 1])
+    >>> read_dims(text) == [time, 2 * time + 1]
+    True
+    """
+    writer = _Writer()
+    places = [writer.dim(dim) for dim in dims]
+    return json.dumps(
+        {
+            "version": _VERSION,
+            "dims": places,
+            "all": writer.dims,
+            "words": writer.words,
+            "factors": writer.factors,
+            "lengths": writer.lengths,
+        },
+        separators=(",", ":"),
+    )
+
+
+def read_dims(text: str) -> list[Dim]:
+    """The dims that `write_dims` wrote.
+
+    Parameters
+    ----------
+    text
+        JSON, from a file that may be damaged: each part of it is checked.
+
+    Returns
+    -------
+    list of Dim
+        In their order. They are equal to those that were written, where these are still in use, and to those
+        that are read from other files. Lengths that were one Level are one again.
+
+    Raises
+    ------
+    TypeError
+        Something else than a str.
+    ValueError
+        A text that is no table of dims, or a name that is in use with another size or kind.
+
+    Examples
+    --------
+    >>> time = Dim("time", lengths=[3, 0, 2])
+    >>> a, b = read_dims(write_dims([time, time + 1]))
+    >>> a.level is b.derived_from.level, (b - 1).lengths
+    (True, array([3, 0, 2]))
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"text: expected str, got {type(text).__name__}")
+    try:
+        table = json.loads(text)
+        if table["version"] != _VERSION:
+            raise ValueError(f"version {table['version']!r}, expected {_VERSION}")
+        reader = _Reader(table)
+        return [reader.dims[_place(k, len(reader.dims))] for k in table["dims"]]
+    except RecursionError:
+        raise ValueError("text: expected a table of dims: nested too deep") from None
+    except (KeyError, TypeError, IndexError, OverflowError, ValueError) as error:
+        raise ValueError(f"text: expected a table of dims: {error}") from None
+
+
+class _Writer:
+    """Parts before what is made of them; each is named by its place."""
+
+    def __init__(self) -> None:
+        self.dims: list[Any] = []
+        self.words: list[Any] = []
+        self.factors: list[Any] = []
+        self.lengths: list[list[int]] = []
+        self._places: dict[Any, int] = {}
+        self._levels: list[Level] = []  # so that none of them gets the address of one that died
+
+    def dim(self, dim: Dim) -> int:
+        word, bindings, name, priority = dim._state()
+        bound = [
+            [self.word(w), [self.dim(d) for d in over], self.level(level)] for w, over, level in bindings
+        ]
+        return self._put(self.dims, [self.word(word), bound, name, priority])
+
+    def word(self, word: tuple[Any, ...]) -> int:
+        terms = [t if isinstance(t, int) else [t[0], self.factor(t[1]), self.word(t[2])] for t in word]
+        return self._put(self.words, terms)
+
+    def factor(self, factor: tuple[Any, ...]) -> int:
+        sort, *rest = factor
+        if sort == "name":
+            high, low, name, kind, size, vocab = rest
+            labels = vocab and [list(vocab.labels), vocab.unknown, vocab.bos, vocab.eos]
+            return self._put(self.factors, [sort, f"{high:016x}{low:016x}", name, kind, size, labels])
+        return self._put(self.factors, [sort, *(self.word(r) if isinstance(r, tuple) else r for r in rest)])
+
+    def level(self, level: Level) -> int:
+        self._levels.append(level)
+        return self._put(self.lengths, level.lengths.tolist(), ("level", id(level)))
+
+    def _put(self, rows: list[Any], row: Any, key: Any = None) -> int:
+        key = key or (id(rows), json.dumps(row))
+        if key not in self._places:
+            rows.append(row)
+            self._places[key] = len(rows) - 1
+        return self._places[key]
+
+
+def _place(place: Any, count: int) -> int:
+    if not isinstance(place, int) or not 0 <= place < count:
+        raise ValueError(f"place {place!r} among {count}")
+    return place
+
+
+class _Reader:
+    """Each part is looked up by its place, and made once."""
+
+    def __init__(self, table: dict[str, Any]) -> None:
+        self._levels = [Level(np.array(numbers, np.int64)) for numbers in table["lengths"]]
+        self._words: dict[int, Any] = {}
+        self._factors: dict[int, Any] = {}
+        self._table = table
+        self.dims: list[Dim] = []
+        for word, bindings, name, priority in table["all"]:
+            bound = tuple(
+                (self.word(w), tuple(self.dims[_place(d, len(self.dims))] for d in over), self.level(level))
+                for w, over, level in bindings
+            )
+            self.dims.append(Dim._restored((self.word(word), bound, name, priority)))
+
+    def level(self, place: Any) -> Level:
+        return self._levels[_place(place, len(self._levels))]
+
+    def word(self, place: Any) -> Any:
+        terms = self._table["words"][_place(place, len(self._table["words"]))]
+        if place not in self._words:
+            self._words[place] = tuple(
+                t if isinstance(t, int) else (t[0], self.factor(t[1]), self.word(t[2])) for t in terms
+            )
+        return self._words[place]
+
+    def factor(self, place: Any) -> Any:
+        sort, *rest = self._table["factors"][_place(place, len(self._table["factors"]))]
+        if place not in self._factors:
+            self._factors[place] = (sort, *(self._name(*rest) if sort == "name" else self._whole(sort, rest)))
+        return self._factors[place]
+
+    def _name(self, number: str, name: str, kind: str, size: int, labels: Any) -> tuple[Any, ...]:
+        both = int(number, 16)
+        vocab = None if labels is None else Vocabulary(*labels)
+        return both >> 64, both & (2**64 - 1), name, kind, size, vocab
+
+    def _whole(self, sort: str, rest: list[Any]) -> tuple[Any, ...]:
+        words = _SORTS[sort]
+        return tuple(self.word(r) if k in words else r for k, r in enumerate(rest, 1))

@@ -1,0 +1,91 @@
+"""What the positions of a dim are called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, init=False)
+class Vocabulary:
+    """The labels of classes, and which of them are special.
+
+    Parameters
+    ----------
+    labels
+        One string a class.
+    unknown
+        The class that labels outside of the vocabulary have; None where there is none.
+    bos, eos
+        The classes at the beginning and the end of a sequence; None where there are none.
+
+    Raises
+    ------
+    TypeError
+        Labels that are no strings.
+    ValueError
+        A label that stands twice.
+    IndexError
+        A special class that there is no label for.
+
+    Examples
+    --------
+    >>> words = Vocabulary(["<s>", "the", "cat"], bos=0)
+    >>> words["cat"], words.labels[1], len(words)
+    (2, 'the', 3)
+    """
+
+    labels: tuple[str, ...]
+    unknown: int | None
+    bos: int | None
+    eos: int | None
+    _ids: dict[str, int] = field(repr=False, compare=False)
+
+    def __init__(
+        self,
+        labels: Sequence[str],
+        unknown: int | None = None,
+        bos: int | None = None,
+        eos: int | None = None,
+    ) -> None:
+        if isinstance(labels, str):
+            raise TypeError("labels: expected a sequence of str, got str")
+        ids: dict[str, int] = {}
+        for i, label in enumerate(labels):
+            if not isinstance(label, str):
+                raise TypeError(f"labels: expected str at position {i}, got {type(label).__name__}")
+            if ids.setdefault(label, i) != i:
+                raise ValueError(f"labels: {label!r} stands at positions {ids[label]} and {i}")
+        for name, place in (("unknown", unknown), ("bos", bos), ("eos", eos)):
+            if place is not None and not 0 <= place < len(ids):
+                raise IndexError(f"{name}: there is no class {place} among {len(ids)} labels")
+            object.__setattr__(self, name, place)
+        object.__setattr__(self, "labels", tuple(ids))
+        object.__setattr__(self, "_ids", ids)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.labels)
+
+    def __contains__(self, label: object) -> bool:
+        return label in self._ids
+
+    def __getitem__(self, label: str) -> int:
+        """The class of a label; that of unknown ones, where there is such a class."""
+        found = self._ids.get(label, self.unknown)
+        if found is None:
+            raise KeyError(label)
+        return found
+
+
+def as_vocabulary(labels: Vocabulary | Sequence[str]) -> Vocabulary:
+    """A Vocabulary of labels, or the one that was given.
+
+    Examples
+    --------
+    >>> as_vocabulary(["a", "b"])["b"]
+    1
+    """
+    return labels if isinstance(labels, Vocabulary) else Vocabulary(labels)

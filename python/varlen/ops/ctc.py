@@ -1,0 +1,154 @@
+"""Connectionist temporal classification: the loss of labels whose places nobody knows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen._core import RaggedBase
+from varlen.arguments import as_bool, as_int
+from varlen.backends import backend_of
+from varlen.backends.values import as_values
+from varlen.levels import describe_difference, same_levels
+from varlen.ops.inputs import same_kind, units_of
+from varlen.ops.reduce import wrap_units
+
+if TYPE_CHECKING:
+    from varlen.backends.values import Lengths
+
+
+def ctc_loss(
+    log_probs: Any,
+    targets: Any,
+    lengths: Lengths | None = None,
+    target_lengths: Lengths | None = None,
+    *,
+    blank: int = 0,
+    zero_infinity: bool = False,
+    level: int = -1,
+) -> Any:
+    """Minus the log of the probability of the labels of each sequence, whatever their places in it.
+
+    Parameters
+    ----------
+    log_probs
+        (total, classes) floats, an array or a tensor, or a `Ragged` of such rows: the log probabilities of
+        the classes, as `log_softmax(axis=-1)` gives them.
+    targets
+        (total labels,) integers, or a `Ragged` of them: classes other than the blank.
+    lengths, target_lengths
+        (n,) integers, or a `Level`: how many rows, how many labels each sequence has; none beside a Ragged.
+    blank
+        The class that stands for no label.
+    zero_infinity
+        Give 0, and no gradient, where the loss is inf.
+    level
+        The level of log_probs whose sequences, with all that nests below, are one each; -1 is the innermost.
+        The levels above it are kept, and the targets have the same.
+
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor or Ragged
+        (n,): inf where no alignment has so few rows or a probability above zero; 0 for no labels in no rows.
+        Of the dtype of log_probs, float32 for halves. For more levels a Ragged of those above.
+
+    Raises
+    ------
+    TypeError
+        Log probabilities that are not floats, or lie on a device of CuPy; labels that are not integers.
+    ValueError
+        Labels that are the blank or no class (the sequence, the position and the label are named), a blank
+        that is no class, numbers of sequences that differ, lengths that do not add up.
+    IndexError
+        A level that there is not.
+
+    See Also
+    --------
+    backprop_ctc_loss, log_softmax, edit_distance
+
+    Notes
+    -----
+    As `torch.nn.functional.ctc_loss(reduction="none")` of padded rows, which is not made here; its mean
+    divides each loss by its number of labels. Autograd follows tensors once, as that of torch. Tensors on a
+    CUDA device are padded there by varlen, and torch computes. A sequence gives the same bits alone and in a
+    batch.
+
+    Examples
+    --------
+    >>> log_probs = np.log(np.array([[0.5, 0.5], [0.5, 0.5], [0.1, 0.9]]))
+    >>> np.exp(-vl.ops.ctc_loss(log_probs, [1, 1], [2, 1], [1, 1])).round(6)
+    array([0.75, 0.9 ])
+    """
+    rows, units, above, labels, label_units = _given(log_probs, targets, lengths, target_lengths, level)
+    at, is_zero = as_int(blank, "blank"), as_bool(zero_infinity, "zero_infinity")
+    return wrap_units(
+        log_probs, backend_of(rows).ctc_loss(rows, units, labels, label_units, at, is_zero), above
+    )
+
+
+def backprop_ctc_loss(
+    d: Any,
+    log_probs: Any,
+    targets: Any,
+    lengths: Lengths | None = None,
+    target_lengths: Lengths | None = None,
+    *,
+    blank: int = 0,
+    zero_infinity: bool = False,
+    level: int = -1,
+) -> Any:
+    """The gradient of `ctc_loss` from that of its result.
+
+    Parameters
+    ----------
+    d
+        (n,) floats, or a Ragged of them: the gradient of each loss.
+    log_probs, targets, lengths, target_lengths, blank, zero_infinity, level
+        As `ctc_loss` had them.
+
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor or Ragged
+        (total, classes) of the dtype of log_probs, a Ragged where it is one.
+
+    Raises
+    ------
+    TypeError, ValueError, IndexError
+        As those of `ctc_loss`; a d that is not one number for each sequence.
+
+    Notes
+    -----
+    As torch gives it: the gradient of what log_softmax made log_probs from, exp(log_probs) less the share of
+    the alignments that have a class at a row. A loss of inf gives NaN, with `zero_infinity` 0. A class of
+    probability zero gives 0, where torch gives NaN.
+
+    Examples
+    --------
+    >>> log_probs = np.log(np.array([[0.5, 0.5], [0.5, 0.5]]))
+    >>> vl.ops.backprop_ctc_loss(np.ones(1), log_probs, [1], [2], [1]).round(6)
+    array([[ 0.166667, -0.166667],
+           [ 0.166667, -0.166667]])
+    """
+    rows, units, _, labels, label_units = _given(log_probs, targets, lengths, target_lengths, level)
+    losses = d._values if isinstance(d, RaggedBase) else as_values(d, "d")
+    if tuple(losses.shape) != (len(units),):
+        raise ValueError(f"d: expected shape ({len(units)},), got {tuple(losses.shape)}")
+    at, is_zero = as_int(blank, "blank"), as_bool(zero_infinity, "zero_infinity")
+    gradient = backend_of(rows).backprop_ctc_loss(losses, rows, units, labels, label_units, at, is_zero)
+    return same_kind(log_probs, gradient)
+
+
+def _given(
+    log_probs: Any, targets: Any, lengths: Any, target_lengths: Any, level: int
+) -> tuple[Any, Any, Any, Any, Any]:
+    """Rows, their units and the levels above; labels and their units."""
+    rows, units, above = units_of(log_probs, lengths, level, "log_probs")
+    labels, label_units, label_above = units_of(targets, target_lengths, len(above), "targets")
+    if not same_levels(above, label_above):
+        raise ValueError(f"targets: nest differently: {describe_difference(above, label_above)}")
+    if isinstance(rows, np.ndarray):
+        labels = backend_of(labels).readable(labels)
+    if isinstance(labels, np.ndarray) and not labels.size:
+        labels = labels.astype(np.int64)  # of no labels there is no dtype that is wrong
+    return rows, units, above, labels, label_units

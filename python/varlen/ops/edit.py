@@ -1,0 +1,97 @@
+"""How far sequences are from each other, counted in edits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen.arguments import as_bool
+from varlen.backends import backend_of
+from varlen.levels import describe_difference, same_levels
+from varlen.ops.inputs import units_of
+from varlen.ops.reduce import wrap_units
+from varlen.tracing import eager_only
+
+if TYPE_CHECKING:
+    from varlen.backends.values import Lengths
+
+
+@eager_only()
+def edit_distance(
+    a: Any,
+    b: Any,
+    a_lengths: Lengths | None = None,
+    b_lengths: Lengths | None = None,
+    *,
+    normalize: bool = False,
+    counts: bool = False,
+    level: int = -1,
+) -> Any:
+    """The edit distance (Levenshtein) of each sequence of `a`, a hypothesis, and that of `b`, its reference.
+
+    Parameters
+    ----------
+    a, b
+        (total,) integers, bools, bytes or texts, an array or a tensor; or a `Ragged` of these. They are
+        compared by equality alone. Sequence by sequence, whatever their lengths.
+    a_lengths, b_lengths
+        (n,) integers, or a `Level`: how many rows each sequence of a, of b has; none beside a Ragged.
+    normalize
+        Divide by the length of the sequence of b: an error rate.
+    counts
+        Give the number of edits of each kind as well.
+    level
+        The level whose sequences are compared, with all that nests below them as one sequence; -1 is the
+        innermost of a. The levels above it are kept, and b has the same.
+
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor or Ragged
+        int64 (n,): the fewest substitutions, insertions and deletions that make a sequence of a from that of
+        b. With `normalize` float64: a share of no rows is 0 for no edits, else inf. For more levels a Ragged
+        of those above. With `counts` a pair of this and int64 (n, 3): substitutions, insertions (rows of a
+        alone) and deletions (rows of b alone).
+
+    Raises
+    ------
+    TypeError
+        Values that are not integers, bytes or texts; texts on one side alone.
+    ValueError
+        Numbers of sequences that differ, levels above that differ, lengths that are negative or do not add
+        up to the rows.
+    IndexError
+        A level that there is not.
+
+    See Also
+    --------
+    ctc_loss
+
+    Notes
+    -----
+    As `tf.edit_distance(hypothesis, truth)`, whose `normalize` is True where nobody says so. Among the ways
+    of fewest edits `counts` are those with the fewest substitutions. Distances take a step for each 64 rows
+    of one side and each row of the other; counts one for each pair of rows. Values on a device are compared
+    on the host.
+
+    Examples
+    --------
+    >>> a, b = vl.Ragged([3, 1, 4, 1], [3, 1]), vl.Ragged([3, 4, 4, 1, 5], [3, 2])
+    >>> vl.ops.edit_distance(a, b)
+    array([1, 1])
+    >>> words = vl.Ragged(np.array("a cat sat".split()), [3, 0])
+    >>> truth = vl.Ragged(np.array("the cat sat down up".split()), [4, 1])
+    >>> vl.ops.edit_distance(words, truth, normalize=True, counts=True)
+    (array([0.5, 1. ]), array([[1, 0, 1],
+           [0, 0, 1]]))
+    """
+    by_share, counted = as_bool(normalize, "normalize"), as_bool(counts, "counts")
+    rows, units, above = units_of(a, a_lengths, level, "a")
+    others, other_units, other_above = units_of(b, b_lengths, len(above), "b")
+    if isinstance(rows, np.ndarray):
+        others = backend_of(others).readable(others)
+    if not same_levels(above, other_above):
+        raise ValueError(f"b: nests differently: {describe_difference(above, other_above)}")
+    distances, kinds = backend_of(rows).edit_distance(rows, units, others, other_units, by_share, counted)
+    distances = wrap_units(a, distances, above)
+    return (distances, wrap_units(a, kinds, above)) if counted else distances
