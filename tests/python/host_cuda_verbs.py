@@ -336,7 +336,7 @@ def test_tensors_of_two_devices_are_refused_by_name(case):
             step(a, b)
         assert {"cpu", "cuda:0"} <= set(re.findall(r"cpu|cuda:0", str(error.value)))
     for join in (ops.pad, ops.list2ragged):
-        with pytest.raises(ValueError, match="^arrays: array 1 lies on cuda:0, the first on cpu"):
+        with pytest.raises(ValueError, match=r"^arrays: array 1 lies on cuda:0, the first on cpu"):
             join([np.ones(2), there.values])
 
 
@@ -377,7 +377,7 @@ def test_what_lies_on_a_device_is_not_pinned():
     joint = vl.JointNestedRaggedTensorDict({"x": [[1.0], [2.0, 3.0]]})
     batch = vl.data.Dataset(joint).batch([0, 1], framework="torch")
     for held in (pair()[0], batch.to("cuda")):
-        with pytest.raises(TypeError, match="^pin_memory: the values lie on cuda:0"):
+        with pytest.raises(TypeError, match=r"^pin_memory: the values lie on cuda:0"):
             held.pin_memory()
     for held in (pair()[0], batch, joint):
         with pytest.raises(TypeError, match=r"^device: expected one of torch, .*got 'tpu'"):

@@ -33,7 +33,7 @@ def mask(
     ----------
     lengths
         (n,) integers, a `Level`, or a Ragged, whose innermost level is taken. A tensor, or a Ragged of one,
-        gives a tensor on its device.
+        gives a tensor on its device, a `Level` of numbers on a device such numbers there.
     max_len
         Sequences are cut to this many rows.
     padding_side
@@ -52,7 +52,8 @@ def mask(
     Raises
     ------
     ValueError
-        A negative length; a sequence longer than `width`, which is named; a result over max_bytes.
+        A negative length; a sequence longer than `width`, which is named; a result over max_bytes. Lengths on
+        a device of which neither a bound nor max_len nor width says how long they are.
     TypeError
         Lengths that are not integers.
 
@@ -83,7 +84,7 @@ def positions(lengths: RaggedBase[RowsT] | RowsT | Level | Sequence[Any]) -> Row
     ----------
     lengths
         (n,) integers, a `Level`, or a Ragged, whose innermost level is taken. A tensor, or a Ragged of one,
-        gives a tensor on its device.
+        gives a tensor on its device, a `Level` of numbers on a device such numbers there.
 
     Returns
     -------
@@ -105,7 +106,8 @@ def segment_ids(lengths: RaggedBase[RowsT] | RowsT | Level | Sequence[Any], *, l
     Parameters
     ----------
     lengths
-        (n,) integers, a `Level`, or a Ragged. A tensor, or a Ragged of one, gives a tensor on its device.
+        (n,) integers, a `Level`, or a Ragged. A tensor, or a Ragged of one, gives a tensor on its device, a
+        `Level` of numbers on a device such numbers there.
     level
         Of a Ragged: whose sequences are numbered; the innermost by default.
 
@@ -137,7 +139,7 @@ def cu_seqlens(lengths: RaggedBase[RowsT] | RowsT | Level | Sequence[Any]) -> Ro
     ----------
     lengths
         (n,) integers, a `Level`, or a Ragged, whose innermost level is taken. A tensor, or a Ragged of one,
-        gives a tensor on its device.
+        gives a tensor on its device, a `Level` of numbers on a device such numbers there.
 
     Returns
     -------
@@ -147,7 +149,7 @@ def cu_seqlens(lengths: RaggedBase[RowsT] | RowsT | Level | Sequence[Any]) -> Ro
     Raises
     ------
     OverflowError
-        More rows than int32 can count.
+        More rows than int32 can count, where the host knows how many there are.
 
     Examples
     --------
