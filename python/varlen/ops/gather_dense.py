@@ -85,11 +85,11 @@ def gather_dense(
     Notes
     -----
     What `to_dense(X[indices], mask=True)` and `to_dense(positions(X[indices]))` give, without the rows
-    between. On a device it is one kernel, and one more for another dtype that holds all numbers; of one that may
-    not, values are looked at first, which waits. Indices that lie on the device are looked at by nobody: the block is as wide as the
-    longest of all sequences, or as `max_len`, and one that is out of range gives fill; of lengths that lie
-    there alone the block is as wide as their `max_len`, for any indices. Where autograd follows X indices and
-    lengths are copied to the host.
+    between. On a device it is one kernel, and one more for another dtype that holds all numbers; of one that
+    may not, values are looked at first, which waits. Indices that lie on the device are looked at by nobody:
+    the block is as wide as the longest of all sequences, or as `max_len`, and one that is out of range gives
+    fill; of lengths that lie there alone the block is as wide as their `max_len`, for any indices. Where
+    autograd follows X indices and lengths are copied to the host.
 
     Examples
     --------
