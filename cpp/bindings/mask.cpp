@@ -73,9 +73,9 @@ PyMethodDef mask_methods[] = {
         "block_mask(level, values, before=None, behind=None, out=None, max_bytes=None, beside=None)\n--\n\n"
         "(total, total): values[1] where a row sees another of its sequence, values[0] elsewhere. On the "
         "device of `beside`, if that is an array of one."),
-    method<kNothing, nothing_beside>(
-        "nothing_beside(level)\n--\n\n"
-        "An array of no numbers on the device that those of a level come from; None for a level of the host."),
+    method<kNothing, nothing_beside>("nothing_beside(level)\n--\n\n"
+                                     "An array of no numbers on the device that those of a level come from; "
+                                     "None for a level of the host."),
     {},
 };
 

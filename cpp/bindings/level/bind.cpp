@@ -437,7 +437,8 @@ py::object numbers_beside(const Arguments<3>& args) {
                              : is("lengths") ? level.count()
                                              : level.total();
   const py::dtype dtype = is("offsets32") ? py::dtype::of<std::int32_t>() : py::dtype::of<std::int64_t>();
-  if (is("offsets32") && level.knows_total() && level.total() > INT32_MAX) (void)level.offsets32();  // an error that says so
+  if (is("offsets32") && level.knows_total() && level.total() > INT32_MAX)
+    (void)level.offsets32();  // an error that says so
   py::array out = empty_at(place, dtype, {count});
   const cuda::Kernels& kernels = *place.kernels;
   if (is("offsets32")) {

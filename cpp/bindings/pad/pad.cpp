@@ -300,8 +300,8 @@ py::object gather_dense(const Arguments<12>& args) {
                    nullptr, nullptr, nullptr, nullptr, source, indices, positions});
 }
 
-/// ValueError for a sequence of which more than `width` rows are kept. Of lengths on a device the bound has to
-/// fit, or is the width from here on.
+/// ValueError for a sequence of which more than `width` rows are kept. Of lengths on a device the bound has
+/// to fit, or is the width from here on.
 void check_width(Level& level, std::int64_t keep, std::int64_t width) {
   if (keep <= width) return;
   if (level.is_hidden()) {
@@ -319,10 +319,7 @@ void check_width(Level& level, std::int64_t keep, std::int64_t width) {
 }
 
 constexpr Signature<7> kMask{
-    "mask",
-    {"level", "padding_side", "max_len", "pad_to_multiple", "max_bytes", "width", "beside"},
-    1,
-    7};
+    "mask", {"level", "padding_side", "max_len", "pad_to_multiple", "max_bytes", "width", "beside"}, 1, 7};
 
 /// The mask alone, for which nobody has to know how many rows there are.
 py::object mask_of(const Arguments<7>& args) {
