@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -15,9 +15,19 @@ from varlen.ops.inputs import same_kind, units_of
 from varlen.ops.reduce import wrap_units
 
 if TYPE_CHECKING:
-    from varlen.backends.values import Lengths
+    from varlen.backends.values import ArrayT, Lengths, Rows, RowsT
 
 
+@overload
+def ctc_loss(
+    log_probs: RaggedBase[ArrayT], targets: Any, lengths: None = None, target_lengths: Lengths | None = None,
+    *, blank: int = 0, zero_infinity: bool = False, level: int = -1,
+) -> ArrayT | Any: ...  # fmt: skip
+@overload
+def ctc_loss(
+    log_probs: RowsT, targets: Any, lengths: Lengths, target_lengths: Lengths | None = None,
+    *, blank: int = 0, zero_infinity: bool = False, level: int = -1,
+) -> RowsT: ...  # fmt: skip
 def ctc_loss(
     log_probs: Any,
     targets: Any,
@@ -27,7 +37,7 @@ def ctc_loss(
     blank: int = 0,
     zero_infinity: bool = False,
     level: int = -1,
-) -> Any:
+) -> Rows:
     """Minus the log of the probability of the labels of each sequence, whatever their places in it.
 
     Parameters
@@ -97,7 +107,7 @@ def backprop_ctc_loss(
     blank: int = 0,
     zero_infinity: bool = False,
     level: int = -1,
-) -> Any:
+) -> Rows:
     """The gradient of `ctc_loss` from that of its result.
 
     Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -14,9 +14,24 @@ from varlen.ops.reduce import wrap_units
 from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
-    from varlen.backends.values import Lengths
+    from varlen.backends.values import Lengths, Rows
 
 
+@overload
+def edit_distance(
+    a: Any, b: Any, a_lengths: Lengths | None = None, b_lengths: Lengths | None = None, *,
+    normalize: bool = False, counts: Literal[False] = False, level: int = -1,
+) -> Rows: ...  # fmt: skip
+@overload
+def edit_distance(
+    a: Any, b: Any, a_lengths: Lengths | None = None, b_lengths: Lengths | None = None, *,
+    normalize: bool = False, counts: Literal[True], level: int = -1,
+) -> tuple[Rows, Rows]: ...  # fmt: skip
+@overload
+def edit_distance(
+    a: Any, b: Any, a_lengths: Lengths | None = None, b_lengths: Lengths | None = None, *,
+    normalize: bool = False, counts: bool, level: int = -1,
+) -> Rows | tuple[Rows, Rows]: ...  # fmt: skip
 @eager_only()
 def edit_distance(
     a: Any,
@@ -27,7 +42,7 @@ def edit_distance(
     normalize: bool = False,
     counts: bool = False,
     level: int = -1,
-) -> Any:
+) -> Rows | tuple[Rows, Rows]:
     """The edit distance (Levenshtein) of each sequence of `a`, a hypothesis, and that of `b`, its reference.
 
     Parameters

@@ -54,7 +54,8 @@ def ctc_loss(log_probs: Sequence[Sequence[float]], labels: Sequence[int], blank:
     >>> round(ctc_loss([[math.log(0.25), math.log(0.75)]], [1]), 4)
     0.2877
     """
-    ways: dict[tuple[int, ...], dict[int, float]] = {(): {blank: 1.0}}  # labels so far: the probability by the last class
+    # For the labels so far, the probability by the last class.
+    ways: dict[tuple[int, ...], dict[int, float]] = {(): {blank: 1.0}}
     for row in log_probs:
         before, ways = ways, {}
         for seen, by_last in before.items():

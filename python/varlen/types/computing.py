@@ -727,7 +727,7 @@ class Computing(RaggedBase[ArrayT]):
 
     def edit_distance(
         self, reference: Ragged[Any], *, normalize: bool = False, counts: bool = False, level: int = -1
-    ) -> Any:
+    ) -> ArrayT | Any:
         """The edit distance of each sequence and that of a reference; as `ops.edit_distance`.
 
         Parameters
