@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from varlen import _core
 from varlen._core import Level
-from varlen.backends.values import one_device
 
 if TYPE_CHECKING:
     from varlen.levels import Levels
@@ -51,7 +50,10 @@ def nested_rows(data: Any, kind: Any, one: str, many: str) -> tuple[list[Any], L
             shapes = f"{tuple(row.shape)}, the first has {tuple(rows[0].shape)}"
             raise ValueError(f"data: item {i} of depth {len(levels) + 1} has shape {shapes}")
         if getattr(row, "device", None) != place:
-            one_device(row[None], f"data: item {i} of depth {len(levels) + 1}", rows[0][None], "the first")
+            raise ValueError(
+                f"data: item {i} of depth {len(levels) + 1} lies on {row.device}, the first on {place}; "
+                "move one of them there"
+            )
     if not (rows and rows[0].ndim == 0):
         levels.append(Level([len(row) for row in rows]))
     elif not levels:

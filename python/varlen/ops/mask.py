@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from varlen import tracing
 from varlen._core import Level, RaggedBase, nothing_beside, on_tensors
 from varlen.arguments import as_int
 from varlen.backends import backend_of
@@ -232,7 +233,7 @@ def _level_and_kind(lengths: Any, at: int = -1) -> tuple[Level, Any]:
     else:
         levels = (as_level(lengths),)
         if type(lengths) is Level:
-            values = on_tensors(nothing_beside, lengths)
+            values = None if tracing.is_tracing() else on_tensors(nothing_beside, lengths)
         else:
             values = lengths if hasattr(lengths, "detach") or is_on_device(lengths) else None
     units = levels[-1] if at == -1 else flatten_levels(levels[resolve_level(at, levels) :])
