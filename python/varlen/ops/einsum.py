@@ -69,7 +69,7 @@ def einsum(
 
     See Also
     --------
-    matmul, softmax, attention_pool
+    softmax, attention_pool
 
     Notes
     -----
