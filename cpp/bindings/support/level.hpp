@@ -108,10 +108,10 @@ class Level {
   [[nodiscard]] std::int64_t longest() { return is_hidden() ? hidden_longest() : stats().longest; }
   [[nodiscard]] std::int64_t shortest();
 
-  /// Whether the numbers lie on a device, and the host has none of them.
-  [[nodiscard]] bool is_hidden() const noexcept { return hidden_ != nullptr && !hidden_->is_seen; }
   /// Whether the numbers come from a device, seen by now or not.
   [[nodiscard]] bool is_born() const noexcept { return hidden_ != nullptr; }
+  /// Whether the numbers lie on a device, and the host has none of them.
+  [[nodiscard]] bool is_hidden() const noexcept { return hidden_ != nullptr && !hidden_->is_seen; }
   [[nodiscard]] bool knows_total() const noexcept { return !is_hidden() || hidden_->total >= 0; }
   /// Whether there are so many rows in all; where nobody knew, this is how many there have to be from now on.
   [[nodiscard]] bool fits(std::int64_t rows) { return is_hidden() ? hidden_fits(rows) : total() == rows; }
