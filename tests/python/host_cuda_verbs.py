@@ -299,6 +299,10 @@ def pair():
     return vl.Ragged(x.cuda(), [1, 2]), vl.Ragged(x, [1, 2])
 
 
+def wide(r):
+    return vl.Ragged(r.values[:, None], r.levels)
+
+
 def moving(x, h):
     return h + x
 
@@ -308,6 +312,10 @@ OF_TWO_DEVICES = [
     (lambda a, b: a + b, "operand:", "another operand"),
     (lambda a, b: a < b, "operand:", "another operand"),
     (np.maximum, "operand:", "another operand"),
+    (lambda a, b: np.add(a, 1, out=b), "out:", "an operand"),
+    (lambda a, b: wide(a) @ wide(b).values[:1], "b:", "a"),
+    (lambda a, b: vl.matmul(wide(a), wide(b), transpose_b=True), "b:", "a"),
+    (lambda a, b: vl.sequence_conv(wide(a), wide(b).values, context_length=3), "filter:", "input"),
     (lambda a, b: a.equals(b), "other:", "this"),
     (lambda a, b: vl.where(a > 1, a, b), "x:", "y"),
     (lambda a, b: vl.where(a > 1, b, b), "condition:", "x"),

@@ -139,4 +139,5 @@ def _target(out: Any, model: Ragged[Any]) -> Any:
         raise TypeError(f"out: expected a Ragged that nests like the inputs, got {type(out).__name__}")
     if not same_levels(out._levels, model.levels):
         raise ValueError(f"out: nests differently: {describe_difference(model._levels, out._levels)}")
+    one_device(out._values, "out", model._values, "an operand")
     return out._values
