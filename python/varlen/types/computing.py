@@ -9,9 +9,7 @@ from varlen.backends.values import ArrayT
 from varlen.ops import reduce_ends
 from varlen.ops.attention import attention_pool
 from varlen.ops.bins import bincount
-from varlen.ops.ctc import ctc_loss
 from varlen.ops.differences import diff
-from varlen.ops.edit import edit_distance
 from varlen.ops.reduce import count, reduced
 from varlen.ops.scan import scanned
 from varlen.ops.search import searchsorted
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from varlen.backends.values import Axes, RaggedT
-    from varlen.types.ragged import Ragged
 
 
 class Computing(RaggedBase[ArrayT]):
@@ -690,73 +687,6 @@ class Computing(RaggedBase[ArrayT]):
         array([2., 5.])
         """
         return attention_pool(self, scores, level=level, temperature=temperature)
-
-    def ctc_loss(
-        self, targets: Ragged[Any], *, blank: int = 0, zero_infinity: bool = False, level: int = -1
-    ) -> ArrayT | Any:
-        """Minus the log of the probability of the labels of each sequence; as `ops.ctc_loss`.
-
-        Parameters
-        ----------
-        targets
-            A Ragged of integers with as many sequences: classes other than the blank.
-        blank
-            The class that stands for no label.
-        zero_infinity
-            Give 0, and no gradient, where the loss is inf.
-        level
-            The level whose sequences are one each; -1 is the innermost.
-
-        Returns
-        -------
-        (n,) array or tensor, or Ragged of the levels above
-            Inf where there is no alignment.
-
-        Raises
-        ------
-        TypeError, ValueError, IndexError
-            As those of `ops.ctc_loss`.
-
-        Examples
-        --------
-        >>> log_probs = vl.Ragged(np.log(np.full((3, 2), 0.5)), [2, 1])
-        >>> np.exp(-log_probs.ctc_loss(vl.Ragged([1, 1], [1, 1]))).round(6)
-        array([0.75, 0.5 ])
-        """
-        return ctc_loss(self, targets, blank=blank, zero_infinity=zero_infinity, level=level)
-
-    def edit_distance(
-        self, reference: Ragged[Any], *, normalize: bool = False, counts: bool = False, level: int = -1
-    ) -> ArrayT | Any:
-        """The edit distance of each sequence and that of a reference; as `ops.edit_distance`.
-
-        Parameters
-        ----------
-        reference
-            A Ragged with as many sequences, whatever their lengths.
-        normalize
-            Divide by the length of the reference.
-        counts
-            Give the number of substitutions, insertions and deletions as well.
-        level
-            The level whose sequences are compared; -1 is the innermost.
-
-        Returns
-        -------
-        (n,) array or tensor, or Ragged of the levels above
-            With `counts` a pair of this and (n, 3).
-
-        Raises
-        ------
-        TypeError, ValueError, IndexError
-            As those of `ops.edit_distance`.
-
-        Examples
-        --------
-        >>> vl.Ragged([3, 1, 4, 1], [3, 1]).edit_distance(vl.Ragged([3, 4, 1, 5], [2, 2]))
-        array([1, 1])
-        """
-        return edit_distance(self, reference, normalize=normalize, counts=counts, level=level)
 
     def diff(self, n: int = 1, *, level: int = -1) -> Self:
         """Each row less the one before it in its sequence, n times over; as `np.diff`.
