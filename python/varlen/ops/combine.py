@@ -170,7 +170,8 @@ def parts_of(given: Any, argument: str) -> list[Ragged[Any]]:
         if not isinstance(part, RaggedBase):
             makes = "; Ragged.from_dense makes one of a rectangle" if getattr(part, "ndim", 0) > 1 else ""
             raise TypeError(f"{argument}: part {p}: expected a Ragged, got {type(part).__name__}{makes}")
-        one_device(part._values, f"{argument}: part {p}", parts[0]._values, "the first")
+        if p and type(part._values) is not np.ndarray:
+            one_device(part._values, f"{argument}: part {p}", parts[0]._values, "the first")
         if len(part._levels) != len(parts[0]._levels):
             raise ValueError(
                 f"{argument}: part {p} has {len(part._levels)} levels, the first has {len(parts[0]._levels)}"
