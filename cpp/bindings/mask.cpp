@@ -58,11 +58,24 @@ py::object block_mask_of(const Arguments<7>& args) {
   return out;
 }
 
+constexpr Signature<1> kNothing{"nothing_beside", {"level"}};
+
+/// No numbers, where those of a level come from; None for a level of the host.
+py::object nothing_beside(const Arguments<1>& args) {
+  LevelRef::expect(args[0], "level");
+  const Level& level = LevelRef::in(args[0]);
+  if (!level.is_born()) return py::none();
+  return empty_at(level.hidden_place(), py::dtype::of<std::int64_t>(), {0});
+}
+
 PyMethodDef mask_methods[] = {
     method<kBlockMask, block_mask_of>(
         "block_mask(level, values, before=None, behind=None, out=None, max_bytes=None, beside=None)\n--\n\n"
         "(total, total): values[1] where a row sees another of its sequence, values[0] elsewhere. On the "
         "device of `beside`, if that is an array of one."),
+    method<kNothing, nothing_beside>("nothing_beside(level)\n--\n\n"
+                                     "An array of no numbers on the device that those of a level come from; "
+                                     "None for a level of the host."),
     {},
 };
 

@@ -174,6 +174,66 @@ def test_text_shows_lengths_of_a_device_as_those_of_the_host():
     assert vl.Ragged(x, born())._repr_html_() == vl.Ragged(x, vl.Level(LENGTHS))._repr_html_()
 
 
+OF_LENGTHS = {
+    "mask": lambda x: ops.mask(x, max_len=3),
+    "mask cut": lambda x: ops.mask(x, 2, "left", width=4),
+    "mask of a width": lambda x: ops.mask(x, width=3, pad_to_multiple_of=2),
+    "cu_seqlens": ops.cu_seqlens,
+    "positions": ops.positions,
+    "segment_ids": ops.segment_ids,
+    "block_mask": ops.block_mask,
+}
+
+
+@pytest.mark.parametrize("name", OF_LENGTHS)
+def test_masks_and_places_lie_where_the_numbers_of_a_level_do(name):
+    step = OF_LENGTHS[name]
+    wanted = torch.from_numpy(np.array(step(LENGTHS)))
+    level, before = born(total=5, max_len=3), _cuda_host.waits() + device.waits()
+    found = step(level)
+    assert (found.device.type, _cuda_host.waits() + device.waits()) == ("cuda", before)
+    torch.testing.assert_close(found.cpu(), wanted)
+    assert step(level.sync()).device.type == "cuda"
+    torch.testing.assert_close(step(torch.tensor(LENGTHS).cuda()).cpu(), wanted)
+
+
+def test_widths_of_masks_hold_what_lengths_on_a_device_say():
+    with pytest.raises(
+        ValueError, match="width: expected at least 3, the bound of lengths on a device, got 2"
+    ):
+        ops.mask(born(max_len=3), width=2)
+    level = born()
+    with pytest.raises(ValueError, match="row 0 has length 3, over max_len=2"):
+        (ops.mask(level, width=2), level.sync())
+
+
+def test_lengths_on_a_device_need_no_level():
+    lengths = torch.tensor(LENGTHS).cuda()
+    block = torch.arange(9.0, device="cuda").reshape(3, 3).requires_grad_()
+    of_host = block.detach().cpu().requires_grad_()
+    for op in ("mean", "max"):
+        found = ops.reduce_dense(block, lengths, op, empty=0)
+        wanted = ops.reduce_dense(of_host, LENGTHS, op, empty=0)
+        (found.sum() + wanted.sum().item()).backward()
+        wanted.sum().backward()
+        torch.testing.assert_close(found.cpu(), wanted)
+    torch.testing.assert_close(block.grad.cpu(), of_host.grad)
+    assert ops.from_dense(block, lengths).to_list() == ops.from_dense(of_host, LENGTHS).to_list()
+    rows = [x.tolist() for x in ops.unflatten(torch.arange(5.0).cuda(), lengths)]
+    assert rows == [[0, 1, 2], [], [3, 4]]
+    with pytest.raises(ValueError, match="lengths: add up to 5, but X has 4 rows"):
+        ops.unflatten(torch.arange(4.0).cuda(), lengths)
+
+
+def test_levels_of_a_device_are_made_of_lengths_or_offsets():
+    numbers = torch.tensor([1, 2]).cuda()
+    for name in ("bounds", "row_ids"):
+        with pytest.raises(TypeError, match=f"^{name}: lie on a device, .*copy them to the host first"):
+            getattr(vl.Level, f"from_{name}")(numbers)
+    nothing = vl.Level(numbers[:0])
+    assert (nothing.total, nothing.longest, nothing.is_on_host) == (0, 0, False)
+
+
 def test_named_sequences_are_found_without_their_lengths():
     x = torch.tensor(X).cuda()
     for named in ([2, 0], np.array([True, False, True]), slice(None, None, -1), torch.tensor([-1])):

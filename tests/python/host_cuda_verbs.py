@@ -5,6 +5,7 @@
 needs the kernels that run on the host (`_cuda_host`), torch and g++.
 """
 
+import re
 import sys
 
 import numpy as np
@@ -343,3 +344,107 @@ def test_attention_pools_there(dtype):
         results.append([pooled.detach(), *(each.grad for each in given)])
     for found, wanted in zip(*reversed(results), strict=True):
         torch.testing.assert_close(found.cpu(), wanted)
+
+
+def pair():
+    x = torch.tensor([1.0, 2.0, 3.0])
+    return vl.Ragged(x.cuda(), [1, 2]), vl.Ragged(x, [1, 2])
+
+
+def wide(r):
+    return vl.Ragged(r.values[:, None], r.levels)
+
+
+def moving(x, h):
+    return h + x
+
+
+# What is called, the argument that lies elsewhere, and the one beside it.
+OF_TWO_DEVICES = [
+    (lambda a, b: a + b, "operand:", "another operand"),
+    (lambda a, b: a < b, "operand:", "another operand"),
+    (np.maximum, "operand:", "another operand"),
+    (lambda a, b: np.add(a, 1, out=b), "out:", "an operand"),
+    (lambda a, b: wide(a) @ wide(b).values[:1], "b:", "a"),
+    (lambda a, b: vl.matmul(wide(a), wide(b), transpose_b=True), "b:", "a"),
+    (lambda a, b: vl.sequence_conv(wide(a), wide(b).values, context_length=3), "filter:", "input"),
+    (lambda a, b: a.equals(b), "other:", "this"),
+    (lambda a, b: vl.where(a > 1, a, b), "x:", "y"),
+    (lambda a, b: vl.where(a > 1, b, b), "condition:", "x"),
+    (lambda a, b: a.boolean_mask(b > 1), "mask:", "X"),
+    (lambda a, b: a.searchsorted(b), "v:", "X"),
+    (lambda a, b: vl.sequence_expand_as(a.values[:2], b), "x:", "y"),
+    (lambda a, b: vl.sequence_pad(a, b.values[:1]), "pad_value:", "x"),
+    (lambda a, b: a.broadcast_rows(b.values[:2]), "rows:", "X"),
+    (lambda a, b: a.astype(torch.int64).bincount(weights=b.values), "weights:", "X"),
+    (ops.attention_pool, "scores:", "X"),
+    (lambda a, b: vl.sequence.rnn(moving, a, b.values[:2]), "init:", "inputs"),
+    (lambda a, b: vl.cross([a, b]), "raggeds: part 1", "the first"),
+    (lambda a, b: vl.concatenate([a, b]), "raggeds: part 1", "the first"),
+    (lambda a, b: vl.stack([a, b], 1), "raggeds: part 1", "the first"),
+    (lambda a, b: ops.pad([a.values, b.values]), "data: item 1 of depth 1", "the first"),
+    (lambda a, b: ops.list2ragged([a.values, b.values]), "data: item 1 of depth 1", "the first"),
+]
+
+
+@pytest.mark.parametrize("case", range(len(OF_TWO_DEVICES)))
+def test_tensors_of_two_devices_are_refused_by_name(case):
+    step, name, other = OF_TWO_DEVICES[case]
+    there, here = pair()
+    for a, b in ((there, here), (here, there)):
+        with pytest.raises(ValueError, match=rf"^{name} lies on c\S+, {other} on c\S+; move one") as error:
+            step(a, b)
+        assert {"cpu", "cuda:0"} <= set(re.findall(r"cpu|cuda:0", str(error.value)))
+    for join in (ops.pad, ops.list2ragged):
+        with pytest.raises(ValueError, match=r"^arrays: array 1 lies on cuda:0, the first on cpu"):
+            join([np.ones(2), there.values])
+
+
+def test_arrays_of_numpy_go_where_the_others_lie():
+    there, _ = pair()
+    array = vl.Ragged(np.array([1.0, 2.0, 3.0], np.float32), [1, 2])
+    for step in (np.add, lambda a, b: vl.concatenate([a, b]), lambda a, b: vl.where(a > 1, a, b)):
+        assert {step(there, array).device, step(array, there).device} == {"cuda:0"}
+    pooled = ops.attention_pool(array, there.values)
+    torch.testing.assert_close(pooled, ops.attention_pool(there, there.values))
+
+
+def test_floats_that_are_too_large_are_refused_where_somebody_looks():
+    r = vl.Ragged(torch.tensor([1.0, 1e6]).cuda(), [1, 1])
+    with pytest.raises(ValueError, match=r"^values: element 1 is .*does not fit torch.float16"):
+        r.to_dense(dtype=torch.float16)
+    block, _ = ops.gather_dense(r, torch.tensor([1, 0]).cuda(), dtype=torch.float16)
+    assert block.tolist() == [[float("inf")], [1]]
+
+
+@pytest.mark.parametrize(("values", "dtype"), [([1, 300], "int8"), ([1, -3], "uint8")])
+def test_integers_that_a_dtype_does_not_hold_are_refused_by_all_rectangles(values, dtype):
+    r, kind = vl.Ragged(torch.tensor(values).cuda(), [1, 1]), getattr(torch, dtype)
+    calls = (
+        lambda: r.to_dense(dtype=kind),
+        lambda: ops.gather_dense(r, torch.tensor([1, 0]).cuda(), dtype=kind),
+        lambda: ops.gather_dense(r, dtype=kind),
+    )
+    for call in calls:
+        with pytest.raises(ValueError, match=f"^values: element 1 is .*does not fit torch.{dtype}"):
+            call()
+    assert ops.gather_dense(r, [0], dtype=torch.float64)[0].tolist() == [[1]]
+
+
+@pytest.mark.parametrize("dtype", [torch.int8, torch.uint8, torch.int16, torch.uint16])
+def test_indices_of_few_bits_look_rows_up(dtype):
+    table, indices = torch.tensor([[1.0], [2], [4]]).cuda(), torch.tensor([0, 2]).to(dtype).cuda()
+    assert ops.gather_add(table, indices[None]).tolist() == [[5]]
+    ops.scatter_add(table, indices, table[1:].clone())
+    assert table.tolist() == [[3], [2], [8]]
+
+
+def test_what_lies_on_a_device_is_not_pinned():
+    joint = vl.JointNestedRaggedTensorDict({"x": [[1.0], [2.0, 3.0]]})
+    batch = vl.data.Dataset(joint).batch([0, 1], framework="torch")
+    for held in (pair()[0], batch.to("cuda")):
+        with pytest.raises(TypeError, match=r"^pin_memory: the values lie on cuda:0"):
+            held.pin_memory()
+    for held in (pair()[0], batch, joint):
+        with pytest.raises(TypeError, match=r"^device: expected one of torch, .*got 'tpu'"):
+            held.to("tpu")

@@ -111,6 +111,10 @@ def test_parts_of_tensors_are_integers_of_torch(ds):
     assert torch.arange(4)[batch["dim1/part"]].tolist() == [[2]]
 
 
+def test_batches_of_no_keys_are_empty(ds):
+    assert ds.batch([0], keys=[], parts=True, framework="torch") == ds.batch([0], keys=[], parts=True) == {}
+
+
 def test_outputs_may_be_tensors_of_any_dtype(ds):
     out = {
         "t": torch.zeros(4, dtype=torch.int64),

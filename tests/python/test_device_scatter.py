@@ -75,8 +75,8 @@ def test_what_does_not_go_together_is_refused():
         call(_core.scatter_add, X.copy(), INDICES[0], Array(X[:3]))
     with pytest.raises(ValueError, match=r"^table: is not C-contiguous"):
         call(_core.scatter_add, Array(np.zeros((2, 5)).T), INDICES[0], Array(X[:3]))
-    with pytest.raises(TypeError, match=r"^indices: expected integers of 32 or 64 bits on a device, got"):
-        call(_core.gather_add, Array(X), Array(INDICES.astype(np.int16)))
+    with pytest.raises(TypeError, match=r"^indices: expected integers, got dtype float32"):
+        call(_core.gather_add, Array(X), Array(INDICES.astype(np.float32)))
     x = X.copy()
     with pytest.raises(ValueError, match=r"^table: "):
         call(_core.scatter_add, Array(x), INDICES[0], Array(x[:3]))

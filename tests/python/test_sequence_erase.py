@@ -95,6 +95,17 @@ def test_tensors_are_erased_as_arrays_are():
     assert vl.sequence_erase(r, [0.1, 2]).values.tolist() == r.values[:1].tolist()
 
 
+def test_nothing_is_erased_of_no_rows():
+    torch = pytest.importorskip("torch")
+    for rows in (
+        np.zeros(0, np.int32),
+        torch.zeros(0, dtype=torch.int32),
+        torch.zeros(0, 1, dtype=torch.int32),
+    ):
+        left = vl.sequence_erase(vl.Ragged(rows, [0, 0]), [1])
+        assert (left.to_list(), left.values.dtype) == ([[], []], rows.dtype)
+
+
 def test_what_are_no_tokens_is_refused():
     r = vl.Ragged.from_list([[[1], [2]]])
     for tokens, text in (

@@ -205,12 +205,21 @@ py::object from_offsets(const Arguments<4>& args) {
   if (is_bare_array(args)) return Level::from_offsets(args[0]);
   return level_of(args[0], "offsets", true, {args[1], args[2], args[3]});
 }
+/// TypeError for numbers on a device, for which no kernel makes a level of such.
+void refuse_placed(PyObject* numbers, const char* name) {
+  if (!numbers_of_device(numbers)) return;
+  raise_type(std::string(name) +
+             ": lie on a device, where levels are made of lengths or offsets; copy them to the host first");
+}
+
 py::object from_bounds(const Arguments<1>& args) {
+  refuse_placed(args[0], "bounds");
   return made(args[0], "bounds", [](py::handle numbers) { return Level::from_bounds(numbers); });
 }
 py::object from_row_ids(const Arguments<2>& args) {
   const std::int64_t count = args[1] == nullptr ? -1 : int_of(args[1], "count");
   if (count < -1) raise_value("count: expected at least 0, got " + std::to_string(count));
+  refuse_placed(args[0], "row_ids");
   return made(args[0], "row_ids", [=](py::handle numbers) { return Level::from_row_ids(numbers, count); });
 }
 
@@ -429,7 +438,8 @@ py::object numbers_beside(const Arguments<3>& args) {
                              : is("lengths") ? level.count()
                                              : level.total();
   const py::dtype dtype = is("offsets32") ? py::dtype::of<std::int32_t>() : py::dtype::of<std::int64_t>();
-  if (is("offsets32") && level.total() > INT32_MAX) (void)level.offsets32();  // an error that says so
+  if (is("offsets32") && level.knows_total() && level.total() > INT32_MAX)
+    (void)level.offsets32();  // an error that says so
   py::array out = empty_at(place, dtype, {count});
   const cuda::Kernels& kernels = *place.kernels;
   if (is("offsets32")) {

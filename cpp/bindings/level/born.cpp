@@ -188,8 +188,8 @@ LevelRef Level::born(const py::array& numbers, bool are_offsets, std::int64_t to
   }
   auto born = std::make_unique<Born>(place, argument);
   born->count = count;
-  born->total = total;
-  born->max_len = max_len;
+  born->total = count == 0 ? 0 : total;
+  born->max_len = count == 0 ? 0 : max_len;
   const bool is_wide = *type == Type::i64 || *type == Type::u64;
   const bool is_one = is_wide || *type == Type::i32;
   const py::array wide = is_one ? numbers : cast_at(place, numbers, py::dtype::of<std::int64_t>(), Fill{});

@@ -300,6 +300,62 @@ py::object gather_dense(const Arguments<12>& args) {
                    nullptr, nullptr, nullptr, nullptr, source, indices, positions});
 }
 
+/// ValueError for a sequence of which more than `width` rows are kept. Of lengths on a device the bound has
+/// to fit, or is the width from here on.
+void check_width(Level& level, std::int64_t keep, std::int64_t width) {
+  if (keep <= width) return;
+  if (level.is_hidden()) {
+    const std::int64_t most = level.bound() > width ? level.bound() : width;
+    if (most == width && level.keeps_to(width)) return;
+    raise_value("width: expected at least " + std::to_string(std::min(keep, level.most())) +
+                ", the bound of lengths on a device, got " + std::to_string(width));
+  }
+  if (level.stats().longest <= width) return;
+  const Offsets view = level.view();
+  std::int64_t i = 0;
+  while (view.length(i) <= width) ++i;
+  raise_value("lengths: sequence " + std::to_string(i) + " has " +
+              std::to_string(std::min(keep, view.length(i))) + " rows, over width=" + std::to_string(width));
+}
+
+constexpr Signature<7> kMask{
+    "mask", {"level", "padding_side", "max_len", "pad_to_multiple", "max_bytes", "width", "beside"}, 1, 7};
+
+/// The mask alone, for which nobody has to know how many rows there are.
+py::object mask_of(const Arguments<7>& args) {
+  const auto [given_level, side, most, multiple, given_max_bytes, width, beside] = args;
+  const Place place = place_of_any({beside});
+  const Levels levels = levels_of(given_level, -1, place);
+  Padding how;
+  how.side = side_or_right(side, "padding_side");
+  const std::int64_t keep = given(most) ? int_of(most, "max_len") : INT64_MAX;
+  if (given(width)) check_width(*levels.each[0], keep, int_of(width, "width"));
+  const Slots found = slots_of(levels, width, most, multiple, how.cut);
+  how.keeps = found.keeps.data();
+  const Range all{0, levels.views[0].count};
+  const Extents shape{all.end, found.sizes[0]};
+  const py::dtype dtype = py::dtype::of<bool>();
+  const std::int64_t limit =
+      given(given_max_bytes) ? int_of(given_max_bytes, "max_bytes") : default_max_bytes();
+  if (limit < 0) raise_value("max_bytes: expected at least 0, got " + std::to_string(limit));
+  std::int64_t used = 0;
+  padded_bytes("mask", dtype, shape, limit, used);
+  py::array mask = empty_at(place, dtype, shape);
+  auto* const out = static_cast<std::byte*>(mask.mutable_data());
+  if (place.is_host()) {
+    const Unlocked unlocked(mask.nbytes());
+    pad_mask(levels.views.data(), 1, all, found.sizes.data(), how, out);
+    return mask;
+  }
+  const auto there = offsets_at(place, levels);
+  cuda::PadMore more;
+  more.mask = out;
+  place.check(place.kernels->pad(place.stream, there.data(), 1, all, {nullptr, 0, 0}, found.sizes.data(), how,
+                                 more, nullptr),
+              "pad");
+  return mask;
+}
+
 PyMethodDef pad_methods[] = {
     method<kPad, pad_arrays>(
         "pad(values, levels, padding_side='right', fill=None, mask=False, max_len=None, truncate='right',\n"
@@ -313,6 +369,11 @@ PyMethodDef pad_methods[] = {
         "A rectangle and its mask; the places of rows in their sequences behind them, if asked.\n\n"
         "With indices the values lie under `source`, of which they name sequences; the levels are those of\n"
         "these, or of all where a device alone knows the indices."),
+    method<kMask, mask_of>(
+        "mask(level, padding_side='right', max_len=None, pad_to_multiple=1, max_bytes=None, width=None,\n"
+        "     beside=None)\n--\n\n"
+        "True where a rectangle of the sequences holds data: bool (n, width). On the device of `beside`, if "
+        "that is an array of one."),
     {},
 };
 

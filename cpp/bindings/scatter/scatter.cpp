@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "cast/cast.hpp"
 #include "rooms.hpp"
 #include "scatter.hpp"
 #include "support/device.hpp"
@@ -48,10 +49,12 @@ Looked lookups_of(py::handle given_indices) {
 /// Those that lie on a device, which nobody looks at.
 Looked lookups_there(const Place& place, PyObject* given_indices) {
   py::array array = rows_at(place, given_indices, "indices");
-  const std::optional<Type> type = type_of(array.dtype());
-  if (type != Type::i32 && type != Type::u32 && type != Type::i64 && type != Type::u64) {
-    raise_type("indices: expected integers of 32 or 64 bits on a device, got dtype " + str_of(array.dtype()));
+  const char kind = array.dtype().kind();
+  if (kind != 'i' && kind != 'u') {
+    raise_type("indices: expected integers, got dtype " + str_of(array.dtype()));
   }
+  if (array.itemsize() < 4) array = cast_at(place, array, py::dtype::of<std::int64_t>(), Fill{});
+  const std::optional<Type> type = type_of(array.dtype());
   return {array, lookups_in(array, *type)};
 }
 

@@ -109,6 +109,8 @@ class Level {
   [[nodiscard]] std::int64_t longest() { return is_hidden() ? hidden_longest() : stats().longest; }
   [[nodiscard]] std::int64_t shortest();
 
+  /// Whether the numbers come from a device, seen by now or not.
+  [[nodiscard]] bool is_born() const noexcept { return hidden_ != nullptr; }
   /// Whether the numbers lie on a device, and the host has none of them.
   [[nodiscard]] bool is_hidden() const noexcept { return hidden_ != nullptr && !hidden_->is_seen; }
   [[nodiscard]] bool knows_total() const noexcept { return said_total() >= 0; }
@@ -120,6 +122,8 @@ class Level {
   [[nodiscard]] bool fits(std::int64_t rows) { return is_hidden() ? hidden_fits(rows) : total() == rows; }
   /// What no length exceeds, as far as the host knows.
   [[nodiscard]] std::int64_t most() { return is_hidden() ? hidden_most() : stats().longest; }
+  /// The bound that was said of lengths which the host does not have; below 0: none.
+  [[nodiscard]] std::int64_t bound() const noexcept { return is_hidden() ? hidden_->max_len : -1; }
   /// Whether no length exceeds `most`; where nobody knew, none may from now on.
   [[nodiscard]] bool keeps_to(std::int64_t most) {
     return is_hidden() ? hidden_keeps_to(most) : model_.stats().longest <= most;
@@ -158,7 +162,7 @@ class Level {
   /// The same of what a kernel worked out of other levels, whose lies this one tells too.
   static LevelRef derived(const py::array& numbers, bool are_offsets, std::int64_t total,
                           std::int64_t max_len, const std::vector<LevelRef>& origins);
-  /// Where the numbers of a hidden level lie.
+  /// Where the numbers of a level that is_born lie.
   [[nodiscard]] const Place& hidden_place() const noexcept;
 
  private:

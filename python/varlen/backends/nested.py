@@ -26,7 +26,7 @@ def nested_rows(data: Any, kind: Any, one: str, many: str) -> tuple[list[Any], L
     TypeError
         Something among the arrays that is none.
     ValueError
-        Arrays nested at different depth, or of several shapes.
+        Arrays nested at different depth, of several shapes, or on two devices.
 
     Examples
     --------
@@ -42,12 +42,18 @@ def nested_rows(data: Any, kind: Any, one: str, many: str) -> tuple[list[Any], L
                 raise ValueError(f"data: item {i} of depth {len(levels) + 1} is {one} beside lists")
         levels.append(Level([len(row) for row in rows]))
         rows = [x for row in rows for x in row]
+    place = getattr(rows[0], "device", None) if rows else None
     for i, row in enumerate(rows):
         if not isinstance(row, kind):
             raise TypeError(f"data: item {i} of depth {len(levels) + 1}: expected {one}, got {_name_of(row)}")
         if row.shape[1:] != rows[0].shape[1:] or row.ndim != rows[0].ndim:
             shapes = f"{tuple(row.shape)}, the first has {tuple(rows[0].shape)}"
             raise ValueError(f"data: item {i} of depth {len(levels) + 1} has shape {shapes}")
+        if getattr(row, "device", None) != place:
+            raise ValueError(
+                f"data: item {i} of depth {len(levels) + 1} lies on {row.device}, the first on {place}; "
+                "move one of them there"
+            )
     if not (rows and rows[0].ndim == 0):
         levels.append(Level([len(row) for row in rows]))
     elif not levels:

@@ -9,7 +9,7 @@ import numpy as np
 from varlen import _core
 from varlen._core import Level
 from varlen.backends import backend_of
-from varlen.backends.values import as_values, is_tensor
+from varlen.backends.values import as_values, is_tensor, one_device
 
 
 def numbers(values: Any, argument: str, complexes: bool = False) -> Any:
@@ -103,6 +103,8 @@ def alike(given: Any, argument: str, rows: Any, of: str = "input") -> Any:
     ------
     TypeError
         It is the other kind, or of no numbers.
+    ValueError
+        It lies on another device.
 
     Examples
     --------
@@ -113,6 +115,7 @@ def alike(given: Any, argument: str, rows: Any, of: str = "input") -> Any:
     if is_tensor(result) != is_tensor(rows):
         kind = "a tensor" if is_tensor(rows) else "an array"
         raise TypeError(f"{argument}: expected {kind} as {of} is one, got {type(given).__name__}")
+    one_device(result, argument, rows, of)
     return numbers(result, argument, True)
 
 

@@ -55,6 +55,7 @@ __all__ = [
     "is_tensor",
     "like",
     "memory_of",
+    "one_device",
     "readable",
     "row_as",
     "take",
@@ -172,6 +173,27 @@ def device_of(values: Values) -> str:
     'cpu'
     """
     return backend_of(values).device_of(values)
+
+
+def one_device(x: Any, argument: str, values: Any, other: str) -> None:
+    """Refuse arrays of two devices in one call; NumPy's go where the others lie, as numbers do.
+
+    Raises
+    ------
+    ValueError
+        They lie on two; both arguments are named.
+
+    Examples
+    --------
+    >>> one_device(np.zeros(2), "x", np.zeros(2), "y")
+    """
+    if x is values or isinstance(x, np.ndarray) or isinstance(values, np.ndarray):
+        return
+    there, here = getattr(x, "device", None), getattr(values, "device", None)
+    if there == here or there is None or here is None or not (x.ndim and values.ndim):
+        return
+    name = argument if ": " in argument else argument + ":"
+    raise ValueError(f"{name} lies on {device_of(x)}, {other} on {device_of(values)}; move one of them there")
 
 
 def to_device(values: Values, device: Any, non_blocking: bool) -> Values:

@@ -130,7 +130,7 @@ class BatchPlan:
             raise overflow_of_padding(error, options.values) from None
         if not options.tensors:
             return Batch(result)
-        if options.values["parts"] and _PARTS not in (buffers or ()):
+        if _PARTS in result and _PARTS not in (buffers or ()):
             result[_PARTS] = result[_PARTS].astype(np.int64)  # torch takes uint8 for a mask
         return Batch(to_tensors(result, self._torch_names))
 

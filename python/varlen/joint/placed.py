@@ -142,7 +142,7 @@ class PlacedMethods(JointState):
         ValueError
             CuPy has no such device.
         TypeError
-            The library has no dtype for a key.
+            The library has no dtype for a key; no name of a device.
 
         Examples
         --------
@@ -158,9 +158,9 @@ class PlacedMethods(JointState):
             return self
         if framework_of(device) == "cupy":
             return _on_cupy(self, device)
-        import torch
+        from varlen.backends.torch.memory import device_named
 
-        place = torch.device(device)
+        place = device_named(device)
         return self if place.type == "cpu" else _tensors_of(self).to(place, early)
 
     def cpu(self: Self) -> Self:

@@ -9,7 +9,7 @@ import numpy as np
 from varlen._core import RaggedBase
 from varlen.arguments import as_int, fits_memory
 from varlen.backends import backend_of
-from varlen.backends.values import as_values, like
+from varlen.backends.values import as_values, like, one_device
 from varlen.levels import describe_difference, same_levels
 from varlen.ops.inputs import units_of, whole_numbers
 from varlen.ops.reduce import wrap_units
@@ -77,6 +77,7 @@ def bincount(
         weights = weights._values
     elif weights is not None:
         weights = as_values(weights, "weights")
+    one_device(weights, "weights", values, "X")
     return wrap_units(X, _counts(values, units, minlength, weights), above)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from varlen import tracing
 from varlen._core import RaggedBase
-from varlen.backends.values import as_values
+from varlen.backends.values import as_values, one_device
 from varlen.backends.values import broadcast_rows as broadcast
 from varlen.levels import describe_difference, flatten_levels, resolve_level, same_levels
 from varlen.ops.inputs import rows_and_levels
@@ -60,7 +60,7 @@ def broadcast_rows(X: Any, rows: Any, lengths: Any = None, *, level: int = -1) -
     >>> vl.ops.broadcast_rows(r, [7, 8], level=0).to_list(), vl.ops.broadcast_rows(r, [7, 8, 9]).to_list()
     ([[[7, 7], [7]], [[8]]], [[[7, 7], [8]], [[9]]])
     """
-    _, levels = rows_and_levels(X, lengths)
+    values, levels = rows_and_levels(X, lengths)
     if isinstance(rows, RaggedBase):
         at = len(rows._levels)
         if at >= len(levels):
@@ -70,6 +70,7 @@ def broadcast_rows(X: Any, rows: Any, lengths: Any = None, *, level: int = -1) -
         given = rows._values
     else:
         at, given = resolve_level(level, levels), as_values(rows, "rows")
+    one_device(given, "rows", values, "X")
     count = tracing.count_of(levels[at])
     if tracing.known(given.shape[0] != count):
         raise ValueError(f"rows: has {len(given)} rows, level {at} has {count} sequences")

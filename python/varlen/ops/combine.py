@@ -12,6 +12,7 @@ from varlen import tracing
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int, as_list, axis_of
 from varlen.backends import backend_of
+from varlen.backends.values import one_device
 from varlen.levels import describe_difference, each_level, flatten_levels, same_levels
 from varlen.ops.dims import expand_dims
 from varlen.ops.inputs import as_level, regroup, same_kind
@@ -169,6 +170,8 @@ def parts_of(given: Any, argument: str) -> list[Ragged[Any]]:
         if not isinstance(part, RaggedBase):
             makes = "; Ragged.from_dense makes one of a rectangle" if getattr(part, "ndim", 0) > 1 else ""
             raise TypeError(f"{argument}: part {p}: expected a Ragged, got {type(part).__name__}{makes}")
+        if p and type(part._values) is not np.ndarray:
+            one_device(part._values, f"{argument}: part {p}", parts[0]._values, "the first")
         if len(part._levels) != len(parts[0]._levels):
             raise ValueError(
                 f"{argument}: part {p} has {len(part._levels)} levels, the first has {len(parts[0]._levels)}"

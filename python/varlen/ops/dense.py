@@ -12,7 +12,7 @@ from varlen.arguments import as_int, overflow_of_multiple
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
 from varlen.levels import levels_from
-from varlen.ops.inputs import rows_and_levels
+from varlen.ops.inputs import count_rows, rows_and_levels
 from varlen.ops.outputs import new_ragged
 
 if TYPE_CHECKING:
@@ -203,6 +203,7 @@ def unpadded(
     array([1, 2, 3])
     """
     dense, levels = block_and_levels(block, lengths, mask, padding_side)
+    count_rows(levels, lengths)
     return backend_of(dense).unpad(dense, levels, padding_side, out), levels
 
 

@@ -10,7 +10,7 @@ from varlen import _core, tracing
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int, axis_of, row_of_ints
 from varlen.backends import backend_of
-from varlen.backends.values import as_values, like, take
+from varlen.backends.values import as_values, like, one_device, take
 from varlen.levels import counted_before, describe_difference, flatten_levels, reindex, same_levels
 from varlen.ops.inputs import as_bools, nested, rows_and_levels, whole_numbers
 from varlen.ops.outputs import new_ragged, ragged_like
@@ -174,6 +174,7 @@ def boolean_mask(X: Any, mask: Any, lengths: Any = None, *, flatten: bool = Fals
     values, levels = rows_and_levels(X, lengths)
     ndim = len(levels) + values.ndim
     given, nest = nested(mask, "mask")
+    one_device(given, "mask", values, "X")
     axes = len(nest) + given.ndim
     if axes > ndim:
         raise ValueError(f"mask: has {axes} axes, X has {ndim}")

@@ -93,7 +93,8 @@ def hash(ids: Any, seed: int) -> Rows:
     TypeError
         Ids that are not integers.
     ValueError
-        Ids or a seed below 0, ids of several dimensions.
+        Ids or a seed below 0, ids of several dimensions. Ids on a device are not looked at: one below 0 is
+        what its 64 bits say.
     OverflowError
         A seed beyond 32 bits.
 

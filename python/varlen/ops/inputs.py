@@ -17,11 +17,14 @@ from varlen.backends.values import as_values
 from varlen.levels import check_levels, flatten_levels, is_on_device, resolve_level
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from varlen.levels import Levels
 
 __all__ = [
     "as_bools",
     "as_level",
+    "count_rows",
     "nest_rows",
     "nested",
     "one_level",
@@ -177,6 +180,19 @@ def as_level(lengths: Any, count: int | None = None, argument: str = "X") -> Lev
     if count is not None and not level._fits(count):
         raise ValueError(f"lengths: add up to {level.total}, but {argument} has {count} rows")
     return level
+
+
+def count_rows(levels: Sequence[Level], lengths: Any) -> None:
+    """Wait for lengths on a device that came without a `Level`, which could say how many rows there are.
+
+    Examples
+    --------
+    >>> count_rows([Level([2, 1])], [2, 1])
+    """
+    each = lengths if isinstance(lengths, (list, tuple)) else [lengths]
+    for level, given in zip(levels, each, strict=False):
+        if not (type(given) is Level or level.is_on_host):
+            level.sync()
 
 
 def _level(

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+import numpy as np
+
 from varlen._core import RaggedBase
 from varlen.arguments import as_int, overflow_of_multiple
 from varlen.backends import backend_of
+from varlen.backends.values import device_of, is_array
 from varlen.ops.outputs import new_ragged
 from varlen.tracing import eager_only
 
@@ -22,6 +25,16 @@ if TYPE_CHECKING:
 def _backend_of(arrays: Any) -> Backend:
     """The backend of a list of arrays; judged by the first, because this is on every call."""
     return backend_of(arrays[0] if isinstance(arrays, (list, tuple)) and arrays else None)
+
+
+def _error_of(error: TypeError, arrays: Any) -> Exception:
+    """An error of arrays that cannot be read on the host: the first that lies elsewhere is named."""
+    is_list = isinstance(arrays, (list, tuple)) and len(arrays) > 0
+    for i, x in enumerate(arrays) if is_list and isinstance(arrays[0], np.ndarray) else ():
+        where = device_of(x) if is_array(x) else "cpu"
+        if where != "cpu":
+            return ValueError(f"arrays: array {i} lies on {where}, the first on cpu; move one of them there")
+    return error
 
 
 @overload
@@ -117,6 +130,8 @@ def pad(
         return _backend_of(arrays).list2dense(
             arrays, pad_to_multiple_of, fill, padding_side, max_len, truncate, mask, out, dtype, max_bytes
         )
+    except TypeError as error:
+        raise _error_of(error, arrays) from None
     except OverflowError as error:
         raise (error if pad_to_multiple_of == 1 else overflow_of_multiple(error)) from None
 
@@ -160,7 +175,10 @@ def list2ragged(
     >>> r.values, r.lengths
     (array([3, 1, 4, 1, 5]), array([3, 2]))
     """
-    return new_ragged(*_backend_of(arrays).list2ragged(arrays, dtype, out))
+    try:
+        return new_ragged(*_backend_of(arrays).list2ragged(arrays, dtype, out))
+    except TypeError as error:
+        raise _error_of(error, arrays) from None
 
 
 @eager_only()

@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from varlen._core import Level, RaggedBase
+from varlen import tracing
+from varlen._core import Level, RaggedBase, nothing_beside, on_tensors
 from varlen.arguments import as_int
 from varlen.backends import backend_of
-from varlen.levels import flatten_levels, resolve_level
-from varlen.ops.inputs import as_level
+from varlen.levels import flatten_levels, is_on_device, resolve_level
+from varlen.ops.inputs import as_level, count_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
     from varlen.backends.values import RowsT
 
@@ -35,7 +34,7 @@ def mask(
     ----------
     lengths
         (n,) integers, a `Level`, or a Ragged, whose innermost level is taken. A tensor, or a Ragged of one,
-        gives a tensor on its device.
+        gives a tensor on its device, a `Level` of numbers on a device such numbers there.
     max_len
         Sequences are cut to this many rows.
     padding_side
@@ -54,7 +53,8 @@ def mask(
     Raises
     ------
     ValueError
-        A negative length; a sequence longer than `width`, which is named; a result over max_bytes.
+        A negative length; a sequence longer than `width`, which is named; a result over max_bytes. Lengths on
+        a device of which neither a bound nor max_len nor width says how long they are.
     TypeError
         Lengths that are not integers.
 
@@ -85,7 +85,7 @@ def positions(lengths: RaggedBase[RowsT] | RowsT | Level | Sequence[Any]) -> Row
     ----------
     lengths
         (n,) integers, a `Level`, or a Ragged, whose innermost level is taken. A tensor, or a Ragged of one,
-        gives a tensor on its device.
+        gives a tensor on its device, a `Level` of numbers on a device such numbers there.
 
     Returns
     -------
@@ -97,7 +97,7 @@ def positions(lengths: RaggedBase[RowsT] | RowsT | Level | Sequence[Any]) -> Row
     >>> vl.ops.positions([2, 0, 3])
     array([0, 1, 0, 1, 2])
     """
-    level, values = _level_and_kind(lengths)
+    level, values = _counted_level_and_kind(lengths)
     return cast("RowsT", backend_of(values, level).of_level(level, "positions", values))
 
 
@@ -107,7 +107,8 @@ def segment_ids(lengths: RaggedBase[RowsT] | RowsT | Level | Sequence[Any], *, l
     Parameters
     ----------
     lengths
-        (n,) integers, a `Level`, or a Ragged. A tensor, or a Ragged of one, gives a tensor on its device.
+        (n,) integers, a `Level`, or a Ragged. A tensor, or a Ragged of one, gives a tensor on its device, a
+        `Level` of numbers on a device such numbers there.
     level
         Of a Ragged: whose sequences are numbered; the innermost by default.
 
@@ -128,7 +129,7 @@ def segment_ids(lengths: RaggedBase[RowsT] | RowsT | Level | Sequence[Any], *, l
     >>> vl.ops.segment_ids(vl.Ragged.from_list([[[1, 2], [3]], [[4]]]), level=0)
     array([0, 0, 0, 1])
     """
-    units, values = _level_and_kind(lengths, level)
+    units, values = _counted_level_and_kind(lengths, level)
     return cast("RowsT", backend_of(values, units).of_level(units, "row_ids", values))
 
 
@@ -139,7 +140,7 @@ def cu_seqlens(lengths: RaggedBase[RowsT] | RowsT | Level | Sequence[Any]) -> Ro
     ----------
     lengths
         (n,) integers, a `Level`, or a Ragged, whose innermost level is taken. A tensor, or a Ragged of one,
-        gives a tensor on its device.
+        gives a tensor on its device, a `Level` of numbers on a device such numbers there.
 
     Returns
     -------
@@ -149,7 +150,7 @@ def cu_seqlens(lengths: RaggedBase[RowsT] | RowsT | Level | Sequence[Any]) -> Ro
     Raises
     ------
     OverflowError
-        More rows than int32 can count.
+        More rows than int32 can count, where the host knows how many there are.
 
     Examples
     --------
@@ -216,7 +217,7 @@ def block_mask(
            [  0.,   0., -inf],
            [-inf,   0.,   0.]], dtype=float32)
     """
-    level, values = _level_and_kind(lengths)
+    level, values = _counted_level_and_kind(lengths)
     before, behind = window if isinstance(window, (tuple, list)) else (window, window)
     before, behind = (None if x is None else as_int(x, "window") for x in (before, behind))
     if causal:
@@ -225,13 +226,26 @@ def block_mask(
     return cast("RowsT", backend.block_mask(level, dtype, before, behind, out, max_bytes, values))
 
 
-def _level_and_kind(lengths: Any, at: int = -1) -> tuple[Level, NDArray[Any]]:
+def _level_and_kind(lengths: Any, at: int = -1) -> tuple[Level, Any]:
     """The level that cuts all rows, and an array or tensor of the kind of the result."""
     if isinstance(lengths, RaggedBase):
         levels, values = lengths._levels, lengths._values
     else:
-        levels, values = (as_level(lengths),), lengths if hasattr(lengths, "detach") else _HOST
-    return levels[-1] if at == -1 else flatten_levels(levels[resolve_level(at, levels) :]), values
+        levels = (as_level(lengths),)
+        if type(lengths) is Level:
+            values = None if tracing.is_tracing() else on_tensors(nothing_beside, lengths)
+        else:
+            values = lengths if hasattr(lengths, "detach") or is_on_device(lengths) else None
+    units = levels[-1] if at == -1 else flatten_levels(levels[resolve_level(at, levels) :])
+    return units, _HOST if values is None else values
+
+
+def _counted_level_and_kind(lengths: Any, at: int = -1) -> tuple[Level, Any]:
+    """The same, where as many rows as lengths say are made: of lengths without a level that waits."""
+    level, values = _level_and_kind(lengths, at)
+    if not isinstance(lengths, RaggedBase):
+        count_rows([level], lengths)
+    return level, values
 
 
 _HOST = np.empty(0)

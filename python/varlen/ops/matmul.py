@@ -11,7 +11,7 @@ import numpy as np
 from varlen._core import Level, RaggedBase
 from varlen.backends import backend_of
 from varlen.backends.blocks import Blocks
-from varlen.backends.values import as_values
+from varlen.backends.values import as_values, one_device
 from varlen.levels import describe_difference, same_levels
 from varlen.ops.outputs import ragged_like
 
@@ -77,6 +77,7 @@ def matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = Fal
     if isinstance(a, RaggedBase) and not isinstance(b, RaggedBase):
         ragged: Any = a
         b = backend_of(b).as_array(b, "b")
+        one_device(b, "b", ragged._values, "a")
         if b.ndim in (1, 2):
             if transpose_a:
                 raise ValueError("transpose_a: the rows of all sequences go with one matrix b as they are")
@@ -157,6 +158,7 @@ def _matrices(x: Any, argument: str, transposed: bool) -> _Operand:
 
 
 def _by_sequence(A: _Operand, B: _Operand, model: Any) -> Any:
+    one_device(B.values, "b", A.values, "a")
     above = A.above if A.above is not None else B.above or ()
     if B.above is not None and not same_levels(above, B.above):
         raise ValueError(f"b: nests differently from a: {describe_difference(above, B.above)}")

@@ -10,7 +10,7 @@ import numpy as np
 from varlen import tracing
 from varlen._core import RaggedBase
 from varlen.backends import backend_of
-from varlen.backends.values import broadcast_rows
+from varlen.backends.values import broadcast_rows, one_device
 from varlen.levels import Levels, describe_difference, flatten_levels, same_levels
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def operand(x: Any, model: Ragged[Any], row_ndim: int) -> Any:
     Raises
     ------
     ValueError
-        A Ragged that nests differently, an array that does not fit.
+        A Ragged that nests differently, an array that does not fit, or lies on another device.
 
     Examples
     --------
@@ -51,6 +51,7 @@ def operand(x: Any, model: Ragged[Any], row_ndim: int) -> Any:
     (array([3, 1, 4]), array([10, 10, 20]), 2)
     """
     if isinstance(x, RaggedBase):
+        one_device(x._values, "operand", model._values, "another operand")
         depth = len(x._levels)
         if not same_levels(x._levels, model._levels[:depth]):
             difference = describe_difference(model._levels[:depth], x._levels)
@@ -59,6 +60,7 @@ def operand(x: Any, model: Ragged[Any], row_ndim: int) -> Any:
     if x is None or isinstance(x, _SCALARS):
         return x
     x = backend_of(x).as_array(x, "operand")
+    one_device(x, "operand", model._values, "another operand")
     return x if x.ndim == 0 else _array(x, model, row_ndim)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from varlen.arguments import one_of
 from varlen.backends import backend_of
 from varlen.ops.dense import block_and_levels
+from varlen.ops.inputs import count_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,6 +92,8 @@ def reduce_dense(
     dense, levels = block_and_levels(block, lengths, mask, padding_side)
     if len(levels) != 1:
         raise ValueError(f"lengths: expected those of one level, got {len(levels)}")
+    if getattr(dense, "requires_grad", False):
+        count_rows(levels, lengths)  # the gradient makes as many rows
     given = _EMPTY[op] if empty is ... else empty
     rows: RowsT = backend_of(dense).reduce_dense(op, dense, levels[0], padding_side, given, out, ddof)
     return rows

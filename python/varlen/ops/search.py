@@ -9,6 +9,7 @@ import numpy as np
 from varlen._core import RaggedBase
 from varlen.arguments import one_of
 from varlen.backends import backend_of
+from varlen.backends.values import one_device
 from varlen.levels import describe_difference, same_levels
 from varlen.ops.inputs import nested, units_of
 from varlen.ops.outputs import ragged_like
@@ -71,6 +72,7 @@ def searchsorted(X: Any, v: Any, lengths: Any = None, *, side: str = "left", lev
     values, units, above = units_of(X, lengths, level)
     at = len(above)
     given, nest = nested(v, "v", at + 1)
+    one_device(given, "v", values, "X")
     if not same_levels(nest[:at], above):
         raise ValueError(f"v: nests differently: {describe_difference(above, nest[:at])}")
     count = len(nest[at]) if len(nest) > at else len(given)

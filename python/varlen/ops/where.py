@@ -9,6 +9,7 @@ import numpy as np
 from varlen._core import RaggedBase
 from varlen.backends import backend_of
 from varlen.backends.numeric import is_bool
+from varlen.backends.values import one_device
 from varlen.levels import same_levels
 from varlen.ops.combine import alike, concatenate
 from varlen.ops.inputs import as_bools, nested, same_kind
@@ -56,7 +57,11 @@ def where(condition: Any, x: Any, y: Any) -> Ragged[Any]:
     raggeds = [each for each in (condition, x, y) if isinstance(each, RaggedBase)]
     if not raggeds:
         raise TypeError("where: expected a Ragged among condition, x and y")
+    rows, other = (each._values if isinstance(each, RaggedBase) else each for each in (x, y))
+    one_device(rows, "x", other, "y")
     given, nest = nested(condition, "condition")
+    one_device(given, "condition", rows, "x")
+    one_device(given, "condition", other, "y")
     mask = given if is_bool(given) else as_bools(given, condition, "condition")
     if isinstance(condition, (list, tuple)):
         condition = mask

@@ -11,7 +11,7 @@ from varlen import _core, tracing
 from varlen._core import Level
 from varlen.arguments import fits_memory
 from varlen.backends import backend_of
-from varlen.backends.values import as_values, broadcast_rows
+from varlen.backends.values import as_values, broadcast_rows, one_device
 from varlen.levels import flatten_levels, resolve_level
 from varlen.ops.outputs import ragged_like
 from varlen.sequence.inputs import gradient_rows, in_parts, sequences
@@ -176,6 +176,8 @@ def sequence_expand_as(x: Any, y: Any, name: str | None = None, *, level: int = 
     """
     units, levels = _rows_per_unit(y, level)
     rows = x.values if isinstance(x, Ragged) else as_values(x, "x")
+    if isinstance(y, Ragged):
+        one_device(rows, "x", y.values, "y")
     _check_count(units, rows.shape[0], "rows")
     _check_memory(units.total, rows)
     kind = x if isinstance(x, Ragged) else y

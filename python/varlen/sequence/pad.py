@@ -10,7 +10,7 @@ import numpy as np
 from varlen._core import Level
 from varlen.arguments import ints_per_level, rename_argument
 from varlen.backends import backend_of
-from varlen.backends.values import as_values
+from varlen.backends.values import as_values, one_device
 from varlen.levels import first_longer, resolve_level
 from varlen.ops.reduce import wrap_units
 from varlen.sequence.inputs import (
@@ -90,6 +90,7 @@ def sequence_pad(
     at = resolve_level(level, r.levels)
     above, levels = r.levels[:at], r.levels[at:]
     widths = _widths(levels, maxlen, at)
+    one_device(pad_value, "pad_value", r.values, "x")
     fill = fill_for(r.values, pad_value)
     try:
         out = backend_of(r.values).pad(r.values, levels, fill=fill, sizes=widths)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
-from varlen.backends.values import as_values, is_array, is_tensor
+from varlen.backends.values import as_values, is_array, is_tensor, one_device
 from varlen.levels import same_levels
 from varlen.sequence.inputs import gradient_rows, of_shape, sequences
 from varlen.sequence.layers import is_layer, run_layer
@@ -118,7 +118,7 @@ def rnn(
     if is_layer(cell):
         if is_train:
             raise TypeError(f"is_train: autograd follows {type(cell).__name__}; leave it out")
-        outputs, last = run_layer(cell, x, init, reverse, lambda one, name: _rows(one, table, name))
+        outputs, last = run_layer(cell, x, init, reverse, lambda one, name: _start_of(one, x, name))
         return outputs, _in_original_order(last, x)
     forward, backward = (Growing, Shrinking) if reverse else (Shrinking, Growing)
     start = init_memories(_start(cell, init, x), table)
@@ -284,6 +284,13 @@ def _packed(inputs: Any, level: int, order: Any) -> Packed[Any]:
     )
 
 
+def _start_of(state: Any, x: Packed[Any], argument: str) -> Any:
+    """A row for each sequence, beside the rows that the sequences hold."""
+    rows = _rows(state, x.table, argument)
+    one_device(rows, argument, x.values, "inputs")
+    return rows
+
+
 def _rows(state: Any, table: RankTable, argument: str) -> Any:
     """A row for each sequence, from an array or a Ragged under the levels above."""
     nests = isinstance(state, Ragged)
@@ -316,7 +323,7 @@ def _start(cell: Any, init: Any, x: Packed[Any]) -> Any:
     if torch is not None and isinstance(cell, torch.nn.RNNCellBase) and not is_tensor(x.values):
         raise TypeError(f"inputs: expected tensors for {type(cell).__name__}, got {type(x.values).__name__}")
     if init is not None:
-        return each_state(lambda one, name: _rows(one, x.table, name), init, "init")
+        return each_state(lambda one, name: _start_of(one, x, name), init, "init")
     width = getattr(cell, "hidden_size", None)
     if width is None or not is_tensor(x.values):
         raise TypeError("init: needed, but for torch's cells over tensors")

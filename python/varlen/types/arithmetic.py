@@ -8,6 +8,7 @@ import numpy as np
 
 from varlen._core import RaggedBase
 from varlen.backends import backend_of
+from varlen.backends.values import one_device
 from varlen.levels import describe_difference, same_levels
 from varlen.ops.inputs import same_kind
 from varlen.ops.matmul import matmul
@@ -94,6 +95,7 @@ def equal_values(a: Values, b: Values, equal_nan: bool) -> bool:
     >>> equal_values(nan, nan, False), equal_values(nan, nan, True)
     (False, True)
     """
+    one_device(b, "other", a, "this")
     return tuple(a.shape) == tuple(b.shape) and bool(backend_of(a, b).equal(a, b, equal_nan))
 
 
@@ -137,4 +139,5 @@ def _target(out: Any, model: Ragged[Any]) -> Any:
         raise TypeError(f"out: expected a Ragged that nests like the inputs, got {type(out).__name__}")
     if not same_levels(out._levels, model.levels):
         raise ValueError(f"out: nests differently: {describe_difference(model._levels, out._levels)}")
+    one_device(out._values, "out", model._values, "an operand")
     return out._values

@@ -134,7 +134,7 @@ class Placed:
         Raises
         ------
         TypeError
-            Arrays of NumPy.
+            Arrays of NumPy, and what lies on a device.
 
         Examples
         --------

@@ -18,7 +18,7 @@ from varlen.backends.numpy.attention import weighable
 from varlen.backends.numpy.dense import numbers_named, picked_levels
 from varlen.backends.numpy.edit import edit_distance
 from varlen.backends.numpy.mask import mask as mask_on_host
-from varlen.backends.numpy.mask import pair_of, shortened
+from varlen.backends.numpy.mask import pair_of, sizes_of
 from varlen.backends.numpy.search import search
 from varlen.levels import not_empty
 
@@ -268,11 +268,8 @@ class Verbs(Of):
         """True where a rectangle of the sequences holds data."""
         if not isinstance(beside, self.type):
             return mask_on_host(level, max_len, padding_side, width, multiple, max_bytes)
-        level = shortened(level, max_len, width)
-        with self.library.beside(beside):
-            nothing = self.xp.empty((level.total, 0), bool)
-        how = (None, True, None, "right", None, None, multiple, max_bytes, width)
-        return on_tensors(_core.pad, nothing, level, padding_side, *how)[1]
+        sizes = sizes_of(max_len, padding_side, width, multiple, max_bytes)
+        return on_tensors(_core.mask, level, *sizes, beside)
 
     def of_level(self, level: Level, name: str, beside: Any) -> Any:
         """The row ids, positions, lengths or int32 offsets of a level, on the device of an array."""

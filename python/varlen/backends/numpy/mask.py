@@ -36,42 +36,24 @@ def mask(
     array([[ True, False],
            [ True,  True]])
     """
-    level = shortened(level, max_len, width)
-    nothing = np.empty((level.total, 0), np.bool_)
-    sizes = (None, None, multiple, max_bytes, width)
-    there: NDArray[Any] = _core.pad(nothing, level, padding_side, None, True, None, "right", *sizes)[1]
+    there: NDArray[Any] = _core.mask(level, *sizes_of(max_len, padding_side, width, multiple, max_bytes))
     return there
 
 
-def shortened(level: Level, max_len: int | None, width: int | None) -> Level:
-    """A level of at most `max_len` rows a sequence, none of which is over `width`.
-
-    Lengths on a device are not cut; their bound has to fit.
-
-    Raises
-    ------
-    ValueError
-        A sequence is, and is named.
+def sizes_of(
+    max_len: int | None, padding_side: str, width: int | None, multiple: int, max_bytes: int | None
+) -> tuple[Any, ...]:
+    """The sizes of a mask, as the core takes them behind a level.
 
     Examples
     --------
-    >>> shortened(vl.Level([1, 3]), 2, None).lengths
-    array([1, 2])
+    >>> sizes_of(np.int8(2), "left", None, 1, None)
+    ('left', 2, 1, None, None)
     """
-    if not level.is_on_host and width is not None:
-        most = level.longest if max_len is None else as_int(max_len, "max_len")
-        if as_int(width, "width") < most:
-            raise ValueError(
-                f"width: expected at least {most}, the bound of lengths on a device, got {width}"
-            )
-    if not level.is_on_host:
-        return level
-    if max_len is not None and as_int(max_len, "max_len") < level.longest:
-        level = Level.from_lengths(np.minimum(level.lengths, max_len))
-    if width is not None and as_int(width, "width") < level.longest:
-        i = int((level.lengths > width).argmax())
-        raise ValueError(f"lengths: sequence {i} has {level.lengths[i]} rows, over width={width}")
-    return level
+    most, wide = (
+        None if x is None else as_int(x, name) for x, name in ((max_len, "max_len"), (width, "width"))
+    )
+    return padding_side, most, multiple, max_bytes, wide
 
 
 def of_level(level: Level, name: str, beside: Any = None) -> NDArray[Any]:

@@ -10,7 +10,7 @@ import torch
 from varlen import _core
 from varlen._core import DeviceArray
 from varlen.backends.torch.autograd import AutogradOp, level_of
-from varlen.backends.torch.memory import dtype_of
+from varlen.backends.torch.memory import dtype_of, like
 from varlen.backends.torch.reduce import repeat_rows, sums
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ _to_weights: AutogradOp = AutogradOp(
 )
 
 
-def weighable(values: torch.Tensor, scores: Any) -> tuple[torch.Tensor, torch.Tensor]:
+def weighable(values: Any, scores: Any) -> tuple[torch.Tensor, torch.Tensor]:
     """Values and scores in one float dtype; the scores of halves in float32, in which weights are.
 
     Raises
@@ -119,7 +119,9 @@ def weighable(values: torch.Tensor, scores: Any) -> tuple[torch.Tensor, torch.Te
     >>> values.dtype, scores.dtype
     (torch.float16, torch.float32)
     """
-    given = scores if isinstance(scores, torch.Tensor) else torch.from_numpy(scores).to(values.device)
+    if not isinstance(values, torch.Tensor):
+        values = like(values, scores)
+    given = scores if isinstance(scores, torch.Tensor) else like(scores, values)
     dtype = torch.promote_types(values.dtype, given.dtype)
     if dtype.is_complex:
         raise TypeError(f"X, scores: expected real numbers, got {values.dtype} and {given.dtype}")

@@ -72,6 +72,24 @@ def cast(tensor: torch.Tensor, dtype: Any, argument: str) -> torch.Tensor:
     return result
 
 
+def always_fits(given: torch.dtype, dtype: torch.dtype) -> bool:
+    """Whether a dtype holds all numbers of another; floats round.
+
+    Examples
+    --------
+    >>> always_fits(torch.int64, torch.float32), always_fits(torch.float32, torch.float16)
+    (True, False)
+    """
+    if dtype.is_complex or dtype.is_floating_point:
+        return not (given.is_complex and not dtype.is_complex) and not _may_overflow(given, dtype)
+    if given.is_complex or given.is_floating_point or dtype == torch.bool:
+        return given == dtype
+    if given == torch.bool:
+        return True
+    small, wide = torch.iinfo(given), torch.iinfo(dtype)
+    return bool(wide.min <= small.min and small.max <= wide.max)
+
+
 def _may_overflow(given: torch.dtype, dtype: torch.dtype) -> bool:
     """Whether a dtype of floats may be too small for finite numbers."""
     if given == dtype or given == torch.bool:

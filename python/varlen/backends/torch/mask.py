@@ -39,14 +39,9 @@ def mask(level: Level, *options: Any) -> Any:
     *sizes, beside = options
     beside = beside.detach()  # whoever follows its numbers does not follow lengths
     if on_host(beside) or not is_plain_tensor(beside):
-        return like(arrays.mask(level, *options), beside)
-    max_len, side, width, multiple, max_bytes = sizes
-    most = None if level.is_on_host else max_len
-    level = arrays.shortened(level, max_len, width)
-    nothing = beside.new_empty((level.total, 0)).bool()
-    how = (None, True, most, "right", None, None, multiple, max_bytes, width)
-    made: Any = on_tensors(_core.pad, nothing, level, side, *how)
-    return like(arrays.mask(level, *options), beside) if made is NotImplemented else made[1]
+        return like(arrays.mask(level, *sizes), beside)
+    made: Any = on_tensors(_core.mask, level, *arrays.sizes_of(*sizes), beside)
+    return like(arrays.mask(level, *sizes), beside) if made is NotImplemented else made
 
 
 def of_level(level: Level, name: str, beside: torch.Tensor) -> torch.Tensor:

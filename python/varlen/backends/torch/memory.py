@@ -323,18 +323,39 @@ def to_device(tensor: torch.Tensor, device: Any, non_blocking: bool = False) -> 
     >>> to_device(torch.arange(2), "cpu")
     tensor([0, 1])
     """
-    try:
-        there = torch.device(device)
-    except (RuntimeError, TypeError, ValueError) as error:
-        raise TypeError(f'device: expected one of torch, as "cuda:1" or "cpu"; got {device!r}') from error
+    there = device_named(device)
     try:
         return tensor.to(there, non_blocking=non_blocking)
     except AssertionError as error:  # so says a build of torch that knows no such devices
         raise ValueError(f"device: torch has no {there} here: {error}") from error
 
 
+def device_named(device: Any) -> torch.device:
+    """The device of torch that is meant.
+
+    Raises
+    ------
+    TypeError
+        No name of one.
+
+    Examples
+    --------
+    >>> device_named("cuda:1")
+    device(type='cuda', index=1)
+    """
+    try:
+        return torch.device(device)
+    except (RuntimeError, TypeError, ValueError) as error:
+        raise TypeError(f'device: expected one of torch, as "cuda:1" or "cpu"; got {device!r}') from error
+
+
 def pinned(tensor: torch.Tensor) -> torch.Tensor:
     """A tensor in memory of the host that a device reads by itself.
+
+    Raises
+    ------
+    TypeError
+        It lies on a device.
 
     Examples
     --------
@@ -342,6 +363,8 @@ def pinned(tensor: torch.Tensor) -> torch.Tensor:
     >>> pinned(torch.arange(2)) if torch.cuda.is_available() else torch.arange(2)
     tensor([0, 1])
     """
+    if not on_host(tensor):
+        raise TypeError(f"pin_memory: the values lie on {tensor.device}, not on the CPU")
     return tensor.pin_memory()
 
 
