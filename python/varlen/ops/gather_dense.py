@@ -87,10 +87,10 @@ def gather_dense(
     What `to_dense(X[indices], mask=True)` and `to_dense(positions(X[indices]))` give, without the rows
     between. On a device it is one kernel, and one more for another dtype, to which the rectangle's numbers
     alone are changed; a float that is too large for it becomes infinite, and for integers that may not fit
-    values are looked at first, which waits. Integers that lie on the device as indices are looked at by
-    nobody: the block is as wide as the longest of all sequences, or as `max_len`, and one that is out of range
-    gives fill, under autograd and in a graph too. Of lengths that lie there alone the block is as wide as
-    their `max_len`, for any indices.
+    values are looked at first, which waits. Indices that lie on the device are looked at by nobody: the
+    block is as wide as the longest of all sequences, or as `max_len`, and one that is out of range gives
+    fill, under autograd and in a graph too. Of lengths that lie there alone the block is as wide as their
+    `max_len`, for any indices.
 
     Examples
     --------
