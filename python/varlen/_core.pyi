@@ -51,6 +51,7 @@ class DeviceArray:
     def __len__(self) -> int: ...
 
 class Dim:
+    __array_ufunc__: None
     def __new__(
         cls,
         size: Any = None,
