@@ -1,10 +1,13 @@
 """Sums of products by letters, against NumPy's einsum of each sequence by itself."""
 
+import os
+
 import ml_dtypes
 import numpy as np
 import pytest
 import varlen as vl
 from einsum_samples import EQUATIONS, EXTENTS, Sample, samples
+from house import in_python
 from hypothesis import given
 from hypothesis import strategies as st
 from varlen import Level, ops
@@ -271,3 +274,39 @@ def test_the_core_refuses_what_does_not_fit_its_equation():
     ):
         with pytest.raises((ValueError, TypeError)):
             vl._core.einsum(equation, a, None, levels, extents)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_children_forked_amid_work_multiply():
+    # Of whole numbers in the child: NumPy's own BLAS may hang in one that was forked amid a product.
+    code = """
+import os, signal, threading
+import numpy as np, varlen as vl
+
+x = np.random.default_rng(0).normal(size=(4096, 64))
+whole = np.arange(4096 * 64).reshape(4096, 64)
+
+def product(x):
+    return vl.ops.einsum("btk,btm->bkm", x, x, lengths={"t": np.full(16, 256)})
+
+def child():
+    pid = os.fork()
+    if pid == 0:
+        signal.alarm(30)  # a child that waits for threads it does not have is ended
+        os._exit(0 if np.array_equal(product(whole), wanted) else 1)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+vl.set_num_threads(4)
+wanted = product(whole)
+stop = threading.Event()
+def keep_busy():
+    while not stop.is_set():
+        product(x)
+thread = threading.Thread(target=keep_busy)
+thread.start()
+codes = {child() for _ in range(10)}
+stop.set()
+thread.join()
+print(codes, np.array_equal(product(whole), wanted))
+"""
+    assert in_python(code)[0] == "{0} True"

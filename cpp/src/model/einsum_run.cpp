@@ -8,6 +8,10 @@
 #include <optional>
 #include <utility>
 
+#if !defined(_WIN32)
+#include <pthread.h>
+#endif
+
 #include "support/strided.hpp"
 #include "varlen/model/einsum.hpp"
 #include "varlen/pool.hpp"
@@ -35,32 +39,43 @@ class OneThread {
  public:
   explicit OneThread(const Arithmetic& how) : how_(how.set_threads == nullptr ? nullptr : &how) {
     if (how_ == nullptr) return;
-    const std::lock_guard<std::mutex> lock(mutex());
-    if (calls()++ == 0) {
-      before() = how_->threads();
-      if (before() != 1) how_->set_threads(1);
+    Calls& calls = all();
+    const std::lock_guard<std::mutex> lock(calls.mutex);
+    if (calls.count++ == 0) {
+      if (!std::exchange(calls.is_owed, false)) calls.before = how_->threads();
+      if (calls.before != 1) how_->set_threads(1);
     }
   }
   OneThread(const OneThread&) = delete;
   OneThread& operator=(const OneThread&) = delete;
   ~OneThread() {
     if (how_ == nullptr) return;
-    const std::lock_guard<std::mutex> lock(mutex());
-    if (--calls() == 0 && before() != 1) how_->set_threads(before());
+    Calls& calls = all();
+    const std::lock_guard<std::mutex> lock(calls.mutex);
+    if (--calls.count == 0 && calls.before != 1) how_->set_threads(calls.before);
   }
 
  private:
-  static std::mutex& mutex() {
-    static std::mutex one;
-    return one;
-  }
-  static int& calls() {
-    static int count = 0;
-    return count;
-  }
-  static int& before() {
-    static int threads = 1;
-    return threads;
+  /// Those that run, and what was there before the first of them.
+  struct Calls {
+    std::mutex mutex;
+    int count = 0;
+    int before = 1;
+    bool is_owed = false;  ///< the child of a fork amid calls: the next one puts back what was there
+
+    void end_in_child() {
+      is_owed = std::exchange(count, 0) != 0 || is_owed;
+      mutex.unlock();
+    }
+  };
+  static Calls& all() {
+    static Calls* const calls = [] {
+#if !defined(_WIN32)
+      pthread_atfork([] { all().mutex.lock(); }, [] { all().mutex.unlock(); }, [] { all().end_in_child(); });
+#endif
+      return new Calls;  // outlives every thread
+    }();
+    return *calls;
   }
 
   const Arithmetic* how_;
