@@ -334,8 +334,8 @@ class Verbs(Of):
         distances, kinds = edit_distance(numbers[0], a_level, numbers[1], b_level, normalize, counts)
         return self.like(distances, a), None if kinds is None else self.like(kinds, a)
 
-    def ctc_loss(self, log_probs: Any, *given: Any) -> Any:
-        """Refused: CTC has kernels for the CPU alone.
+    def ctc_loss(self, *given: Any) -> Any:
+        """Refused, as its gradient is: CTC has kernels for the CPU alone.
 
         Raises
         ------
@@ -346,14 +346,4 @@ class Verbs(Of):
             "log_probs: lie on a device, where varlen has no CTC; torch computes it there from a tensor"
         )
 
-    def backprop_ctc_loss(self, d: Any, *given: Any) -> Any:
-        """Refused, as `ctc_loss`.
-
-        Raises
-        ------
-        TypeError
-            Always.
-        """
-        raise TypeError(
-            "log_probs: lie on a device, where varlen has no CTC; torch computes it there from a tensor"
-        )
+    backprop_ctc_loss = ctc_loss

@@ -123,9 +123,8 @@ def _by_places(
     """A rectangle, its mask and positions: a kernel says which row goes where, autograd follows torch."""
     numbers = torch.arange(x.shape[0], device=x.device)
     limit = max_bytes
-    if (
-        limit is not None
-    ):  # of slots, which have 17 bytes here, and those of a row, a mark and a position there
+    if limit is not None:
+        # Of slots, which have 17 bytes here, and those of a row, a mark and a position there.
         width = kind.itemsize * math.prod(x.shape[1:]) + (9 if positions else 1)
         limit = min(as_int(max_bytes, "max_bytes") * 17 // width, LARGEST)
     how = (side, None, max_len, cut, None, multiple, limit)
