@@ -155,7 +155,6 @@ Equation equation_of(std::string_view text) {
       }
     }
   }
-  if (result.ragged.size() + result.fixed.size() > 60) raise_value("equation: expected at most 60 letters");
   return result;
 }
 
@@ -221,24 +220,18 @@ py::object einsum(const Arguments<6>& args) {
     const std::size_t at = equation.ragged.find(equation.out[k]);
     if (at != std::string_view::npos && at > 0) prefix = k + 1;
   }
-  std::int64_t rest = 1;
+  std::vector<EinsumAxis> nested;
   for (std::size_t k = 0; k < equation.out.size(); ++k) {
     const auto axis = std::find_if(axes.begin(), axes.end(),
                                    [&](const EinsumAxis& x) { return x.letter == equation.out[k]; });
-    if (k < prefix) continue;
-    shape.push_back(axis->extent);
-    rest *= axis->extent;
+    if (k == prefix && prefix > 0) shape.push_back(nested_rows(nested, axes[0].extent));
+    if (k >= prefix) {
+      shape.push_back(axis->extent);
+    } else if (k > 0) {
+      nested.push_back(*axis);
+    }
   }
-  if (prefix > 0) {
-    std::int64_t rows = 0;
-    const EinsumPlan whole(equation.out.substr(0, prefix), nullptr, equation.out.substr(0, prefix),
-                           equation.ragged[0], axes);
-    rows = whole.size_of_out();
-    Extents with_rows;
-    with_rows.push_back(rows);
-    for (const py::ssize_t extent : shape) with_rows.push_back(extent);
-    shape = with_rows;
-  }
+  if (prefix > 0 && prefix == equation.out.size()) shape.push_back(nested_rows(nested, axes[0].extent));
   std::int64_t used = 0;
   padded_bytes("out", dtype, shape, -1, used);
   const bool has_out = given(given_out);

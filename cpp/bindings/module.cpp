@@ -1,6 +1,7 @@
 #include <pybind11/pybind11.h>
 
 #include "rooms.hpp"
+#include "support/built.hpp"
 #include "support/raise.hpp"
 
 namespace {
@@ -23,7 +24,7 @@ PYBIND11_MODULE(_core, m) {
   if (!in_main_interpreter()) throw pybind11::error_already_set();
   m.doc() = "The compiled core of varlen.";
   m.attr("__version__") = VARLEN_VERSION;
-  m.attr("cuda_state") = VARLEN_CUDA_STATE;
+  m.attr("cuda_state") = kCudaState;
   // NOLINTNEXTLINE(performance-unnecessary-value-param): the type that pybind11 asks for
   pybind11::register_local_exception_translator([](std::exception_ptr thrown) {
     try {
@@ -38,8 +39,10 @@ PYBIND11_MODULE(_core, m) {
   bind_ctc(m);
   bind_device(m);
   bind_dim(m);
+  bind_dim_shape(m);
   bind_edit(m);
   bind_einsum(m);
+  bind_einsum_nest(m);
   bind_erase(m);
   bind_expand(m);
   bind_hash(m);

@@ -46,10 +46,6 @@ ScanJob job_of(Scan op, const Numbers& values, Level& level, PyObject* exclusive
   return job;
 }
 
-Extents shape_of(const py::array& array) {
-  return {array.shape(), array.shape() + array.ndim()};
-}
-
 /// Numbers of the same shape as those of `like`.
 void check_shape(const py::array& given, const char* name, const py::array& like, const char* other) {
   const Extents has = shape_of(given);

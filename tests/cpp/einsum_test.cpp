@@ -85,19 +85,24 @@ EinsumPlan plan_of(const Lengths& lengths, std::string_view a, std::string_view 
   return {a, b.empty() ? nullptr : &b, out, 'b', lengths.axes()};
 }
 
-/// Elements of a term, one behind the other: where each lies, by a step through its letters.
-template <class Visit>
-void each_place(const Lengths& lengths, std::int64_t i, std::string_view letters, Visit&& visit) {
-  const std::vector<EinsumAxis> axes = lengths.axes();
-  std::vector<std::int64_t> extents;
-  for (const char letter : letters) {
-    for (const EinsumAxis& axis : axes) {
-      if (axis.letter == letter) extents.push_back(axis.is_ragged ? axis.level.length(i) : axis.extent);
-    }
+/// How many elements a letter stands for in a sequence.
+std::int64_t extent_of(const std::vector<EinsumAxis>& axes, char letter, std::int64_t i) {
+  for (const EinsumAxis& axis : axes) {
+    if (axis.letter == letter) return axis.is_ragged ? axis.level.length(i) : axis.extent;
   }
-  std::array<std::int64_t, 128> place{};
+  return 0;
+}
+
+using ByLetter = std::array<std::int64_t, 128>;
+
+/// Every place of a sequence, the last of the letters the fastest.
+template <class Visit>
+void each_place(const std::vector<EinsumAxis>& axes, std::int64_t i, std::string_view letters,
+                Visit&& visit) {
+  std::vector<std::int64_t> extents;
   std::int64_t size = 1;
-  for (const std::int64_t extent : extents) size *= extent;
+  for (const char letter : letters) size *= extents.emplace_back(extent_of(axes, letter, i));
+  ByLetter place{};
   for (std::int64_t k = 0; k < size; ++k) {
     std::int64_t rest = k;
     for (std::size_t l = letters.size(); l-- > 0;) {
@@ -108,28 +113,36 @@ void each_place(const Lengths& lengths, std::int64_t i, std::string_view letters
   }
 }
 
-/// Where an element of a term lies. Terms begin with b where they have it.
-std::int64_t offset_of(const Lengths& lengths, std::int64_t i, std::string_view term,
-                       const std::array<std::int64_t, 128>& place) {
-  const std::vector<EinsumAxis> axes = lengths.axes();
-  const auto extent = [&](char letter, std::int64_t j) {
-    for (const EinsumAxis& axis : axes) {
-      if (axis.letter == letter) return axis.is_ragged ? axis.level.length(j) : axis.extent;
+/// Where the elements of a term lie in a sequence. Terms begin with b where they have it.
+class Term {
+ public:
+  Term(const std::vector<EinsumAxis>& axes, std::int64_t i, std::string_view term) {
+    const bool has_b = !term.empty() && term[0] == 'b';
+    block_ = has_b ? term.substr(1) : term;
+    std::int64_t step = 1;
+    for (std::size_t l = block_.size(); l-- > 0;) {
+      steps_[l] = step;
+      step *= extent_of(axes, block_[l], i);
     }
-    return std::int64_t{0};
-  };
-  const bool has_b = !term.empty() && term[0] == 'b';
-  const std::string_view block = has_b ? term.substr(1) : term;
-  std::int64_t offset = 0;
-  for (const char letter : block)
-    offset = offset * extent(letter, i) + place[static_cast<unsigned char>(letter)];
-  for (std::int64_t j = 0; has_b && j < i; ++j) {
-    std::int64_t size = 1;
-    for (const char letter : block) size *= extent(letter, j);
-    offset += size;
+    for (std::int64_t j = 0; has_b && j < i; ++j) {
+      std::int64_t size = 1;
+      for (const char letter : block_) size *= extent_of(axes, letter, j);
+      start_ += size;
+    }
   }
-  return offset;
-}
+  [[nodiscard]] std::size_t offset(const ByLetter& place) const {
+    std::int64_t offset = start_;
+    for (std::size_t l = 0; l < block_.size(); ++l) {
+      offset += place[static_cast<unsigned char>(block_[l])] * steps_[l];
+    }
+    return z(offset);
+  }
+
+ private:
+  std::string_view block_;
+  std::array<std::int64_t, 8> steps_{};
+  std::int64_t start_ = 0;
+};
 
 void check(const Lengths& lengths, std::string_view a, std::string_view b, std::string_view out) {
   const EinsumPlan plan = plan_of(lengths, a, b, out);
@@ -147,11 +160,11 @@ void check(const Lengths& lengths, std::string_view a, std::string_view b, std::
   for (const char letter : std::string(a) + std::string(b)) {
     if (letter != 'b' && letters.find(letter) == std::string::npos) letters += letter;
   }
+  const std::vector<EinsumAxis> axes = lengths.axes();
   for (std::int64_t i = 0; i < static_cast<std::int64_t>(lengths.t_ends.size()); ++i) {
-    each_place(lengths, i, letters, [&](const auto& place) {
-      const double left = x[z(offset_of(lengths, i, a, place))];
-      const double right = b.empty() ? 1 : y[z(offset_of(lengths, i, b, place))];
-      wanted[z(offset_of(lengths, i, out, place) + 1)] += left * right;
+    const Term of_a(axes, i, a), of_b(axes, i, b), of_out(axes, i, out);
+    each_place(axes, i, letters, [&](const ByLetter& place) {
+      wanted[of_out.offset(place) + 1] += x[of_a.offset(place)] * (b.empty() ? 1 : y[of_b.offset(place)]);
     });
   }
   CHECK(found == wanted);
@@ -180,7 +193,7 @@ TEST(einsum, is_the_sum_of_products) {
       {"bhtd", "", "hd"},       {"bhtd", "bth", "hd"},    {"btd", "btd", "bd"},     {"btd", "btd", "bt"},
       {"btsh", "bshd", "bthd"}, {"bthd", "bshd", "btsh"}, {"bhts", "bshd", "btd"},  {"btd", "bd", "bdt"},
       {"btd", "", ""}};
-  for (const int threads : {1, 3}) {
+  for (const int threads : varlen::test::one_and(3)) {
     varlen::set_num_threads(threads);
     for (const auto& [a, b, out] : equations) {
       for (const std::int64_t count : {0, 1, 4}) check(Lengths(count), a, b, out);

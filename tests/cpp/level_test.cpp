@@ -280,6 +280,23 @@ TEST(memory, large_blocks_are_used_again) {
   CHECK_EQ(varlen::release_memory(), 0);
 }
 
+TEST(memory, blocks_that_the_system_may_take_are_used_again) {
+  constexpr std::int64_t kBytes = std::int64_t{64} << 20;
+  varlen::release_memory();
+  const void* before = nullptr;
+  for (unsigned char mark = 1; mark <= 3; ++mark) {
+    Buffer block(kBytes);
+    CHECK(before == nullptr || block.data() == before);
+    before = block.data();
+    std::memset(block.data(), mark, z(kBytes));
+    const auto* const bytes = block.as<unsigned char>();
+    bool is_whole = true;
+    for (std::int64_t at = 0; at < kBytes; at += 512) is_whole = is_whole && bytes[at] == mark;
+    CHECK(is_whole);
+  }
+  CHECK(varlen::release_memory() >= kBytes);
+}
+
 TEST(memory, large_blocks_belong_to_one_thread_at_a_time) {
   std::atomic<int> shared{0};
   const auto work = [&shared](unsigned char mark) {

@@ -62,6 +62,11 @@ inline Bytes noise(std::int64_t n) {
   return bytes;
 }
 
+/// Whether two have the same bytes. Vectors of bytes compare them one by one, each of which a sanitizer sees.
+inline bool same_bytes(const Bytes& a, const Bytes& b) {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
+}
+
 struct Nest {
   std::vector<Ints> ends;
   std::vector<Offsets> levels;
@@ -123,7 +128,7 @@ inline std::int64_t draw_width() {
 
 /// Rows that are worth a few chunks for each of three threads; more would be the same chunks, only larger.
 inline std::int64_t rows_for_threads(std::int64_t width) {
-  return (std::int64_t{16} << 20) / width;
+  return (std::int64_t{6} << 20) / width;
 }
 
 inline std::int64_t root(std::int64_t n) {

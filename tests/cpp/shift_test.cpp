@@ -10,6 +10,7 @@
 
 #include "check.hpp"
 #include "pad_draw.hpp"
+#include "varlen/pad.hpp"
 #include "varlen/pool.hpp"
 
 using varlen::test::Bytes;
@@ -48,7 +49,7 @@ void check_moves(const std::vector<std::int64_t>& ends, std::int64_t width) {
       varlen::set_num_threads(threads);
       std::fill(out.begin(), out.end(), std::byte{0xA5});
       move();
-      CHECK(out == want);
+      CHECK(varlen::test::same_bytes(out, want));
     }
     varlen::set_num_threads(1);
   };
@@ -103,8 +104,14 @@ TEST(shift, stays_inside_exact_allocations) {
       check_moves(ends, width);
     }
   }
-  check_moves({3, 1'500'000, 1'500'003}, 4);
-  std::vector<std::int64_t> many;
-  for (std::int64_t i = 0, sum = 0; i < 40'000; ++i) many.push_back(sum += draw(0, 80));
-  for (const std::int64_t width : {1, 4, 16}) check_moves(many, width);
+  check_moves({3, 400'000, 400'003}, 16);
+  // A few chunks for each of three threads.
+  for (const std::int64_t width : {2, 4, 16}) {
+    std::vector<std::int64_t> many;
+    for (std::int64_t i = 0, sum = 0; i < 80'000 / width; ++i) many.push_back(sum += draw(0, 80));
+    check_moves(many, width);
+  }
+  // Past the caches.
+  const std::int64_t rows = varlen::past_caches_from() / 2000 + 9;
+  check_moves({3, rows / 2, rows}, 2000);
 }

@@ -21,10 +21,6 @@ bool always_fits(Type from, Type to) noexcept {
   return from_signed == to_signed ? size_of(from) <= size_of(to) : to_signed && size_of(from) < size_of(to);
 }
 
-Extents shape_of(const py::array& array) {
-  return {array.shape(), array.shape() + array.ndim()};
-}
-
 const std::byte* bytes_in(const py::array& array) {
   return static_cast<const std::byte*>(array.data());
 }

@@ -13,6 +13,7 @@
 #include "support/fastcall.hpp"
 #include "support/raise.hpp"
 #include "tensor/tensor.hpp"
+#include "varlen/model/shape.hpp"
 
 namespace varlen::bindings {
 
@@ -228,13 +229,17 @@ ModelDim bound(const Expression& name, PyObject* lengths, PyObject* over) {
   return ModelDim::bound(name, std::move(dims), std::make_shared<LengthsOfLevel>(std::move(level)), extents);
 }
 
-constexpr Signature<6> kDim{"Dim", {"size", "lengths", "name", "kind", "over", "vocab"}, 0, 1};
+constexpr Signature<7> kDim{"Dim", {"size", "dimension", "lengths", "name", "kind", "over", "vocab"}, 0, 2};
 
-py::object made(const Arguments<6>& args) {
-  auto [size, lengths, name, kind_given, over, vocab] = args;
+py::object made(const Arguments<7>& args) {
+  auto [size, dimension, lengths, name, kind_given, over, vocab] = args;
   if (given(size) && PyUnicode_Check(size)) {
     if (given(name)) raise_type("name: given twice");
-    std::swap(size, name);
+    name = std::exchange(size, nullptr);
+  }
+  if (given(dimension)) {
+    if (given(size)) raise_type("size: given twice");
+    size = dimension;
   }
   if (given(name) && !PyUnicode_Check(name)) raise_type("name: expected a str, got " + type_name(name));
   if (given(size) && !is_plain_int(size)) {
@@ -291,6 +296,16 @@ py::object bind_to(PyObject* object, const Arguments<2>& args) {
                 ", and no lengths to be bound to");
   }
   return new_dim(bound(name, args[0], args[1]), self.name, self.match_priority);
+}
+
+constexpr Signature<2> kBound{"_bound", {"lengths", "over"}, 1};
+
+/// As bind, of a derived dim too: it has these lengths here, whatever those have that it is made of.
+py::object bound_as_whole(PyObject* object, const Arguments<2>& args) {
+  DimObject& self = DimOwner::in(object);
+  const Expression whole = self.dim.expression().reduced();
+  if (whole.is_static()) return py::reinterpret_borrow<py::object>(object);
+  return new_dim(bound(whole, args[0], args[1]), name_of(self), self.match_priority);
 }
 
 PyObject* declare_same_as(PyObject* self, PyObject* other) noexcept {
@@ -392,8 +407,22 @@ PyObject* max_size(PyObject* self, PyObject*) noexcept {
   });
 }
 
-PyObject* offsets(PyObject* self, PyObject*) noexcept {
-  return guarded([&] { return py::object(DimOwner::in(self).level()->offsets()).release().ptr(); });
+constexpr Signature<1> kOffsets{"offsets", {"over"}, 0};
+
+py::object offsets_of(PyObject* object, const Arguments<1>& args) {
+  DimObject& self = DimOwner::in(object);
+  if (!given(args[0])) return self.level()->offsets();
+  std::vector<Axis> axes;
+  for (ModelDim& dim : dims_of(args[0])) axes.push_back({std::move(dim)});
+  axes.push_back({self.dim});
+  const ShapeRef shape = Shape::of(axes, "over");
+  return LevelRef(shape->span(axes.size() - 1, axes.size()))->offsets();
+}
+
+constexpr Signature<1> kMask{"mask", {"dims"}, 0};
+
+py::object mask_of(PyObject* self, const Arguments<1>& args) {
+  return py::module_::import("varlen.dims.export").attr("mask_of_dim")(py::handle(self), or_none(args[0]));
 }
 
 py::object lengths_of(DimObject& self) {
@@ -469,11 +498,14 @@ PyGetSetDef dim_properties[] = {
 
 PyMethodDef dim_methods[] = {
     method_on<kBind, bind_to>(docs::kBind),
+    method_on<kBound, bound_as_whole>("_bound($self, lengths, over=None)\n--\n\nAs `bind`, of a derived dim "
+                                      "as a whole; a static one as it is."),
     {"declare_same_as", declare_same_as, METH_O, docs::kDeclareSameAs},
     method_on<kMatches, matches>(docs::kMatches),
     method_on<kCopy, copied>(docs::kCopy),
     {"max_size", max_size, METH_NOARGS, docs::kMaxSize},
-    {"offsets", offsets, METH_NOARGS, docs::kOffsets},
+    method_on<kOffsets, offsets_of>(docs::kOffsets),
+    method_on<kMask, mask_of>(docs::kMask),
     {"sub_left", sub_left, METH_O, docs::kSubLeft},
     {"sub_right", sub_right, METH_O, docs::kSubRight},
     {"div_left", divided<Division::floor_left>, METH_O, docs::kDivLeft},

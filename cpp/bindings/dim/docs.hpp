@@ -3,7 +3,8 @@
 
 namespace varlen::bindings::docs {
 
-constexpr const char* kDim = R"(Dim(size=None, *, lengths=None, name=None, kind=None, over=None, vocab=None)
+constexpr const char* kDim =
+    R"(Dim(size=None, dimension=None, *, lengths=None, name=None, kind=None, over=None, vocab=None)
 --
 
 The name of an axis, with an exact algebra, and lengths where it has some.
@@ -25,6 +26,8 @@ Parameters
 ----------
 size
     An int, the size of a static dim; or lengths; or the name.
+dimension
+    The size or the lengths, behind a name.
 lengths
     How many positions each row has: (n,) integers over the batch, an array with an axis for each dim of `over`,
     an int where it is one number, a tensor, or a Level, which is shared.
@@ -208,10 +211,42 @@ Examples
 4
 )";
 
-constexpr const char* kOffsets = R"(offsets($self, /)
+constexpr const char* kMask = R"(mask($self, dims=None)
+--
+
+Where a rectangle of the dim, and of those that it is over, has positions.
+
+Parameters
+----------
+dims
+    The order of these dims, and others over which the mask is repeated.
+
+Returns
+-------
+Data
+    Bools in padded storage.
+
+Raises
+------
+ValueError
+    A dim without lengths, or dims without one that it is over.
+
+Examples
+--------
+>>> varlen.Dim("time", lengths=[2, 1]).mask().values
+array([[ True,  True],
+       [ True, False]])
+)";
+
+constexpr const char* kOffsets = R"(offsets($self, over=None)
 --
 
 Where the positions of each row begin and end, laid end to end.
+
+Parameters
+----------
+over
+    Dims whose positions are the rows; those that the dim is over must be among them. If nothing is said, these alone.
 
 Returns
 -------
@@ -225,8 +260,11 @@ ValueError
 
 Examples
 --------
->>> varlen.Dim("time", lengths=[3, 0, 2]).offsets()
+>>> time = varlen.Dim("time", lengths=[3, 0, 2])
+>>> time.offsets()
 array([0, 3, 3, 5])
+>>> time.offsets([time.over[0], varlen.Dim("two", 2)])
+array([ 0,  3,  6,  6,  6,  8, 10])
 )";
 
 constexpr const char* kSubLeft = R"(sub_left($self, other, /)

@@ -21,7 +21,7 @@ namespace {
 
 /// Sequences [rows.begin, rows.end), values shared; `from` is the level that they are sequences of.
 Nested view(const Nested& all, std::size_t from, Range rows) {
-  Levels levels;
+  LevelRefs levels;
   levels.reserve(all.levels.size());
   for (std::size_t d = from; d < all.levels.size(); ++d) {
     const Offsets level = all.levels[d]->view();
@@ -42,7 +42,7 @@ Nested view(const Nested& all, std::size_t from, Range rows) {
 }
 
 /// The rows of `ranges` of dim `from` and all that is below them, after `levels`. ends as gather.hpp says.
-Nested descend(const Nested& all, std::size_t from, Levels levels, Ranges ranges, const std::int64_t* ends,
+Nested descend(const Nested& all, std::size_t from, LevelRefs levels, Ranges ranges, const std::int64_t* ends,
                std::int64_t n) {
   py::array keep;  // what `ends` points into
   for (std::size_t d = from; d < all.levels.size(); ++d) {
@@ -79,7 +79,7 @@ Nested pick(const Nested& all, std::size_t from, const std::int64_t* index, std:
   Ranges ranges(n);
   NewLevel offsets(n);
   std::int64_t* ends = offsets.ends();
-  Levels levels;
+  LevelRefs levels;
   if (from == all.levels.size()) {  // plain rows, each a range of its own
     const std::int64_t count = all.values.shape(0);
     refuse(gather_index(index, n, count, ranges.data()), count, "rows");
@@ -122,7 +122,7 @@ Nested gather_window(const Nested& all, py::handle window, PyObject* index) {
   gather_windows(ranges.data(), n, slice, ranges.data(), ends);
   const std::int64_t total = n > 0 ? ends[n - 1] : 0;
   if (!some && slice.step == 1 && total == all.levels[0]->total()) return all;  // nothing is cut
-  Levels levels{std::move(offsets).done()};
+  LevelRefs levels{std::move(offsets).done()};
   if (slice.step == 1) return descend(all, 1, std::move(levels), std::move(ranges), ends, n);
   py::array rows = empty_ints(total);
   gather_strided(ranges.data(), ends, n, slice.step, ints(rows));

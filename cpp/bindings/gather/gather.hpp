@@ -17,15 +17,15 @@
 
 namespace varlen::bindings {
 
-using Levels = std::vector<LevelRef>;
+using LevelRefs = std::vector<LevelRef>;
 using Ranges = Scratch<Range>;
 
 /// Values and the levels above them, which fit each other: what a call is given and gives back.
 struct Nested {
   py::array values;
-  Levels levels;
+  LevelRefs levels;
 
-  Nested(py::array rows, Levels nesting) : values(std::move(rows)), levels(std::move(nesting)) {}
+  Nested(py::array rows, LevelRefs nesting) : values(std::move(rows)), levels(std::move(nesting)) {}
   Nested(PyObject* rows, PyObject* nesting) : values(as_placed_rows(rows, "values")) {
     if (!PyTuple_Check(nesting)) raise_type("levels: expected a tuple, got " + type_name(nesting));
     const Py_ssize_t depth = PyTuple_GET_SIZE(nesting);

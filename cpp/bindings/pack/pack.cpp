@@ -149,7 +149,7 @@ py::object to_ragged(const py::array& data, const PackFields& fields, bool padde
   return py::make_tuple(values, std::move(original).done());
 }
 
-constexpr Signature<4> kBack{"padded2ragged", {"data", "size_at_t", "lengths", "indices"}};
+constexpr Signature<4> kRagged{"padded2ragged", {"data", "size_at_t", "lengths", "indices"}};
 constexpr Signature<4> kRowsBack{"packed2ragged", {"rows", "size_at_t", "lengths", "indices"}};
 constexpr Signature<4> kFields{"check_padded", {"shape", "size_at_t", "lengths", "indices"}};
 
@@ -189,8 +189,8 @@ PyMethodDef pack_methods[] = {
                                "Arrays to a time-major block, its size_at_t, lengths and indices."),
     method<kRowsBack, packed2ragged>("packed2ragged(rows, size_at_t, lengths, indices)\n--\n\n"
                                      "Packed rows to values end to end and their Level."),
-    method<kBack, padded2ragged>("padded2ragged(data, size_at_t, lengths, indices)\n--\n\n"
-                                 "A block to values end to end, in their original order, and their Level."),
+    method<kRagged, padded2ragged>("padded2ragged(data, size_at_t, lengths, indices)\n--\n\n"
+                                   "A block to values end to end, in their original order, and their Level."),
     method<kPadded, ragged2padded>(
         "ragged2padded(values, level, ties='reversed', fill=None, max_bytes=None)\n--\n\n"
         "Values to a time-major block, its size_at_t, lengths and indices."),

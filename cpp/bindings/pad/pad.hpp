@@ -7,7 +7,7 @@
 
 #include "support/device.hpp"
 #include "support/level.hpp"
-#include "support/small_vector.hpp"
+#include "varlen/model/small_vector.hpp"
 #include "varlen/pad.hpp"
 #include "varlen/views.hpp"
 

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "ndarray.hpp"
-#include "small_vector.hpp"
+#include "varlen/model/small_vector.hpp"
 #include "varlen/views.hpp"
 
 namespace varlen::bindings {
@@ -19,6 +19,11 @@ namespace py = pybind11;
 
 /// A shape.
 using Extents = SmallVector<py::ssize_t, 8>;
+
+/// That of an array.
+inline Extents shape_of(const py::array& array) {
+  return {array.shape(), array.shape() + array.ndim()};
+}
 
 /// A one-dimensional int64 array of contiguous memory; `keep` owns it. No copy where it already is one.
 struct Ints {

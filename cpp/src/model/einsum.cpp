@@ -13,12 +13,12 @@ namespace varlen {
 
 namespace {
 
-bool holds(const std::vector<int>& letters, int letter) {
+bool holds(const EinsumLetters& letters, int letter) {
   return std::find(letters.begin(), letters.end(), letter) != letters.end();
 }
 
 /// Where a list lies in another, its letters one behind the other; below 0: it does not.
-std::ptrdiff_t place_in(const std::vector<int>& letters, const std::vector<int>& list) {
+std::ptrdiff_t place_in(const EinsumLetters& letters, const EinsumLetters& list) {
   const auto at = std::search(letters.begin(), letters.end(), list.begin(), list.end());
   return at == letters.end() && !list.empty() ? -1 : at - letters.begin();
 }
@@ -29,15 +29,20 @@ std::int64_t times(std::int64_t a, std::int64_t b) {
   return product;
 }
 
-std::vector<int> without(std::vector<int> letters, int letter) {
-  letters.erase(std::remove(letters.begin(), letters.end(), letter), letters.end());
-  return letters;
+EinsumLetters without(const EinsumLetters& letters, int letter) {
+  EinsumLetters rest;
+  for (const int each : letters) {
+    if (each != letter) rest.push_back(each);
+  }
+  return rest;
 }
 
 }  // namespace
 
 EinsumPlan::EinsumPlan(std::string_view a, const std::string_view* b, std::string_view out, char sequence,
-                       std::vector<EinsumAxis> axes) {
+                       const std::vector<EinsumAxis>& axes) {
+  if (axes.size() > 60) throw Error(Fault::value, "equation: expected at most 60 letters");
+  letters_.reserve(axes.size() + 1);
   const auto term_of = [&](std::string_view text) {
     Term term;
     for (const char letter : text) {
@@ -109,7 +114,7 @@ void EinsumPlan::fold_sequences() {
   for (std::size_t k = 0; k < first->letters.size(); ++k) {
     if (letters_[static_cast<std::size_t>(first->letters[k])].is_ragged) length = k + 1;
   }
-  const Letters prefix(first->letters.begin(), first->letters.begin() + static_cast<std::ptrdiff_t>(length));
+  const Letters prefix(first->letters.begin(), first->letters.begin() + length);
   for (const Term* term : {&a_, &b_, &out_}) {
     const auto in_prefix = [&](int letter) { return holds(prefix, letter); };
     const std::ptrdiff_t shared = std::count_if(term->letters.begin(), term->letters.end(), in_prefix);
@@ -131,8 +136,9 @@ void EinsumPlan::fold_sequences() {
   letters_.push_back(std::move(whole));
   for (Term* term : {&a_, &b_, &out_}) {
     if (place_in(term->letters, prefix) != 0) continue;
-    term->letters.erase(term->letters.begin(), term->letters.begin() + static_cast<std::ptrdiff_t>(length));
-    term->letters.insert(term->letters.begin(), place);
+    Letters folded{place};
+    folded.append(term->letters.begin() + length, term->letters.end());
+    term->letters = folded;
   }
   be_one();
 }
@@ -299,6 +305,7 @@ void EinsumPlan::choose() {
   way_ = Way::gemm;
   const auto choices = [&](const Letters& letters, const Term& term) {
     std::vector<Letters> lists;
+    lists.reserve(letters.size() + 2);
     for (const int letter : letters) lists.push_back({letter});
     if (letters.size() != 1) lists.push_back(letters);
     if (letters.size() > 1) {
@@ -312,8 +319,9 @@ void EinsumPlan::choose() {
   };
   double least = std::numeric_limits<double>::infinity();
   Letters best_steps;
+  const std::vector<Letters> all_columns = choices(of_columns, b_);
   for (const Letters& rows : choices(of_rows, a_)) {
-    for (const Letters& columns : choices(of_columns, b_)) {
+    for (const Letters& columns : all_columns) {
       for (const Letters* steps : {&steps_, &steps_of_b}) {
         const double cost = cost_of(rows, columns, *steps);
         if (cost >= least) continue;
@@ -333,9 +341,10 @@ void EinsumPlan::choose() {
 }
 
 std::int64_t EinsumPlan::work() const noexcept {
+  const Letters letters = without(out_.letters, sequence_);
   std::int64_t sum = 0;
   for (std::int64_t i = 0; i < count_; ++i) {
-    sum += product(without(out_.letters, sequence_), i) * product(steps_, i);
+    sum += product(letters, i) * product(steps_, i);
   }
   return sum;
 }

@@ -142,8 +142,10 @@ std::int64_t EinsumPlan::walks_of(std::int64_t i) const noexcept {
 
 std::vector<EinsumPlan::Piece> EinsumPlan::pieces() const {
   std::vector<Piece> result;
-  Letters letters = out_.letters;
-  std::erase(letters, sequence_);
+  Letters letters;
+  for (const int letter : out_.letters) {
+    if (letter != sequence_) letters.push_back(letter);
+  }
   // Rows that are copied can be cut where they are one letter.
   const bool cuts_rows = rows_.size() == 1 || (rows_.size() > 1 && !copies_a_ && !copies_out_);
   const bool moves = way_ == Way::copy || way_ == Way::multiply;
@@ -251,7 +253,7 @@ void EinsumPlan::run_sequence(const Arithmetic& how, const Piece& piece, std::in
       multiply(how, piece, views, walked_, views.out.data(), at_a, at_b, at_out);
     } else {
       Letters order = steps_;
-      order.insert(order.end(), walked_.begin(), walked_.end());
+      order.append(walked_.begin(), walked_.end());
       std::array<std::int64_t, kLetters> to_strides{};
       std::int64_t stride = 1;
       for (std::size_t at = order.size(); at-- > 0;) {

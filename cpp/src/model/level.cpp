@@ -17,13 +17,20 @@ constexpr std::int64_t kWidth = sizeof(std::int64_t);
 // Beyond it the bytes of the offsets do not fit 63 bits.
 constexpr std::int64_t kMostSequences = INT64_MAX / kWidth - 1;
 
+void check_int32(const char* what, std::int64_t most) {
+  if (most <= INT32_MAX) return;
+  throw Error(Fault::overflow, std::string(what) + ": " + std::to_string(most) + " rows do not fit int32");
+}
+
+}  // namespace
+
 /// Numbers that are made once. Threads that ask at the same time may each make them; one of them is kept.
-class Memo {
+class LevelMemo {
  public:
-  Memo() = default;
-  Memo(const Memo&) = delete;
-  Memo& operator=(const Memo&) = delete;
-  ~Memo() { delete kept_.load(std::memory_order_relaxed); }
+  LevelMemo() = default;
+  LevelMemo(const LevelMemo&) = delete;
+  LevelMemo& operator=(const LevelMemo&) = delete;
+  ~LevelMemo() { delete kept_.load(std::memory_order_relaxed); }
 
   template <class T, class Fill>
   const T* get(std::int64_t count, Fill fill) {
@@ -41,13 +48,6 @@ class Memo {
  private:
   std::atomic<const Buffer*> kept_{nullptr};
 };
-
-void check_int32(const char* what, std::int64_t most) {
-  if (most <= INT32_MAX) return;
-  throw Error(Fault::overflow, std::string(what) + ": " + std::to_string(most) + " rows do not fit int32");
-}
-
-}  // namespace
 
 struct Level::State {
   State(Buffer offsets, std::optional<LevelStats> stats) : memory(std::move(offsets)) {
@@ -83,11 +83,11 @@ struct Level::State {
   std::shared_ptr<const void> owner;
   std::atomic<std::int64_t> longest{-1};  ///< below 0 until it is known, and `shortest` with it
   std::atomic<std::int64_t> shortest{0};
-  Memo lengths;
-  Memo lengths32;
-  Memo offsets32;
-  Memo row_ids;
-  Memo positions;
+  LevelMemo lengths;
+  LevelMemo lengths32;
+  LevelMemo offsets32;
+  LevelMemo row_ids;
+  LevelMemo positions;
   std::atomic<void*> companion{nullptr};
 
   // What `compose` gave last. The level below is held weakly: that one number more is kept is no reason for

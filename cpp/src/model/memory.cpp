@@ -33,6 +33,8 @@ constexpr std::int64_t kPage = 4096;
 constexpr std::int64_t kHugePage = std::int64_t{2} << 20;
 // From here on whole huge pages: their first touch costs a third.
 constexpr std::int64_t kHuge = 2 * kHugePage;
+// From here on the system may take what is kept, which costs 1 % of a write to it.
+constexpr std::int64_t kLent = std::int64_t{64} << 20;
 
 /// Sizes in steps of an eighth, so that batches of nearly the same size take each other's memory.
 std::int64_t rounded(std::int64_t bytes, std::int64_t page) {
@@ -52,6 +54,13 @@ Allocation fresh(std::int64_t bytes) {
     madvise(data, static_cast<std::size_t>(size), MADV_HUGEPAGE);  // no harm where it is refused
 #endif
   return {data, size};
+}
+
+/// The system may take the pages of a large block, which it does where memory runs short.
+void lend([[maybe_unused]] const Allocation& block) {
+#if defined(__linux__) && defined(MADV_FREE)
+  if (block.bytes >= kLent) madvise(block.data, static_cast<std::size_t>(block.bytes), MADV_FREE);
+#endif
 }
 
 /// Allocations that died, the youngest last.
@@ -87,6 +96,7 @@ class Kept {
     }
     blocks_[static_cast<std::size_t>(count_++)] = block;
     total_ += block.bytes;
+    lend(block);
   }
 
   std::int64_t clear() {
@@ -105,12 +115,12 @@ class Kept {
 
  private:
   static constexpr int kCount = 32;
-  // Attention of 32 sequences of 100 to 999 rows and 8 heads, both ways, has three arrays of 320 MB at a
-  // time; their first touch, which each step would pay for again, is twice the work on them.
+  // Attention of 32 sequences of 100 to 999 rows to themselves, of 8 heads and both ways, has four arrays of
+  // 411 MB at a time; the first touch of one, which each step would pay for again, is a third of a step.
   static constexpr std::int64_t kMost = std::int64_t{2} << 30;
 
   static std::int64_t most() {
-    static const std::int64_t bytes = std::min(kMost, physical_bytes() / 16);
+    static const std::int64_t bytes = std::min(kMost, physical_bytes() / 8);
     return bytes;
   }
 

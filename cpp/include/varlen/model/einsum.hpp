@@ -9,10 +9,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "varlen/model/level.hpp"
+#include "varlen/model/small_vector.hpp"
 #include "varlen/views.hpp"
 
 namespace varlen {
@@ -40,14 +43,43 @@ struct EinsumAxis {
   std::int64_t extent = 0;  ///< where it is the same for all sequences
   Offsets level;            ///< of a ragged letter; no ends for others
   bool is_ragged = false;
+
+  [[nodiscard]] std::int64_t at(std::int64_t sequence) const noexcept {
+    return is_ragged ? level.length(sequence) : extent;
+  }
 };
+
+// Letters behind that of sequences whose rows are one axis: how many rows there are, and how they nest.
+
+/// The product of the extents in each of `count` sequences, added up. An Error where it leaves 63 bits.
+[[nodiscard]] std::int64_t nested_rows(const std::vector<EinsumAxis>& letters, std::int64_t count);
+
+/// The level of the last letter: a length for each row of the letters before it.
+[[nodiscard]] Level nested_level(const std::vector<EinsumAxis>& letters, std::int64_t count);
+
+/// How long the rows of the levels before the last one are in each sequence, by the last row of each; 0
+/// where it has none. A level has as many sequences as the one before it has rows.
+[[nodiscard]] Level lengths_of_units(const std::vector<Offsets>& levels);
+
+struct NestDifference {
+  std::size_t letter = 0;
+  std::int64_t unit = 0;      ///< of the level of that letter
+  std::int64_t sequence = 0;  ///< that the unit is in
+};
+
+/// The first unit of a nest, a level for each letter, that is not as long as its letter.
+[[nodiscard]] std::optional<NestDifference> nest_difference(const std::vector<Offsets>& levels,
+                                                            const std::vector<EinsumAxis>& letters);
+
+/// Places of letters in a list of them.
+using EinsumLetters = SmallVector<int, 8>;
 
 class EinsumPlan {
  public:
-  /// `sequence` is 0 where no letter is ragged. All letters of the terms are among `axes`; b is null for one
-  /// operand. Letters of `out` that no operand has repeat what is there, of one operand alone.
+  /// `sequence` is 0 where no letter is ragged. All letters of the terms are among `axes`, 60 at most; b is
+  /// null for one operand. Letters of `out` that no operand has repeat what is there, of one operand alone.
   EinsumPlan(std::string_view a, const std::string_view* b, std::string_view out, char sequence,
-             std::vector<EinsumAxis> axes);
+             const std::vector<EinsumAxis>& axes);
 
   /// Elements of each array. An Error of Fault::overflow where they leave 63 bits.
   [[nodiscard]] std::int64_t size_of_a() const { return size_of(a_); }
@@ -64,7 +96,7 @@ class EinsumPlan {
 
  private:
   enum class Way : std::uint8_t { gemm, multiply, multiply_and_add, copy };
-  using Letters = std::vector<int>;  ///< places in letters_
+  using Letters = EinsumLetters;  ///< places in letters_
 
   /// A letter of the plan: neighbours that are neighbours everywhere are one.
   struct Letter {

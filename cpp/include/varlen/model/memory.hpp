@@ -75,6 +75,8 @@ class Scratch {
   [[nodiscard]] const T* data() const noexcept { return memory_.as<T>(); }
   [[nodiscard]] T& operator[](std::size_t i) noexcept { return data()[i]; }
   [[nodiscard]] const T& operator[](std::size_t i) const noexcept { return data()[i]; }
+  /// The memory, for somebody else.
+  [[nodiscard]] Buffer memory() && noexcept { return std::move(memory_); }
 
  private:
   Buffer memory_;

@@ -348,6 +348,13 @@ struct Ends {
   }
 };
 
+/// The bits that any of some keys has; no key is above them, where none is below 0.
+Word bits_of(const std::int64_t* keys, std::int64_t count) noexcept {
+  Word bits = 0;
+  for (std::int64_t k = 0; k < count; ++k) bits |= static_cast<Word>(keys[k]);
+  return bits;
+}
+
 std::int64_t longest_of(const EditJob& job, std::int64_t i) noexcept {
   return std::max(job.a.length(i), job.b.length(i));
 }
@@ -358,13 +365,20 @@ void find_range(EditJob& job) noexcept {
   const std::int64_t a_count = job.a.total();
   const std::int64_t b_count = job.b.total();
   if (job.mixed_signs || a_count == 0 || b_count == 0) return;
+  // Masks that fit a second cache, and are cleared in less time than the keys are numbered in.
+  const std::int64_t most = std::min<std::int64_t>(8192, 256 + (a_count + b_count) / 8);
+  // Small numbers from 0 on show by their bits, which are had sooner than their ends.
+  const Word bits = bits_of(job.a_keys, a_count) | bits_of(job.b_keys, b_count);
+  if (bits < static_cast<Word>(most)) {
+    job.low = 0;
+    job.range = static_cast<std::int64_t>(bits) + 1;
+    return;
+  }
   Ends all{job.a_keys[0], job.a_keys[0]};
   all.see(job.a_keys, a_count);
   all.see(job.b_keys, b_count);
   const std::int64_t low = all.low;
   const Word range = static_cast<Word>(all.high) - static_cast<Word>(low);
-  // Masks that fit a second cache, and are cleared in less time than the keys are numbered in.
-  const std::int64_t most = std::min<std::int64_t>(8192, 256 + (a_count + b_count) / 8);
   if (range >= static_cast<Word>(most)) return;
   job.low = low;
   job.range = static_cast<std::int64_t>(range) + 1;

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "positions.hpp"
 #include "table.hpp"
 #include "varlen/checked.hpp"
 
@@ -23,17 +24,6 @@ std::size_t z(std::int64_t n) {
   return static_cast<std::size_t>(n);
 }
 
-/// One number.
-class OneLength : public Lengths {
- public:
-  explicit OneLength(std::int64_t length) : length_(length) {}
-  [[nodiscard]] std::int64_t count() const override { return 1; }
-  [[nodiscard]] Level level() const override { return Level::from_lengths(&length_, 1); }
-
- private:
-  std::int64_t length_;
-};
-
 const std::int64_t* numbers_of(const DimValues& values, Level& keep) {
   if (values.lengths == nullptr) return values.numbers.data();
   keep = values.lengths->level();
@@ -44,109 +34,34 @@ std::int64_t count_of(const DimValues& values) {
   return values.lengths == nullptr ? std::ssize(values.numbers) : values.lengths->count();
 }
 
-std::string quoted(const Dim& dim) {
-  return dims::in_quotes(dim.expression().text());
+/// The positions of the dims that lengths are over.
+ShapeRef over_shape(const std::vector<Dim>& over) {
+  std::vector<Axis> axes;
+  axes.reserve(over.size());
+  for (const Dim& dim : over) axes.push_back({dim});
+  return Shape::of(axes, "over");
 }
 
-/// The positions of some dims, one inside of the other.
-class Positions {
- public:
-  Positions() = default;
+bool is_rectangle(const Shape& shape) {
+  return shape.ragged() == 0;
+}
 
-  explicit Positions(std::vector<Dim> dims) : dims_(std::move(dims)) {
-    for (std::size_t k = 0; k < dims_.size(); ++k) add(k);
-  }
+std::vector<std::int64_t> extents_of(const Shape& shape) {
+  std::vector<std::int64_t> extents;
+  extents.reserve(shape.rank());
+  for (std::size_t k = 0; k < shape.rank(); ++k) extents.push_back(shape.extent(k));
+  return extents;
+}
 
-  [[nodiscard]] const std::vector<Dim>& dims() const noexcept { return dims_; }
-  [[nodiscard]] std::int64_t count() const noexcept { return count_; }
-  [[nodiscard]] bool is_rectangle() const noexcept { return is_rectangle_; }
-  [[nodiscard]] Numbers extents() const {
-    Numbers extents;
-    for (const Step& step : steps_) extents.push_back(step.size);
-    return extents;
-  }
-
-  /// Where in `other`, which has some of these dims, each position here is. Nothing where they are the same.
-  [[nodiscard]] std::optional<Numbers> places_in(const Positions& other) const {
-    const auto is_same = [](const Dim& x, const Dim& y) { return x.expression() == y.expression(); };
-    if (std::equal(dims_.begin(), dims_.end(), other.dims_.begin(), other.dims_.end(), is_same)) return {};
-    Numbers places(z(count_), 0);
-    for (std::size_t j = 0; j < other.dims_.size(); ++j) {
-      const Step& step = other.steps_[j];
-      const Numbers here = coordinates(index_of(other.dims_[j]));
-      for (std::size_t i = 0; i < places.size(); ++i) {
-        places[i] = (step.offsets.empty() ? places[i] * step.size : step.offsets[z(places[i])]) + here[i];
-      }
-    }
-    return places;
-  }
-
- private:
-  /// What one dim adds: so many for each position before it, or its offsets over these.
-  struct Step {
-    std::int64_t size = 0;
-    Numbers offsets;
-  };
-
-  [[nodiscard]] std::size_t index_of(const Dim& dim) const {
-    for (std::size_t k = 0; k < dims_.size(); ++k) {
-      if (dims_[k].expression() == dim.expression()) return k;
-    }
-    throw Error(Fault::value, "over: " + quoted(dim) + " is missing, which another of them is over");
-  }
-
-  void add(std::size_t k) {
-    for (std::size_t j = 0; j < k; ++j) {
-      if (dims_[j].expression() == dims_[k].expression()) {
-        throw Error(Fault::value, "over: " + quoted(dims_[k]) + " is in it twice");
-      }
-    }
-    const DimValues values = dims_[k].values();
-    Level keep;
-    const std::int64_t* numbers = numbers_of(values, keep);
-    Step step;
-    if (values.over.empty()) {
-      step.size = numbers[0];
-      if (!checked_mul(count_, step.size, count_)) dims::refuse_overflow("the number of positions");
-    } else {
-      is_rectangle_ = false;
-      Positions before;
-      before.dims_.assign(dims_.begin(), dims_.begin() + static_cast<std::ptrdiff_t>(k));
-      before.steps_ = steps_;
-      before.count_ = count_;
-      const std::optional<Numbers> places = before.places_in(Positions(values.over));
-      step.offsets.assign(z(count_ + 1), 0);
-      for (std::int64_t i = 0; i < count_; ++i) {
-        const std::int64_t length = numbers[places ? (*places)[z(i)] : i];
-        if (!checked_add(step.offsets[z(i)], length, step.offsets[z(i + 1)])) {
-          dims::refuse_overflow("the number of positions");
-        }
-      }
-      count_ = step.offsets.back();
-    }
-    steps_.push_back(std::move(step));
-  }
-
-  /// Of the dim k, for each position.
-  [[nodiscard]] Numbers coordinates(std::size_t k) const {
-    Numbers all{0};
-    for (std::size_t j = 0; j <= k || j < steps_.size(); ++j) {
-      const Step& step = steps_[j];
-      Numbers next;
-      for (std::size_t i = 0; i < all.size(); ++i) {
-        const std::int64_t n = step.offsets.empty() ? step.size : step.offsets[i + 1] - step.offsets[i];
-        for (std::int64_t c = 0; c < n; ++c) next.push_back(j == k ? c : all[i]);
-      }
-      all = std::move(next);
-    }
-    return all;
-  }
-
-  std::vector<Dim> dims_;
-  std::vector<Step> steps_;
-  std::int64_t count_ = 1;
-  bool is_rectangle_ = true;
-};
+/// Where in `to`, which has some of the dims of `from`, each position is. Nothing where they are the same.
+std::optional<Scratch<std::int64_t>> places_in(const Shape& from, const Shape& to) {
+  const auto is_same = [](const Axis& x, const Axis& y) { return x.dim.expression() == y.dim.expression(); };
+  if (std::equal(from.axes().begin(), from.axes().end(), to.axes().begin(), to.axes().end(), is_same))
+    return {};
+  std::vector<std::size_t> here;
+  for (const Axis& axis : to.axes()) here.push_back(from.find(axis));
+  return dims::places_of(from.steps(), to.steps(), here);
+}
 
 /// Numbers for each position, or one for all.
 struct Value {
@@ -160,8 +75,8 @@ struct Value {
 /// Works an expression out, for all positions at once.
 class Evaluation {
  public:
-  Evaluation(const Positions& positions, const std::unordered_map<const Base*, Value>& names)
-      : positions_(positions), names_(names) {}
+  Evaluation(std::int64_t count, const std::unordered_map<const Base*, Value>& names)
+      : count_(count), names_(names) {}
 
   const Value& of(const Node* x) {
     if (const auto known = memo_.find(x); known != memo_.end()) return known->second;
@@ -211,8 +126,8 @@ class Evaluation {
       check(op(a.one, b.one, out.one));
       return out;
     }
-    out.all.resize(z(positions_.count()));
-    for (std::int64_t i = 0; i < positions_.count(); ++i) {
+    out.all.resize(z(count_));
+    for (std::int64_t i = 0; i < count_; ++i) {
       row_ = i;
       check(op(a.at(i), b.at(i), out.all[z(i)]));
     }
@@ -224,7 +139,7 @@ class Evaluation {
       throw Error(Fault::overflow, "the length in row " + std::to_string(row_) + " does not fit 63 bits");
   }
 
-  const Positions& positions_;
+  std::int64_t count_;
   const std::unordered_map<const Base*, Value>& names_;
   std::unordered_map<const Node*, Value> memo_;
   std::int64_t row_ = 0;
@@ -311,6 +226,20 @@ const Base* unknown_in(const Node* x, const Shared& bindings) {
   return nullptr;
 }
 
+/// What binds an expression as a whole, whatever its names are bound to; or null.
+const Binding* whole_binding(const Node* x, const Shared& bindings) {
+  if (bindings == nullptr) return nullptr;
+  for (const auto& binding : *bindings) {
+    if (binding->name.element() == x || binding->name.reduced().element() == x) return binding.get();
+  }
+  return nullptr;
+}
+
+DimValues bound_values(const Binding& binding) {
+  const ShapeRef positions = over_shape(binding.over);
+  return {binding.over, extents_of(*positions), is_rectangle(*positions), binding.lengths, {}};
+}
+
 /// The names that numbers are needed of.
 void needed_by(const Node* x, const Shared& bindings, std::vector<const Base*>& found) {
   std::vector<Base*> names;
@@ -353,20 +282,28 @@ void check_same_lengths(const Dim& a, const Dim& b) {
   const DimValues y = b.values();
   if (x.lengths != nullptr && x.lengths == y.lengths) return;
   const auto same_dim = [](const Dim& p, const Dim& q) { return p.expression() == q.expression(); };
-  const std::string both = quoted(a) + " and " + quoted(b);
+  const bool is_one = a.expression() == b.expression();
+  const std::string both = is_one ? dims::in_quotes(a) : dims::in_quotes(a) + " and " + dims::in_quotes(b);
+  const std::string sides = is_one ? " in one and the other" : "";
   if (!std::equal(x.over.begin(), x.over.end(), y.over.begin(), y.over.end(), same_dim)) {
-    throw LengthMismatch(both + " have lengths over other dims");
+    throw LengthMismatch(is_one ? "the lengths of " + both + " are over other dims in one than in the other"
+                                : both + " have lengths over other dims");
   }
   Level keep_x;
   Level keep_y;
   const std::int64_t* from = numbers_of(x, keep_x);
   const std::int64_t* to = numbers_of(y, keep_y);
   if (count_of(x) != count_of(y)) {
-    throw LengthMismatch(both + " have lengths for " + std::to_string(count_of(x)) + " and for " +
-                         std::to_string(count_of(y)) + " rows");
+    throw LengthMismatch(both + (is_one ? " has" : " have") + " lengths for " + std::to_string(count_of(x)) +
+                         " and for " + std::to_string(count_of(y)) + " rows" + sides);
   }
   for (std::int64_t i = 0; i < count_of(x); ++i) {
     if (from[i] == to[i]) continue;
+    if (is_one) {
+      const std::string row = x.over.empty() ? "" : "row " + std::to_string(i) + " of ";
+      throw LengthMismatch(row + both + " has length " + std::to_string(from[i]) + " in one and " +
+                           std::to_string(to[i]) + " in the other");
+    }
     std::string text = both;
     text.append(" have lengths ")
         .append(std::to_string(from[i]))
@@ -393,20 +330,20 @@ Dim Dim::bound(const Expression& name, std::vector<Dim> over, std::shared_ptr<co
       if (dim.is_defined()) break;
     }
   }
-  const Positions positions(over);
-  if (!extents.empty() && positions.is_rectangle() && positions.extents() != extents) {
+  const ShapeRef positions = over_shape(over);
+  const std::int64_t count = positions->count(positions->rank());
+  if (!extents.empty() && is_rectangle(*positions) && extents_of(*positions) != extents) {
     const auto text = [](const std::vector<std::int64_t>& numbers) {
       std::string out("(");
       for (const std::int64_t n : numbers) out.append(out.size() == 1 ? "" : ", ").append(std::to_string(n));
       return out.append(1, ')');
     };
-    throw LengthMismatch("lengths: expected the shape " + text(positions.extents()) +
+    throw LengthMismatch("lengths: expected the shape " + text(extents_of(*positions)) +
                          " of the dims that they are over, " + "got " + text(extents));
   }
-  if (lengths->count() != positions.count()) {
-    throw LengthMismatch("lengths: expected " + std::to_string(positions.count()) +
-                         ", one for each position of " + "the dims that they are over, got " +
-                         std::to_string(lengths->count()));
+  if (lengths->count() != count) {
+    throw LengthMismatch("lengths: expected " + std::to_string(count) + ", one for each position of " +
+                         "the dims that they are over, got " + std::to_string(lengths->count()));
   }
   const auto binding = std::make_shared<const Binding>(Binding{name, std::move(over), std::move(lengths)});
   return Dim(name, just(binding));
@@ -414,8 +351,8 @@ Dim Dim::bound(const Expression& name, std::vector<Dim> over, std::shared_ptr<co
 
 Dim Dim::scalar(const Expression& name, std::int64_t length) {
   if (length < 0) throw Error(Fault::value, "lengths: expected at least 0, got " + std::to_string(length));
-  return Dim(name,
-             just(std::make_shared<const Binding>(Binding{name, {}, std::make_shared<OneLength>(length)})));
+  return Dim(name, just(std::make_shared<const Binding>(Binding{
+                       name, {}, std::make_shared<dims::OwnLengths>(Level::from_lengths(&length, 1))})));
 }
 
 /// Its own bindings, and for names that were declared the same as something what that was bound to then.
@@ -481,6 +418,7 @@ Dim Dim::with(const Dim& other) const {
 bool Dim::is_defined() const {
   if (expression_.is_static()) return true;
   const Shared bindings = known();
+  if (whole_binding(expression_.reduced().element(), bindings) != nullptr) return true;
   if (unknown_in(expression_.reduced().element(), bindings) == nullptr) return true;
   return unknown_in(expression_.element(), bindings) == nullptr;
 }
@@ -489,21 +427,16 @@ DimValues Dim::values() const {
   const Shared bindings = known();
   const Expression reduced = expression_.reduced();
   const Node* element = reduced.element();
+  if (const Binding* whole = whole_binding(element, bindings); whole != nullptr) return bound_values(*whole);
   if (const Base* unknown = unknown_in(element, bindings); unknown != nullptr) {
     // A name that was declared the same as what has no lengths keeps its own.
     if (unknown_in(expression_.element(), bindings) != nullptr) {
-      throw Error(Fault::value,
-                  quoted(*this) + " has no lengths: bind " + dims::in_quotes(unknown->name) + " to some");
+      throw Error(Fault::value, dims::in_quotes(*this) + " has no lengths: bind " +
+                                    dims::in_quotes(unknown->name) + " to some");
     }
     element = expression_.element();
   }
   DimValues result;
-  if (const Base* base = dims::lone_base(element); base != nullptr && !base->facts.is_static) {
-    if (const auto binding = binding_of(bindings, base); binding != nullptr) {
-      const Positions positions(binding->over);
-      return {binding->over, positions.extents(), positions.is_rectangle(), binding->lengths, {}};
-    }
-  }
   std::vector<const Base*> names;
   needed_by(element, bindings, names);
   std::vector<std::shared_ptr<const Binding>> found;
@@ -519,7 +452,8 @@ DimValues Dim::values() const {
       }
     }
   }
-  const Positions positions(result.over);
+  const ShapeRef positions = over_shape(result.over);
+  const std::int64_t count = positions->count(positions->rank());
   std::unordered_map<const Base*, Value> numbers;
   for (std::size_t k = 0; k < names.size(); ++k) {
     const Level level = found[k]->lengths->level();
@@ -528,19 +462,19 @@ DimValues Dim::values() const {
     if (value.is_one) {
       value.one = level.view().length(0);
     } else {
-      const std::optional<Numbers> places = positions.places_in(Positions(found[k]->over));
-      value.all.resize(z(positions.count()));
-      for (std::int64_t i = 0; i < positions.count(); ++i) {
+      const auto places = places_in(*positions, *over_shape(found[k]->over));
+      value.all.resize(z(count));
+      for (std::int64_t i = 0; i < count; ++i) {
         value.all[z(i)] = level.view().length(places ? (*places)[z(i)] : i);
       }
     }
     numbers.emplace(names[k], std::move(value));
   }
-  const Value value = Evaluation(positions, numbers).of(element);
-  result.extents = positions.extents();
-  result.is_rectangle = positions.is_rectangle();
-  result.numbers.resize(z(positions.count()));
-  for (std::int64_t i = 0; i < positions.count(); ++i) {
+  const Value value = Evaluation(count, numbers).of(element);
+  result.extents = extents_of(*positions);
+  result.is_rectangle = is_rectangle(*positions);
+  result.numbers.resize(z(count));
+  for (std::int64_t i = 0; i < count; ++i) {
     result.numbers[z(i)] = std::max<std::int64_t>(value.at(i), 0);
   }
   return result;

@@ -197,6 +197,9 @@ inline std::string in_quotes(const std::string& text) {
   std::string out(1, '\'');
   return out.append(text).append(1, '\'');
 }
+inline std::string in_quotes(const Dim& dim) {
+  return in_quotes(dim.expression().text());
+}
 /// The names in x, each once, in the order in which they stand.
 void names_of(const Node* x, std::vector<Base*>& names);
 

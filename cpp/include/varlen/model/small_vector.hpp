@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace varlen::bindings {
+namespace varlen {
 
 template <class T, std::size_t N = 4>
 class SmallVector {
@@ -50,4 +50,4 @@ class SmallVector {
   std::size_t size_ = 0;
 };
 
-}  // namespace varlen::bindings
+}  // namespace varlen

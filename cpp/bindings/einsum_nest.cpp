@@ -1,0 +1,117 @@
+// How the rows of letters nest: levels of letters, and whether levels are those of letters.
+#include <vector>
+
+#include "rooms.hpp"
+#include "support/fastcall.hpp"
+#include "support/level.hpp"
+#include "support/raise.hpp"
+#include "varlen/model/einsum.hpp"
+
+namespace varlen::bindings {
+
+namespace {
+
+/// Letters, each a Level or how long it is in all sequences, and what keeps them alive.
+struct Letters {
+  std::vector<EinsumAxis> axes;
+  std::vector<py::object> given;
+  std::int64_t count = -1;  ///< sequences; below 0: no letter says it
+
+  explicit Letters(py::handle letters) {
+    if (!PySequence_Check(letters.ptr())) raise_type("letters: expected a sequence");
+    for (const py::handle each : py::reinterpret_borrow<py::sequence>(letters)) {
+      given.push_back(py::reinterpret_borrow<py::object>(each));
+      if (LevelRef::is_level(each.ptr())) {
+        const Offsets view = LevelRef::in(each).view();
+        if (count >= 0 && view.count != count) raise_value("letters: expected as many sequences in each");
+        count = view.count;
+        axes.push_back({0, 0, view, true});
+      } else {
+        const std::int64_t extent = int_of(each.ptr(), "letters");
+        if (extent < 0) raise_value("letters: expected none below 0, got " + std::to_string(extent));
+        axes.push_back({0, extent, {}, false});
+      }
+    }
+  }
+};
+
+/// A level for each of some letters, each of which cuts the rows of the one before.
+std::vector<Offsets> nest_of(py::handle levels, std::vector<py::object>& kept) {
+  if (!PySequence_Check(levels.ptr())) raise_type("levels: expected a sequence");
+  std::vector<Offsets> nest;
+  for (const py::handle each : py::reinterpret_borrow<py::sequence>(levels)) {
+    LevelRef::expect(each, "levels");
+    kept.push_back(py::reinterpret_borrow<py::object>(each));
+    nest.push_back(LevelRef::in(each).view());
+    if (nest.size() > 1 && nest[nest.size() - 2].total() != nest.back().count) {
+      raise_value("levels: expected each to cut the rows of the one before");
+    }
+  }
+  if (nest.empty()) raise_value("levels: expected at least one");
+  return nest;
+}
+
+constexpr Signature<1> kRows{"nested_rows", {"letters"}};
+
+py::object rows(const Arguments<1>& args) {
+  const Letters letters(args[0]);
+  if (letters.count < 0) raise_value("letters: expected a Level among them");
+  return py::int_(nested_rows(letters.axes, letters.count));
+}
+
+constexpr Signature<1> kLevels{"nested_levels", {"letters"}};
+
+py::object levels(const Arguments<1>& args) {
+  const Letters letters(args[0]);
+  if (letters.count < 0) raise_value("letters: expected a Level among them");
+  py::tuple nest(letters.axes.size());
+  std::vector<EinsumAxis> above;
+  for (std::size_t k = 0; k < letters.axes.size(); ++k) {
+    above.push_back(letters.axes[k]);
+    const bool is_there = k == 0 && letters.axes[0].is_ragged;
+    nest[k] = is_there ? letters.given[0] : py::object(LevelRef(nested_level(above, letters.count)));
+  }
+  return nest;
+}
+
+constexpr Signature<1> kUnits{"lengths_of_units", {"levels"}};
+
+py::object units(const Arguments<1>& args) {
+  std::vector<py::object> kept;
+  return LevelRef(lengths_of_units(nest_of(args[0], kept)));
+}
+
+constexpr Signature<2> kDifference{"nest_difference", {"levels", "letters"}};
+
+py::object difference(const Arguments<2>& args) {
+  std::vector<py::object> kept;
+  const std::vector<Offsets> nest = nest_of(args[0], kept);
+  const Letters letters(args[1]);
+  if (letters.axes.size() != nest.size()) raise_value("letters: expected one for each level");
+  if (letters.count >= 0 && letters.count != nest[0].count) {
+    raise_value("letters: expected as many sequences as the levels have");
+  }
+  const auto found = nest_difference(nest, letters.axes);
+  if (!found) return py::none();
+  return py::make_tuple(found->letter, found->unit, found->sequence);
+}
+
+PyMethodDef methods[] = {
+    method<kRows, rows>("nested_rows(letters)\n--\n\n"
+                        "How many rows letters are as one axis; each is a Level or an int."),
+    method<kLevels, levels>("nested_levels(letters)\n--\n\nHow such rows nest: a Level for each letter."),
+    method<kUnits, units>("lengths_of_units(levels)\n--\n\n"
+                          "How long the innermost units of each sequence are, by the last of them."),
+    method<kDifference, difference>(
+        "nest_difference(levels, letters)\n--\n\n"
+        "The first unit that is not as long as its letter: letter, unit and sequence; None without."),
+    {},
+};
+
+}  // namespace
+
+void bind_einsum_nest(py::module_& m) {
+  if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+}
+
+}  // namespace varlen::bindings

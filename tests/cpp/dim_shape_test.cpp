@@ -1,0 +1,318 @@
+// Shapes: how values of some dims line up with others, what comes together when dims go, against positions
+// that are written down one by one.
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "check.hpp"
+#include "varlen/model/shape.hpp"
+
+namespace {
+
+using varlen::Axis;
+using varlen::Dim;
+using varlen::Error;
+using varlen::Expression;
+using varlen::LengthMismatch;
+using varlen::Level;
+using varlen::Shape;
+using varlen::ShapeRef;
+using Position = std::vector<std::int64_t>;
+
+class OfLevel : public varlen::Lengths {
+ public:
+  explicit OfLevel(Level level) : level_(std::move(level)) {}
+  [[nodiscard]] std::int64_t count() const override { return level_.count(); }
+  [[nodiscard]] Level level() const override { return level_; }
+
+ private:
+  Level level_;
+};
+
+Dim sized(const char* name, std::int64_t size) {
+  return Dim(Expression::generator({.name = name, .size = size}));
+}
+
+Dim bound(const Expression& name, const std::vector<Dim>& over, const std::vector<std::int64_t>& lengths) {
+  const Level level = Level::from_lengths(lengths.data(), std::ssize(lengths));
+  return Dim::bound(name, over, std::make_shared<OfLevel>(level));
+}
+
+std::vector<Axis> axes_of(const std::vector<Dim>& dims) {
+  std::vector<Axis> axes;
+  for (const Dim& dim : dims) axes.push_back({dim});
+  return axes;
+}
+
+ShapeRef shape_of(const std::vector<Dim>& dims) {
+  return Shape::of(axes_of(dims));
+}
+
+/// Dims of every kind, of other lengths at each draw.
+struct Draw {
+  explicit Draw(std::uint64_t seed) : random(seed) {
+    const std::int64_t rows = number(0, 3);
+    batch = Dim::scalar(Expression::batch(), rows);
+    heads = sized("heads", number(0, 2));
+    feature = sized("feature", number(1, 3));
+    const auto some = [&](std::int64_t count) {
+      std::vector<std::int64_t> lengths(static_cast<std::size_t>(count));
+      for (std::int64_t& length : lengths) length = number(0, 3);
+      return lengths;
+    };
+    time = bound(Expression::generator({.name = "time"}), {batch}, some(rows));
+    source = bound(Expression::generator({.name = "source"}), {batch}, some(rows));
+    const ShapeRef frames = shape_of({batch, time});
+    inner = bound(Expression::generator({.name = "inner"}), {batch, time}, some(frames->count(2)));
+    beam = bound(Expression::generator({.name = "beam"}), {heads, batch},
+                 some(heads.expression().size() * rows));
+  }
+
+  std::int64_t number(std::int64_t least, std::int64_t most) {
+    return std::uniform_int_distribution<std::int64_t>(least, most)(random);
+  }
+
+  /// Some of the dims, and what they are over, in an order that a shape can have.
+  std::vector<Dim> dims() {
+    std::vector<Dim> all{batch, heads, feature, time, source, inner, beam};
+    std::shuffle(all.begin(), all.end(), random);
+    std::vector<Dim> some(all.begin(), all.begin() + number(0, 4));
+    for (std::size_t k = 0; k < some.size(); ++k) {
+      for (const Dim& over : some[k].expression().is_static() ? std::vector<Dim>{} : some[k].values().over) {
+        const auto same = [&](const Dim& dim) { return dim.expression() == over.expression(); };
+        if (std::none_of(some.begin(), some.end(), same)) some.push_back(over);
+      }
+    }
+    const std::vector<Axis> axes = axes_of(some);
+    std::vector<Dim> sorted;
+    for (const std::size_t k : Shape::arranged(axes, number(0, 1) == 1)) sorted.push_back(some[k]);
+    return sorted;
+  }
+
+  std::mt19937_64 random;
+  Dim batch, heads, feature, time, source, inner, beam;
+};
+
+/// Every position of a shape, in order.
+std::vector<Position> positions_of(const Shape& shape) {
+  std::vector<Position> all{{}};
+  for (std::size_t k = 0; k < shape.rank(); ++k) {
+    std::vector<Position> next;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const std::int64_t n = shape.span(k, k + 1).view().length(static_cast<std::int64_t>(i));
+      for (std::int64_t c = 0; c < n; ++c) {
+        next.push_back(all[i]);
+        next.back().push_back(c);
+      }
+    }
+    all = std::move(next);
+  }
+  return all;
+}
+
+/// An array with axes, as NumPy has it.
+struct Array {
+  std::vector<std::int64_t> shape;
+  std::vector<std::int64_t> numbers;
+
+  void transpose(const std::vector<std::size_t>& axes) {
+    std::vector<std::int64_t> strides(shape.size(), 1);
+    for (std::size_t k = shape.size(); k-- > 1;) strides[k - 1] = strides[k] * shape[k];
+    std::vector<std::int64_t> extents;
+    for (const std::size_t axis : axes) extents.push_back(shape[axis]);
+    std::vector<std::int64_t> moved;
+    Position at(axes.size(), 0);
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      std::int64_t from = 0;
+      for (std::size_t k = 0; k < axes.size(); ++k) from += at[k] * strides[axes[k]];
+      moved.push_back(numbers[static_cast<std::size_t>(from)]);
+      for (std::size_t k = axes.size(); k-- > 0;) {
+        if (++at[k] < extents[k]) break;
+        at[k] = 0;
+      }
+    }
+    shape = extents;
+    numbers = moved;
+  }
+
+  void take(const std::vector<std::int64_t>& rows) {
+    const std::int64_t width =
+        std::accumulate(shape.begin() + 1, shape.end(), std::int64_t{1}, std::multiplies<>{});
+    std::vector<std::int64_t> taken;
+    for (const std::int64_t row : rows) {
+      taken.insert(taken.end(), numbers.begin() + row * width, numbers.begin() + (row + 1) * width);
+    }
+    shape[0] = std::ssize(rows);
+    numbers = taken;
+  }
+};
+
+Array numbered(const Shape& shape) {
+  Array array{shape.array_shape(), {}};
+  array.numbers.resize(static_cast<std::size_t>(shape.count(shape.rank())));
+  std::iota(array.numbers.begin(), array.numbers.end(), 0);
+  return array;
+}
+
+std::vector<std::int64_t> row_ids(const Level& level) {
+  return {level.row_ids(), level.row_ids() + level.total()};
+}
+
+Array aligned(const Shape& target, const Shape& other) {
+  const Shape::Alignment plan = target.alignment_of(other);
+  Array array = numbered(other);
+  if (!plan.transposed.empty()) array.transpose(plan.transposed);
+  if (!plan.flat.empty()) array.shape = plan.flat;
+  if (plan.repeats) array.take(row_ids(*plan.repeats));
+  if (plan.places) array.take({plan.places->data(), plan.places->data() + plan.places->size()});
+  if (!plan.shape.empty()) array.shape = plan.shape;
+  return array;
+}
+
+/// The number of an array that broadcasts to another one, at a place in that.
+std::int64_t broadcast_at(const Array& array, const std::vector<std::int64_t>& shape, std::size_t place) {
+  std::int64_t at = 0;
+  std::int64_t stride = 1;
+  auto rest = static_cast<std::int64_t>(place);
+  for (std::size_t k = shape.size(); k-- > 0;) {
+    const std::int64_t c = rest % shape[k];
+    rest /= shape[k];
+    const std::size_t behind = shape.size() - k;
+    if (behind > array.shape.size()) continue;
+    const std::int64_t extent = array.shape[array.shape.size() - behind];
+    CHECK(extent == 1 || extent == shape[k]);
+    if (extent != 1) at += c * stride;
+    stride *= extent;
+  }
+  return array.numbers[static_cast<std::size_t>(at)];
+}
+
+}  // namespace
+
+TEST(dim_shape, what_a_shape_is_made_of) {
+  const Draw draw(1);
+  const ShapeRef shape = shape_of({draw.batch, draw.time, draw.feature});
+  CHECK_EQ(shape->ragged(), std::size_t{2});
+  CHECK(shape_of({draw.batch, draw.time, draw.feature}) == shape);
+  CHECK(shape_of({draw.batch, draw.time}) != shape);
+  CHECK_EQ(shape->find({draw.feature}), std::size_t{2});
+  CHECK_EQ(shape->find({draw.source}), std::size_t{3});
+  CHECK_EQ(shape->array_shape().size(), std::size_t{2});
+  CHECK(shape->span(1, 2).is(shape->span(1, 2)));
+}
+
+TEST(dim_shape, values_line_up_position_by_position) {
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    Draw draw(seed);
+    const ShapeRef a = shape_of(draw.dims());
+    const ShapeRef b = shape_of(draw.dims());
+    const ShapeRef both = Shape::joined(a, b);
+    CHECK(Shape::joined(a, a) == a);
+    const std::vector<Position> positions = positions_of(*both);
+    CHECK_EQ(std::ssize(positions), both->count(both->rank()));
+    for (const ShapeRef& one : {a, b}) {
+      std::map<Position, std::int64_t> places;
+      for (const Position& position : positions_of(*one)) places.emplace(position, std::ssize(places));
+      const Array array = aligned(*both, *one);
+      for (std::size_t i = 0; i < positions.size(); ++i) {
+        Position here;
+        for (const Axis& axis : one->axes()) here.push_back(positions[i][both->find(axis)]);
+        CHECK_EQ(broadcast_at(array, both->array_shape(), i), places.at(here));
+      }
+    }
+  }
+}
+
+TEST(dim_shape, positions_come_together_that_differ_in_what_goes) {
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    Draw draw(1000 + seed);
+    const ShapeRef shape = shape_of(draw.dims());
+    std::vector<bool> is_gone(shape->rank());
+    for (std::size_t k = 0; k < shape->rank(); ++k) is_gone[k] = draw.number(0, 1) == 1;
+    const Shape::Group plan = shape->group(is_gone);
+    std::map<Position, std::vector<std::int64_t>> expected;
+    for (const Position& position : positions_of(*plan.rest)) expected[position] = {};
+    const std::vector<Position> positions = positions_of(*shape);
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+      Position kept;
+      for (std::size_t k = 0; k < shape->rank(); ++k) {
+        if (!is_gone[k]) kept.push_back(positions[i][k]);
+      }
+      expected.at(kept).push_back(static_cast<std::int64_t>(i));
+    }
+    Array array = numbered(*shape);
+    if (!plan.transposed.empty()) array.transpose(plan.transposed);
+    std::int64_t width = 1;
+    for (std::size_t k = plan.rest->rank();
+         k-- > 0 && plan.level.count() * width < plan.rest->count(plan.rest->rank());) {
+      width *= plan.rest->extent(k);
+    }
+    array.shape = {plan.level.total(), width};
+    if (plan.order) array.take({plan.order->data(), plan.order->data() + plan.order->size()});
+    std::size_t place = 0;
+    for (const auto& [position, all] : expected) {
+      const auto row = static_cast<std::int64_t>(place) / width;
+      const std::int64_t column = static_cast<std::int64_t>(place) % width;
+      std::vector<std::int64_t> found;
+      for (std::int64_t i = plan.level.offsets()[row]; i < plan.level.offsets()[row + 1]; ++i) {
+        found.push_back(array.numbers[static_cast<std::size_t>(i * width + column)]);
+      }
+      std::sort(found.begin(), found.end());
+      CHECK(found == all);
+      ++place;
+    }
+  }
+}
+
+TEST(dim_shape, what_does_not_fit_is_named) {
+  const Dim batch = Dim::scalar(Expression::batch(), 2);
+  const Expression name = Expression::generator({.name = "time"});
+  const Dim time = bound(name, {batch}, {2, 1});
+  const auto text = [](auto call) {
+    try {
+      call();
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing");
+  };
+  CHECK_EQ(text([&] {
+             (void)shape_of({time, batch});
+           }),
+           std::string("dims: 'time' has lengths over 'batch', which has to come before it"));
+  CHECK_EQ(text([&] { (void)Shape::arranged(axes_of({time}), false); }),
+           std::string("dims: 'time' has lengths over 'batch', which is not among them"));
+  CHECK_EQ(text([&] {
+             (void)shape_of({batch, batch});
+           }),
+           std::string("dims: 'batch' is in it twice; tell them apart by copy(match_priority=1)"));
+  const Dim other = bound(name, {batch}, {2, 2});
+  CHECK_EQ(text([&] {
+             (void)Shape::joined(shape_of({batch, time}), shape_of({batch, other}));
+           }),
+           std::string("row 1 of 'time' has length 1 in one and 2 in the other"));
+  const Dim one = Dim::scalar(name, 1);
+  CHECK_EQ(text([&] {
+             (void)Shape::joined(shape_of({batch, time}), shape_of({one}));
+           }),
+           std::string("'time' is up to 2 long in one and 1 in the other"));
+  CHECK(Shape::joined(shape_of({Dim::scalar(name, 5)}), shape_of({batch, time})) == shape_of({batch, time}));
+}
+
+TEST(dim_shape, equal_dims_are_told_by_their_priorities) {
+  const Dim side = sized("side", 2);
+  const ShapeRef square = Shape::of({{side, 0}, {side, 1}});
+  CHECK_EQ(square->find({side, 0}), std::size_t{1});
+  CHECK_EQ(square->find({side, 1}), std::size_t{1});
+  CHECK_EQ(square->place_of({side, 0}), std::size_t{0});
+  CHECK_EQ(square->place_of({side, 2}), std::size_t{1});
+  const ShapeRef turned = Shape::of({{side, 1}, {side, 0}});
+  CHECK(turned->alignment_of(*square).transposed == std::vector<std::size_t>({1, 0}));
+  CHECK(Shape::joined(square, turned) == square);
+}
