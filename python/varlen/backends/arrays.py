@@ -68,6 +68,7 @@ from varlen.backends.numpy.image import pad_images, patches
 from varlen.backends.numpy.lists import list2ragged
 from varlen.backends.numpy.lstm import backprop_lstm, lstm
 from varlen.backends.numpy.mask import block_mask, mask, of_level
+from varlen.backends.numpy.norm import layer_norm
 from varlen.backends.numpy.pack import packed2ragged, permute_rows, ragged2packed
 from varlen.backends.numpy.product import of_one_kind, product
 from varlen.backends.numpy.rows import (
@@ -144,6 +145,7 @@ __all__ = [
     "insert_rows",
     "interleave",
     "is_contiguous",
+    "layer_norm",
     "like",
     "list2dense",
     "list2padded",

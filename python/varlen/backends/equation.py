@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from varlen import tracing
+from varlen import _core, tracing
 from varlen._core import Level
 from varlen.levels import equal_lengths
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
+    from collections.abc import Container, Mapping, Sequence
 
     from varlen.levels import Levels
 
@@ -33,10 +31,12 @@ class Equation:
     ragged: str
     fixed: str
     text: str = ""  # as the core reads it
+    rows_of: str = ""  # the letters of what comes out that are one axis
 
     def __post_init__(self) -> None:
         text = f"{','.join(self.terms)}->{self.out};{self.ragged};{self.fixed}"
         object.__setattr__(self, "text", text)
+        object.__setattr__(self, "rows_of", self.out[: self.prefix(self.out)])
 
     def prefix(self, term: str) -> int:
         """How many letters of a term are one axis: those up to the last ragged one.
@@ -58,6 +58,19 @@ class Equation:
         """
         prefix = self.prefix(term)
         return len(term) - prefix + 1 if prefix else len(term)
+
+    def rows(self, levels: Levels, extents: Sequence[Any]) -> Any:
+        """How many rows come out; 0 where nothing ragged does.
+
+        Examples
+        --------
+        >>> Equation(("btd",), "btd", "bt", "d").rows((Level([2, 1]),), (4,))
+        3
+        """
+        if not self.rows_of:
+            return 0
+        by_letter = dict(zip(self.ragged[1:], levels, strict=True))
+        return rows_of_prefix(self.rows_of, by_letter, dict(zip(self.fixed, extents, strict=True)))
 
     def swapped(self, *terms: str) -> Equation:
         """The equation of other terms, the last of which comes out, of the same letters.
@@ -129,14 +142,15 @@ def nested_levels(letters: str, levels: Mapping[str, Level], extents: Mapping[st
     >>> [x.lengths.tolist() for x in nested_levels("bts", {"t": Level([2, 1]), "s": Level([3, 4])}, {})]
     [[2, 1], [3, 3, 4]]
     """
+    if not tracing.is_tracing():
+        return _core.nested_levels([levels[x] if x in levels else extents[x] for x in letters[1:]])
     made: list[Any] = []
     units: Any = None  # the sequence that each item of the last level is in
     for letter in letters[1:]:
         if letter in levels:
             level: Any = levels[letter]
             if units is not None:
-                lengths = in_graph(level).lengths[units]
-                level = tracing.level_of(lengths) if tracing.is_tracing() else Level.from_lengths(lengths)
+                level = tracing.level_of(in_graph(level).lengths[units])
         else:
             count = made[-1].total if made else tracing.count_of(next(iter(levels.values())))
             level = equal_lengths(count, extents[letter])
@@ -157,6 +171,8 @@ def rows_of_prefix(letters: str, levels: Mapping[str, Level], extents: Mapping[s
     """
     if len(letters) == 2:
         return levels[letters[1]].total
+    if not tracing.is_tracing():
+        return _core.nested_rows([levels[x] if x in levels else extents.get(x, 1) for x in letters[1:]])
     ragged = [levels[letter] for letter in letters[1:] if letter in levels]
     times: Any = 1
     for letter in letters[1:]:
@@ -166,6 +182,4 @@ def rows_of_prefix(letters: str, levels: Mapping[str, Level], extents: Mapping[s
     sizes: Any = in_graph(ragged[0]).lengths
     for level in ragged[1:]:
         sizes = sizes * in_graph(level).lengths
-    if tracing.is_tracing():
-        return sizes.sum().item() * times
-    return int(np.sum(sizes, dtype=np.int64)) * times
+    return sizes.sum().item() * times

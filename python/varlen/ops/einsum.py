@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from varlen import tracing
+from varlen import _core, tracing
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int, refuse_overlap
 from varlen.backends import backend_of
-from varlen.backends.equation import Equation, in_graph, nested_levels, prefix_of, rows_of_prefix
+from varlen.backends.equation import in_graph, nested_levels, prefix_of, rows_of_prefix
 from varlen.backends.values import as_values
 from varlen.levels import describe_difference, same_levels
+from varlen.ops.contraction import Step, contract, steps_of
 from varlen.ops.inputs import as_level
 from varlen.ops.outputs import ragged_like
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from varlen.backends.table import Backend
     from varlen.backends.values import Lengths, Rows
     from varlen.levels import Levels
 
@@ -106,36 +105,75 @@ def einsum(
     >>> vl.ops.einsum("btk->k", x, lengths={"t": [2, 1]})
     array([ 9., 12.])
     """
-    terms, result = _terms_of(equation) if tracing.is_tracing() else _known_terms_of(equation)
-    if len(operands) != len(terms):
-        raise ValueError(f"equation: has {len(terms)} terms, but {len(operands)} operands were given")
-    backend = backend_of(*(each._values if isinstance(each, RaggedBase) else each for each in operands))
-    letters = _letters_of(terms, result, operands, {} if lengths is None else lengths)
+    if not isinstance(equation, str):
+        raise TypeError(f"equation: expected a str, got {type(equation).__name__}")
+    given = {} if lengths is None else lengths
+    read = _read if tracing.is_tracing() else _known
+    reading = read(
+        equation,
+        tuple([(len(x._levels), x._values.ndim) if isinstance(x, RaggedBase) else None for x in operands]),
+        tuple([(letter, _is_number(n)) for letter, n in given.items()]),
+    )
+    values = [
+        x._values if isinstance(x, RaggedBase) else _values_of(x, name)
+        for x, name in zip(operands, reading.names, strict=True)
+    ]
+    model, above, nests = _nests_of(reading, operands)
+    levels, extents = _measure(reading, values, nests, given)
+    backend = backend_of(*values)
     if out is not None:
-        refuse_overlap(out, *letters.values)
-    beside = next((x for x in letters.values if not isinstance(x, np.ndarray)), None)
+        refuse_overlap(out, *values)
+    beside = next((x for x in values if not isinstance(x, np.ndarray)), None)
     if beside is not None:
-        letters.values = [backend.like(x, beside) if isinstance(x, np.ndarray) else x for x in letters.values]
-    values = _contract(backend, terms, result, letters, out)
-    if letters.model is None:
-        return values
-    prefix = letters.whole.prefix(result)
-    if prefix:
-        levels = (*letters.above, *nested_levels(result[:prefix], letters.levels, letters.extents))
-        return ragged_like(letters.model, values, levels)
-    if letters.above and letters.whole.ragged[0] in result:
-        if result[0] != letters.whole.ragged[0]:
+        values = [backend.like(x, beside) if isinstance(x, np.ndarray) else x for x in values]
+    found = contract(backend, reading.steps, values, levels, extents, out)
+    if model is None:
+        return found
+    if reading.prefix:
+        return ragged_like(model, found, (*above, *nested_levels(reading.prefix, levels, extents)))
+    if above and reading.sequences in reading.out:
+        if reading.out[0] != reading.sequences:
             raise ValueError(
-                f"equation: {result} has to begin with {letters.whole.ragged[0]} under more levels"
+                f"equation: {reading.out} has to begin with {reading.sequences} under more levels"
             )
-        return ragged_like(letters.model, values, letters.above)
-    return values
+        return ragged_like(model, found, above)
+    return found
+
+
+def _is_number(given: Any) -> bool:
+    """Whether it says how long a static letter is."""
+    return type(given) is not Level and isinstance(given, (int, np.integer)) and not isinstance(given, bool)
+
+
+class _Nest(NamedTuple):
+    """The levels that a Ragged brings."""
+
+    operand: int
+    letters: str  # those that its innermost levels are of
+    new: tuple[int, ...]  # places of letters of which nothing else says how long they are
+
+
+class _Reading(NamedTuple):
+    """What an equation says of operands of some kinds, before any length is known."""
+
+    terms: tuple[str, ...]
+    out: str
+    names: tuple[str, ...]  # what errors call the operands
+    steps: tuple[Step, ...]
+    sequences: str  # the letter of them; "" where none is ragged
+    prefix: str  # the letters of the result that are one axis
+    prefixes: tuple[str, ...]  # and of each operand
+    axes: tuple[int, ...]  # how many each operand has
+    shown: tuple[tuple[str, int, int], ...]  # a letter, and the operand and axis that show how long it is
+    said_by: dict[str, str]  # what says first how long a letter is
+    nests: tuple[_Nest, ...]  # in the order of the operands
+    sorted_nests: tuple[int, ...]  # those with one level say how long their letter is
+    hidden: tuple[tuple[int, str], ...]  # letters that the rows of an operand alone show
+    checked: tuple[int, ...]  # operands of which the rows are still to be counted
 
 
 def _terms_of(equation: str) -> tuple[tuple[str, ...], str]:
     """The terms of an equation, and what comes out."""
-    if not isinstance(equation, str):
-        raise TypeError(f"equation: expected a str, got {type(equation).__name__}")
     text = "".join(equation.split())
     operands, arrow, out = text.partition("->")
     if not arrow:
@@ -153,89 +191,101 @@ def _terms_of(equation: str) -> tuple[tuple[str, ...], str]:
     return terms, out
 
 
-_known_terms_of = lru_cache(maxsize=512)(_terms_of)
-
-
-@dataclass
-class _Letters:
-    """How long each letter is, and the values of the operands."""
-
-    values: list[Any]
-    levels: dict[str, Level]
-    extents: dict[str, Any]
-    whole: Equation
-    model: Any = None
-    above: Levels = ()
-
-    def equation(self, *terms: str) -> Equation:
-        """That of terms, the last of which comes out."""
-        make = _equation if tracing.is_tracing() else _known
-        return make(terms, self.whole.ragged)
-
-
-def _equation(terms: tuple[str, ...], letters: str) -> Equation:
-    """The equation of terms, of which these letters may be ragged, behind that of sequences."""
-    ragged = [x for x in letters[1:] if any(x in term for term in terms)]
-    sequences = letters[:1] if ragged else ""
-    fixed = dict.fromkeys(x for term in terms for x in term if x not in ragged and x != sequences)
-    return Equation(terms[:-1], terms[-1], sequences + "".join(ragged), "".join(fixed))
-
-
-_known = lru_cache(maxsize=512)(_equation)
-
-
-def _letters_of(
-    terms: tuple[str, ...], result: str, operands: tuple[Any, ...], lengths: Mapping[str, Any]
-) -> _Letters:
-    values: list[Any] = []
-    levels: dict[str, Level] = {}
-    extents: dict[str, Any] = {}
+def _read(
+    equation: str, kinds: tuple[tuple[int, int] | None, ...], said: tuple[tuple[str, bool], ...]
+) -> _Reading:
+    """An equation with operands, of each Ragged its levels and axes, and the letters that `lengths` has."""
+    terms, out = _terms_of(equation)
+    if len(kinds) != len(terms):
+        raise ValueError(f"equation: has {len(terms)} terms, but {len(kinds)} operands were given")
+    ragged: list[str] = []
     said_by: dict[str, str] = {}
-    for letter, given in lengths.items():
-        if not any(letter in term for term in terms):
+    static: set[str] = set()
+    for letter, is_number in said:
+        if letter not in {x for term in terms for x in term}:
             raise ValueError(f"lengths: no operand has {letter!r}")
-        if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
-            extents[letter] = as_int(given, f"lengths[{letter!r}]", 0)
-            said_by[letter] = "lengths"
+        said_by[letter] = "lengths"
+        if is_number:
+            static.add(letter)
         else:
-            levels[letter] = as_level(given)
-            said_by[letter] = "lengths"
-    sequences = _sequences_of(terms, result, levels)
-    model: Any = None
-    above: Levels = ()
-    nests: list[tuple[int, str, Levels]] = []
-    for k, (term, operand) in enumerate(zip(terms, operands, strict=True)):
-        if not isinstance(operand, RaggedBase):
-            values.append(_values_of(operand, f"operand {k}"))
-            continue
-        own = operand._levels
-        count = len(term) - operand._values.ndim
-        if not 1 <= count <= len(own):
-            axes = operand._values.ndim - 1
-            raise ValueError(
-                f"operand {k}: {term!r} has {len(term)} letters, but a Ragged of {len(own)} levels and "
-                f"rows of {axes} axes {axes + 2} to {axes + 1 + len(own)}"
-            )
-        if model is None:
-            model, above = operand, own[: len(own) - count]
-        elif not same_levels(above, own[: len(own) - count]):
-            difference = describe_difference(above, own[: len(own) - count])
-            raise ValueError(f"operand {k}: nests differently from the one before: {difference}")
-        values.append(operand._values)
-        nests.append((k, term, own[len(own) - count :]))
-    _see_axes(terms, values, nests, levels, extents, said_by)
-    _see_nests(nests, levels, extents, said_by)
-    if nests:
-        sequences = _sequences_of(terms, result, levels)
-    fixed = {x for term in terms for x in term if x not in levels and x != sequences}
-    whole = Equation(terms, result, sequences + "".join(levels) if levels else "", "".join(sorted(fixed)))
-    letters = _Letters(values, levels, extents, whole, model, above)
-    _check(letters, said_by)
-    return letters
+            ragged.append(letter)
+    _sequences_of(terms, out, ragged)
+    names = tuple([f"operand {k}" for k in range(len(terms))])
+    counts = {k: _levels_of(names[k], terms[k], *kind) for k, kind in enumerate(kinds) if kind is not None}
+    axes, shown = [], []
+    for k, term in enumerate(terms):
+        prefix = counts[k] + 1 if k in counts else prefix_of(term, ragged)
+        axes.append(len(term) - prefix + (prefix > 0))
+        for axis, letter in enumerate(term[prefix:], axes[k] - len(term) + prefix):
+            shown.append((letter, k, axis))
+            static.add(letter)
+            said_by.setdefault(letter, names[k])
+    nests = [_Nest(k, terms[k][1 : count + 1], ()) for k, count in counts.items()]
+    order = sorted(range(len(nests)), key=lambda j: len(nests[j].letters))
+    for j in order:
+        nest = nests[j]
+        new = [at for at, x in enumerate(nest.letters) if x not in ragged and x not in static]
+        nests[j] = nest._replace(new=tuple(new))
+        for at in new:
+            ragged.append(nest.letters[at])
+            said_by[nest.letters[at]] = names[nest.operand]
+    sequences = _sequences_of(terms, out, ragged)
+    prefixes = tuple([term[: prefix_of(term, ragged)] for term in terms])
+    known = {*static, *ragged, sequences}
+    hidden = []
+    for k, term in enumerate(terms):
+        unknown = [x for x in prefixes[k] if x not in known]
+        for letter in unknown:
+            if len(unknown) > 1:
+                raise _unknown(names[k], term, letter)
+            hidden.append((k, letter))
+            known.add(letter)
+    for letter in sorted({x for term in terms for x in term}):
+        if letter not in known:
+            raise ValueError(f"lengths: nothing says how long {letter} is")
+    whole = sequences + "".join(ragged)
+    return _Reading(
+        terms,
+        out,
+        names,
+        steps_of(terms, out, whole),
+        sequences,
+        out[: prefix_of(out, ragged)],
+        prefixes,
+        tuple(axes),
+        tuple(shown),
+        said_by,
+        tuple(nests),
+        tuple(order),
+        tuple(hidden),
+        tuple([k for k, x in enumerate(prefixes) if x and counts.get(k, 0) + 1 < len(x)]),
+    )
+
+
+_known = lru_cache(maxsize=512)(_read)
+
+
+def _unknown(name: str, term: str, letter: str) -> ValueError:
+    return ValueError(
+        f"{name}: nothing says how long {letter} of {term!r} is; give lengths={{{letter!r}: ...}}"
+    )
+
+
+def _levels_of(name: str, term: str, levels: int, ndim: int) -> int:
+    """How many levels of a Ragged are those of letters."""
+    count = len(term) - ndim
+    if not 1 <= count <= levels:
+        raise ValueError(
+            f"{name}: {term!r} has {len(term)} letters, but a Ragged of {levels} levels and "
+            f"rows of {ndim - 1} axes {ndim + 1} to {ndim + levels}"
+        )
+    return count
 
 
 def _values_of(operand: Any, argument: str) -> Any:
     """An array of any axes, of none too."""
+    if type(operand) is np.ndarray and operand.ndim:
+        return as_values(operand, argument)
     if isinstance(operand, (int, float, complex)):
         return np.asarray(operand)
     is_scalar = getattr(operand, "ndim", 1) == 0 and hasattr(operand, "dtype")
@@ -244,7 +294,7 @@ def _values_of(operand: Any, argument: str) -> Any:
     return as_values(operand, argument)
 
 
-def _sequences_of(terms: tuple[str, ...], result: str, levels: Mapping[str, Level]) -> str:
+def _sequences_of(terms: tuple[str, ...], result: str, levels: list[str]) -> str:
     """The letter that counts sequences: the first of all terms with ragged letters."""
     first, owner = "", ""
     for term in (*terms, result) if levels else ():
@@ -264,210 +314,126 @@ def _sequences_of(terms: tuple[str, ...], result: str, levels: Mapping[str, Leve
     return first
 
 
-def _see_axes(
-    terms: tuple[str, ...],
-    values: list[Any],
-    nests: list[tuple[int, str, Levels]],
-    levels: Mapping[str, Level],
-    extents: dict[str, Any],
-    said_by: dict[str, str],
+def _nests_of(reading: _Reading, operands: tuple[Any, ...]) -> tuple[Any, Levels, list[Levels]]:
+    """The container that the result follows, the levels above those of letters, and those of each nest."""
+    model: Any = None
+    above: Levels = ()
+    nests: list[Levels] = []
+    for k, letters, _ in reading.nests:
+        own = operands[k]._levels
+        at = len(own) - len(letters)
+        outer = own[:at]
+        if model is None:
+            model, above = operands[k], outer
+        elif (above or outer) and not same_levels(above, outer):
+            difference = describe_difference(above, outer)
+            raise ValueError(f"operand {k}: nests differently from the one before: {difference}")
+        nests.append(own[at:])
+    return model, above, nests
+
+
+def _measure(
+    reading: _Reading, values: list[Any], nests: list[Levels], lengths: Mapping[str, Any]
+) -> tuple[dict[str, Level], dict[str, Any]]:
+    """The level of each ragged letter, and how long the others are, that of sequences among them."""
+    levels: dict[str, Level] = {}
+    extents: dict[str, Any] = {}
+    for letter, given in lengths.items():
+        if _is_number(given):
+            extents[letter] = as_int(given, f"lengths[{letter!r}]", 0)
+        else:
+            levels[letter] = as_level(given)
+    shapes = [x.shape for x in values]
+    for k, axes in enumerate(reading.axes):
+        if len(shapes[k]) != axes:
+            prefix = reading.prefixes[k]
+            one = f", of which {prefix!r} is one" if prefix else ""
+            raise ValueError(
+                f"operand {k}: expected {axes} axes for {reading.terms[k]!r}{one}, "
+                f"got shape {tuple(shapes[k])}"
+            )
+    for letter, k, axis in reading.shown:
+        extent = shapes[k][axis]
+        known = extents.setdefault(letter, extent)
+        if known is not extent and not _same(known, extent):
+            raise ValueError(
+                f"operand {k}: {letter} is {extent} long, that of {reading.said_by[letter]} {known}"
+            )
+    for j in reading.sorted_nests:
+        _measure_nest(reading, reading.nests[j], nests[j], levels, extents)
+    if reading.sequences:
+        _count_sequences(reading, levels, extents)
+    for k, letter in reading.hidden:
+        rows = rows_of_prefix(reading.prefixes[k], levels, extents)
+        if rows == 0 or shapes[k][0] % rows:
+            raise _unknown(reading.names[k], reading.terms[k], letter)
+        extents[letter] = shapes[k][0] // rows
+    for k in () if tracing.is_tracing() else reading.checked:
+        prefix = reading.prefixes[k]
+        rows = rows_of_prefix(prefix, levels, extents)
+        if rows != shapes[k][0]:
+            raise ValueError(
+                f"operand {k}: has {shapes[k][0]} rows for {prefix!r}, the lengths add up to {rows}"
+            )
+    return levels, extents
+
+
+def _measure_nest(
+    reading: _Reading, nest: _Nest, own: Levels, levels: dict[str, Level], extents: Mapping[str, Any]
 ) -> None:
-    """The extents that the axes of the operands have."""
-    nested = {k: len(own) + 1 for k, _, own in nests}
-    for k, (term, x) in enumerate(zip(terms, values, strict=True)):
-        prefix = nested.get(k) or prefix_of(term, levels)
-        axes = len(term) - prefix + (prefix > 0)
-        if x.ndim != axes:
-            shape = tuple(x.shape)
-            one = f", of which {term[:prefix]!r} is one" if prefix else ""
-            raise ValueError(f"operand {k}: expected {axes} axes for {term!r}{one}, got shape {shape}")
-        for letter, extent in zip(term[prefix:], x.shape[axes - len(term) + prefix :], strict=True):
-            if letter not in extents:
-                extents[letter], said_by[letter] = extent, f"operand {k}"
-            elif not _same(extents[letter], extent):
-                raise ValueError(
-                    f"operand {k}: {letter} is {extent} long, that of {said_by[letter]} {extents[letter]}"
-                )
-
-
-def _see_nests(
-    nests: list[tuple[int, str, Levels]],
-    levels: dict[str, Level],
-    extents: Mapping[str, Any],
-    said_by: dict[str, str],
-) -> None:
-    """The lengths that each Ragged brings; those with one level say how long their letter is."""
-    for k, term, own in sorted(nests, key=lambda nest: len(nest[2])):
-        units: Any = None
-        for at, level in enumerate(own):
-            letter = term[at + 1]
-            if letter not in levels and letter not in extents:
-                levels[letter] = level if at == 0 else _level_of_units(level, units, tracing.count_of(own[0]))
-                said_by[letter] = f"operand {k}"
-            known = letter in extents
-            if not tracing.is_tracing():
-                _check_nest(
-                    k, term, letter, level, units, extents[letter] if known else levels[letter], said_by
-                )
-            if at + 1 < len(own):
-                row_ids = in_graph(level).row_ids
-                units = row_ids if units is None else units[row_ids]
-
-
-def _level_of_units(level: Any, units: Any, count: Any) -> Level:
-    """The lengths that the units of each sequence have; 0 where there is none."""
-    if tracing.is_tracing():
-        made: Any = tracing.level_of(tracing.tensors.last_of_units(in_graph(level).lengths, units, count))
-        return made  # type: ignore[no-any-return]
-    found = np.zeros(count, np.int64)
-    found[units] = level.lengths
-    return Level.from_lengths(found)
-
-
-def _check_nest(
-    k: int, term: str, letter: str, level: Level, units: Any, wanted: Any, said_by: Mapping[str, str]
-) -> None:
-    """Refuse a level of a Ragged that is not as long as its letter everywhere."""
-    if wanted is level:
+    """The lengths that a Ragged brings; ValueError where those of its letters are others."""
+    letters = nest.letters
+    for at in nest.new:
+        levels[letters[at]] = own[0] if at == 0 else _lengths_of_units(own[: at + 1])
+    if tracing.is_tracing() or (len(own) == 1 and levels.get(letters) is own[0]):
         return
-    if isinstance(wanted, Level):
-        if units is None and len(wanted) != len(level):
+    for letter in letters:
+        if letter in levels and len(levels[letter]) != len(own[0]):
             raise ValueError(
-                f"operand {k}: has {len(level)} sequences for {letter}, {said_by[letter]} {len(wanted)}"
+                f"operand {nest.operand}: has {len(own[0])} sequences for {letter}, "
+                f"{reading.said_by[letter]} {len(levels[letter])}"
             )
-        if units is not None and len(units) and units[-1] >= len(wanted):
-            raise ValueError(
-                f"operand {k}: has more sequences than {said_by[letter]}, which has {len(wanted)}"
-            )
-        expected = wanted.lengths if units is None else wanted.lengths[units]
-    else:
-        expected = np.full(len(level), wanted)
-    differs = level.lengths != expected
-    if differs.any():
-        j = int(differs.argmax())
-        i = j if units is None else int(units[j])
+    wanted = [levels[x] if x in levels else extents[x] for x in letters]
+    difference = _core.nest_difference(own, wanted)
+    if difference is not None:
+        at, unit, i = difference
+        expected = wanted[at] if letters[at] not in levels else wanted[at].lengths[i]
         raise ValueError(
-            f"operand {k}: {letter} of {term!r} is {level.lengths[j]} long in sequence {i}, that of "
-            f"{said_by[letter]} {expected[j]}"
+            f"operand {nest.operand}: {letters[at]} of {reading.terms[nest.operand]!r} is "
+            f"{own[at].lengths[unit]} long in sequence {i}, that of {reading.said_by[letters[at]]} {expected}"
         )
 
 
-def _check(letters: _Letters, said_by: Mapping[str, str]) -> None:
-    """Refuse counts of sequences and of rows that do not fit, and find extents that no axis shows."""
-    levels, extents, whole = letters.levels, letters.extents, letters.whole
-    sequences = whole.ragged[:1]
-    if sequences:
-        first = next(iter(levels))
-        count = tracing.count_of(levels[first])
-        for letter, level in levels.items():
-            if not _same(tracing.count_of(level), count):
-                raise ValueError(
-                    f"lengths: {letter} has {tracing.count_of(level)} sequences, {first} has {count}"
-                )
-        if sequences in extents and not _same(extents[sequences], count):
-            raise ValueError(
-                f"{said_by[sequences]}: has {extents[sequences]} sequences on {sequences}, the lengths of "
-                f"{first} are {count}"
-            )
-        extents.pop(sequences, None)
-    for k, (term, x) in enumerate(zip(whole.terms, letters.values, strict=True)):
-        prefix = whole.prefix(term)
-        hidden = [y for y in term[1:prefix] if y not in levels and y not in extents]
-        if prefix and hidden:
-            rows = rows_of_prefix(term[:prefix], levels, extents)
-            if len(hidden) > 1 or rows == 0 or x.shape[0] % rows:
-                raise ValueError(
-                    f"operand {k}: nothing says how long {hidden[0]} of {term!r} is; "
-                    f"give lengths={{{hidden[0]!r}: ...}}"
-                )
-            extents[hidden[0]] = x.shape[0] // rows
-    for k, (term, x) in enumerate(zip(whole.terms, letters.values, strict=True)):
-        prefix = whole.prefix(term)
-        if not prefix:
-            continue
-        rows = rows_of_prefix(term[:prefix], levels, extents)
-        if not _same(rows, x.shape[0]):
-            raise ValueError(
-                f"operand {k}: has {x.shape[0]} rows for {term[:prefix]!r}, the lengths add up to {rows}"
-            )
-    for letter in whole.fixed:
-        if letter not in extents:
-            raise ValueError(f"lengths: nothing says how long {letter} is")
+def _lengths_of_units(levels: Levels) -> Level:
+    """The lengths that the innermost units of each sequence have; 0 where there is none."""
+    if not tracing.is_tracing():
+        return _core.lengths_of_units(levels)
+    units: Any = None
+    for level in levels[:-1]:
+        row_ids = in_graph(level).row_ids
+        units = row_ids if units is None else units[row_ids]
+    lengths = in_graph(levels[-1]).lengths
+    made: Any = tracing.level_of(tracing.tensors.last_of_units(lengths, units, tracing.count_of(levels[0])))
+    return made  # type: ignore[no-any-return]
+
+
+def _count_sequences(reading: _Reading, levels: Mapping[str, Level], extents: dict[str, Any]) -> None:
+    """Refuse counts of sequences that differ."""
+    first, count = "", 0
+    for letter, level in levels.items():
+        here = tracing.count_of(level)
+        if not first:
+            first, count = letter, here
+        elif not _same(here, count):
+            raise ValueError(f"lengths: {letter} has {here} sequences, {first} has {count}")
+    sequences = reading.sequences
+    if not _same(extents.setdefault(sequences, count), count):
+        raise ValueError(
+            f"{reading.said_by[sequences]}: has {extents[sequences]} sequences on {sequences}, "
+            f"the lengths of {first} are {count}"
+        )
 
 
 def _same(a: Any, b: Any) -> bool:
     """Whether two numbers are the same; those of a graph are looked at when it runs."""
     return tracing.is_tracing() or bool(a == b)
-
-
-def _contract(backend: Backend, terms: tuple[str, ...], result: str, letters: _Letters, out: Any) -> Any:
-    """The operands from the left: two and two."""
-    values = letters.values
-    if len(values) == 1:
-        return _one(backend, values[0], terms[0], result, letters, out)
-    first, x = terms[0], values[0]
-    for k in range(1, len(terms)):
-        later = set(result).union(*terms[k + 1 :])
-        second, y = terms[k], values[k]
-        needed = later | set(second)
-        first, x = _summed(backend, x, first, needed, letters)
-        needed = later | set(first)
-        second, y = _summed(backend, y, second, needed, letters)
-        is_last = k == len(terms) - 1
-        both = result if is_last else _between(first, second, later, letters)
-        x = _two(backend, x, y, (first, second, both), letters, out if is_last else None)
-        first = both
-    return x
-
-
-def _between(first: str, second: str, later: set[str], letters: _Letters) -> str:
-    """What a product that others follow is laid as."""
-    kept = [letter for letter in dict.fromkeys(first + second) if letter in later]
-    sequences = letters.whole.ragged[:1]
-    if any(letter in letters.levels for letter in kept):
-        kept = [sequences, *(letter for letter in kept if letter != sequences)]
-    return "".join(kept)
-
-
-def _summed(backend: Backend, x: Any, term: str, needed: set[str], letters: _Letters) -> tuple[str, Any]:
-    """An operand without the letters that nothing else has."""
-    left = "".join(letter for letter in term if letter in needed)
-    return (term, x) if left == term else (left, _one(backend, x, term, left, letters, None))
-
-
-def _one(backend: Backend, x: Any, term: str, result: str, letters: _Letters, out: Any) -> Any:
-    equation = letters.equation(term, result)
-    ragged = equation.ragged
-    is_sum = len(ragged) == 2 and term[:2] == ragged and result == term[0] + term[2:]
-    if is_sum and _is_real_float(x.dtype):
-        return backend.reduce("sum", x, letters.levels[ragged[1]], 0, out)
-    return backend.einsum(equation, [x], *_sizes(equation, letters), out)
-
-
-def _is_real_float(dtype: Any) -> bool:
-    """Whether the kernel of sums keeps the dtype."""
-    kind = getattr(dtype, "kind", None)
-    return bool(dtype.is_floating_point) if kind is None else kind == "f" and dtype.itemsize <= 8
-
-
-def _two(backend: Backend, x: Any, y: Any, terms: tuple[str, str, str], letters: _Letters, out: Any) -> Any:
-    equation = letters.equation(*terms)
-    return backend.einsum(equation, [*backend.of_one_kind(x, y)], *_sizes(equation, letters), out)
-
-
-def _sizes(equation: Equation, letters: _Letters) -> tuple[Levels, tuple[Any, ...], Any]:
-    """The levels and extents of an equation, and how many rows come out; 0 where nothing ragged does."""
-    levels = tuple(letters.levels[letter] for letter in equation.ragged[1:])
-    sequences = letters.whole.ragged[:1]
-    count = (
-        tracing.count_of(next(iter(letters.levels.values())))
-        if sequences and sequences in equation.fixed
-        else 0
-    )
-    extents = tuple(count if x == sequences else letters.extents[x] for x in equation.fixed)
-    prefix = equation.prefix(equation.out)
-    return (
-        levels,
-        extents,
-        rows_of_prefix(equation.out[:prefix], letters.levels, letters.extents) if prefix else 0,
-    )

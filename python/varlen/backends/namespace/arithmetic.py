@@ -10,7 +10,9 @@ from varlen import _core
 from varlen._core import Level, on_tensors
 from varlen.backends.blocks import Blocks, multiply_blocks
 from varlen.backends.namespace.library import Of, at_device
+from varlen.backends.numpy.activations import ACTIVATIONS
 from varlen.backends.numpy.count import FROM_THE_SECOND, TO_THE_LAST_BUT_ONE
+from varlen.backends.numpy.norm import layer_norm
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,8 +45,8 @@ class Arithmetic(Of):
         first = self.first(*inputs, *(kwargs.get("out") or ()))
         given = [self.operand(x, first) for x in inputs]
         with self.library.beside(first):
-            if name == "sigmoid":
-                return self._sigmoid(*given)
+            if name in ACTIVATIONS:
+                return ACTIVATIONS[name](*given, self.xp)
             implementation = getattr(self.xp, name, None)
             if implementation is None:
                 library = self.xp.__name__
@@ -53,11 +55,6 @@ class Arithmetic(Of):
             if isinstance(out, tuple) and len(out) == 1:
                 kwargs = {**kwargs, "out": out[0]}
             return implementation(*given, **kwargs)
-
-    def _sigmoid(self, x: Any) -> Any:
-        """1 / (1 + exp(-x)), which neither overflows nor loses small results."""
-        x = x if x.dtype.kind in "fV" else x.astype(np.result_type(x.dtype, np.float32))
-        return self.xp.exp(-self.xp.logaddexp(self.xp.zeros((), x.dtype), -x)).astype(x.dtype, copy=False)
 
     @at_device
     def equal(self, a: Any, b: Any, equal_nan: bool) -> bool:
@@ -95,6 +92,11 @@ class Arithmetic(Of):
             sums = self.xp.zeros(size, np.float64)
             numbers = weights.astype(np.float64, copy=False)
         return on_tensors(_core.scatter_added, sums, cells, numbers)
+
+    @at_device
+    def layer_norm(self, values: Any, axes: int, scale: Any, bias: Any, eps: float) -> Any:
+        """Each row less its mean, over its standard deviation; a row is the last `axes` axes."""
+        return layer_norm(values, axes, scale, bias, eps, self.xp)
 
     @at_device
     def order_with_nan_first(self, values: Any, level: Level) -> Any:

@@ -69,7 +69,6 @@ class Einsum(Of):
         values: list[Any],
         levels: Levels,
         extents: tuple[int, ...],
-        rows: int = 0,
         out: Any = None,
     ) -> Any:
         """The sum of products of one or two arrays of one dtype; halves are computed in float32."""

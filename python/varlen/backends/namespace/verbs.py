@@ -15,7 +15,7 @@ from varlen.arguments import as_dtype, as_ints, is_zero
 from varlen.backends.namespace.library import Of, at_device
 from varlen.backends.namespace.values import always_fits
 from varlen.backends.numpy.attention import weighable
-from varlen.backends.numpy.dense import numbers_named, picked_levels
+from varlen.backends.numpy.dense import DenseOptions, numbers_named, picked_levels
 from varlen.backends.numpy.edit import edit_distance
 from varlen.backends.numpy.mask import mask as mask_on_host
 from varlen.backends.numpy.mask import pair_of, sizes_of
@@ -113,22 +113,15 @@ class Verbs(Of):
         return self._pad(values, levels, *how, **named)
 
     def gather_dense(
-        self,
-        values: Any,
-        levels: Any,
-        indices: Any,
-        positions: bool,
-        side: str,
-        fill: Any,
-        max_len: Any,
-        cut: str,
-        dtype: Any,
-        *options: Any,
+        self, values: Any, levels: Any, indices: Any, positions: bool, *given: Any
     ) -> tuple[Any, ...]:
         """A rectangle and its mask, with positions behind them; nobody looks at indices on a device."""
+        options = DenseOptions(*given)
+        dtype = options.dtype
         if dtype is not None and not always_fits(values.dtype, as_dtype(dtype, "dtype")):
-            shape = (indices, positions, side, None, max_len, cut, None, *options)
-            return self._cast_dense(values, self.gather_dense(values, levels, *shape), fill, dtype)
+            as_they_are = options._replace(fill=None, dtype=None)
+            made = self.gather_dense(values, levels, indices, positions, *as_they_are)
+            return self._cast_dense(values, made, options.fill, dtype)
         on_device = self.library.name_of_device(values) != "cpu"
         unseen = on_device and isinstance(indices, self.type) and indices.dtype.kind in "iu"
         index = self._unseen(indices) if unseen else self.on_host(indices)
@@ -136,9 +129,11 @@ class Verbs(Of):
             index, unseen = self.like(numbers_named(levels, index), values), True
         picked = levels if index is None or unseen else picked_levels(levels, index)
         source = None if index is None else levels
-        how = (side, self.on_host(fill), max_len, cut, dtype, *options)
-        made: tuple[Any, ...] = on_tensors(_core.gather_dense, values, picked, source, index, positions, *how)
-        return made
+        how = options._replace(fill=self.on_host(options.fill))
+        result: tuple[Any, ...] = on_tensors(
+            _core.gather_dense, values, picked, source, index, positions, *how
+        )
+        return result
 
     @at_device
     def _unseen(self, indices: Any) -> Any:

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from varlen.backends.numpy.activations import ACTIVATIONS
+
 
 def ufunc(function: np.ufunc | str, inputs: list[Any], kwargs: dict[str, Any]) -> Any:
-    """What a ufunc, or the one of a name, makes of its inputs; "sigmoid", which NumPy lacks, is one too.
+    """What a ufunc, or the one of a name, makes of its inputs; `ACTIVATIONS` has those that NumPy lacks.
 
     Examples
     --------
@@ -16,16 +18,9 @@ def ufunc(function: np.ufunc | str, inputs: list[Any], kwargs: dict[str, Any]) -
     array([10, 11])
     """
     if isinstance(function, str):
-        named = _sigmoid if function == "sigmoid" else getattr(np, function)
+        named = ACTIVATIONS.get(function) or getattr(np, function)
         return named(*inputs, **kwargs)
     return function(*inputs, **kwargs)
-
-
-def _sigmoid(x: Any) -> Any:
-    """1 / (1 + exp(-x)), which neither overflows nor loses small results."""
-    x = x if x.dtype.kind == "f" else x.astype(np.result_type(x, np.float32))
-    with np.errstate(invalid="ignore"):  # NaN stays NaN
-        return np.exp(-np.logaddexp(0, -x, dtype=x.dtype))
 
 
 def equal(a: Any, b: Any, equal_nan: bool) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -47,30 +47,34 @@ def numbers_named(levels: Levels, indices: Any) -> Any:
     return _core.gather(np.arange(count), (equal_lengths(count, 1),), indices)[0]
 
 
-def gather_dense(
-    values: Any,
-    levels: Levels,
-    indices: Any,
-    positions: bool,
-    side: str,
-    fill: Any,
-    max_len: Any,
-    cut: str,
-    dtype: Any,
-    multiple: int,
-    max_bytes: int | None,
-) -> tuple[Any, ...]:
-    """A rectangle and its mask, with positions behind them where they are asked for.
+class DenseOptions(NamedTuple):
+    """What the core's `gather_dense` takes behind values, levels and indices, in its order.
 
     Examples
     --------
-    >>> how = ("right", -1, None, "right", None, 1, None)
-    >>> gather_dense(np.array([3, 1, 4]), (vl.Level([2, 1]),), [1, 0], False, *how)[0]
+    >>> DenseOptions("left", -1).pad_to_multiple
+    1
+    """
+
+    padding_side: str = "right"
+    fill: Any = None
+    max_len: Any = None
+    truncate: str = "right"
+    dtype: Any = None
+    pad_to_multiple: int = 1
+    max_bytes: int | None = None
+
+
+def gather_dense(values: Any, levels: Levels, indices: Any, positions: bool, *given: Any) -> tuple[Any, ...]:
+    """A rectangle and its mask, with positions behind them where they are asked for, by `DenseOptions`.
+
+    Examples
+    --------
+    >>> gather_dense(np.array([3, 1, 4]), (vl.Level([2, 1]),), [1, 0], False, *DenseOptions(fill=-1))[0]
     array([[ 4, -1],
            [ 3,  1]])
     """
     picked, source = levels, None
     if indices is not None:
         picked, source = picked_levels(levels, indices), levels
-    how = (side, fill, max_len, cut, dtype, multiple, max_bytes)
-    return _core.gather_dense(values, picked, source, indices, positions, *how)
+    return _core.gather_dense(values, picked, source, indices, positions, *given)

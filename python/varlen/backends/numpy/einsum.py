@@ -18,7 +18,6 @@ def einsum(
     values: list[Any],
     levels: Levels,
     extents: tuple[int, ...],
-    rows: int = 0,
     out: Any = None,
 ) -> Any:
     """The sum of products of one or two arrays of one dtype; halves are computed in float32.
@@ -30,9 +29,12 @@ def einsum(
     >>> einsum(equation_of("btd,bte->bde;bt;de"), [x, x], (vl.Level([2, 1]),), (1, 1)).tolist()
     [[[10.0]], [[25.0]]]
     """
-    dtype = values[0].dtype.newbyteorder("=")
+    dtype = values[0].dtype
     narrow = dtype.itemsize == 2 and dtype.kind in "fV"
-    a, *rest = [np.atleast_1d(x.astype(np.float32 if narrow else dtype, copy=False)) for x in values]
+    if narrow or not dtype.isnative:
+        dtype = dtype.newbyteorder("=")
+        values = [x.astype(np.float32 if narrow else dtype) for x in values]
+    a, *rest = [x if x.ndim else x.reshape(1) for x in values]
     b = rest[0] if rest else None
     if not narrow:
         return _core.einsum(equation.text, a, b, levels, extents, out)

@@ -30,6 +30,9 @@ def of_one_kind(a: Any, b: Any) -> tuple[Any, Any]:
     >>> of_one_kind(np.ones(1, np.float32), np.ones(1))[0].dtype
     dtype('float64')
     """
+    dtype = a.dtype
+    if dtype is b.dtype and dtype.isnative:
+        return a, b
     dtype = np.result_type(a, b)
     return a.astype(dtype, copy=False), b.astype(dtype, copy=False)
 

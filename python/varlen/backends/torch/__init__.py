@@ -41,6 +41,7 @@ from varlen.backends.torch.memory import (
     to_state,
     transpose,
 )
+from varlen.backends.torch.norm import layer_norm
 from varlen.backends.torch.pack import (
     list2padded,
     packed2ragged,
@@ -144,6 +145,7 @@ __all__ = [
     "insert_rows",
     "interleave",
     "is_contiguous",
+    "layer_norm",
     "like",
     "list2dense",
     "list2padded",

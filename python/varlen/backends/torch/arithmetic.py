@@ -28,6 +28,20 @@ def _modf(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     return torch.copysign(torch.where(torch.isinf(x), 0, x - whole), x), whole
 
 
+def _softplus(x: torch.Tensor) -> torch.Tensor:
+    """The logarithm of 1 + exp(x), which that of torch gives up beyond 20."""
+    return torch.logaddexp(x, torch.zeros((), dtype=x.dtype, device=x.device))
+
+
+# Functions of one number that torch has elsewhere.
+_ELSEWHERE = {
+    "elu": torch.nn.functional.elu,
+    "gelu": torch.nn.functional.gelu,
+    "log_sigmoid": torch.nn.functional.logsigmoid,
+    "silu": torch.nn.functional.silu,
+    "softplus": _softplus,
+}
+
 # Ufuncs of two results; torch has but one of these under its name.
 _OF_TWO = {"divmod": _divmod, "modf": _modf, "frexp": torch.frexp}
 
@@ -47,7 +61,9 @@ def ufunc(function: np.ufunc | str, inputs: list[Any], kwargs: dict[str, Any]) -
     """
     called = function if isinstance(function, str) else function.__name__
     name = _NAMES.get(called, called)
-    implementation = _OF_TWO.get(name) or (getattr(torch, name, None) if name else None)
+    implementation = (
+        _OF_TWO.get(name) or _ELSEWHERE.get(name) or (getattr(torch, name, None) if name else None)
+    )
     if implementation is None:
         raise TypeError(f"torch has no {called}; use .values, or values that are a NumPy array")
     if set(kwargs) - {"out"}:

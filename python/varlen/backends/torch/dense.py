@@ -10,7 +10,7 @@ import torch
 from varlen import _core
 from varlen._core import is_plain_tensor, on_tensors
 from varlen.arguments import LARGEST, as_int
-from varlen.backends.numpy.dense import numbers_named, picked_levels
+from varlen.backends.numpy.dense import DenseOptions, numbers_named, picked_levels
 from varlen.backends.torch.autograd import has_no_name
 from varlen.backends.torch.cast import always_fits, as_dtype, bits_of, cast
 from varlen.backends.torch.followers import is_followed
@@ -24,27 +24,18 @@ if TYPE_CHECKING:
 
 
 def gather_dense(
-    x: torch.Tensor,
-    levels: Levels,
-    indices: Any,
-    positions: bool,
-    side: str,
-    fill: Any,
-    max_len: Any,
-    cut: str,
-    dtype: Any,
-    multiple: int,
-    max_bytes: int | None,
+    x: torch.Tensor, levels: Levels, indices: Any, positions: bool, *given: Any
 ) -> tuple[Any, ...]:
-    """A rectangle and its mask, with positions behind them where they are asked for.
+    """A rectangle and its mask, with positions behind them where they are asked for, by `DenseOptions`.
 
     Examples
     --------
-    >>> how = ("right", -1, None, "right", None, 1, None)
-    >>> gather_dense(torch.tensor([3, 1, 4]), (vl.Level([2, 1]),), [1, 0], False, *how)[0]
+    >>> gather_dense(torch.tensor([3, 1, 4]), (vl.Level([2, 1]),), [1, 0], False, *DenseOptions(fill=-1))[0]
     tensor([[ 4, -1],
             [ 3,  1]])
     """
+    options = DenseOptions(*given)
+    side, fill, max_len, cut, dtype, multiple, max_bytes = options
     kind = x.dtype if dtype is None else as_dtype(dtype)
     if not (kind is x.dtype or kind.is_floating_point or on_host(x) or always_fits(x.dtype, kind)):
         x, dtype = cast(x, kind, "values"), None  # which looks at them, as `pad` does
@@ -57,12 +48,12 @@ def gather_dense(
             row = row.view(_core.bfloat16)
         to = None if kind is x.dtype else _core.bfloat16 if kind is torch.bfloat16 else dtype_of(kind)
         source = None if index is None else levels
-        how = (side, row, max_len, cut, to, multiple, max_bytes)
+        how = options._replace(fill=row, dtype=to)
         made: Any = on_tensors(_core.gather_dense, x, picked, source, index, positions, *how)
         if made is not NotImplemented:
             return tuple(made)
     if unseen:
-        made = _by_places(x, levels, named, positions, side, fill, max_len, cut, kind, multiple, max_bytes)
+        made = _by_places(x, levels, named, positions, options._replace(dtype=kind))
         if made is not NotImplemented:
             return tuple(made)
         named = named.cpu()
@@ -71,8 +62,9 @@ def gather_dense(
     made = pad(rows, picked, side, fill, True, max_len, cut, None, cast_to, multiple, max_bytes)
     if not positions:
         return made
-    sizes = (None, None, True, side, None, max_len, cut, None, multiple, max_bytes)
-    places = core_beside(rows, picked, _core.gather_dense, (rows.shape[0], 0), picked, *sizes)[2]
+    how = options._replace(fill=None, dtype=None)
+    beside = (rows.shape[0], 0)
+    places = core_beside(rows, picked, _core.gather_dense, beside, picked, None, None, True, *how)[2]
     return (*made, places if isinstance(places, torch.Tensor) else like(places, rows))
 
 
@@ -108,26 +100,18 @@ def as_unseen(indices: torch.Tensor) -> torch.Tensor:
 
 
 def _by_places(
-    x: torch.Tensor,
-    levels: Levels,
-    indices: torch.Tensor,
-    positions: bool,
-    side: str,
-    fill: Any,
-    max_len: Any,
-    cut: str,
-    kind: torch.dtype,
-    multiple: int,
-    max_bytes: int | None,
+    x: torch.Tensor, levels: Levels, indices: torch.Tensor, positions: bool, options: DenseOptions
 ) -> Any:
-    """A rectangle, its mask and positions: a kernel says which row goes where, autograd follows torch."""
+    """A rectangle of the dtype that is named, its mask and positions: a kernel says which row goes where,
+    autograd follows torch.
+    """
     numbers = torch.arange(x.shape[0], device=x.device)
-    limit = max_bytes
+    kind, fill, limit = options.dtype, options.fill, options.max_bytes
     if limit is not None:
         # Of slots, which have 17 bytes here, and those of a row, a mark and a position there.
         width = kind.itemsize * math.prod(x.shape[1:]) + (9 if positions else 1)
-        limit = min(as_int(max_bytes, "max_bytes") * 17 // width, LARGEST)
-    how = (side, None, max_len, cut, None, multiple, limit)
+        limit = min(as_int(limit, "max_bytes") * 17 // width, LARGEST)
+    how = options._replace(fill=None, dtype=None, max_bytes=limit)
     made: Any = on_tensors(_core.gather_dense, numbers, levels, levels, indices, True, *how)
     if made is NotImplemented:
         return made

@@ -145,7 +145,6 @@ def einsum(
     values: list[torch.Tensor],
     levels: Levels,
     extents: tuple[int, ...],
-    rows: int = 0,
     out: Any = None,
 ) -> torch.Tensor:
     """The sum of products of one or two tensors of one dtype; floats below 32 bits are computed in float32.
@@ -158,20 +157,20 @@ def einsum(
     """
     dtype = values[0].dtype
     if dtype.is_floating_point and dtype.itemsize < 4:
-        wide = einsum(equation, [x.float() for x in values], levels, extents, rows)
+        wide = einsum(equation, [x.float() for x in values], levels, extents)
         return into(wide.to(dtype), out)
     if not levels and dtype is not torch.bool:
         letters = f"{','.join(equation.terms)}->{equation.out}"
         return into(torch.einsum(letters, *values), out)
     if "" in (*equation.terms, equation.out):
-        return into(_of_scalars(equation, values, levels, extents, rows), out)
+        return into(_of_scalars(equation, values, levels, extents), out)
     given = [x.contiguous() for x in values]
     run = _one if len(given) == 1 else _pair
-    return into(run(*given, levels, equation.text, extents, rows), out)
+    return into(run(*given, levels, equation.text, extents, equation.rows(levels, extents)), out)
 
 
 def _of_scalars(
-    equation: Equation, values: list[torch.Tensor], levels: Levels, extents: tuple[int, ...], rows: int
+    equation: Equation, values: list[torch.Tensor], levels: Levels, extents: tuple[int, ...]
 ) -> torch.Tensor:
     """The same where a term has no letters: it gets one, of an axis of 1, and so does one that has some."""
     terms = [term or "!" for term in (*equation.terms, equation.out)]
@@ -181,5 +180,5 @@ def _of_scalars(
         terms[k] += "!"
         given[k] = given[k].unsqueeze(-1)
     whole = Equation(tuple(terms[:-1]), terms[-1], equation.ragged, equation.fixed + "!")
-    result = einsum(whole, given, levels, (*extents, 1), rows)
+    result = einsum(whole, given, levels, (*extents, 1))
     return result.reshape(()) if equation.out == "" else result

@@ -18,6 +18,7 @@ from varlen import _core, tracing
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_float, as_int, ints_per_level
 from varlen.backends import torch as outside
+from varlen.backends.numpy.dense import DenseOptions
 from varlen.backends.torch.autograd import AutogradOp, into, level_of
 from varlen.backends.torch.dense import as_unseen
 from varlen.backends.torch.memory import as_row, number_of, tensor_of
@@ -489,25 +490,12 @@ def pad(x: torch.Tensor, levels: Any, *given: Any, **named: Any) -> Any:
     return (block, marks) if options.mask else block
 
 
-def gather_dense(
-    x: torch.Tensor,
-    levels: Any,
-    indices: Any,
-    positions: bool,
-    side: str,
-    fill: Any,
-    max_len: Any,
-    cut: str,
-    dtype: Any,
-    multiple: int,
-    max_bytes: int | None,
-) -> tuple[Any, ...]:
-    """A rectangle and its mask, with positions behind them where they are asked for.
+def gather_dense(x: torch.Tensor, levels: Any, indices: Any, positions: bool, *given: Any) -> tuple[Any, ...]:
+    """A rectangle and its mask, with positions behind them where they are asked for, by `DenseOptions`.
 
     Examples
     --------
-    >>> how = ("right", -1, None, "right", None, 1, None)
-    >>> gather_dense(torch.tensor([3, 1, 4]), (Level([2, 1]),), None, False, *how)[0]
+    >>> gather_dense(torch.tensor([3, 1, 4]), (Level([2, 1]),), None, False, *DenseOptions(fill=-1))[0]
     tensor([[ 3,  1],
             [ 4, -1]])
     """
@@ -519,6 +507,7 @@ def gather_dense(
     )
     named, known = (_with_none(levels, indices), levels) if is_unseen else ((levels, indices), None)
     rows, picked = (x, levels) if indices is None else gather(x, *named)
+    side, fill, max_len, cut, dtype, multiple, max_bytes = DenseOptions(*given)
     kept = ints_per_level(max_len, "max_len", len(picked))
     sizes = [_width(level, n, multiple) for level, n in zip(known or picked, kept, strict=True)]
     ends: Any = (max_len, cut, None)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from varlen import _core
 from varlen._core import is_plain_tensor
 from varlen.arguments import LARGEST, as_float, as_int, unmasked
+from varlen.arguments import as_dtype as named_dtype
 from varlen.backends.numpy.rows import as_rows as rows_of_array
 from varlen.backends.torch.cast import as_dtype, bits_of, cast, exactly
 from varlen.backends.torch.followers import beside, is_followed, unfollowed
@@ -635,12 +636,14 @@ def transpose(x: torch.Tensor, axes: tuple[int, ...]) -> torch.Tensor:
 
 
 def to_dtype(tensor: torch.Tensor, dtype: Any) -> torch.Tensor:
-    """Values in a dtype of torch; themselves where they have it.
+    """Values in a dtype of torch, or NumPy's by its name; themselves where they have it.
 
     Examples
     --------
     >>> import torch
-    >>> to_dtype(torch.ones(1), torch.float64).dtype
-    torch.float64
+    >>> to_dtype(torch.ones(1), torch.float64).dtype, to_dtype(torch.ones(1), "f8").dtype
+    (torch.float64, torch.float64)
     """
+    if not isinstance(dtype, torch.dtype):
+        dtype = as_dtype(getattr(torch, named_dtype(dtype, "dtype").name, dtype))
     return tensor.to(dtype)

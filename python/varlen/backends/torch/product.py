@@ -68,6 +68,8 @@ def of_one_kind(a: Any, b: Any) -> tuple[torch.Tensor, torch.Tensor]:
     >>> of_one_kind(np.ones(1), torch.ones(1))[0].dtype
     torch.float64
     """
+    if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor) and a.dtype is b.dtype:
+        return a, b
     device = a.device if isinstance(a, torch.Tensor) else b.device
     x, y = (t if isinstance(t, torch.Tensor) else tensor_of(t).to(device) for t in (a, b))
     dtype = torch.promote_types(x.dtype, y.dtype)
