@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from varlen import cuda, data, dims, io, ops, sequence, transforms
     from varlen.data import Dataset
     from varlen.data import open as open
+    from varlen.dims import Data
     from varlen.joint import JointNestedRaggedTensorDict
     from varlen.ops.combine import concatenate, split, stack
     from varlen.ops.cross import cross
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Beam",
+    "Data",
     "Dataset",
     "Dim",
     "JointNestedRaggedTensorDict",
@@ -98,12 +100,13 @@ __all__ = [
 # that a name lives in.
 _MODULES = (
     "arguments", "backends", "cli", "cuda", "data", "dims", "display", "interop", "io", "joint", "levels",
-    "lod", "ops", "sequence", "testing", "tf", "thinc", "transforms", "types",
+    "lod", "ops", "returnn", "sequence", "testing", "tf", "thinc", "transforms", "types",
 )  # fmt: skip
 _HOMES: dict[str, str] = {
     **dict.fromkeys(["Packed", "Padded", "Pairs", "Ragged", "RankTable"], "varlen.types"),
     **dict.fromkeys(["concatenate", "cross", "matmul", "split", "stack", "where"], "varlen.ops"),
     "Beam": "varlen.sequence",
+    "Data": "varlen.dims",
     "Dataset": "varlen.data",
     "JointNestedRaggedTensorDict": "varlen.joint",
     "im2sequence": "varlen.sequence",

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from varlen.arguments import as_int
-from varlen.data.options import BatchOptions
+from varlen.data.named import as_data, check_dtypes, schema_of
+from varlen.data.options import BatchOptions, select_columns
 from varlen.data.plan import BatchPlan, Seed
 from varlen.data.rows import Rows
 from varlen.data.unmapped import run_unmapped
+from varlen.dims import DataDict, Dim, Schema
 
 __all__ = []
 
@@ -42,6 +44,82 @@ class Batching(Rows):
         edges_per_row: a prefix of as many records as the dataset has rows has one for each of them, not for
         each row of the batch.
         """
+        if options.is_named:
+            schema = self._schema_for(options)
+            arrays = self._arrays(options, rows, start, end, seed, epoch, out, edges_per_row)
+            return self._named(arrays, options, schema)
+        return self._arrays(options, rows, start, end, seed, epoch, out, edges_per_row)
+
+    def _schema_for(self, options: BatchOptions) -> Schema:
+        """The Schema of batches with these options."""
+        dims, flatten = options.values["dims"], options.values["flatten"]
+        if isinstance(dims, Schema):
+            keys = options.given.get("keys")
+            chosen = None if keys is None else select_columns(self.fields, keys)
+            schema = schema_of(self.fields, dims, flatten, chosen)
+            if options.values["dtype"] is not None:
+                check_dtypes(schema, schema if chosen is None else chosen, options.values["dtype"])
+            return schema
+        return self.data_schema(dims, flatten=flatten)
+
+    def _named(self, arrays: Mapping[str, Any], options: BatchOptions, schema: Schema) -> DataDict:
+        """The arrays of a batch as Data."""
+        most = 1 if options.values["flatten"] else self.depth
+        depths = {key: min(column.dim, most) for key, column in self.fields.items() if key in arrays}
+        data = as_data(arrays, schema, depths)
+        return data if options.goes_to is None else data.to(options.goes_to)
+
+    def data_schema(self, dims: Sequence[Dim] | Schema | None = None, *, flatten: bool = False) -> Schema:
+        """The Schema of batches with `layout="data"`: the dims that all of them have.
+
+        Parameters
+        ----------
+        dims
+            One for the rows and one for each level, from the outermost; or a Schema, whose dims are those of
+            rows, levels and axes in this order, and whose keys are those of the batches. By default the
+            batch, "dim1", "dim2" and so on.
+        flatten
+            One level "flat" in place of all, as `batch(flatten=True)` has it.
+
+        Returns
+        -------
+        Schema
+            The same for the same dims, in this dataset and in copies of it for workers that are made later.
+
+        Raises
+        ------
+        KeyError
+            A key of the Schema that the dataset lacks.
+        ValueError, TypeError
+            Dims that do not fit the keys.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"id": [7, 8], "x": [[1, 2, 3], [4]]}))
+        >>> visit = vl.Dim("visit")
+        >>> ds.data_schema([vl.dims.batch_dim, visit])
+        Schema({'id': DataSpec([batch]), 'x': DataSpec([batch, visit])})
+        """
+        if isinstance(dims, Schema):
+            return schema_of(self.fields, dims, flatten)
+        known: dict[Any, Schema] = self.__dict__.setdefault("_schemas", {})
+        key = (None if dims is None else tuple(dims), flatten)
+        if key not in known:
+            known[key] = schema_of(self.fields, dims, flatten)
+        return known[key]
+
+    def _arrays(
+        self,
+        options: BatchOptions,
+        rows: Any,
+        start: Any,
+        end: Any,
+        seed: Seed,
+        epoch: int,
+        out: Any,
+        edges_per_row: bool,
+    ) -> Any:
         # Arrays of integers are checked by the core.
         if type(epoch) is not int or not 0 <= epoch < 2**63:
             epoch = as_int(epoch, "epoch")

@@ -58,6 +58,9 @@ class Collator(Generic[ArrayT]):
 
     def __init__(self, dataset: Dataset, options: BatchOptions, seed: Seed) -> None:
         self.dataset, self.options = dataset, options
+        self._schema = None  # which copies in workers have, too
+        if options.is_named:
+            self._schema = dataset._schema_for(options)
         # A generator would be copied to every worker, and each would draw the same numbers.
         self.seed = draw_seed(seed, ())[0] if isinstance(seed, np.random.Generator) else seed
         seeded = options.is_random and self.seed is not None
@@ -132,7 +135,10 @@ class Collator(Generic[ArrayT]):
                 "or give no seed"
             )
         else:
-            return cast("Batch[ArrayT]", collate_joints(samples, self.options, out=self._staging))
+            batch = collate_joints(samples, self.options, out=self._staging)
+            if self._schema is not None:
+                batch = self.dataset._named(batch, self.options, self._schema)
+            return cast("Batch[ArrayT]", batch)
         epoch = self.epoch
         if epoch is None:
             epoch = getattr(rows, "epoch", 0)

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from varlen.backends.kinds import CupyArray
-    from varlen.data.options import ArrayBatchKeywords, BatchKeywords
+    from varlen.data.options import ArrayBatchKeywords, BatchKeywords, DataBatchKeywords
+    from varlen.dims import DataDict
 
 __all__ = ["Dataset"]
 
@@ -60,6 +61,12 @@ class Dataset(Batching):
 
     @overload
     def batch(
+        self, rows: Any, *, layout: Literal["data"], framework: Literal["torch", "numpy"] | None = None,
+        device: torch.device | str | int | None = None, start: Any = None, end: Any = None,
+        seed: Seed = None, epoch: int = 0, out: Any = None, **options: Unpack[DataBatchKeywords],
+    ) -> DataDict: ...  # fmt: skip
+    @overload
+    def batch(
         self, rows: Any, *, framework: Literal["cupy"], device: Any = None, start: Any = None,
         end: Any = None, seed: Seed = None, epoch: int = 0, out: Any = None,
         **options: Unpack[ArrayBatchKeywords],
@@ -91,7 +98,7 @@ class Dataset(Batching):
         epoch: int = 0,
         out: Any = None,
         **options: Unpack[BatchKeywords],
-    ) -> Batch[Any]:
+    ) -> Batch[Any] | DataDict:
         """Rows, or windows of them, as one padded or ragged batch, in one call from the file to the arrays.
 
         The numbers are those of `JointNestedRaggedTensorDict.vstack([ds[i, a:b] for ...]).to_dense()`; keys
@@ -147,7 +154,12 @@ class Dataset(Batching):
             Give `dimK/mask`, bool, True where data is.
         layout
             "padded"; or "ragged": values end to end, with `dimK/offsets` int64, and for the first axis
-            `dim1/cu_seqlens` int32 and `dim1/max_length`.
+            `dim1/cu_seqlens` int32 and `dim1/max_length`; or "data": a `varlen.dims.DataDict`, in which every
+            level is a Dim, and keys are Data that share them.
+        dims
+            With `layout="data"`: a Dim for the rows and one for each level, or a `varlen.dims.Schema`, as
+            `data_schema` takes them. Its keys are those of the batch, and so are its dtypes. Options of
+            padding are refused; `fill` is for keys that prefix or suffix lacks.
         lengths, positions, parts, windows
             Give also `dim1/lengths` (int64, events of each row of the batch), `dim1/positions` (ragged only,
             int64, place of each event), `dim1/part` (uint8: 1 prefix, 2 window, 3 suffix, 0 padding),
@@ -175,7 +187,7 @@ class Dataset(Batching):
 
         Returns
         -------
-        Batch
+        Batch or DataDict
             By name, outer dims first: masks or offsets of a dim before its keys. A padded key of dim d has
             the shape `(len(rows), slots 1, ..., slots d, ...)`.
 
@@ -211,7 +223,7 @@ class Dataset(Batching):
         array([0, 2, 3])
         """
         batch = self._run(self._options(options), rows, start, end, seed, epoch, out)
-        return cast("Batch[Any]", batch)
+        return cast("Batch[Any] | DataDict", batch)
 
     def windows(
         self, max_len: int, stride: int | None = None, *, flatten: bool = False
@@ -309,6 +321,10 @@ class Dataset(Batching):
                [4, 0]], dtype=uint8)
         """
         checked = BatchOptions(**options)
+        if checked.goes_to is not None:
+            raise ValueError(
+                "device: workers make Data on the host; leave device out, and take batches there by to()"
+            )
         return (
             Collator(self, checked, seed) if checked.device is None else StagedCollator(self, checked, seed)
         )

@@ -10,6 +10,7 @@ from varlen.backends.devices import device_name, framework_of, library_of
 from varlen.data.batch import Batch
 from varlen.data.devices import usable_device
 from varlen.data.staged import StagedBatch
+from varlen.dims import DataDict
 
 if TYPE_CHECKING:
     import torch
@@ -92,6 +93,8 @@ def _framework_of(item: Any, device: str) -> str:
     """Whose arrays a batch becomes."""
     if isinstance(item, StagedBatch):
         return item.framework
+    if isinstance(item, DataDict):
+        return "torch"
     if not isinstance(item, Batch):
         raise TypeError(f"loader: expected batches of a collator of this package, got {type(item).__name__}")
     known = filter(None, map(library_of, item.values()))

@@ -18,7 +18,9 @@ from varlen.backends.values import is_tensor, memory_of
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from varlen._core import Dim
     from varlen.data.memory import ColumnLike
+    from varlen.dims import Schema
 
 __all__: list[str] = []
 
@@ -39,18 +41,19 @@ class _LayoutKeywords(TypedDict, total=False):
     fill: Any
     dtype: Any
     masks: bool
-    layout: Literal["padded", "ragged"]
 
 
 class PaddingKeywords(_LayoutKeywords, total=False):
     """The options of batches of samples; `Collate` says what each does."""
 
+    layout: Literal["padded", "ragged"]
     framework: Literal["numpy", "torch"] | None
 
 
-class ArrayBatchKeywords(_LayoutKeywords, total=False):
-    """The options of batches of a dataset's rows, but for the kind of their arrays."""
+class _RowKeywords(_LayoutKeywords, total=False):
+    """The options of batches of a dataset's rows, but for their layout and the kind of their arrays."""
 
+    dims: Sequence[Dim] | Schema | None
     keys: Sequence[str] | None
     window: Literal["from_start", "to_end", "random", "balanced_random"] | None
     flatten: bool
@@ -65,6 +68,16 @@ class ArrayBatchKeywords(_LayoutKeywords, total=False):
     windows: bool
     cu_seqlens: bool
     max_bytes: int | None
+
+
+class DataBatchKeywords(_RowKeywords, total=False):
+    """The options of batches of Data."""
+
+
+class ArrayBatchKeywords(_RowKeywords, total=False):
+    """The options of batches of a dataset's rows, but for the kind of their arrays."""
+
+    layout: Literal["padded", "ragged", "data"]
 
 
 class BatchKeywords(ArrayBatchKeywords, total=False):
@@ -95,7 +108,7 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
     "fill_mode": ("first", "repeat", "nan"),
     "padding_side": ("left", "right"),
     "truncate": ("left", "right"),
-    "layout": ("padded", "ragged"),
+    "layout": ("padded", "ragged", "data"),
     "framework": ("numpy", "torch", "cupy", None),
 }
 
@@ -141,18 +154,45 @@ class BatchOptions:
             if one is not None:
                 as_dtype(one, f"dtype of {name!r}" if one is not dtype else name, objects=True)
         self.device = self._checked_device(values)
+        self.goes_to: str | None = None
         if values["window"] is not None and values["max_len"] is None:
             raise ValueError(f"window: {values['window']!r} needs max_len")
-        if values["layout"] == "ragged":
+        if values["layout"] == "data":
+            self._refuse_padding(values)
+            values["cu_seqlens"] = False
+            if values["keys"] is None and isinstance(values["dims"], Mapping):
+                values["keys"] = list(values["dims"])  # the others are not asked for
+            if self.device is not None:  # Data go there once they are made
+                values["framework"] = "torch"
+                self.device, self.goes_to = None, self.device
+        elif values["dims"] is not None:
+            raise ValueError("dims: arrays have none; take layout='data'")
+        if values["layout"] != "padded":
             for name in ("pad_to", "pad_to_multiple_of"):
                 if self.per_axis(name):
                     raise ValueError(f"{name}: a ragged batch has no padding; take layout='padded'")
             if len(self.per_axis("max_len")) > 1:
                 raise ValueError("max_len: a ragged batch cuts its first axis only; give one number")
 
+    def _refuse_padding(self, values: BatchKeywords) -> None:
+        """Refuse what says nothing of batches of Data."""
+        if values["padding_side"] != "right":
+            raise ValueError("padding_side: Data have no padding; take layout='padded', or x.to_padded()")
+        if values["fill"] is not None and not self.has_edges:
+            raise ValueError(
+                "fill: Data have no padding, and there is no prefix or suffix that lacks keys; take "
+                "layout='padded', or x.to_padded()"
+            )
+        if values["fill_mode"] != "first" and not values["flatten"]:
+            raise ValueError(f"fill_mode: {values['fill_mode']!r} says what flatten does; take flatten=True")
+        if values["cu_seqlens"] and "cu_seqlens" in self.given:
+            raise ValueError("cu_seqlens: Data have their lengths in their dims; take layout='ragged'")
+
     @staticmethod
     def _checked_device(values: BatchKeywords) -> str | None:
         """The name of the device that batches go to, whose framework is set; None for the host."""
+        if values["layout"] == "data" and values["framework"] == "cupy":
+            raise ValueError("framework: Data are of arrays of NumPy or of tensors")
         if values["device"] is None:
             if values["framework"] != "cupy":
                 return None
@@ -174,6 +214,11 @@ class BatchOptions:
         least = 1 if name == "pad_to_multiple_of" else 0
         axes = given if isinstance(given, (tuple, list)) else [given]
         return [-1 if item is None else as_int(item, name, least) for item in axes]
+
+    @property
+    def is_named(self) -> bool:
+        """True where batches are of Data."""
+        return self.values["layout"] == "data"
 
     @property
     def is_random(self) -> bool:
@@ -201,7 +246,7 @@ class BatchOptions:
             "padding_side": values["padding_side"],
             "truncate": values["truncate"],
             "draw": WINDOWS.index(window),
-            "ragged": values["layout"] == "ragged",
+            "ragged": values["layout"] != "padded",
             "max_len": max_len[0] if max_len else -1,
             "inner_max": max_len[1:],
             "pad_to": self.per_axis("pad_to"),
@@ -302,6 +347,8 @@ def _by_value(value: Any) -> Any:
 def _copy(name: str, value: Any) -> Any:
     """The value, without what could be changed in place; records for prefix and suffix as the core's view."""
     unmasked(value, name)
+    if name == "dims":
+        return value if value is None or isinstance(value, Mapping) else tuple(as_list(value, name, "dims"))
     if isinstance(value, Mapping):
         return {key: _copy(name, item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -316,8 +363,8 @@ def _copy(name: str, value: Any) -> Any:
 
 
 def view_of(value: Any) -> _core.Joint | None:
-    """The core's view of a JointNestedRaggedTensorDict; None for anything else."""
-    view = getattr(value, "_view", None)
+    """The core's view of a JointNestedRaggedTensorDict, or of a DataDict; None for anything else."""
+    view = getattr(value, "_view", None) or getattr(value, "__varlen_joint__", None)
     found = view() if callable(view) else value
     return found if isinstance(found, _core.Joint) else None
 

@@ -87,6 +87,9 @@ class Collate:
     @with_options
     def __init__(self, **options: Unpack[PaddingKeywords]) -> None:
         check_names(options, PaddingKeywords)
+        layout: str | None = options.get("layout")
+        if isinstance(layout, str) and layout == "data":
+            raise ValueError("layout: expected 'padded' or 'ragged'; dims.Schema makes Data of samples")
         one_of(options.get("framework"), "framework", ("numpy", "torch", None))
         self._options = BatchOptions(**options)
         self._values = self._options.values

@@ -10,18 +10,174 @@ True
 """
 
 from varlen._core import Dim
+from varlen.dims.beam import Beam
+from varlen.dims.combine import combine, expand_dim, where
+from varlen.dims.concat import concat, split, stack
 from varlen.dims.constructors import FeatureDim, SpatialDim, batch_dim
-from varlen.dims.errors import LengthMismatchError
+from varlen.dims.conv import conv1d, conv_out_dim, transposed_conv1d
+from varlen.dims.data import Data
+from varlen.dims.data_dict import DataDict
+from varlen.dims.dot import dot
+from varlen.dims.elementwise import (
+    abs,
+    ceil,
+    clip_by_value,
+    cos,
+    elu,
+    exp,
+    expm1,
+    floor,
+    gelu,
+    is_finite,
+    log,
+    log1p,
+    log_sigmoid,
+    logical_not,
+    relu,
+    round,
+    rsqrt,
+    sigmoid,
+    sign,
+    silu,
+    sin,
+    softplus,
+    sqrt,
+    square,
+    tan,
+    tanh,
+)
+from varlen.dims.errors import AmbiguousAxisError, LengthMismatchError, OutShapeError
+from varlen.dims.gather import gather
+from varlen.dims.loss import cross_entropy, ctc_loss, edit_distance
+from varlen.dims.make_values import (
+    arange,
+    full,
+    last_frame_position_of_dim,
+    num_elements_of_shape,
+    one_hot,
+    ones,
+    range_over_dim,
+    zeros,
+)
+from varlen.dims.merge import flatten, merge_dims, split_dims, squeeze, unflatten
+from varlen.dims.norm import Moments, batch_norm, layer_norm, moments
+from varlen.dims.out_shape import ImplicitDim, ImplicitDynSizeDim, ImplicitSparseDim, OptionalDim
+from varlen.dims.pad import pad
+from varlen.dims.random import dropout, random
+from varlen.dims.reduce import reduce
+from varlen.dims.repeat import repeat
+from varlen.dims.scan import cummax, cummin, cumprod, cumsum
+from varlen.dims.scatter import scatter
+from varlen.dims.schema import Schema
+from varlen.dims.select import masked_scatter, masked_select
+from varlen.dims.shift import reverse, shift
+from varlen.dims.slice import slice
+from varlen.dims.softmax import log_softmax, softmax
+from varlen.dims.sort import argsort, search_sorted, sort, top_k, unique
+from varlen.dims.spec import DataSpec
 from varlen.dims.table import read_dims, write_dims
 from varlen.dims.vocabulary import Vocabulary
+from varlen.dims.window import pool, window
 
 __all__ = [
+    "AmbiguousAxisError",
+    "Beam",
+    "Data",
+    "DataDict",
+    "DataSpec",
     "Dim",
     "FeatureDim",
+    "ImplicitDim",
+    "ImplicitDynSizeDim",
+    "ImplicitSparseDim",
     "LengthMismatchError",
+    "Moments",
+    "OptionalDim",
+    "OutShapeError",
+    "Schema",
     "SpatialDim",
     "Vocabulary",
+    "abs",
+    "arange",
+    "argsort",
     "batch_dim",
+    "batch_norm",
+    "ceil",
+    "clip_by_value",
+    "combine",
+    "concat",
+    "conv1d",
+    "conv_out_dim",
+    "cos",
+    "cross_entropy",
+    "ctc_loss",
+    "cummax",
+    "cummin",
+    "cumprod",
+    "cumsum",
+    "dot",
+    "dropout",
+    "edit_distance",
+    "elu",
+    "exp",
+    "expand_dim",
+    "expm1",
+    "flatten",
+    "floor",
+    "full",
+    "gather",
+    "gelu",
+    "is_finite",
+    "last_frame_position_of_dim",
+    "layer_norm",
+    "log",
+    "log1p",
+    "log_sigmoid",
+    "log_softmax",
+    "logical_not",
+    "masked_scatter",
+    "masked_select",
+    "merge_dims",
+    "moments",
+    "num_elements_of_shape",
+    "one_hot",
+    "ones",
+    "pad",
+    "pool",
+    "random",
+    "range_over_dim",
     "read_dims",
+    "reduce",
+    "relu",
+    "repeat",
+    "reverse",
+    "round",
+    "rsqrt",
+    "scatter",
+    "search_sorted",
+    "shift",
+    "sigmoid",
+    "sign",
+    "silu",
+    "sin",
+    "slice",
+    "softmax",
+    "softplus",
+    "sort",
+    "split",
+    "split_dims",
+    "sqrt",
+    "square",
+    "squeeze",
+    "stack",
+    "tan",
+    "tanh",
+    "top_k",
+    "transposed_conv1d",
+    "unflatten",
+    "unique",
+    "where",
+    "window",
     "write_dims",
+    "zeros",
 ]

@@ -11,3 +11,29 @@ class LengthMismatchError(ValueError):
     Traceback (most recent call last):
     varlen.dims.errors.LengthMismatchError: row 1 of 'time' has length 0 in one and 1 in the other
     """
+
+
+class AmbiguousAxisError(IndexError):
+    """Words for an axis fit more than one dim; the text names them.
+
+    Examples
+    --------
+    >>> time, source = vl.Dim("time", lengths=[2]), vl.Dim("source", lengths=[1])
+    >>> energies = vl.Data(np.zeros(2), [time.over[0], time, source])
+    >>> energies.axis("T")
+    Traceback (most recent call last):
+    varlen.dims.errors.AmbiguousAxisError: axis: 'T' may be 'time' or 'source'; give the Dim
+    """
+
+
+class OutShapeError(ValueError):
+    """The dims of a result are others than those that were expected.
+
+    Examples
+    --------
+    >>> t = vl.Dim("t", 2)
+    >>> x = vl.Data(np.zeros((4, 2)), [vl.Dim("s", 4), t])
+    >>> x.verify_out_shape({t})
+    Traceback (most recent call last):
+    varlen.dims.errors.OutShapeError: out_shape: expected {t(2)}, got [s(4), t(2)]: 's' is not expected
+    """

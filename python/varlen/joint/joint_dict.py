@@ -17,6 +17,7 @@ from varlen.joint import compat, files
 from varlen.joint.combine import CombineMethods
 from varlen.joint.dense import DenseMethods
 from varlen.joint.keys import KeyMethods
+from varlen.joint.named import NamedMethods
 from varlen.joint.placed import PlacedMethods
 
 __all__ = ["JointNestedRaggedTensorDict"]
@@ -26,7 +27,7 @@ Self = TypeVar("Self", bound="JointNestedRaggedTensorDict")
 Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
 
 
-class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods, PlacedMethods):
+class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods, PlacedMethods, NamedMethods):
     """Named ragged values that share their nesting: patients > visits > codes, say.
 
     A key of dim d has its values under levels 1 to d, and keys share the levels that they both lie under. All

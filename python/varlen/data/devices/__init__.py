@@ -18,7 +18,7 @@ __all__: list[str] = []
 
 
 def kind_name(framework: str, name: str, dtype: np.dtype[Any], torch_name: str | None) -> str:
-    """What a library calls the dtype of an output.
+    """What a library calls the dtype of an output; times are int64 in all of them.
 
     Raises
     ------
@@ -31,6 +31,8 @@ def kind_name(framework: str, name: str, dtype: np.dtype[Any], torch_name: str |
     >>> kind_name("cupy", "day", np.dtype("M8[D]"), None)
     'int64'
     """
+    if dtype.kind in "mM":
+        return "int64"
     if framework == "torch":
         from varlen.data.devices.of_torch import kind_name as name_of
     else:

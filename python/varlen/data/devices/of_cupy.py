@@ -21,7 +21,7 @@ __all__: list[str] = []
 
 
 def kind_name(name: str, dtype: np.dtype[Any], torch_name: str | None) -> str:
-    """What CuPy calls the dtype of an output: times are int64, and bits that NumPy has no name for stay bits.
+    """What CuPy calls the dtype of numbers; bits that NumPy has no name for stay bits.
 
     Raises
     ------
@@ -33,8 +33,6 @@ def kind_name(name: str, dtype: np.dtype[Any], torch_name: str | None) -> str:
     >>> kind_name("flag", np.dtype(bool), None)
     'bool'
     """
-    if dtype.kind in "mM":
-        return "int64"
     if dtype.char in "gG" or (dtype.kind not in "biufc" and dtype.name != "bfloat16"):
         raise TypeError(f"framework: CuPy has no dtype for {dtype}, that of {name!r}")
     found: str = dtype.name

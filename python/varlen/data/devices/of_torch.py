@@ -21,7 +21,7 @@ __all__: list[str] = []
 
 
 def kind_name(name: str, dtype: np.dtype[Any], torch_name: str | None) -> str:
-    """What torch calls the dtype of an output.
+    """What torch calls the dtype of numbers.
 
     Raises
     ------
@@ -34,7 +34,7 @@ def kind_name(name: str, dtype: np.dtype[Any], torch_name: str | None) -> str:
     >>> kind_name("flag", np.dtype(bool), None)
     'bool'
     """
-    found = "int64" if dtype.kind in "mM" else torch_name or dtype.name
+    found = torch_name or dtype.name
     if not isinstance(getattr(torch, found, None), torch.dtype):
         raise TypeError(f"framework: torch has no dtype for {dtype}, that of {name!r}")
     return found

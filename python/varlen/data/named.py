@@ -1,0 +1,139 @@
+"""Batches as Data: every level of a dataset is a Dim, and keys share them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from varlen import _core
+from varlen.arguments import as_dtype
+from varlen.backends.values import memory_of
+from varlen.dims import Data, DataDict, DataSpec, Dim, Schema, batch_dim
+from varlen.dims.joint_data import columns_as_data, level_dims, spec_of_column
+from varlen.dims.make import check_dims
+
+if TYPE_CHECKING:
+    from varlen.data.memory import ColumnLike
+
+__all__: list[str] = []
+
+_MADE = re.compile(r"dim(\d+)/(offsets|max_length|positions|lengths|part)|window/(start|end)|(.+)/mask")
+
+
+def schema_of(
+    columns: Mapping[str, ColumnLike], dims: Any, flatten: bool, keys: Iterable[str] | None = None
+) -> Schema:
+    """The Schema of batches of some keys.
+
+    Parameters
+    ----------
+    columns
+        Each key of a dataset.
+    dims
+        One for the rows and one for each level, or a Schema; None makes them.
+    flatten
+        Whether there is one level in place of all.
+    keys
+        Those that are asked of a Schema; all of its own by default.
+
+    Raises
+    ------
+    KeyError
+        A key that the schema lacks, or that it has and the dataset lacks.
+    ValueError
+        Another number of dims, naming the key.
+    """
+    depth = max((column.dim for column in columns.values()), default=0)
+    depth = min(depth, 1) if flatten else depth
+    if isinstance(dims, Schema):
+        for key in dims if keys is None else keys:
+            if key not in columns:
+                raise KeyError(f"dims: the schema has {key!r}, which is not one of {list(columns)}")
+            if key not in dims:
+                raise KeyError(f"dims: the schema has no {key!r} among {list(dims)}")
+            column = columns[key]
+            wanted = (min(column.dim, depth) + 1, len(column.trailing))
+            if len(dims[key].dims) != sum(wanted):
+                raise ValueError(
+                    f"dims: {key!r} has {wanted[0]} dims of rows and levels and {wanted[1]} behind them, "
+                    f"the schema says {dims[key]!r}"
+                )
+        return dims
+    if dims is None:
+        given = [batch_dim, Dim(name="flat")] if flatten and depth else list(level_dims(depth))
+    else:
+        given = check_dims(dims)
+    if len(given) <= depth:
+        raise ValueError(f"dims: expected {depth + 1}, the rows' and one for each level, got {len(given)}")
+    specs = {}
+    for key, column in columns.items():
+        front = given[: min(column.dim, depth) + 1]
+        specs[key] = spec_of_column(key, front, column.trailing, column.vocabulary)
+    return Schema(specs)
+
+
+def check_dtypes(schema: Schema, keys: Iterable[str], dtype: Any) -> None:
+    """Refuse dtypes of a batch that are not those of its Schema.
+
+    Parameters
+    ----------
+    schema
+        What it says of a key is what values are cast to.
+    keys
+        Of the batch.
+    dtype
+        As `Dataset.batch` takes it: one for all keys, or a mapping from some keys to theirs.
+
+    Raises
+    ------
+    ValueError
+        Two dtypes for one key, naming both.
+    """
+    for key in keys:
+        asked = dtype.get(key) if isinstance(dtype, Mapping) else dtype
+        said = schema[key].dtype
+        if asked is None or said is None:
+            continue
+        name = as_dtype(asked, f"dtype of {key!r}").newbyteorder("=")
+        if name != as_dtype(said, "dtype").newbyteorder("="):
+            raise ValueError(f"dtype of {key!r}: asked for {name}, but the schema says {said}")
+
+
+def as_data(batch: Mapping[str, Any], schema: Schema, depths: Mapping[str, int]) -> DataDict:
+    """The arrays of a ragged batch as Data.
+
+    Parameters
+    ----------
+    batch
+        As a batch with `layout="ragged"` has them.
+    schema
+        Of the keys; the dims of what stands beside them are those of the deepest.
+    depths
+        Under how many levels each key lies.
+    """
+    levels: list[_core.Level] = []
+    while (offsets := batch.get(f"dim{len(levels) + 1}/offsets")) is not None:
+        levels.append(_core.Level.from_offsets(memory_of(offsets)))
+    deepest = max(depths, key=lambda key: depths[key], default=None)
+    front = [batch_dim] if deepest is None else schema[deepest].dims[: depths[deepest] + 1]
+    columns, specs = {}, {}
+    for name, values in batch.items():
+        depth = depths.get(name)
+        spec = None if depth is None else schema[name]
+        if depth is None:
+            found = _MADE.fullmatch(name)
+            parts: tuple[str | None, ...] = (None,) * 4 if found is None else found.groups()
+            number, what, window, key = parts
+            if window is not None or what == "lengths":
+                depth, spec = 0, DataSpec(front[:1])
+            elif what in ("positions", "part"):
+                depth = int(number or 0)
+                spec = DataSpec(front[: depth + 1])
+            elif key is not None and key in depths:
+                depth = depths[key]
+                spec = DataSpec(schema[key].dims)
+        if depth is not None and spec is not None:
+            columns[name], specs[name] = (values, tuple(levels[:depth])), spec
+    data: dict[str, Data[Any]] = columns_as_data(columns, specs)
+    return DataDict(data)

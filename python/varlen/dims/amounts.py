@@ -1,0 +1,226 @@
+"""Amounts that say how far or how many, for each row: an int, a Dim that is so long, a Data of integers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen._core import Dim, Level, Shape
+from varlen.arguments import as_int
+from varlen.backends import backend_of
+from varlen.dims.base import is_data, made
+from varlen.dims.errors import LengthMismatchError
+from varlen.dims.place import lengths_of, order_of
+from varlen.dims.place import spread as spread_values
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from numpy.typing import NDArray
+
+    from varlen.dims.data import Data
+
+    Amount: TypeAlias = int | Dim | Data[Any]
+
+
+def as_amount(amount: Any, argument: str, least: int | None = 0) -> Data[Any]:
+    """An amount as int64 over the dims that it differs over.
+
+    Raises
+    ------
+    TypeError
+        It is no int, no Dim and no Data of integers.
+    ValueError
+        One is below `least`; a Dim without lengths.
+
+    Examples
+    --------
+    >>> as_amount(3, "left").item(), as_amount(vl.Dim("p", lengths=[2, 1]), "left").to_list()
+    (3, [2, 1])
+    """
+    if type(amount) is Dim:
+        if not amount.is_defined:
+            raise ValueError(f"{argument}: '{amount.name}' has no lengths")
+        return lengths_of(amount)
+    if not is_data(amount):
+        if isinstance(amount, (bool, np.bool_)) or not hasattr(type(amount), "__index__"):
+            raise TypeError(f"{argument}: expected an int, a Dim or a Data of integers, got {amount!r}")
+        number = as_int(amount, argument, -(1 << 62) if least is None else least)
+        return made(np.asarray(number, np.int64), Shape([]))
+    numbers = np.asarray(backend_of(amount._values).readable(amount._values))
+    if numbers.dtype.kind not in "iu":
+        raise TypeError(f"{argument}: expected integers, got {numbers.dtype}")
+    if least is not None and numbers.size and numbers.min() < least:
+        at = int((numbers.reshape(-1) < least).argmax())
+        raise ValueError(f"{argument}: {numbers.reshape(-1)[at]} at position {at} is below {least}")
+    return made(numbers.astype(np.int64), amount._shape, amount._order)
+
+
+def together(amounts: Sequence[Data[Any]]) -> tuple[Shape, list[NDArray[np.int64]]]:
+    """The shape of the dims of all, and each at all positions of it.
+
+    Examples
+    --------
+    >>> shape, each = together([as_amount(3, "a"), as_amount(vl.Dim("p", lengths=[2, 1]), "b")])
+    >>> [dim.name for dim in shape.dims], [x.tolist() for x in each]
+    (['batch'], [[3, 3], [2, 1]])
+    """
+    shape = amounts[0]._shape
+    for other in amounts[1:]:
+        shape = shape.join(other._shape)
+    return shape, [spread(amount, shape) for amount in amounts]
+
+
+def spread(amount: Data[Any], shape: Shape) -> NDArray[np.int64]:
+    """An amount at each position of dims, among which are all that it differs over: (positions,).
+
+    Examples
+    --------
+    >>> spread(as_amount(3, "left"), Shape([Dim("two", 2)])).tolist()
+    [3, 3]
+    """
+    return np.ascontiguousarray(spread_values(amount._values, amount._shape, shape), np.int64)
+
+
+def brought_before(data: Data[Any], k: int, dims: Sequence[Dim]) -> tuple[Data[Any], int, Shape, Any]:
+    """The same where those of some dims that it has lie before the dim k, and where k is then.
+
+    Then the shape of the dims before it and of the other ones, and for each position of that which one of
+    the dims before k alone it is; None where there are no others.
+
+    Raises
+    ------
+    ValueError
+        One of the dims is over the dim k, or that dim itself.
+
+    Examples
+    --------
+    >>> a, b, c = Dim("a", 2), Dim("b", 3), Dim("c", 2)
+    >>> x = vl.Data(np.zeros((2, 3)), [a, b])
+    >>> x, k, shape, at = brought_before(x, 0, [b, c])
+    >>> k, [dim.name for dim in shape.dims], at.tolist()
+    (1, ['b', 'c'], [0, 0, 1, 1, 2, 2])
+    """
+    from varlen.dims.place import moved
+
+    old = data._shape
+    moving = old.dims[k]
+    for dim in dims:
+        if dim == moving or moving in dim.over:
+            raise ValueError(
+                f"'{dim.name}' is, or is over, the dim '{moving.name}' that it says something of"
+            )
+    behind = [dim for dim in old.dims[k + 1 :] if dim in dims]
+    if behind:
+        rest = [dim for dim in old.dims[k + 1 :] if dim not in behind]
+        order = [*old.dims[:k], *behind, moving, *rest]
+        order = [order[j] for j in Shape.arranged(order)]
+        target = Shape(order)
+        moved_data = data._like(moved(data, target))
+        moved_data._shape, moved_data._order = target, order_of(target, data.dims)
+        data, k = moved_data, target.find(moving)
+    front = Shape(data._shape.dims[:k])
+    missing = [dim for dim in dims if front.find(dim) < 0]
+    if not missing:
+        for dim in dims:
+            check_alike(dim, front.dims[front.find(dim)])
+        return data, k, front, None
+    both = [*front.dims, *missing]
+    whole = Shape([both[j] for j in Shape.arranged(both)])
+    numbers = np.arange(front.count(front.rank)).reshape(front.array_shape)
+    return data, k, whole, spread_values(numbers, front, whole)
+
+
+def check_alike(a: Dim, b: Dim) -> None:
+    """Refuse one dim that is bound to other lengths in two places.
+
+    Examples
+    --------
+    >>> check_alike(Dim("time", lengths=[2, 1]), Dim("time", lengths=[2, 1]))
+    """
+    one: Any = a.level
+    other: Any = b.level
+    if one is not other and one != other:
+        raise LengthMismatchError(_difference(f"'{a.name}'", one, other))
+
+
+def _difference(name: str, a: Level, b: Level) -> str:
+    if len(a) != len(b):
+        return f"{name} has {len(a)} rows in one and {len(b)} in the other"
+    row = int((a.lengths != b.lengths).argmax())
+    return f"{name} has length {a.lengths[row]} in row {row} of one and {b.lengths[row]} in the other"
+
+
+def dim_of(count: Data[Any], name: str) -> Dim:
+    """A new dim of so many positions.
+
+    Examples
+    --------
+    >>> dim_of(as_amount(vl.Dim("p", lengths=[2, 1]), "count"), "half"), dim_of(as_amount(3, "count"), "x")
+    (Dim('half', 2 lengths 1 to 2 over batch), Dim('x', 3))
+    """
+    if not count._shape.rank:
+        return Dim(int(count._values), name=name)
+    return Dim(name=name, kind="spatial")._bound(count._values.reshape(-1), count._shape.dims)
+
+
+def named(dim: Dim, out_dim: Any, count: Sequence[Data[Any]]) -> Dim:
+    """The dim of a result, or the one that was asked for, which gets lengths if it has none.
+
+    Parameters
+    ----------
+    dim
+        What follows from the algebra.
+    out_dim
+        What was asked for, or None.
+    count
+        What adds up to as many positions as there are.
+
+    Raises
+    ------
+    TypeError
+        `out_dim` is no Dim.
+
+    Examples
+    --------
+    >>> p = vl.Dim("p", lengths=[2, 1])
+    >>> count = [as_amount(p, "p"), as_amount(1, "right")]
+    >>> named(p + 1, None, count), named(p + 1, vl.Dim("padded"), count)
+    (Dim('p+1', 2 lengths 2 to 3 over batch), Dim('padded', 2 lengths 2 to 3 over batch))
+    """
+    if out_dim is None:
+        return dim
+    if type(out_dim) is not Dim:
+        raise TypeError(f"out_dim: expected a Dim, got {out_dim!r}")
+    if out_dim.is_defined:
+        return out_dim
+    shape, lengths = together(count)
+    total = np.sum(lengths, axis=0)
+    return out_dim._bound(total, shape.dims) if shape.rank else out_dim._bound(int(total[0]))
+
+
+def check_lengths(op: str, dim: Dim, before: Sequence[Dim], lengths: Any) -> None:
+    """Refuse a dim of other lengths than a result has: one for each position of the dims before it.
+
+    Examples
+    --------
+    >>> check_lengths("pad", Dim("p", 3), [], np.array([4]))
+    Traceback (most recent call last):
+    varlen.dims.errors.LengthMismatchError: pad: 'p' is 3 long in row 0, but the result has 4 there
+    """
+    shape = Shape([*before, dim])
+    level = shape.span(shape.rank - 1, shape.rank)
+    if type(lengths) is Level:
+        if lengths is level or lengths == level:
+            return
+        lengths = lengths.lengths
+    same = level.lengths == lengths
+    if not same.all():
+        row = int(same.argmin())
+        hint = "; it was worked out of lengths below 0: give out_dim=" if dim.is_derived else ""
+        raise LengthMismatchError(
+            f"{op}: '{dim.name}' is {level.lengths[row]} long in row {row}, "
+            f"but the result has {lengths[row]} there{hint}"
+        )

@@ -1,0 +1,277 @@
+"""Which dims are meant: a Dim, a name, or words such as "T" and "except_batch"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from varlen._core import Dim
+from varlen.arguments import as_int
+from varlen.dims.base import is_data
+from varlen.dims.errors import AmbiguousAxisError
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from varlen.dims.data import Data
+
+    Axis: TypeAlias = Dim | str
+
+
+def describe(dims: Sequence[Dim]) -> str:
+    """Dims as people write them: "[batch(3), time(0 to 2), feature(5)]".
+
+    Examples
+    --------
+    >>> describe([vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1]), vl.Dim("feature", 5)])
+    '[batch, time(1 to 2), feature(5)]'
+    """
+    return f"[{', '.join([_described(dim) for dim in dims])}]"
+
+
+def _described(dim: Dim) -> str:
+    name = dim.name or "?"
+    if dim.is_static:
+        return name if name == str(dim.size) else f"{name}({dim.size})"
+    if not dim.is_defined or (level := dim.level) is None:
+        return name
+    if not level.is_on_host:
+        return f"{name}(?)"
+    shortest, longest = level.shortest, level.longest
+    if not dim.over or (len(level) and shortest == longest):
+        return f"{name}({longest})"
+    return f"{name}({shortest} to {longest})"
+
+
+def quoted(dims: Sequence[Dim], word: str = "or") -> str:
+    """The names of dims, for an error: "'time' or 'source'".
+
+    Examples
+    --------
+    >>> quoted([vl.Dim("a", 1), vl.Dim("b", 2), vl.Dim("c", 3)])
+    "'a', 'b' or 'c'"
+    """
+    names = [f"'{dim.name}'" for dim in dims]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
+
+
+def place(data: Data[Any], axis: Axis, argument: str = "axis") -> int:
+    """Where the one dim that is meant lies among those of the values.
+
+    Examples
+    --------
+    >>> place(vl.Data(np.zeros((2, 3)), [vl.Dim("two", 2), vl.Dim("three", 3)]), "three")
+    1
+    """
+    if not is_data(data):
+        raise TypeError(f"expected a Data, got {type(data).__name__}")
+    if type(axis) is Dim:
+        found = data._shape.find(axis)
+        if found < 0:
+            same = any(dim.name == axis.name for dim in data._shape.dims)
+            other = "; the one of that name is another dim (see Dim.declare_same_as)" if same else ""
+            raise IndexError(f"{argument}: '{axis.name}' is not among {describe(data.dims)}{other}")
+        if data._shape.dims.count(axis) > 1:
+            _refuse_equals(data, axis, argument)
+        return found
+    several = places(data, axis, argument)
+    if len(several) != 1:
+        if not several:
+            raise IndexError(f"{argument}: {axis!r} fits none of {describe(data.dims)}")
+        _refuse_several(data, several, axis, argument)
+    return several[0]
+
+
+def places(data: Data[Any], axes: Axis | Sequence[Axis], argument: str = "axis") -> tuple[int, ...]:
+    """Where the dims that are meant lie among those of the values, each once.
+
+    Raises
+    ------
+    IndexError
+        One is not there.
+    AmbiguousAxisError
+        Words for one dim fit several.
+    TypeError
+        What is no Dim and no words; an int, which says nothing once axes move.
+
+    Examples
+    --------
+    >>> places(vl.Data(np.zeros((2, 3)), [vl.Dim("two", 2), vl.Dim("three", 3)]), "*")
+    (0, 1)
+    """
+    if type(axes) is Dim:
+        return (place(data, axes, argument),)
+    if not is_data(data):
+        raise TypeError(f"expected a Data, got {type(data).__name__}")
+    if isinstance(axes, str):
+        return _of_words(data, axes, argument)
+    if isinstance(axes, (int, float)) or not hasattr(axes, "__iter__"):
+        raise TypeError(
+            f"{argument}: expected a Dim, its name, or several, got {axes!r}; axes are told by their dims"
+        )
+    given: Any = axes
+    several = list(given)  # of a generator too
+    found: list[int] = []
+    for each in several:
+        for k in places(data, each, argument):
+            if type(each) is Dim and data._shape.dims.count(each) > 1 and several.count(each) > 1:
+                k = data._shape.place_of(each)  # which of two equal dims is told by their priorities
+            if k in found:
+                raise ValueError(f"{argument}: '{data._shape.dims[k].name}' is given twice")
+            found.append(k)
+    return tuple(found)
+
+
+def every_place(data: Data[Any], order: Sequence[Axis], argument: str = "order") -> tuple[int, ...]:
+    """Where dims lie that are all of them, in the order that is given.
+
+    Examples
+    --------
+    >>> every_place(vl.Data(np.zeros((2, 3)), [vl.Dim("two", 2), vl.Dim("three", 3)]), ["three", "two"])
+    (1, 0)
+    """
+    found = places(data, order, argument)
+    if len(found) != data._shape.rank:
+        missing = [dim for k, dim in enumerate(data._shape.dims) if k not in found]
+        raise ValueError(f"{argument}: {quoted(missing, 'and')} of {describe(data.dims)} is missing")
+    return found
+
+
+def first(data: Data[Any], *words: str) -> tuple[int, ...]:
+    """The places of all dims, those of these words first.
+
+    Examples
+    --------
+    >>> first(vl.Data(np.zeros((2, 3)), [vl.Dim("two", 2), vl.dims.batch_dim]), "B")
+    (1, 0)
+    """
+    ahead = [place(data, word) for word in words]
+    return (*ahead, *[k for k in _in_order(data) if k not in ahead])
+
+
+def one_or_none(data: Data[Any], word: str) -> Dim | None:
+    """The dim that "B", "T" or "F" stands for, None where there is none.
+
+    Examples
+    --------
+    >>> one_or_none(vl.Data(np.zeros(2), [vl.Dim("two", 2)]), "T") is None
+    True
+    """
+    found = _of_letter(data, word, "axis")
+    return None if found is None else data._shape.dims[found]
+
+
+def _in_order(data: Data[Any]) -> Sequence[int]:
+    return data._order or range(data._shape.rank)
+
+
+def _refuse_equals(data: Data[Any], axis: Dim, argument: str) -> None:
+    """Refuse a dim that is there twice with one priority, as after a declaration."""
+    priorities = [dim.match_priority for dim in data._shape.dims if dim == axis]
+    if len(set(priorities)) < len(priorities):
+        raise AmbiguousAxisError(
+            f"{argument}: '{axis.name}' is {len(priorities)} dims of {describe(data.dims)}, which were "
+            "declared the same"
+        )
+
+
+def _refuse_several(data: Data[Any], several: Sequence[int], axis: Any, argument: str) -> None:
+    dims = [data._shape.dims[k] for k in several]
+    raise AmbiguousAxisError(f"{argument}: {axis!r} may be {quoted(dims)}; give the Dim")
+
+
+def _of_letter(data: Data[Any], letter: str, argument: str) -> int | None:
+    """The place that one letter stands for; None where there is none."""
+    facts, dims = data._facts, data._shape.dims
+    said = facts.time_dim if letter == "T" else facts.feature_dim if letter == "F" else None
+    if said is not None:
+        return data._shape.find(said)
+    rest = [k for k in _in_order(data) if dims[k].kind != "batch"]
+    if letter == "B":
+        found = [k for k in _in_order(data) if dims[k].kind == "batch"]
+    elif letter == "T":
+        dynamic = [k for k in rest if dims[k].is_dynamic]
+        found = [k for k in dynamic if dims[k].kind == "spatial"] or dynamic
+    elif facts.sparse_dim is not None:
+        return None  # numbers that stand for classes have no features
+    else:
+        static = [k for k in rest if dims[k].is_static]
+        found = [k for k in static if dims[k].kind == "feature"] or static
+    if len(found) > 1:
+        _refuse_several(data, found, letter, argument)
+    return found[0] if found else None
+
+
+def _of_words(data: Data[Any], words: str, argument: str) -> tuple[int, ...]:
+    dims, order = data._shape.dims, _in_order(data)
+    named = [k for k in order if dims[k].name == words]
+    if named:
+        if len(named) > 1:
+            _refuse_several(data, named, words, argument)
+        return (named[0],)
+    lower = words.strip().lower()
+    if re.fullmatch(r"([btf]\??)+", lower):
+        return _of_letters(data, words, argument)
+    kind, colon, rest = lower.partition(":")
+    if colon:
+        return (_of_rule(data, kind, rest, words, argument),)
+    is_batch = {k: dims[k].kind == "batch" for k in order}
+    if lower in ("*", "all"):
+        return tuple(order)
+    if lower in ("batch", "time", "feature"):
+        return _of_letters(data, lower[0].upper(), argument)
+    if lower in ("dyn", "dynamic"):
+        return tuple(k for k in order if not is_batch[k] and dims[k].is_dynamic)
+    if lower == "static":
+        return tuple(k for k in order if not is_batch[k] and dims[k].is_static)
+    if lower == "except_batch":
+        return tuple(k for k in order if not is_batch[k])
+    if lower == "except_time":
+        time = _of_letter(data, "T", argument)
+        return tuple(k for k in order if not is_batch[k] and k != time)
+    if lower == "spatial":
+        feature = _of_letter(data, "F", argument)
+        return tuple(k for k in order if not is_batch[k] and k != feature)
+    if lower == "except_feature":
+        feature = _of_letter(data, "F", argument)
+        return tuple(k for k in order if k != feature)
+    raise IndexError(f"{argument}: {words!r} fits none of {describe(data.dims)}")
+
+
+def _of_letters(data: Data[Any], words: str, argument: str) -> tuple[int, ...]:
+    found = []
+    for letter, optional in re.findall(r"(\w)(\??)", words.upper()):
+        k = _of_letter(data, letter, argument)
+        if k is not None and k >= 0:
+            if k in found:
+                raise ValueError(f"{argument}: {words!r} has {letter} twice")
+            found.append(k)
+        elif not optional:
+            raise IndexError(f"{argument}: {letter!r} fits none of {describe(data.dims)}")
+    return tuple(found)
+
+
+def _of_rule(data: Data[Any], kind: str, rest: str, words: str, argument: str) -> int:
+    """The one dim of "dim:8", "stag:enc", "stag-single:-1:enc" or "tag:x"."""
+    dims, order = data._shape.dims, _in_order(data)
+    if kind == "dim":
+        if not rest.isdigit():
+            raise ValueError(f"{argument}: expected a size behind 'dim:', got {words!r}")
+        found = [k for k in order if dims[k].size == int(rest)]
+    elif kind in ("stag", "stag-single", "tag", "batch", "spatial"):
+        at, colon, text = rest.partition(":")
+        text = text if kind == "stag-single" and colon else rest
+        among = order if kind == "tag" else [k for k in order if dims[k].kind not in ("batch", "feature")]
+        found = [k for k in among if dims[k].name.lower() == text]
+        found = found or [k for k in among if text in dims[k].name.lower()]
+        if kind == "stag-single" and found:
+            i = as_int(int(at), argument, -len(found), len(found) - 1)
+            found = [found[i]]
+    else:
+        raise IndexError(f"{argument}: {words!r} fits none of {describe(data.dims)}")
+    if len(found) > 1:
+        _refuse_several(data, found, words, argument)
+    if not found:
+        raise IndexError(f"{argument}: {words!r} fits none of {describe(data.dims)}")
+    return found[0]

@@ -1,0 +1,241 @@
+"""What a Data holds: values, the shape by which they lie, and what is said of them.
+
+Operations take and give these; `varlen.Data`, which has them as methods, stands above all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple
+
+from varlen.backends.values import ArrayT
+from varlen.types.placed import Placed
+
+if TYPE_CHECKING:
+    from typing import TypeGuard
+
+    import numpy as np
+    import torch
+    from typing_extensions import Self
+
+    from varlen._core import Dim, Level, Shape
+    from varlen.dims.beam import Beam
+    from varlen.dims.data import Data
+    from varlen.dims.vocabulary import Vocabulary
+
+
+class Facts(NamedTuple):
+    """What is said of a Data beside its dims.
+
+    Examples
+    --------
+    >>> Facts(name="energies").available_for_inference
+    True
+    """
+
+    name: str | None = None
+    sparse_dim: Dim | None = None
+    feature_dim: Dim | None = None
+    time_dim: Dim | None = None
+    beam: Beam | None = None
+    available_for_inference: bool = True
+
+
+NO_FACTS = Facts()
+_new = object.__new__
+
+
+class DataBase(Placed, Generic[ArrayT]):
+    """The state of a `varlen.Data`, and what needs no operation.
+
+    Examples
+    --------
+    >>> isinstance(vl.Data(np.zeros(2), [vl.Dim("two", 2)]), DataBase)
+    True
+    """
+
+    __slots__: tuple[str, ...] = ("_dense", "_facts", "_order", "_shape", "_values")
+
+    _values: ArrayT
+    _shape: Shape
+    _order: tuple[int, ...] | None
+    _facts: Facts
+    _dense: tuple[Any, Any, str] | None
+
+    # What it is.
+
+    @property
+    def dims(self) -> tuple[Dim, ...]:
+        """Its dims, with their lengths. The order is how it is shown and made dense, nothing more."""
+        dims = self._shape.dims
+        return dims if self._order is None else tuple([dims[k] for k in self._order])
+
+    @property
+    def dims_set(self) -> frozenset[Dim]:
+        """Its dims without an order."""
+        return frozenset(self._shape.dims)
+
+    @property
+    def values(self) -> ArrayT:
+        """The valid values as they lie, or the rectangle of padded storage: an array or a tensor, shared."""
+        return self._values if self._dense is None else self._dense[0]
+
+    @property
+    def storage(self) -> str:
+        """'packed', or 'padded' of what `padded` gave."""
+        return "packed" if self._dense is None else "padded"
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """The Level of each dim of the ragged part behind the first, in the order in which values lie."""
+        shape = self._shape
+        return tuple([shape.span(k, k + 1) for k in range(1, shape.ragged)])
+
+    @property
+    def name(self) -> str | None:
+        """What messages call it."""
+        return self._facts.name
+
+    @property
+    def dtype(self) -> np.dtype[Any] | torch.dtype:
+        """The dtype of its values."""
+        dtype: np.dtype[Any] | torch.dtype = self._values.dtype
+        return dtype
+
+    @property
+    def ndim(self) -> int:
+        """How many dims it has."""
+        return self._shape.rank
+
+    @property
+    def sparse_dim(self) -> Dim | None:
+        """The Dim that its integers are positions of, or None."""
+        return self._facts.sparse_dim
+
+    @property
+    def sparse(self) -> bool:
+        """Whether its integers are positions of a Dim."""
+        return self._facts.sparse_dim is not None
+
+    @property
+    def vocab(self) -> Vocabulary | None:
+        """The Vocabulary of `sparse_dim`, or None."""
+        return None if self._facts.sparse_dim is None else self._facts.sparse_dim.vocab
+
+    @property
+    def beam(self) -> Beam | None:
+        """The Beam that it belongs to, or None."""
+        return self._facts.beam
+
+    @property
+    def available_for_inference(self) -> bool:
+        """Whether it is there without labels."""
+        return self._facts.available_for_inference
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        dense = None if self._dense is None else (self._dense[0], self._dense[2])
+        return _restored, (self._values, self._shape, self._order, tuple(self._facts), dense)
+
+    def _rows(self) -> Any:
+        return self._values
+
+    def _with_rows(self, rows: Any) -> Self:
+        return self._like(rows)
+
+    def _like(self, values: Any) -> Self:
+        """Other values over the same dims, of which the same is said."""
+        made = _new(type(self))
+        made._values, made._shape, made._order = values, self._shape, self._order
+        made._facts, made._dense = self._facts, None
+        return made
+
+    def _ordered(self, places: Sequence[int]) -> Self:
+        order = tuple(places)
+        if order == (self._order or tuple(range(self._shape.rank))):
+            return self
+        made = self._like(self._values)
+        made._order = None if order == tuple(range(len(order))) else order
+        return made
+
+    def _said(self, **facts: Any) -> Self:
+        """The same values, of which something else is said."""
+        made = self._like(self._values)
+        made._facts = self._facts._replace(**facts)
+        return made
+
+    def _map(self, function: Callable[[Any], Any]) -> Self:
+        made = self._like(function(self._values))
+        if made._facts is not NO_FACTS:
+            made._facts = made._facts._replace(sparse_dim=None, name=None)
+        return made
+
+
+def positions_or_none(values: Any, facts: Facts) -> Facts:
+    """What is said of values, without a sparse_dim where they are no integers.
+
+    Examples
+    --------
+    >>> positions_or_none(np.zeros(2), Facts(sparse_dim=vl.Dim("words", 9))).sparse_dim is None
+    True
+    """
+    if facts.sparse_dim is None or "int" in str(values.dtype):
+        return facts
+    return facts._replace(sparse_dim=None)
+
+
+def is_data(x: object) -> TypeGuard[Data[Any]]:
+    """Whether it is a Data.
+
+    Examples
+    --------
+    >>> is_data(np.zeros(2))
+    False
+    """
+    return isinstance(x, DataBase)
+
+
+# The class of what operations give: it says so itself when it is made.
+_CLASS: list[type[Data[Any]]] = []
+
+
+def given_by_operations(cls: type[Any]) -> type[Any]:
+    """Let operations give objects of a class.
+
+    Examples
+    --------
+    >>> given_by_operations(vl.Data) is vl.Data
+    True
+    """
+    _CLASS[:] = [cls]
+    return cls
+
+
+def made(
+    values: Any, shape: Shape, order: tuple[int, ...] | None = None, facts: Facts = NO_FACTS
+) -> Data[Any]:
+    """A Data of values that are known to have the shape.
+
+    Examples
+    --------
+    >>> from varlen._core import Shape
+    >>> made(np.zeros(2), Shape([vl.Dim("two", 2)]))
+    Data([two(2)], float64)
+    """
+    data: Data[Any] = _new(_CLASS[0])
+    data._values, data._shape, data._order, data._facts, data._dense = values, shape, order, facts, None
+    return data
+
+
+def _restored(
+    values: Any,
+    shape: Shape,
+    order: tuple[int, ...] | None,
+    facts: tuple[Any, ...],
+    dense: tuple[Any, str] | None,
+) -> Data[Any]:
+    """What a pickle of a Data gives."""
+    said = Facts(*facts)
+    data = made(values, shape, order, NO_FACTS if said == NO_FACTS else said)
+    if dense is not None:
+        data._dense = (dense[0], shape, dense[1])
+    return data

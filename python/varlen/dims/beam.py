@@ -1,0 +1,232 @@
+"""Hypotheses of a search: which of them were taken, from where, and what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen._core import Dim, Shape
+from varlen.backends import backend_of
+from varlen.dims.axes import describe
+from varlen.dims.base import Facts, made
+from varlen.dims.gather import gather
+from varlen.dims.make import check_dims
+from varlen.dims.place import moved
+from varlen.dims.sort import top_k
+
+if TYPE_CHECKING:
+    from varlen.dims.axes import Axis
+    from varlen.dims.data import Data
+
+
+class Beam:
+    """The hypotheses of one step of a search: their scores, and which of the step before they go on from.
+
+    Parameters
+    ----------
+    dim
+        The Dim that counts hypotheses; an ordinary one.
+    scores
+        Over the batch and `dim`.
+    src
+        Over the same dims: the position of each on the dim of the parent; None at the start.
+    parent
+        The Beam of the step before; None at the start.
+    name
+        What messages call it.
+
+    Examples
+    --------
+    Two hypotheses at the start, of which the second goes on twice:
+
+    >>> pair, words = vl.Dim("pair", 2), vl.Dim("words", 3)
+    >>> start = vl.dims.Beam(pair, vl.Data(np.array([[-5.0, 0.0]]), [vl.dims.batch_dim, pair]))
+    >>> logs = vl.Data(np.log([[[0.5, 0.3, 0.2], [0.1, 0.2, 0.7]]]), [vl.dims.batch_dim, pair, words])
+    >>> beam, word = start.grow(start.scores + logs, words, vl.Dim("beam", 2))
+    >>> word.to_list(), beam.src.to_list()
+    ([[2, 1]], [[1, 1]])
+    """
+
+    def __init__(
+        self,
+        dim: Dim,
+        scores: Data[Any],
+        src: Data[Any] | None = None,
+        parent: Beam | None = None,
+        name: str | None = None,
+    ) -> None:
+        check_dims([dim])
+        for data, argument in ((scores, "scores"), (src, "src")):
+            if data is not None and data._shape.find(dim) < 0:
+                raise ValueError(f"{argument}: '{dim.name}' is not among {describe(data.dims)}")
+        if (src is None) != (parent is None):
+            raise ValueError("src: positions on the dim of the parent; give both, or none at the start")
+        self.dim, self.scores, self.src, self.parent, self.name = dim, scores, src, parent, name
+
+    def __repr__(self) -> str:
+        steps = len(self._line())
+        called = "" if self.name is None else f"{self.name!r}, "
+        return f"Beam({called}{describe(self.scores.dims)}, {steps} step{'s' * (steps != 1)})"
+
+    def _line(self) -> list[Beam]:
+        """Itself and the beams before, the last first."""
+        found, beam = [], self
+        while True:
+            found.append(beam)
+            if beam.parent is None:
+                return found
+            beam = beam.parent
+
+    def grow(
+        self, scores: Data[Any], axis: Axis, k: int | Dim, *, name: str | None = None
+    ) -> tuple[Beam, Data[Any]]:
+        """The best of all ways to go on.
+
+        Parameters
+        ----------
+        scores
+            Of each way: over the batch, this beam and the classes; where it lacks this beam, all hypotheses
+            are one.
+        axis
+            The classes.
+        k
+            How many are kept, or the Dim that counts them.
+        name
+            What messages call the new beam.
+
+        Returns
+        -------
+        Beam
+            With this one as its parent.
+        Data
+            The class of each: int64 over the batch and the new dim.
+
+        Raises
+        ------
+        ValueError
+            The scores lack this beam; there are fewer ways than k.
+        IndexError
+            A dim of classes that is not there.
+
+        Examples
+        --------
+        >>> one, words = vl.Dim("one", 1), vl.Dim("words", 3)
+        >>> start = vl.dims.Beam(one, vl.dims.zeros([one]))
+        >>> scores = vl.Data(np.array([[0.1, 0.7, 0.2]]), [one, words])
+        >>> start.grow(scores, words, 2)[1].values
+        array([1, 2])
+        """
+        best, (src, classes), dim = top_k(scores, [self.dim, scores.axis(axis)], k)
+        beam = Beam(dim, best, src._said(sparse_dim=self.dim), self, name)
+        return beam, classes._said(beam=beam)
+
+    def select(self, state: Data[Any]) -> Data[Any]:
+        """A state of the parent's hypotheses, as those have it that go on from them.
+
+        Parameters
+        ----------
+        state
+            Over the dim of the parent, and any others; without it the state is that of all.
+
+        Returns
+        -------
+        Data
+            Over this dim in the place of the parent's. Sequences that differ in length are taken whole.
+
+        Raises
+        ------
+        LengthMismatchError
+            Another batch.
+
+        Notes
+        -----
+        What RETURNN does with its `SearchBeam` inside of the batch.
+
+        Examples
+        --------
+        >>> pair = vl.Dim("pair", 2)
+        >>> start = vl.dims.Beam(pair, vl.dims.zeros([pair]))
+        >>> src = vl.Data(np.array([1, 1, 0]), [vl.Dim("beam", 3)], sparse_dim=pair)
+        >>> beam = vl.dims.Beam(src.dims[0], src * 0.0, src, start)
+        >>> beam.select(vl.Data(np.array([7, 8]), [pair])).values
+        array([8, 8, 7])
+        """
+        if self.parent is None or self.src is None or state._shape.find(self.parent.dim) < 0:
+            return state
+        return gather(state, self.src, self.parent.dim)._said(beam=self)
+
+    def backtrace(
+        self, choices: Sequence[Data[Any]], *, eos: int | None = None, out_dim: Dim | None = None
+    ) -> Data[Any]:
+        """What each hypothesis chose in all steps, followed back to where it began.
+
+        Parameters
+        ----------
+        choices
+            One Data for each step, the first step first, over the batch and the dim of the beam of that step.
+        eos
+            The class at which a hypothesis ends, itself left out; without it all are as long as there are
+            steps.
+        out_dim
+            The Dim of the steps; "steps" if nothing is said.
+
+        Returns
+        -------
+        Data
+            Over the dims of `scores`, then the steps, with lengths over these.
+
+        Raises
+        ------
+        ValueError
+            No choices, or more than there are beams.
+        LengthMismatchError
+            Choices over another batch or beam.
+
+        Examples
+        --------
+        >>> pair = vl.Dim("pair", 2)
+        >>> start = vl.dims.Beam(pair, vl.dims.zeros([pair]))
+        >>> src = vl.Data(np.array([1, 0]), [vl.Dim("beam", 2)], sparse_dim=pair)
+        >>> beam = vl.dims.Beam(src.dims[0], src * 0.0, src, start)
+        >>> first = vl.Data(np.array([7, 8]), [pair])
+        >>> second = vl.Data(np.array([5, 6]), [src.dims[0]])
+        >>> beam.backtrace([first, second]).to_list()
+        [[8, 5], [7, 6]]
+        >>> beam.backtrace([first, second], eos=6).to_list()
+        [[8, 5], [7]]
+        """
+        line = self._line()
+        if not 1 <= len(choices) <= len(line):
+            raise ValueError(f"choices: expected 1 to {len(line)}, one a step, got {len(choices)}")
+        shape = Shape(self.scores._shape.dims)
+        steps: list[Any] = []
+        at: Data[Any] | None = None
+        for choice, beam in zip(reversed(choices), line, strict=False):
+            chosen = choice if at is None else gather(choice, at, beam.dim)
+            steps.append(moved(chosen, shape)[..., None])
+            if beam.src is not None:
+                at = beam.src if at is None else gather(beam.src, at, beam.dim)
+        values = backend_of(steps[0]).concat(steps[::-1], axis=-1)
+        return _cut(values, shape, eos, out_dim, choices[-1]._facts.sparse_dim, self)
+
+
+def _cut(
+    values: Any, shape: Shape, eos: int | None, out_dim: Dim | None, sparse_dim: Dim | None, beam: Beam
+) -> Data[Any]:
+    """Rows up to the first class that ends them."""
+    backend, count = backend_of(values), values.shape[-1]
+    rows = values.reshape((-1, count))
+    lengths = np.full(shape.count(shape.rank), count, np.int64)
+    if eos is not None:
+        ends = backend.readable(rows) == eos
+        lengths = np.where(ends.any(axis=1), ends.argmax(axis=1), count)
+        there = np.arange(count) < lengths[:, None]
+        rows = backend.take_rows(rows.reshape(-1), np.flatnonzero(there))
+    steps = (Dim(name="steps", kind="spatial") if out_dim is None else out_dim)._bound(
+        lengths.reshape([shape.extent(k) for k in range(shape.rank)]), shape.dims
+    )
+    whole = Shape([*shape.dims, steps])
+    facts = Facts(sparse_dim=sparse_dim, time_dim=whole.dims[-1], beam=beam)
+    return made(rows.reshape(whole.array_shape), whole, None, facts)

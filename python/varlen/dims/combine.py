@@ -1,0 +1,429 @@
+"""Operations number by number: operands line up by their dims."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen._core import Dim, Shape
+from varlen.backends import backend_of
+from varlen.dims.axes import describe, every_place, quoted
+from varlen.dims.base import NO_FACTS, Facts, is_data, made, positions_or_none
+from varlen.dims.make import check_dims
+from varlen.dims.out_shape import checked
+from varlen.dims.place import aligned, order_of
+
+if TYPE_CHECKING:
+    from varlen.dims.axes import Axis
+    from varlen.dims.data import Data
+    from varlen.dims.out_shape import OutShape
+
+_NUMBERS = (int, float, complex, np.generic)
+
+# Names of operations: those of Python, of NumPy's ufuncs and of RETURNN.
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "**": operator.pow,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+_SYMBOLS = {
+    "add": "+",
+    "sub": "-",
+    "subtract": "-",
+    "mul": "*",
+    "multiply": "*",
+    "truediv": "/",
+    "true_divide": "/",
+    "divide": "/",
+    "floordiv": "//",
+    "floor_divide": "//",
+    "mod": "%",
+    "remainder": "%",
+    "pow": "**",
+    "power": "**",
+    "less": "<",
+    "less_equal": "<=",
+    "greater": ">",
+    "greater_equal": ">=",
+    "equal": "==",
+    "not_equal": "!=",
+}
+_UFUNCS = {
+    "max": "maximum",
+    "maximum": "maximum",
+    "min": "minimum",
+    "minimum": "minimum",
+    "logical_and": "logical_and",
+    "logical_or": "logical_or",
+    "logical_xor": "logical_xor",
+    "logaddexp": "logaddexp",
+    "arctan2": "arctan2",
+    "hypot": "hypot",
+    "fmod": "fmod",
+    "copysign": "copysign",
+}
+
+
+def combine(
+    op: str,
+    *operands: Data[Any] | complex,
+    order: Sequence[Axis] | None = None,
+    broadcast: bool = False,
+    out_shape: OutShape | None = None,
+) -> Data[Any]:
+    """Two or more operands, number by number; what lacks a dim is repeated over it.
+
+    Parameters
+    ----------
+    op
+        "+", "-", "*", "/", "//", "%", "**", "&", "|", "^", "<", "<=", ">", ">=", "==", "!=", "maximum",
+        "minimum", "logical_and", "logical_or", "logaddexp", "squared_difference", or the name of one of
+        these, as "add".
+    *operands
+        Data or numbers; more than two are combined from the left.
+    order
+        All dims of the result, in the order that it shows; those of the first operand if nothing is said,
+        then the new ones of the next.
+    broadcast
+        Whether the result may have more dims than any operand.
+    out_shape
+        The dims that are expected.
+
+    Returns
+    -------
+    Data
+        Over the dims of all.
+
+    Raises
+    ------
+    ValueError
+        No operand has all dims, and `broadcast` is not set.
+    LengthMismatchError
+        An equal dim has other lengths in one operand than in another.
+    OutShapeError
+        Other dims than expected.
+    TypeError
+        An array, whose axes have no names.
+
+    Notes
+    -----
+    As RETURNN's `combine`, of which `allow_broadcast_all_sources` is `broadcast`.
+
+    Examples
+    --------
+    >>> time, feature = vl.Dim("time", lengths=[2, 1]), vl.Dim("feature", 2)
+    >>> x = vl.Data(np.arange(3), [vl.dims.batch_dim, time])
+    >>> w = vl.Data(np.array([1, 10]), [feature])
+    >>> vl.dims.combine("*", x, w, broadcast=True).to_list()
+    [[[0, 0], [1, 10]], [[2, 20]]]
+    """
+    if len(operands) < 2:
+        raise TypeError(f"combine: expected two operands or more, got {len(operands)}")
+    function = _function_of(op, operands)
+    result: Any = operands[0]
+    for other in operands[1:]:
+        result = _combined(function, result, other, op, broadcast)
+    if not is_data(result):
+        raise TypeError("combine: expected a Data among the operands")
+    if order is not None:
+        result = result._ordered(every_place(result, order))
+    return checked(result, out_shape)
+
+
+def _function_of(op: str, operands: Sequence[Any]) -> Callable[[Any, Any], Any]:
+    if op in ("squared_difference", "squared_diff"):
+        return lambda a, b: (a - b) * (a - b)
+    symbol = _SYMBOLS.get(op, op)
+    if symbol in _FUNCTIONS:
+        return _FUNCTIONS[symbol]
+    if op in _UFUNCS:
+        backend = backend_of(*[x._values for x in operands if is_data(x)])
+        return lambda a, b: backend.ufunc(_UFUNCS[op], [a, b], {})
+    names = ", ".join(sorted([*_FUNCTIONS, *_UFUNCS]))
+    raise ValueError(f"op: expected one of {names}, got {op!r}")
+
+
+def operands(function: Callable[[Any, Any], Any], a: Any, b: Any, name: str) -> Any:
+    """What an operator of Python gives; NotImplemented for what it is not for.
+
+    Examples
+    --------
+    >>> operands(operator.add, vl.Data(np.zeros(2), [Dim("two", 2)]), 1, "add").values
+    array([1., 1.])
+    """
+    if not (_is_operand(a) and _is_operand(b)):
+        other = b if is_data(a) else a
+        if hasattr(other, "shape"):
+            raise TypeError(
+                f"{name}: the axes of an array of shape {tuple(other.shape)} have no names; "
+                "make it a Data(array, dims)"
+            )
+        return NotImplemented
+    return _combined(function, a, b, name, False)
+
+
+def _is_operand(x: Any) -> bool:
+    return is_data(x) or isinstance(x, _NUMBERS) or (hasattr(x, "shape") and tuple(x.shape) == ())
+
+
+def _combined(function: Callable[[Any, Any], Any], a: Any, b: Any, name: str, broadcast: bool) -> Any:
+    if not is_data(b):
+        if not is_data(a):
+            return function(a, b)
+        return made(function(a._values, _number(b, name, a)), a._shape, a._order, _computed(a._facts))
+    if not is_data(a):
+        return made(function(_number(a, name, b), b._values), b._shape, b._order, _computed(b._facts))
+    shape, order = joined((a, b), name, broadcast)
+    x, y = lined_up((a, b), shape)
+    return made(function(x, y), shape, order, _computed(agreed(a._facts, b._facts)))
+
+
+def _number(x: Any, name: str, beside: Data[Any]) -> Any:
+    """A number as an operand; one of NumPy as Python has it beside tensors, which know no other."""
+    if not _is_operand(x):
+        raise TypeError(f"{name}: expected a Data or a number, got {type(x).__name__}")
+    is_foreign = isinstance(x, (np.ndarray, np.generic)) and not isinstance(beside._values, np.ndarray)
+    return x.item() if is_foreign else x
+
+
+def _computed(facts: Facts) -> Facts:
+    """What is said of numbers that were computed: they are no positions of a dim any more."""
+    return facts if facts is NO_FACTS else facts._replace(name=None, sparse_dim=None)
+
+
+def agreed(a: Facts, b: Facts) -> Facts:
+    """What is said of both operands, or of one where the other says nothing.
+
+    Examples
+    --------
+    >>> agreed(Facts(name="x"), Facts(available_for_inference=False))._asdict()["available_for_inference"]
+    False
+    """
+    if a is NO_FACTS and b is NO_FACTS:
+        return NO_FACTS
+
+    def one(x: Any, y: Any) -> Any:
+        return x if y is None or x is y or (x is not None and x == y) else y if x is None else None
+
+    return Facts(
+        sparse_dim=one(a.sparse_dim, b.sparse_dim),
+        feature_dim=one(a.feature_dim, b.feature_dim),
+        time_dim=one(a.time_dim, b.time_dim),
+        beam=a.beam if a.beam is not None else b.beam,
+        available_for_inference=a.available_for_inference and b.available_for_inference,
+    )
+
+
+def joined(each: Sequence[Data[Any]], name: str, broadcast: bool) -> tuple[Shape, tuple[int, ...] | None]:
+    """The shape of the dims of all, and the order in which it shows them.
+
+    Raises
+    ------
+    ValueError
+        None has all dims, and that is not wanted.
+
+    Examples
+    --------
+    >>> two, three = Dim("two", 2), Dim("three", 3)
+    >>> x, y = vl.Data(np.zeros((2, 3)), [two, three]), vl.Data(np.zeros(3), [three])
+    >>> joined((y, x), "add", False)[1]
+    (1, 0)
+    """
+    first = each[0]
+    shape = first._shape
+    for other in each[1:]:
+        shape = shape.join(other._shape)
+    if not broadcast and all(x._shape.rank < shape.rank for x in each):
+        texts = " and ".join(describe(x.dims) for x in each)
+        raise ValueError(
+            f"{name}: no operand has all dims of {texts}; say broadcast=True in dims.combine if that is meant"
+        )
+    if shape is first._shape:
+        return shape, first._order
+    dims = list(first.dims)
+    for other in each[1:]:
+        dims += [dim for dim in other.dims if not any(dim == x for x in dims)]
+    if len(dims) != shape.rank:  # a dim twice: the order in which the values lie
+        return shape, None
+    return shape, order_of(shape, dims)
+
+
+def lined_up(each: Sequence[Data[Any]], shape: Shape) -> list[Any]:
+    """The values of operands as they broadcast against those of a shape, of one kind of array.
+
+    Examples
+    --------
+    >>> two, three = Dim("two", 2), Dim("three", 3)
+    >>> x = vl.Data(np.zeros(3), [three])
+    >>> lined_up((x,), Shape([two, three]))[0].shape
+    (1, 3)
+    """
+    return of_one_kind([aligned(x._values, x._shape, shape) for x in each])
+
+
+def of_one_kind(values: list[Any]) -> list[Any]:
+    """Values of one kind of array: those of NumPy as the others, where there are others.
+
+    Examples
+    --------
+    >>> of_one_kind([np.zeros(2), np.ones(2)])
+    [array([0., 0.]), array([1., 1.])]
+    """
+    beside = next((x for x in values if not isinstance(x, np.ndarray)), None)
+    if beside is not None:
+        backend = backend_of(beside)
+        values = [backend.like(x, beside) if isinstance(x, np.ndarray) else x for x in values]
+    return values
+
+
+def where(
+    condition: Data[Any],
+    a: Data[Any] | complex,
+    b: Data[Any] | complex,
+    *,
+    broadcast: bool = False,
+    out_shape: OutShape | None = None,
+) -> Data[Any]:
+    """Numbers of one operand where a condition holds, of another where it does not.
+
+    Parameters
+    ----------
+    condition
+        Bools.
+    a, b
+        Data or numbers.
+    broadcast
+        Whether the result may have more dims than any of the three.
+    out_shape
+        The dims that are expected.
+
+    Returns
+    -------
+    Data
+        Over the dims of all.
+
+    Raises
+    ------
+    ValueError
+        None of the three has all dims, and `broadcast` is not set.
+    LengthMismatchError
+        Lengths that differ.
+
+    Examples
+    --------
+    >>> x = vl.Data(np.arange(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
+    >>> vl.dims.where(x > 0, x, -1).to_list()
+    [[-1, 1], [2]]
+    """
+    if not is_data(condition):
+        raise TypeError(f"condition: expected a Data, got {type(condition).__name__}")
+    each = [condition, *[x for x in (a, b) if is_data(x)]]
+    shape, order = joined(each, "where", broadcast)
+    values = iter(lined_up(each, shape))
+    there = next(values)
+    chosen = [next(values) if is_data(x) else _number(x, "where", condition) for x in (a, b)]
+    backend = backend_of(there)
+    facts = [x._facts for x in (a, b) if is_data(x)]
+    result = made(backend.where(there, *chosen), shape, order)
+    if len(facts) == 2:
+        result._facts = positions_or_none(result._values, agreed(*facts))
+    return checked(result, out_shape)
+
+
+def compatible_to(data: Data[Any], dims: Sequence[Dim], expand: bool) -> Data[Any]:
+    """As `Data.compatible_to`.
+
+    Examples
+    --------
+    >>> compatible_to(vl.Data(np.zeros(2), [Dim("two", 2)]), [Dim("three", 3)], False)
+    Traceback (most recent call last):
+    ValueError: dims: 'two' of [two(2)] is not among [three(3)]
+    """
+    wanted = check_dims(dims)
+    missing = [dim for dim in data.dims if dim not in wanted]
+    if missing:
+        raise ValueError(
+            f"dims: {quoted(missing, 'and')} of {describe(data.dims)} is not among {describe(wanted)}"
+        )
+    if expand:
+        for dim in wanted:
+            if data._shape.find(dim) < 0:
+                data = expand_dim(data, dim)
+    return data._ordered([data._shape.find(dim) for dim in wanted if data._shape.find(dim) >= 0])
+
+
+def with_dims_of(data: Data[Any], dims: Sequence[Dim]) -> Data[Any]:
+    """The same repeated over those of some dims that it has not.
+
+    Examples
+    --------
+    >>> with_dims_of(vl.Data(np.zeros(2), [Dim("two", 2)]), [Dim("three", 3)])
+    Data([two(2), three(3)], float64)
+    """
+    for dim in dims:
+        if data._shape.find(dim) < 0:
+            data = expand_dim(data, dim)
+    return data
+
+
+def expand_dim(data: Data[Any], dim: Dim, *, out_shape: OutShape | None = None) -> Data[Any]:
+    """The same numbers repeated over a dim; nothing needs it, as operands line up by themselves.
+
+    Parameters
+    ----------
+    data
+        What is repeated.
+    dim
+        A Dim that it does not have, with its lengths; what it is over is added as well.
+    out_shape
+        The dims that are expected.
+
+    Returns
+    -------
+    Data
+        Its dims, and behind them the new ones.
+
+    Raises
+    ------
+    ValueError
+        A dim that it has, or one without lengths.
+
+    Examples
+    --------
+    >>> x = vl.Data(np.array([1, 2]), [vl.dims.batch_dim])
+    >>> vl.dims.expand_dim(x, vl.Dim("time", lengths=[2, 1])).to_list()
+    [[1, 1], [2]]
+    """
+    check_dims([dim])
+    if data._shape.find(dim) >= 0:
+        raise ValueError(f"dim: '{dim.name}' is in {describe(data.dims)} already")
+    if not dim.is_defined:
+        raise ValueError(f"dim: '{dim.name}' has no lengths")
+    new = [*[x for x in dim.over if data._shape.find(x) < 0], dim]
+    dims = [*data.dims, *new]
+    order = Shape.arranged(dims)
+    shape = Shape([dims[k] for k in order])
+    backend = backend_of(data._values)
+    values = aligned(data._values, data._shape, shape)
+    if tuple(values.shape) != shape.array_shape:
+        times = [
+            1 if have == want else want for have, want in zip(values.shape, shape.array_shape, strict=True)
+        ]
+        values = backend.tile(values, tuple(times))
+    return checked(made(values, shape, order_of(shape, dims), data._facts), out_shape)

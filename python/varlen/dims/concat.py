@@ -1,0 +1,379 @@
+"""One Data behind the other along a dim of each, the way back, and side by side along a new dim."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen._core import Dim, Level, Shape
+from varlen.backends import backend_of
+from varlen.dims.amounts import as_amount, check_lengths, named, together
+from varlen.dims.axes import describe, place, quoted
+from varlen.dims.base import NO_FACTS, is_data, made
+from varlen.dims.combine import agreed, expand_dim, of_one_kind
+from varlen.dims.errors import LengthMismatchError
+from varlen.dims.out_shape import checked
+from varlen.dims.place import lengths_of, moved, order_of, rows_of, with_dims
+from varlen.dims.slice import cut
+
+if TYPE_CHECKING:
+    from varlen.dims.axes import Axis
+    from varlen.dims.data import Data
+    from varlen.dims.out_shape import OutShape
+
+
+def concat(
+    *parts: tuple[Data[Any], Axis],
+    out_dim: Dim | None = None,
+    broadcast: bool = False,
+    out_shape: OutShape | None = None,
+) -> Data[Any]:
+    """One behind the other along a dim of each, row by row.
+
+    Parameters
+    ----------
+    *parts
+        Pairs of a Data and one of its dims. The other dims are the same in all, in any order.
+    out_dim
+        The dim of the result under another name; one without lengths gets them. Else it is the sum of the
+        dims: p + q.
+    broadcast
+        Whether a part is repeated over dims that it lacks.
+    out_shape
+        The dims that are expected.
+
+    Returns
+    -------
+    Data
+        The dims of the first part, with the sum in the place of its own. Dtypes that differ are promoted as
+        the kind of array does.
+
+    Raises
+    ------
+    ValueError
+        Other dims that are not the same.
+    LengthMismatchError
+        Another dim that has other lengths in one part; a sum of one dim with two bindings, without an
+        `out_dim`.
+    IndexError
+        A dim that is not there.
+    OutShapeError
+        Other dims than expected.
+
+    Notes
+    -----
+    As RETURNN's `concat`.
+
+    Examples
+    --------
+    >>> time, labels = vl.Dim("time", lengths=[2, 1]), vl.Dim("labels", lengths=[1, 2])
+    >>> x = vl.Data(np.array([3, 1, 4]), [vl.dims.batch_dim, time])
+    >>> y = vl.Data(np.array([7, 8, 9]), [vl.dims.batch_dim, labels])
+    >>> z = vl.dims.concat((x, time), (y, labels))
+    >>> z, z.to_list(), z.axis(time + labels).lengths
+    (Data([batch(2), time+labels(3)], int64), [[3, 1, 7], [4, 8, 9]], array([3, 3]))
+    """
+    each, at = _parts_of(parts, broadcast)
+    return checked(_concat(each, at, out_dim, "concat"), out_shape)
+
+
+def _parts_of(parts: Sequence[Any], broadcast: bool) -> tuple[list[Data[Any]], list[int]]:
+    if not parts:
+        raise ValueError("concat: there is nothing to concatenate")
+    for i, part in enumerate(parts):
+        if not (isinstance(part, tuple) and len(part) == 2 and is_data(part[0])):
+            raise TypeError(f"concat: part {i}: expected a pair of a Data and a dim of it, got {part!r}")
+    each = [part[0] for part in parts]
+    dims = [x._shape.dims[place(x, axis, f"part {i}")] for i, (x, axis) in enumerate(parts)]
+    if broadcast:
+        for i, x in enumerate(each):
+            for other, own in zip(each, dims, strict=True):
+                for dim in other._shape.dims:
+                    if dim != own and x._shape.find(dim) < 0:
+                        x = expand_dim(x, dim)
+            each[i] = x
+    return each, [x._shape.find(dim) for x, dim in zip(each, dims, strict=True)]
+
+
+def _concat(each: list[Data[Any]], at: list[int], out_dim: Dim | None, op: str) -> Data[Any]:
+    each, k = _in_one_order(each, at)
+    first = each[0]._shape
+    shapes = [x._shape for x in each]
+    dims = [shape.dims[k] for shape in shapes]
+    dim = _sum(dims, out_dim)
+    _check_rest(shapes, k, op)
+
+    values = of_one_kind([x._values for x in each])
+    each = [x if x._values is y else x._like(y) for x, y in zip(each, values, strict=True)]
+    backend = backend_of(*values)
+    ragged = max(shape.ragged for shape in shapes)
+    if k >= ragged and all(shape.ragged == ragged for shape in shapes):
+        axis = k - ragged + 1 if ragged else k
+        result = backend.concat([backend.contiguous(x) for x in values], axis, op)
+        check_lengths(op, dim, first.dims[:k], [sum(shape.extent(k) for shape in shapes)])
+    else:
+        rows = max(ragged, k + 1)
+        levels = [shape.span(k, rows) for shape in shapes]
+        values = [backend.contiguous(rows_of(x, rows)) for x in each]
+        result, level = backend.interleave(values, levels, op)
+        if rows > k + 1:
+            level = Level.from_lengths(np.sum([shape.span(k, k + 1).lengths for shape in shapes], axis=0))
+        check_lengths(op, dim, first.dims[:k], level)
+    joined = with_dims(each[0], k, result, [dim], _behind(shapes, k, dim))
+    facts = each[0]._facts
+    for x in each[1:]:
+        facts = agreed(facts, x._facts)
+    if facts is not NO_FACTS:
+        new = [dim if said in dims else said for said in (facts.time_dim, facts.feature_dim)]
+        joined._facts = facts._replace(name=None, time_dim=new[0], feature_dim=new[1])
+    return joined
+
+
+def _behind(shapes: Sequence[Shape], k: int, dim: Dim) -> list[Dim]:
+    """The dims behind the one that is joined along; those over it have the lengths of all parts."""
+    behind = list(shapes[0].dims[k + 1 :])
+    for j in range(k + 1, shapes[0].rank):
+        if any(shape.dims[k] in shape.dims[j].over for shape in shapes):
+            lengths = [_over(lengths_of(shape.dims[j]), shape.dims[k]) for shape in shapes]
+            at = [x._shape.find(shape.dims[k]) for x, shape in zip(lengths, shapes, strict=True)]
+            joined = _concat(lengths, at, dim, "concat")
+            behind[j - k - 1] = behind[j - k - 1]._bound(joined._values.reshape(-1), joined._shape.dims)
+    return behind
+
+
+def _over(lengths: Data[Any], dim: Dim) -> Data[Any]:
+    return lengths if lengths._shape.find(dim) >= 0 else expand_dim(lengths, dim)
+
+
+def _sum(dims: Sequence[Dim], out_dim: Dim | None) -> Dim:
+    if out_dim is not None:
+        return named(dims[0], out_dim, [lengths_of(dim) for dim in dims])
+    total = dims[0]
+    for dim in dims[1:]:
+        total = total + dim
+    return total
+
+
+def _in_one_order(each: list[Data[Any]], at: list[int]) -> tuple[list[Data[Any]], int]:
+    """The parts with the dims of all in one order, and where the dim is along which they are joined."""
+    if all(_is_laid_alike(x._shape, each[0]._shape, k, at[0]) for x, k in zip(each, at, strict=True)):
+        return each, at[0]
+    rests = [[dim for j, dim in enumerate(x._shape.dims) if j != k] for x, k in zip(each, at, strict=True)]
+    for i, rest in enumerate(rests):
+        if len(rest) != len(rests[0]) or any(dim not in rests[0] for dim in rest):
+            texts = describe(each[0].dims), describe(each[i].dims)
+            raise ValueError(
+                f"concat: part {i} has the dims {texts[1]}, the first {texts[0]}: beside the one that each "
+                "is joined along they have to be the same; say broadcast=True to repeat one over others"
+            )
+    orders = [(rest, k) for rest, k in zip(rests, at, strict=True)]
+    outer = [
+        dim
+        for dim in rests[0]
+        if not any(_is_inside(dim, x._shape, k) for x, k in zip(each, at, strict=True))
+    ]
+    inner = [dim for dim in rests[0] if dim not in outer]
+    orders.append(([*outer, *inner], len(outer)))
+    for rest, k in orders:
+        lined_up = []
+        for x, own in zip(each, at, strict=True):
+            dims = [x._shape.dims[x._shape.find(dim)] for dim in rest]
+            dims.insert(k, x._shape.dims[own])
+            if Shape.arranged(dims) != tuple(range(len(dims))):
+                break
+            lined_up.append(dims)
+        if len(lined_up) == len(each):
+            return [_laid(x, dims) for x, dims in zip(each, lined_up, strict=True)], k
+    raise ValueError(f"concat: {' and '.join(describe(x.dims) for x in each)} nest in no common order")
+
+
+def _is_laid_alike(a: Shape, b: Shape, k: int, at: int) -> bool:
+    """Whether the dims of two shapes, but for the one that is joined along, are in one order."""
+    if a is b:
+        return True
+    dims, others = a.dims, b.dims
+    return (
+        k == at and len(dims) == len(others) and dims[:k] == others[:k] and dims[k + 1 :] == others[k + 1 :]
+    )
+
+
+def _is_inside(dim: Dim, shape: Shape, k: int) -> bool:
+    """Whether a dim is over the dim k, or over one that is."""
+    own = shape.dims[shape.find(dim)]
+    return any(over == shape.dims[k] or _is_inside(over, shape, k) for over in own.over)
+
+
+def _laid(x: Data[Any], dims: list[Dim]) -> Data[Any]:
+    target = Shape(dims)
+    if target is x._shape:
+        return x
+    laid = x._like(moved(x, target))
+    laid._shape, laid._order = target, order_of(target, x.dims)
+    return laid
+
+
+def _check_rest(shapes: Sequence[Shape], k: int, op: str) -> None:
+    """Refuse dims that have other lengths in one part than in the first; those over the dim k may."""
+    first = shapes[0]
+    for i, shape in enumerate(shapes[1:], 1):
+        for j, dim in enumerate(shape.dims):
+            inside = first.dims[k] in first.dims[j].over or shape.dims[k] in dim.over
+            if j == k or inside or dim.level is first.dims[j].level:
+                continue
+            a: Any = first.dims[j].level
+            b: Any = dim.level
+            if a == b:
+                continue
+            if len(a) != len(b):
+                text = f"has {len(b)} rows in part {i} and {len(a)} in the first"
+            else:
+                row = int((a.lengths != b.lengths).argmax())
+                text = f"is {b.lengths[row]} long in row {row} of part {i}, and {a.lengths[row]} in the first"
+            raise LengthMismatchError(f"{op}: '{dim.name}' {text}")
+
+
+def split(
+    x: Data[Any],
+    axis: Axis,
+    dims: Sequence[Dim],
+    *,
+    out_shapes: Sequence[OutShape] | None = None,
+) -> list[Data[Any]]:
+    """The pieces of a dim, one behind the other: the way back from `concat`.
+
+    Parameters
+    ----------
+    x
+        Values of any dtype.
+    axis
+        The dim that is cut.
+    dims
+        A Dim for each piece; their lengths add up to those of the dim in each row. One may have none, and
+        gets what is left.
+    out_shapes
+        The dims that are expected, of each piece.
+
+    Returns
+    -------
+    list of Data
+        One for each of `dims`, which stands in the place of the dim that is cut. Pieces of an axis are views.
+
+    Raises
+    ------
+    LengthMismatchError
+        They do not add up; row and numbers are named.
+    ValueError
+        More than one without lengths.
+    IndexError
+        A dim that is not there.
+    OutShapeError
+        Other dims than expected.
+
+    Notes
+    -----
+    As RETURNN's `split`.
+
+    Examples
+    --------
+    >>> x = vl.Data(np.array([3, 1, 7, 4, 8]), [vl.dims.batch_dim, vl.Dim("time", lengths=[3, 2])])
+    >>> head, rest = vl.dims.split(x, "T", [vl.Dim("head", lengths=[1, 2]), vl.Dim("rest")])
+    >>> head.to_list(), rest, rest.to_list()
+    ([[3], [4, 8]], Data([batch(2), rest(0 to 2)], int64), [[1, 7], []])
+    """
+    from varlen.dims.make import check_dims
+
+    k = place(x, axis)
+    moving = x._shape.dims[k]
+    each = check_dims(dims)
+    unbound = [i for i, dim in enumerate(each) if not dim.is_defined]
+    if len(unbound) > 1:
+        raise ValueError(
+            f"dims: {quoted([each[i] for i in unbound], 'and')} have no lengths; one may be without"
+        )
+    known = [as_amount(dim, "dims") for dim in each if dim.is_defined]
+    shape, (whole, *counts) = together([lengths_of(moving), *known])
+    total = sum(counts) if counts else np.zeros_like(whole)
+    wrong: Any = total > whole if unbound else total != whole
+    if wrong.any():
+        row = int(wrong.argmax())
+        texts = " + ".join(str(count[row]) for count in counts)
+        raise LengthMismatchError(
+            f"dims: '{moving.name}' is {whole[row]} long in row {row}, but the pieces are {texts}"
+        )
+    if unbound:
+        counts.insert(unbound[0], whole - total)
+        rest = made(counts[unbound[0]].reshape(shape.array_shape), shape)
+        each[unbound[0]] = named(moving, each[unbound[0]], [rest])
+    pieces = []
+    begin = np.zeros_like(whole)
+    for dim, count in zip(each, counts, strict=True):
+        first, size = (made(part.reshape(shape.array_shape), shape) for part in (begin, count))
+        pieces.append(cut(x, k, first, size, 1, dim))
+        begin = begin + count
+    if out_shapes is not None:
+        if len(out_shapes) != len(pieces):
+            raise ValueError(f"out_shapes: {len(out_shapes)} of them for {len(pieces)} pieces")
+        for piece, out_shape in zip(pieces, out_shapes, strict=True):
+            checked(piece, out_shape)
+    return pieces
+
+
+def stack(xs: Sequence[Data[Any]], dim: Dim | None = None, *, out_shape: OutShape | None = None) -> Data[Any]:
+    """Several Data along a new dim, which comes first.
+
+    Parameters
+    ----------
+    xs
+        At least one; all have the same dims, in any order, with the same lengths.
+    dim
+        The new Dim, of as many positions; a new one called "stack" if nothing is said.
+    out_shape
+        The dims that are expected.
+
+    Returns
+    -------
+    Data
+        The new dim, and those of the first in its order.
+
+    Raises
+    ------
+    ValueError
+        Nothing to stack; other dims; a dim that is there already.
+    LengthMismatchError
+        Other lengths; a Dim that counts more or fewer.
+    TypeError
+        Something that is no Data.
+    OutShapeError
+        Other dims than expected.
+
+    Notes
+    -----
+    As RETURNN's `stack`.
+
+    Examples
+    --------
+    >>> x = vl.Data(np.array([3, 1, 4]), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
+    >>> vl.dims.stack([x, -x], vl.Dim("sign", 2))
+    Data([sign(2), batch(2), time(1 to 2)], int64)
+    """
+    each = list(xs)
+    if not each:
+        raise ValueError("stack: there is nothing to stack")
+    for i, x in enumerate(each):
+        if not is_data(x):
+            raise TypeError(f"stack: part {i}: expected a Data, got {type(x).__name__}")
+        if x.dims_set != each[0].dims_set or x.ndim != each[0].ndim:
+            texts = describe(x.dims), describe(each[0].dims)
+            raise ValueError(f"stack: part {i} has the dims {texts[0]}, the first {texts[1]}")
+    one = Dim(1, name="stack")
+    several = Dim(len(each), name="stack") if dim is None else dim
+    if each[0]._shape.find(several) >= 0:
+        raise ValueError(f"dim: '{several.name}' is in {describe(each[0].dims)} already")
+    parts = []
+    for x in each:
+        shape = Shape([one, *x._shape.dims])
+        order = None if x._order is None else (0, *[j + 1 for j in x._order])
+        parts.append(made(x._values.reshape(shape.array_shape), shape, order, x._facts))
+    return checked(_concat(parts, [0] * len(each), several, "stack"), out_shape)

@@ -1,0 +1,335 @@
+"""Convolutions along a dim, whose rows end where they end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen._core import Dim, Level, Shape
+from varlen.arguments import as_int
+from varlen.backends import backend_of
+from varlen.dims.amounts import check_lengths, named
+from varlen.dims.axes import describe, place
+from varlen.dims.base import NO_FACTS, is_data, made
+from varlen.dims.out_shape import checked
+from varlen.dims.place import aligned, along, lengths_of, moved, order_of, rows_of
+from varlen.dims.window import Windows
+
+if TYPE_CHECKING:
+    from varlen.dims.axes import Axis
+    from varlen.dims.data import Data
+    from varlen.dims.out_shape import OutShape
+
+
+def conv_out_dim(
+    dim: Dim, filter: Dim | int, *, stride: int = 1, dilation: int = 1, padding: str | int = "valid"
+) -> Dim:
+    """The dim of what a convolution or a pooling gives, before anything runs.
+
+    Parameters
+    ----------
+    dim
+        The dim that the filter goes along.
+    filter
+        The filter's size, or a Dim of it.
+    stride
+        How far apart the places of the filter are.
+    dilation
+        How far apart the positions are that one place reads.
+    padding
+        "same", "valid", or how many positions more there are at both ends.
+
+    Returns
+    -------
+    Dim
+        "same": the dim; "valid": the dim without the positions on which the filter cannot be centred; with a
+        stride `ceildiv_right(stride)` of that.
+
+    Raises
+    ------
+    ValueError
+        A size, stride or dilation below 1; an unknown padding.
+
+    Notes
+    -----
+    As RETURNN's `make_conv_out_spatial_dims`.
+
+    Examples
+    --------
+    >>> time = vl.Dim("time", lengths=[5, 3, 0])
+    >>> vl.dims.conv_out_dim(time, 3).lengths
+    array([3, 1, 0])
+    >>> vl.dims.conv_out_dim(time, 3, stride=2, padding=1) == time.ceildiv_right(2)
+    True
+    """
+    size = filter.max_size() if type(filter) is Dim else filter
+    return Windows(size, stride, dilation, padding).out_dim(dim)  # type: ignore[arg-type]
+
+
+def conv1d(
+    x: Data[Any],
+    filter: Data[Any],
+    axis: Axis,
+    in_dim: Dim,
+    out_dim: Dim,
+    *,
+    stride: int = 1,
+    dilation: int = 1,
+    padding: str | int = "valid",
+    groups: int = 1,
+    bias: Data[Any] | None = None,
+    out_spatial_dim: Dim | None = None,
+    out_shape: OutShape | None = None,
+) -> Data[Any]:
+    """A convolution along one dim, as networks have it: the filter is not reversed.
+
+    Parameters
+    ----------
+    x
+        Numbers with channels.
+    filter
+        Weights over three dims: `in_dim`, `out_dim`, and the positions of the filter. With groups, over
+        `in_dim // groups` or `in_dim.div_left(groups)`.
+    axis
+        The dim that the filter goes along. Other dims of `x` stay.
+    in_dim
+        The channels that come in.
+    out_dim
+        The channels that go out; may equal `in_dim`.
+    stride
+        How far apart the places of the filter are.
+    dilation
+        How far apart the positions are that one place reads.
+    padding
+        "valid": the filter stays in the row. "same": it is centred on every `stride`-th position; 0 stands
+        where it reaches out. An int: so many zeros at both ends of the row.
+    groups
+        Channels are cut into so many runs, each of which sees its own only.
+    bias
+        A number for each of `out_dim`, added at the end.
+    out_spatial_dim
+        The dim of the result under another name; one without lengths gets them. Else it is what
+        `conv_out_dim` says.
+    out_shape
+        The dims that are expected.
+
+    Returns
+    -------
+    Data
+        With the dim of the places in the place of the dim, and `out_dim` in that of `in_dim`. As no row is
+        padded beside its own end, each is what it is alone.
+
+    Raises
+    ------
+    ValueError
+        A filter of other dims; a stride, dilation or number of groups below 1, or groups that do not divide
+        the channels; a dim that others are over.
+    IndexError
+        A dim that is not there.
+    OutShapeError
+        Other dims than expected.
+
+    Notes
+    -----
+    As RETURNN's `conv`, in one dimension.
+
+    Examples
+    --------
+    >>> time, one, taps = vl.Dim("time", lengths=[3, 1]), vl.Dim("one", 1), vl.Dim("taps", 2)
+    >>> x = vl.Data(np.array([[3.0], [1.0], [4.0], [5.0]]), [vl.dims.batch_dim, time, one])
+    >>> out = vl.Dim("out", 1)
+    >>> filter = vl.Data(np.array([[[-1.0]], [[1.0]]]), [taps, one, out])
+    >>> vl.dims.conv1d(x, filter, time, one, out)
+    Data([batch(2), time-1(0 to 2), out(1)], float64)
+    >>> vl.dims.conv1d(x, filter, time, one, out).values.ravel()
+    array([-2.,  3.])
+    """
+    x, k, weights, size, new = _operands(x, filter, axis, in_dim, out_dim, as_int(groups, "groups", 1))
+    windows = Windows(size, stride, dilation, padding)
+    dim = x._shape.dims[k]
+    out = named(windows.out_dim(dim), out_spatial_dim, [windows.count(dim)])
+    level = x._shape.span(k, k + 1)
+    check_lengths("conv1d", out, x._shape.dims[:k], windows.counts(level.lengths))
+    values = backend_of(x._values).contiguous(rows_of(x, k + 1))
+    patches = windows.of_rows(values, level)  # (places, size, others, channels)
+    result = _product(patches, weights, groups)
+    return checked(_with_channels(x, k, result, out, new, bias), out_shape)
+
+
+def transposed_conv1d(
+    x: Data[Any],
+    filter: Data[Any],
+    axis: Axis,
+    in_dim: Dim,
+    out_dim: Dim,
+    *,
+    stride: int = 1,
+    padding: str = "valid",
+    bias: Data[Any] | None = None,
+    out_spatial_dim: Dim | None = None,
+    out_shape: OutShape | None = None,
+) -> Data[Any]:
+    """The gradient of a convolution: each position gives a copy of the filter, `stride` apart, added up.
+
+    Parameters
+    ----------
+    x
+        Numbers with channels.
+    filter
+        Weights over three dims: `in_dim`, `out_dim`, and the positions of the filter.
+    axis
+        The dim that grows.
+    in_dim, out_dim
+        The channels that come in and go out.
+    stride
+        How far apart copies of the filter are.
+    padding
+        "valid": whole filters stay. "same": each row is `stride` times as long, cut at both ends.
+    bias
+        A number for each of `out_dim`, added at the end.
+    out_spatial_dim
+        The dim of the result under another name; one without lengths gets them. Else it is dim * stride for
+        "same", and dim * stride + (size - stride) for "valid".
+    out_shape
+        The dims that are expected.
+
+    Returns
+    -------
+    Data
+        With the longer dim in the place of the dim, and `out_dim` in that of `in_dim`.
+
+    Raises
+    ------
+    ValueError
+        A filter of other dims, a stride below 1, an unknown padding; a dim that others are over.
+    IndexError
+        A dim that is not there.
+    OutShapeError
+        Other dims than expected.
+
+    Notes
+    -----
+    As RETURNN's `transposed_conv`, in one dimension.
+
+    Examples
+    --------
+    >>> time, one, taps = vl.Dim("time", lengths=[2, 1]), vl.Dim("one", 1), vl.Dim("taps", 3)
+    >>> x = vl.Data(np.array([[1.0], [10.0], [5.0]]), [vl.dims.batch_dim, time, one])
+    >>> out = vl.Dim("out", 1)
+    >>> filter = vl.Data(np.ones((3, 1, 1)), [taps, one, out])
+    >>> y = vl.dims.transposed_conv1d(x, filter, time, one, out, stride=2)
+    >>> y, y.values.ravel()
+    (Data([batch(2), time*2+1(3 to 5), out(1)], float64), array([ 1.,  1., 11., 10., 10.,  5.,  5.,  5.]))
+    """
+    if padding not in ("same", "valid"):
+        raise ValueError(f"padding: expected 'same' or 'valid', got {padding!r}")
+    step = as_int(stride, "stride", 1)
+    x, k, weights, size, new = _operands(x, filter, axis, in_dim, out_dim, 1)
+    dim = x._shape.dims[k]
+    more = max(size - step, 0)
+    left = more // 2 if padding == "same" else 0
+    more = 0 if padding == "same" else more
+    count = lengths_of(dim)
+    out = (dim if step == 1 else dim * step) + more
+    out = named(out, out_spatial_dim, [count._like(count._values * step + more)])
+    level = x._shape.span(k, k + 1)
+    lengths = level.lengths * step + more
+    check_lengths("transposed_conv1d", out, x._shape.dims[:k], lengths)
+    backend = backend_of(x._values)
+    values = backend.contiguous(rows_of(x, k + 1))
+    mid, channels = tuple(values.shape[1:-1]), weights.shape[2]
+    copies = values @ backend.transpose(weights, (1, 0, 2)).reshape((weights.shape[1], size * channels))
+    copies = copies.reshape((len(values), *mid, size, channels))
+    axes = (0, len(mid) + 1, *range(1, len(mid) + 1), len(mid) + 2)
+    copies = backend.contiguous(backend.transpose(copies, axes)).reshape((len(values) * size, *mid, channels))
+    longer = Level.from_lengths(lengths)
+    ids = level.row_ids
+    first = (np.arange(level.total) - level.offsets[:-1][ids]) * step - left
+    i = (first[:, None] + np.arange(size)).reshape(-1)
+    is_there = (i >= 0) & (i < np.repeat(lengths[ids], size))
+    places = np.repeat(longer.offsets[:-1][ids], size) + i
+    if not is_there.all():
+        copies, places = backend.take_rows(copies, np.flatnonzero(is_there)), places[is_there]
+    table = backend.zeros(copies, (longer.total, *mid, channels))
+    result = backend.added(table, copies, places)
+    return checked(_with_channels(x, k, result, out, new, bias), out_shape)
+
+
+def _operands(
+    x: Data[Any], filter: Data[Any], axis: Axis, in_dim: Dim, out_dim: Dim, groups: int
+) -> tuple[Data[Any], int, Any, int, Dim]:
+    """The input with its channels last, the dim that is gone along, and weights (size, in, out)."""
+    if not is_data(filter):
+        raise TypeError(f"filter: expected a Data, got {type(filter).__name__}")
+    dim = x._shape.dims[place(x, axis)]
+    channels = x._shape.find(in_dim)
+    if channels < 0:
+        raise IndexError(f"in_dim: '{in_dim.name}' is not among {describe(x.dims)}")
+    if dim == in_dim:
+        raise ValueError(f"axis: '{dim.name}' has the channels, the filter goes along another dim")
+    count = x._shape.extent(channels)
+    if count % groups:
+        raise ValueError(f"groups: {groups} do not divide the {count} positions of '{in_dim.name}'")
+    there = filter._shape.dims
+    few = [in_dim] if groups == 1 else [in_dim // groups, in_dim.div_left(groups)]
+    comes = next((filter._shape.find(each) for each in few if filter._shape.find(each) >= 0), -1)
+    goes = next((j for j, each in enumerate(there) if j != comes and each == out_dim), -1)
+    if len(there) != 3 or min(comes, goes) < 0:
+        raise ValueError(
+            f"filter: expected '{few[0].name}', '{out_dim.name}' and the positions of the filter, "
+            f"got {describe(filter.dims)}"
+        )
+    if groups > 1 and filter._shape.extent(goes) % groups:
+        raise ValueError(f"groups: {groups} do not divide the positions of '{out_dim.name}'")
+    taps = 3 - comes - goes
+    weights = moved(filter, Shape([there[taps], there[comes], there[goes]]))
+    order = [*[each for j, each in enumerate(x._shape.dims) if j != channels], x._shape.dims[channels]]
+    target = Shape(order)
+    if target is not x._shape:
+        laid = x._like(moved(x, target))
+        laid._shape, laid._order = target, order_of(target, x.dims)
+        x = laid
+    x, k = along(x, x._shape.find(dim))
+    if not isinstance(x._values, np.ndarray) and isinstance(weights, np.ndarray):
+        weights = backend_of(x._values).like(weights, x._values)
+    new = there[goes]
+    new = new if not new.match_priority else new.copy(match_priority=0)
+    return x, k, weights, filter._shape.extent(taps), new
+
+
+def _product(patches: Any, weights: Any, groups: int) -> Any:
+    """(places, size, others, channels) times (size, channels, out): (places, others, out)."""
+    backend = backend_of(patches, weights)
+    count, size, *mid, channels = tuple(patches.shape)
+    out = weights.shape[2]
+    if mid:
+        axes = (0, *range(2, 2 + len(mid)), 1, 2 + len(mid))
+        patches = backend.transpose(patches, axes)
+    if groups == 1:
+        rows = patches.reshape((count * int(np.prod(mid)), size * channels))
+        return (rows @ weights.reshape((size * channels, out))).reshape((count, *mid, out))
+    few = channels // groups
+    rows = patches.reshape((count * int(np.prod(mid)), size, groups, few))
+    rows = backend.transpose(rows, (2, 0, 1, 3)).reshape((groups, -1, size * few))
+    each = backend.transpose(weights.reshape((size, few, groups, out // groups)), (2, 0, 1, 3))
+    result = rows @ each.reshape((groups, size * few, out // groups))
+    return backend.transpose(result, (1, 0, 2)).reshape((count, *mid, out))
+
+
+def _with_channels(
+    x: Data[Any], k: int, values: Any, out: Dim, channels: Dim, bias: Data[Any] | None
+) -> Data[Any]:
+    dims = list(x._shape.dims)
+    gone = {dims[k]: out, dims[-1]: channels}
+    dims[k], dims[-1] = out, channels
+    shape = Shape(dims)
+    if bias is not None:
+        if not is_data(bias) or bias._shape.rank != 1 or bias._shape.find(channels) < 0:
+            raise ValueError(f"bias: expected numbers over '{channels.name}', got {bias!r}")
+        values = values + aligned(bias._values, bias._shape, Shape([channels]))
+    facts = x._facts
+    if facts is not NO_FACTS:
+        said = [gone.get(each, each) for each in (facts.time_dim, facts.feature_dim)]  # type: ignore[arg-type]
+        facts = facts._replace(name=None, sparse_dim=None, time_dim=said[0], feature_dim=said[1])
+    return made(values.reshape(shape.array_shape), shape, x._order, facts)

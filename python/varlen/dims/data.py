@@ -1,0 +1,994 @@
+"""Values over dims."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen._core import Dim
+from varlen.backends import backend_of
+from varlen.backends.values import ArrayT
+from varlen.dims import axes as _axes
+from varlen.dims import export, joint_data, make, named_arrays, out_shape, show
+from varlen.dims.base import NO_FACTS, DataBase, Facts, given_by_operations, positions_or_none
+from varlen.dims.combine import compatible_to, operands
+from varlen.dims.computing import Computing
+
+if TYPE_CHECKING:
+    import xarray
+    from numpy.typing import DTypeLike, NDArray
+
+    from varlen.dims.axes import Axis
+    from varlen.dims.beam import Beam
+    from varlen.dims.out_shape import OutShape
+    from varlen.types import Ragged
+
+_Operation = Callable[[Any, Any], Any]
+_new = object.__new__
+
+
+def _binary(name: str, function: _Operation, reflected: bool = False) -> Any:
+    def method(self: Data[Any], other: Any) -> Any:
+        if (
+            type(other) is Data
+            and other._shape is self._shape
+            and self._facts is other._facts is NO_FACTS
+            and type(self._values) is type(other._values)
+        ):
+            data: Data[Any] = _new(Data)
+            data._values = function(self._values, other._values)
+            data._shape, data._order, data._facts, data._dense = self._shape, self._order, NO_FACTS, None
+            return data
+        if reflected:
+            return operands(function, other, self, name)
+        return operands(function, self, other, name)
+
+    method.__name__ = method.__qualname__ = f"__{'r' if reflected else ''}{name}__"
+    return method
+
+
+@given_by_operations
+class Data(Computing, DataBase[ArrayT]):
+    """Values over dims: an array or a tensor whose axes have names and lengths, stored without padding.
+
+    Valid positions lie end to end as rows, those of the dim that comes first slowest; dims of one size behind
+    the last one whose lengths differ are axes of a row. What a dim is over comes before it. Operations go by
+    dims and never by the order of axes: operands line up, what lacks a dim is repeated, and no mask is needed
+    as there is nothing to be masked.
+
+    Parameters
+    ----------
+    values
+        An array or a tensor of the valid values: (positions of the dims up to the last ragged one, sizes of
+        those behind it); of dims without ragged ones (size, size, ...). Shared, not copied.
+    dims
+        A Dim for each axis, in the order in which the values lie. Dims without lengths are bound: the batch
+        as those of other dims say, others to the size of their axis.
+    name
+        What messages call it.
+    dtype
+        Values of another dtype are cast.
+    sparse_dim
+        The Dim that integers are positions of: classes, words of a vocabulary.
+    feature_dim, time_dim
+        Which of the dims "F" and "T" stand for, where there could be several.
+    beam
+        The `Beam` that values belong to.
+    available_for_inference
+        False for what only training has, as labels.
+
+    Raises
+    ------
+    ValueError
+        An array of another shape than the dims have, a dim twice, dims without lengths, an integer that
+        sparse_dim does not have.
+    LengthMismatchError
+        Lengths that differ where they have to be the same.
+    TypeError
+        What are no dims; values with a sparse_dim that are no integers.
+
+    Notes
+    -----
+    The named tensor of RETURNN's `Tensor` (formerly `Data`).
+
+    Examples
+    --------
+    >>> time, feature = vl.Dim("time", lengths=[2, 0, 1]), vl.Dim("feature", 2)
+    >>> x = vl.Data(np.arange(6.0).reshape(3, 2), [vl.dims.batch_dim, time, feature])
+    >>> x
+    Data([batch(3), time(0 to 2), feature(2)], float64)
+    >>> x.to_list()
+    [[[0.0, 1.0], [2.0, 3.0]], [], [[4.0, 5.0]]]
+    >>> bias = vl.Data(np.array([10.0, 20.0]), [feature])
+    >>> (x + bias).sum(time).to_list()
+    [[22.0, 44.0], [0.0, 0.0], [14.0, 25.0]]
+    """
+
+    # Operators of NumPy arrays on the left leave it to ours.
+    __array_ufunc__ = None
+    __array_priority__ = 1000
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        # Without this NumPy makes an array of one Python object.
+        raise TypeError(
+            f"{self!r} is no array; take its .values, the valid ones end to end, or its .to_padded()"
+        )
+
+    def __init__(
+        self,
+        values: Any,
+        dims: Sequence[Dim],
+        *,
+        name: str | None = None,
+        dtype: DTypeLike | None = None,
+        sparse_dim: Dim | None = None,
+        feature_dim: Dim | None = None,
+        time_dim: Dim | None = None,
+        beam: Beam | None = None,
+        available_for_inference: bool = True,
+    ) -> None:
+        values = backend_of(values).as_array(values, "values")
+        if dtype is not None:
+            values = backend_of(values).cast(values, dtype, "dtype")
+        self._shape = make.bound_dims(values, dims)
+        self._values, self._order, self._dense = values, None, None
+        self._facts = NO_FACTS
+        facts = Facts(name, sparse_dim, feature_dim, time_dim, beam, available_for_inference)
+        if facts != NO_FACTS:
+            self._facts = make.check_facts(self, facts)
+
+    # Made of something else. Each is told in make.py.
+
+    @classmethod
+    def from_list(cls, rows: Any, dims: Sequence[Dim], **facts: Any) -> Data[NDArray[Any]]:
+        """Nested lists, or lists of arrays, one level for each dim.
+
+        Parameters
+        ----------
+        rows
+            Lists of numbers, arrays or tensors.
+        dims
+            A Dim for each level, the outermost first. Those without lengths are bound to those of the lists,
+            over the dims before them that have no fixed size; those with lengths are checked.
+        **facts
+            `name`, `dtype`, `sparse_dim`, `feature_dim`, `time_dim`, `beam`, `available_for_inference`, as
+            `Data` takes them.
+
+        Returns
+        -------
+        Data
+            Dims of one size lie behind those whose lengths differ.
+
+        Raises
+        ------
+        ValueError
+            Lists that are nested deeper or less deep.
+        LengthMismatchError
+            Other lengths than a dim has, naming the row.
+
+        Examples
+        --------
+        >>> time = vl.Dim("time")
+        >>> x = vl.Data.from_list([[3, 1], [], [4]], [vl.dims.batch_dim, time])
+        >>> x, x.axis(time).lengths
+        (Data([batch(3), time(0 to 2)], int64), array([2, 0, 1]))
+        """
+        return make.from_list(rows, dims, **facts)
+
+    @classmethod
+    def from_padded(cls, block: Any, dims: Sequence[Dim], *, side: str = "right", **facts: Any) -> Data[Any]:
+        """A rectangle with an axis for each dim, in any order. Its padding is dropped, and never read.
+
+        Parameters
+        ----------
+        block
+            An array or a tensor.
+        dims
+            A Dim for each axis; those whose lengths differ are bound to them.
+        side
+            "right", or "left" where the rows of each dim end together.
+        **facts
+            As those of `from_list`.
+
+        Returns
+        -------
+        Data
+            A copy of the valid values.
+
+        Raises
+        ------
+        ValueError
+            Another number of axes, a dim without lengths.
+        LengthMismatchError
+            An axis that is shorter than a dim.
+
+        Examples
+        --------
+        >>> time = vl.Dim("time", lengths=[2, 1])
+        >>> vl.Data.from_padded(np.array([[3, 4], [1, 9]]), [time, vl.dims.batch_dim]).to_list()
+        Traceback (most recent call last):
+        ValueError: a dim comes before what it is over: [time(1 to 2), batch(2)]
+        >>> vl.Data.from_padded(np.array([[3, 4], [1, 9]]), [time, vl.dims.batch_dim]).batch_major().to_list()
+        [[3, 1], [4]]
+        """
+        return make.from_padded(block, dims, side, **facts)
+
+    @classmethod
+    def from_packed(cls, values: ArrayT, dims: Sequence[Dim], **facts: Any) -> Data[ArrayT]:
+        """Valid values that lie end to end, as `Data` itself takes them; nothing is copied.
+
+        Parameters
+        ----------
+        values, dims, **facts
+            As those of `Data`.
+
+        Returns
+        -------
+        Data
+            Of these values.
+
+        Examples
+        --------
+        >>> time = vl.Dim("time", lengths=[2, 1])
+        >>> vl.Data.from_packed(np.array([3, 1, 4]), [vl.dims.batch_dim, time]).to_list()
+        [[3, 1], [4]]
+        """
+        return cls(values, dims, **facts)
+
+    @classmethod
+    def from_ragged(cls, ragged: Ragged[ArrayT], dims: Sequence[Dim], **facts: Any) -> Data[ArrayT]:
+        """A Ragged: the first dim counts its sequences, one dim goes by each level and by each axis of a row.
+
+        Parameters
+        ----------
+        ragged
+            A `Ragged`, whose values and levels are shared.
+        dims
+            Those without lengths are bound to the levels.
+        **facts
+            As those of `from_list`.
+
+        Returns
+        -------
+        Data
+            Of the same values.
+
+        Raises
+        ------
+        ValueError
+            Another number of dims.
+        LengthMismatchError
+            Other lengths than a dim has, naming the row.
+
+        Examples
+        --------
+        >>> r = vl.Ragged([3, 1, 4], [2, 1])
+        >>> x = vl.Data.from_ragged(r, [vl.dims.batch_dim, vl.Dim("time")])
+        >>> x, x.values is r.values
+        (Data([batch(2), time(1 to 2)], int64), True)
+        """
+        return make.from_ragged(ragged, dims, **facts)
+
+    @classmethod
+    def from_joint(cls, joint: Any, key: str, dims: Sequence[Dim] | None = None) -> Data[Any]:
+        """One key of a joint dict; `DataDict.from_joint` makes Data of all, which share their dims.
+
+        Parameters
+        ----------
+        joint
+            A `JointNestedRaggedTensorDict`.
+        key
+            One of its keys.
+        dims
+            One for the rows and one for each level.
+
+        Returns
+        -------
+        Data
+            Of the same values.
+
+        Raises
+        ------
+        KeyError
+            There is no such key.
+
+        Examples
+        --------
+        >>> J = vl.JointNestedRaggedTensorDict({"code": [[1, 2], [3]]})
+        >>> vl.Data.from_joint(J, "code")
+        Data('code', [batch(2), dim1(1 to 2)], uint8)
+        """
+        found = joint_data.from_joint(joint, dims)
+        if key not in found:
+            raise KeyError(f"key: {key!r} is not one of {list(found)}")
+        return found[key]
+
+    @classmethod
+    def from_xarray(cls, array: Any, dims: Sequence[Dim] = (), **facts: Any) -> Data[NDArray[Any]]:
+        """A DataArray of xarray. Its padding is dropped, and never read.
+
+        Parameters
+        ----------
+        array
+            A `xarray.DataArray`.
+        dims
+            Dims for axes of their names. Other axes get new dims: of the lengths that a coordinate
+            "NAME_lengths" tells, else of their size; labels of strings are their vocabulary.
+        **facts
+            As those of `from_list`.
+
+        Returns
+        -------
+        Data
+            A copy of the valid values.
+
+        Raises
+        ------
+        ValueError
+            A dim that names no axis.
+        LengthMismatchError
+            An axis that is shorter than a dim.
+
+        Examples
+        --------
+        >>> try:
+        ...     array = vl.Data(np.zeros(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])]).to_xarray()
+        ... except ImportError:
+        ...     pass
+        ... else:
+        ...     assert vl.Data.from_xarray(array).lengths("time").tolist() == [2, 1]
+        """
+        return named_arrays.from_xarray(array, dims, **facts)
+
+    def to_xarray(self, fill: Any = None) -> xarray.DataArray:
+        """A DataArray of xarray: a rectangle, with a coordinate "NAME_lengths" for each dim that needs it.
+
+        Parameters
+        ----------
+        fill
+            What stands where there is nothing; by default NaN, and 0 where there is no NaN.
+
+        Returns
+        -------
+        xarray.DataArray
+            Its dims have the names of these.
+
+        Raises
+        ------
+        ImportError
+            xarray is not installed.
+        ValueError
+            Two dims of one name.
+
+        Examples
+        --------
+        >>> try:
+        ...     array = vl.Data(np.zeros(2), [vl.Dim("two", 2)]).to_xarray()
+        ... except ImportError:
+        ...     pass
+        ... else:
+        ...     assert array.dims == ("two",)
+        """
+        array: xarray.DataArray = named_arrays.to_xarray(self, fill)
+        return array
+
+    @property
+    def batch_dim(self) -> Dim | None:
+        """Its dim of the batch, or None."""
+        return _axes.one_or_none(self, "B")
+
+    @property
+    def time_dim(self) -> Dim | None:
+        """What "T" stands for: the one that was named, else the only one whose lengths differ; None without.
+
+        Raises
+        ------
+        AmbiguousAxisError
+            There are several, and none was named.
+        """
+        return _axes.one_or_none(self, "T")
+
+    @property
+    def feature_dim(self) -> Dim | None:
+        """What "F" stands for: the one that was named, else the only one of a fixed size; None without.
+
+        Raises
+        ------
+        AmbiguousAxisError
+            There are several, and none was named.
+        """
+        return _axes.one_or_none(self, "F")
+
+    def axis(self, axis: Axis) -> Dim:
+        """The dim that is meant, with its lengths here.
+
+        Parameters
+        ----------
+        axis
+            A Dim, its name, or words as `axes` takes them.
+
+        Returns
+        -------
+        Dim
+            One of `dims`.
+
+        Raises
+        ------
+        IndexError
+            There is none.
+        AmbiguousAxisError
+            There are several.
+
+        Examples
+        --------
+        >>> time = vl.Dim("time", lengths=[2, 1])
+        >>> x = vl.Data(np.zeros(3), [vl.dims.batch_dim, time])
+        >>> x.axis("T"), x.axis("stag:ti") == time
+        (Dim('time', 2 lengths 1 to 2 over batch), True)
+        """
+        return self._shape.dims[_axes.place(self, axis)]
+
+    def axes(self, axes: Axis | Sequence[Axis]) -> list[Dim]:
+        """The dims that are meant.
+
+        Parameters
+        ----------
+        axes
+            A Dim, a name, a sequence of them, or words: "B" the batch, "T" the time, "F" the features,
+            several as in "BT", "T?" where there may be none, "spatial", "dynamic", "static", "except_batch",
+            "except_time", "*", "dim:8" the one of that size, "stag:enc" the one spatial dim whose name holds
+            the letters, "stag-single:-1:enc" the last of several, "tag:x" the same among all dims.
+
+        Returns
+        -------
+        list of Dim
+            In the order of `dims`, or in that of the sequence.
+
+        Raises
+        ------
+        IndexError
+            One is not there.
+        AmbiguousAxisError
+            Words that should fit one dim fit several.
+
+        Examples
+        --------
+        >>> time, feature = vl.Dim("time", lengths=[2, 1]), vl.Dim("feature", 2)
+        >>> x = vl.Data(np.zeros((3, 2)), [vl.dims.batch_dim, time, feature])
+        >>> x.axes("except_batch") == [time, feature]
+        True
+        """
+        dims = self._shape.dims
+        return [dims[k] for k in _axes.places(self, axes)]
+
+    def lengths(self, axis: Axis = "T") -> NDArray[np.int64]:
+        """How many positions a dim has, for each row of what it is over; int64, read-only.
+
+        Parameters
+        ----------
+        axis
+            A Dim or words for one.
+
+        Returns
+        -------
+        numpy.ndarray
+            In the shape of the dims that it is over; () for one number.
+
+        Examples
+        --------
+        >>> vl.Data(np.zeros(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])]).lengths()
+        array([2, 1])
+        """
+        dim = self.axis(axis)
+        lengths: Any = dim.lengths if dim.is_dynamic else np.asarray(dim.size, np.int64)
+        return lengths  # type: ignore[no-any-return]
+
+    # Forms. Each is told in the file of its name.
+
+    def to_ragged(self) -> Ragged[ArrayT]:
+        """The same values as a Ragged, whose levels are the dims behind the first; nothing is copied.
+
+        Returns
+        -------
+        Ragged
+            The dims in their order, those of one size too up to the last whose lengths differ.
+
+        Raises
+        ------
+        ValueError
+            There is no dim behind the first whose lengths differ, or it comes before what it is over.
+
+        Examples
+        --------
+        >>> x = vl.Data(np.arange(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
+        >>> x.to_ragged().to_list()
+        [[0, 1], [2]]
+        """
+        return export.to_ragged(self)
+
+    def to_list(self) -> list[Any]:
+        """Nested lists, one level for each dim.
+
+        Returns
+        -------
+        list
+            A number of a Data without dims.
+
+        Examples
+        --------
+        >>> vl.Data(np.arange(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])]).to_list()
+        [[0, 1], [2]]
+        """
+        nested: list[Any] = export.to_list(self)
+        return nested
+
+    def to_padded(
+        self, order: Sequence[Axis] | None = None, *, fill: Any = 0, side: str = "right", out: Any = None
+    ) -> ArrayT:
+        """A rectangle with an axis for each dim.
+
+        Parameters
+        ----------
+        order
+            All dims, in the order of the axes; that of `dims` if nothing is said.
+        fill
+            What stands where there is nothing.
+        side
+            "right", or "left" where the rows of each dim end together.
+        out
+            An array of the shape and dtype, C-contiguous: filled and given back.
+
+        Returns
+        -------
+        numpy.ndarray or torch.Tensor
+            A dim whose lengths differ is as long as the longest.
+
+        Examples
+        --------
+        >>> x = vl.Data(np.arange(1, 4), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
+        >>> x.to_padded()
+        array([[1, 2],
+               [3, 0]])
+        >>> x.to_padded(["T", "B"], fill=-1).tolist()
+        [[1, 3], [2, -1]]
+        """
+        padded: Any = export.to_padded(self, order, fill, side, out)
+        return padded  # type: ignore[no-any-return]
+
+    def mask(self, axis: Axis | Sequence[Axis] = "dynamic") -> Data[Any]:
+        """Where a rectangle of the dims has values: True over the dims and those that they are over.
+
+        Parameters
+        ----------
+        axis
+            Dims or words for them.
+
+        Returns
+        -------
+        Data
+            Bools in padded storage.
+
+        Examples
+        --------
+        >>> x = vl.Data(np.arange(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
+        >>> x.mask("T").values
+        array([[ True,  True],
+               [ True, False]])
+        """
+        return export.mask(self, axis)
+
+    def padded(self, fill: Any = 0, side: str = "right") -> Data[ArrayT]:
+        """The same in padded storage: `values` are a rectangle, whose padding no operation reads.
+
+        Parameters
+        ----------
+        fill
+            What stands where there is nothing.
+        side
+            "right" or "left".
+
+        Returns
+        -------
+        Data
+            Whatever is done to it gives packed storage.
+
+        Examples
+        --------
+        >>> x = vl.Data(np.arange(1, 4), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])]).padded()
+        >>> x.values.tolist(), (x + 1).values
+        ([[1, 2], [3, 0]], array([2, 3, 4]))
+        """
+        return export.padded(self, fill, side)
+
+    def packed(self) -> Data[ArrayT]:
+        """The same in packed storage; itself where it is.
+
+        Returns
+        -------
+        Data
+            Of the valid values alone.
+
+        Examples
+        --------
+        >>> x = vl.Data(np.arange(1, 4), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
+        >>> x.packed() is x, x.padded().packed().values
+        (True, array([1, 2, 3]))
+        """
+        return self if self._dense is None else self._like(self._values)
+
+    def masked(self, value: Any, dims: Axis | Sequence[Axis] | None = None) -> Data[ArrayT]:
+        """Padded storage with a value in place of the padding; what is packed has none, and is given back.
+
+        Parameters
+        ----------
+        value
+            What the padding becomes.
+        dims
+            Taken for the sake of code that names them: padding is never read in any dim.
+
+        Returns
+        -------
+        Data
+            In the storage that it has.
+
+        Examples
+        --------
+        >>> x = vl.Data(np.arange(1, 4), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
+        >>> x.padded().masked(-1).values.tolist(), x.masked(-1) is x
+        ([[1, 2], [3, -1]], True)
+        """
+        if dims is not None:
+            _axes.places(self, dims)
+        return self if self._dense is None else self.padded(value, self._dense[2])
+
+    def numpy(self) -> Data[NDArray[Any]]:
+        """The same over arrays of NumPy; memory is shared where it can be.
+
+        Returns
+        -------
+        Data
+            Itself where it has arrays.
+
+        Examples
+        --------
+        >>> x = vl.Data(np.arange(3), [vl.Dim("three", 3)])
+        >>> x.numpy() is x
+        True
+        """
+        values: Any = self._values
+        same: Any = self
+        if not isinstance(values, np.ndarray):
+            same = self._like(backend_of(values).readable(values))
+        return same  # type: ignore[no-any-return]
+
+    def torch(self) -> Data[Any]:
+        """The same over tensors; memory is shared where it can be.
+
+        Returns
+        -------
+        Data
+            Itself where it has tensors.
+
+        Examples
+        --------
+        >>> vl.Data(np.arange(3), [vl.Dim("three", 3)]).torch().values
+        tensor([0, 1, 2])
+        """
+        values: Any = self._values
+        if not isinstance(values, np.ndarray):
+            return self
+        from varlen.backends.torch.memory import tensor_of
+
+        return self._like(tensor_of(values))
+
+    # The order of dims, and their names.
+
+    def transpose(self, order: Sequence[Axis]) -> Data[ArrayT]:
+        """The same with dims in another order. Nothing is moved: it is the order of lists and rectangles.
+
+        Parameters
+        ----------
+        order
+            All of its dims, or words for them.
+
+        Returns
+        -------
+        Data
+            Of the same values.
+
+        Raises
+        ------
+        ValueError
+            Dims that are missing, or twice.
+
+        Examples
+        --------
+        >>> x = vl.Data(np.zeros((2, 3)), [vl.Dim("two", 2), vl.Dim("three", 3)])
+        >>> x.transpose(["dim:3", "dim:2"])
+        Data([three(3), two(2)], float64)
+        """
+        return self._ordered(_axes.every_place(self, order))
+
+    def batch_major(self) -> Data[ArrayT]:
+        """The batch first, the rest as it is.
+
+        Returns
+        -------
+        Data
+            Of the same values.
+
+        Examples
+        --------
+        >>> x = vl.Data(np.zeros((2, 3)), [vl.Dim("two", 2), vl.dims.batch_dim])
+        >>> x.batch_major()
+        Data([batch(3), two(2)], float64)
+        """
+        return self._ordered(_axes.first(self, "B"))
+
+    def time_major(self) -> Data[ArrayT]:
+        """The time first, then the batch, the rest as it is.
+
+        Returns
+        -------
+        Data
+            Of the same values.
+
+        Examples
+        --------
+        >>> x = vl.Data(np.zeros(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
+        >>> x.time_major()
+        Data([time(1 to 2), batch(2)], float64)
+        """
+        return self._ordered(_axes.first(self, "T", "B"))
+
+    def compatible_to(self, dims: Sequence[Dim], *, expand: bool = False) -> Data[ArrayT]:
+        """The same in the order of given dims; with `expand` repeated over those that it lacks.
+
+        Parameters
+        ----------
+        dims
+            All of its dims, and more.
+        expand
+            Whether those that it lacks are added; else they are left out.
+
+        Returns
+        -------
+        Data
+            Its dims in that order.
+
+        Raises
+        ------
+        ValueError
+            It has a dim that is not given.
+
+        Examples
+        --------
+        >>> two, three = vl.Dim("two", 2), vl.Dim("three", 3)
+        >>> x = vl.Data(np.array([1, 2, 3]), [three])
+        >>> x.compatible_to([two, three]), x.compatible_to([two, three], expand=True)
+        (Data([three(3)], int64), Data([two(2), three(3)], int64))
+        """
+        return compatible_to(self, dims, expand)
+
+    def replace_dim(self, old: Axis, new: Dim) -> Data[ArrayT]:
+        """The same values with another dim in the place of one.
+
+        Parameters
+        ----------
+        old
+            A dim that it has, or words for it.
+        new
+            A dim of the same lengths, or one without, which gets them.
+
+        Returns
+        -------
+        Data
+            Of the same values.
+
+        Raises
+        ------
+        LengthMismatchError
+            The lengths differ.
+
+        Examples
+        --------
+        >>> x = vl.Data(np.arange(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
+        >>> x.replace_dim("T", vl.Dim("frames"))
+        Data([batch(2), frames(1 to 2)], int64)
+        """
+        return make.replaced(self, old, new)
+
+    def verify_out_shape(self, expected: OutShape, *, allow_missing_implicit: bool = True) -> Data[ArrayT]:
+        """Itself, if its dims are those that are expected.
+
+        Parameters
+        ----------
+        expected
+            A set or a list of dims; `OptionalDim(dim)` may be missing, `ImplicitDim(dim)` is no axis, but
+            what lengths or `sparse_dim` belong to.
+        allow_missing_implicit
+            Whether implicit dims need not be named.
+
+        Returns
+        -------
+        Data
+            Itself.
+
+        Raises
+        ------
+        OutShapeError
+            A dim is missing, or not expected; both shapes are in the text.
+
+        Examples
+        --------
+        >>> time = vl.Dim("time", lengths=[2, 1])
+        >>> x = vl.Data(np.arange(3), [vl.dims.batch_dim, time])
+        >>> x.verify_out_shape({time, vl.dims.batch_dim}) is x
+        True
+        """
+        out_shape.verify(self, expected, allow_missing_implicit)
+        return self
+
+    def copy(self, *, name: str | None = None, **facts: Any) -> Data[ArrayT]:
+        """The same values under another name, or with other things said of them.
+
+        Parameters
+        ----------
+        name
+            What messages call it.
+        **facts
+            `sparse_dim`, `feature_dim`, `time_dim`, `beam`, `available_for_inference`, as `Data` takes them.
+
+        Returns
+        -------
+        Data
+            Of the same values, which are shared.
+
+        Examples
+        --------
+        >>> vl.Data(np.arange(3), [vl.Dim("three", 3)]).copy(name="places")
+        Data('places', [three(3)], int64)
+        """
+        if name is not None:
+            facts["name"] = name
+        return self._said(**make.check_facts(self, self._facts._replace(**facts))._asdict())
+
+    def cast(self, dtype: DTypeLike) -> Data[Any]:
+        """Values of another dtype.
+
+        Parameters
+        ----------
+        dtype
+            Of NumPy or torch, or its name, for arrays and for tensors.
+
+        Returns
+        -------
+        Data
+            Over the same dims. Numbers are converted as NumPy and torch do it: floats are cut to integers.
+
+        Examples
+        --------
+        >>> x = vl.Data(np.arange(3), [vl.Dim("three", 3)])
+        >>> x.cast("float32").dtype, x.torch().cast("float32").dtype
+        (dtype('float32'), torch.float32)
+        """
+        made = self._like(backend_of(self._values).to_dtype(self._values, dtype))
+        made._facts = positions_or_none(made._values, made._facts)
+        return made
+
+    # Numbers.
+
+    def __bool__(self) -> bool:
+        if self._shape.rank:
+            raise ValueError(
+                f"{self!r}: many values are neither true nor false; reduce them by any() or all()"
+            )
+        return bool(self._values)
+
+    def __float__(self) -> float:
+        return float(self._values.item())
+
+    def __int__(self) -> int:
+        return int(self._values.item())
+
+    def item(self) -> complex:
+        """The number of a Data without dims, or of one position.
+
+        Returns
+        -------
+        int, float, bool or complex
+            As Python has it.
+
+        Examples
+        --------
+        >>> vl.Data(np.arange(3), [vl.Dim("three", 3)]).sum("*").item()
+        3
+        """
+        number: complex = self._values.item()
+        return number
+
+    def apply(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Data[Any]:
+        """A function of one number applied to all of them: `x.apply(np.exp)`, `x.apply(torch.relu)`.
+
+        Parameters
+        ----------
+        function
+            Takes an array or a tensor of any shape, gives one of the same shape.
+        *args, **kwargs
+            More arguments of it.
+
+        Returns
+        -------
+        Data
+            Over the same dims.
+
+        Raises
+        ------
+        ValueError
+            It gave another shape.
+
+        Examples
+        --------
+        >>> x = vl.Data(np.array([1.0, 4.0, 9.0]), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
+        >>> x.apply(np.sqrt).to_list()
+        [[1.0, 2.0], [3.0]]
+        """
+        values: Any = function(self._values, *args, **kwargs)
+        if tuple(values.shape) != tuple(self._values.shape):
+            raise ValueError(
+                f"function: gave the shape {tuple(values.shape)} for {tuple(self._values.shape)}; "
+                "what changes dims is an operation of its own"
+            )
+        return self._map(lambda _: values)
+
+    def __neg__(self) -> Data[ArrayT]:
+        return self._map(operator.neg)
+
+    def __pos__(self) -> Data[ArrayT]:
+        return self
+
+    def __invert__(self) -> Data[ArrayT]:
+        return self._map(operator.invert)
+
+    def __abs__(self) -> Data[Any]:
+        return self._map(abs)
+
+    __add__ = _binary("add", operator.add)
+    __radd__ = _binary("add", operator.add, True)
+    __sub__ = _binary("sub", operator.sub)
+    __rsub__ = _binary("sub", operator.sub, True)
+    __mul__ = _binary("mul", operator.mul)
+    __rmul__ = _binary("mul", operator.mul, True)
+    __truediv__ = _binary("truediv", operator.truediv)
+    __rtruediv__ = _binary("truediv", operator.truediv, True)
+    __floordiv__ = _binary("floordiv", operator.floordiv)
+    __rfloordiv__ = _binary("floordiv", operator.floordiv, True)
+    __mod__ = _binary("mod", operator.mod)
+    __rmod__ = _binary("mod", operator.mod, True)
+    __pow__ = _binary("pow", operator.pow)
+    __rpow__ = _binary("pow", operator.pow, True)
+    __and__ = _binary("and", operator.and_)
+    __rand__ = _binary("and", operator.and_, True)
+    __or__ = _binary("or", operator.or_)
+    __ror__ = _binary("or", operator.or_, True)
+    __xor__ = _binary("xor", operator.xor)
+    __rxor__ = _binary("xor", operator.xor, True)
+    __lt__ = _binary("lt", operator.lt)
+    __le__ = _binary("le", operator.le)
+    __gt__ = _binary("gt", operator.gt)
+    __ge__ = _binary("ge", operator.ge)
+    __eq__ = _binary("eq", operator.eq)
+    __ne__ = _binary("ne", operator.ne)
+    __hash__ = object.__hash__
+
+    def __str__(self) -> str:
+        return show.shown(self)
+
+    def __repr__(self) -> str:
+        return show.text(self)
+
+    def _repr_html_(self) -> str:
+        return show.html(self)

@@ -1,0 +1,327 @@
+"""Data by name: a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from varlen._core import Dim, Joint
+from varlen.arguments import as_mapping
+from varlen.backends.values import device_of, is_tensor
+from varlen.dims import data_file, joint_data
+from varlen.dims.axes import describe
+from varlen.dims.data import Data
+from varlen.dims.errors import LengthMismatchError
+from varlen.levels import describe_difference
+from varlen.types.placed import Placed
+
+if TYPE_CHECKING:
+    import os
+
+    from typing_extensions import Self
+
+
+class DataDict(Placed, Mapping[str, Data[Any]]):
+    """The Data of a batch by name. Dims that several of them have are the same, with the same lengths.
+
+    It is a mapping that does not change; `batch | {"loss": loss}` makes another one.
+
+    Parameters
+    ----------
+    data
+        A Data for each key.
+
+    Raises
+    ------
+    TypeError
+        Something else than a Data, a key that is no string.
+    LengthMismatchError
+        A dim of other lengths in another key; both keys are named.
+
+    Notes
+    -----
+    RETURNN's `TensorDict`.
+
+    Examples
+    --------
+    >>> time = vl.Dim("time", lengths=[2, 1])
+    >>> batch = vl.dims.DataDict({
+    ...     "x": vl.Data(np.array([0.5, 1.5, 2.5]), [vl.dims.batch_dim, time]),
+    ...     "id": vl.Data(np.array([7, 8]), [vl.dims.batch_dim]),
+    ... })
+    >>> batch
+    DataDict(x: [batch(2), time(1 to 2)] float64, id: [batch(2)] int64)
+    >>> batch["x"].to_list(), batch.dims == (vl.dims.batch_dim, time)
+    ([[0.5, 1.5], [2.5]], True)
+    """
+
+    __slots__ = ("_data",)
+
+    def __init__(self, data: Mapping[str, Data[Any]]) -> None:
+        self._data: dict[str, Data[Any]] = dict(as_mapping(data, "data", "keys to Data"))
+        known: dict[Dim, tuple[Dim, str]] = {}
+        for key, value in self._data.items():
+            if not isinstance(key, str):
+                raise TypeError(f"data: keys are strings, got {key!r}")
+            if not isinstance(value, Data):
+                raise TypeError(f"data[{key!r}]: expected a Data, got {type(value).__name__}")
+            for dim in value._shape.dims:
+                other, first = known.setdefault(dim, (dim, key))
+                if other is not dim:
+                    _check_same(other, first, dim, key)
+
+    # A mapping.
+
+    def __getitem__(self, key: str) -> Data[Any]:
+        return self._data[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._data)
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def __or__(self, other: Mapping[str, Data[Any]]) -> DataDict:
+        return DataDict({**self._data, **other})
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    __hash__ = object.__hash__
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._data,)
+
+    # What it is.
+
+    @property
+    def dims(self) -> tuple[Dim, ...]:
+        """All dims, with their lengths, each once; those of classes too."""
+        return all_dims((data.dims, data.sparse_dim) for data in self._data.values())
+
+    def for_inference(self) -> DataDict:
+        """The keys that are there without labels.
+
+        Returns
+        -------
+        DataDict
+            Of those that are available for inference.
+
+        Examples
+        --------
+        >>> two = vl.Dim("two", 2)
+        >>> x = vl.Data(np.zeros(2), [two])
+        >>> vl.dims.DataDict({"x": x, "y": x.copy(available_for_inference=False)}).for_inference()
+        DataDict(x: [two(2)] float64)
+        """
+        return DataDict({key: data for key, data in self._data.items() if data.available_for_inference})
+
+    # Where values lie.
+
+    @property
+    def device(self) -> str:
+        """Where the values are: "cpu", or what tensors say; that of the first key."""
+        return next((device_of(data._values) for data in self._data.values()), "cpu")
+
+    def _moved(self, move: Callable[[Any], Any]) -> Self:
+        moved = {key: data._moved(move) for key, data in self._data.items()}
+        if all(map(lambda a, b: a is b, moved.values(), self._data.values())):
+            return self
+        return type(self)(moved)
+
+    def record_stream(self, stream: Any) -> None:
+        """Tell torch's allocator that a stream uses the tensors, which were made on another.
+
+        Parameters
+        ----------
+        stream
+            A stream of torch; their memory is not given to anybody before it has done what it has to do now.
+
+        Examples
+        --------
+        >>> vl.dims.DataDict({"x": vl.Data(np.zeros(2), [vl.Dim("two", 2)])}).record_stream(None)
+        """
+        for data in self._data.values():
+            values: Any = data._values
+            if is_tensor(values) and values.is_cuda:
+                values.record_stream(stream)
+
+    def numpy(self) -> DataDict:
+        """The same over arrays of NumPy; memory is shared where it can be.
+
+        Returns
+        -------
+        DataDict
+            Of the same keys.
+
+        Examples
+        --------
+        >>> vl.dims.DataDict({"x": vl.Data(np.zeros(2), [vl.Dim("two", 2)])}).numpy()["x"].values
+        array([0., 0.])
+        """
+        return DataDict({key: data.numpy() for key, data in self._data.items()})
+
+    def torch(self) -> DataDict:
+        """The same over tensors; memory is shared where it can be.
+
+        Returns
+        -------
+        DataDict
+            Of the same keys.
+
+        Examples
+        --------
+        >>> vl.dims.DataDict({"x": vl.Data(np.zeros(2), [vl.Dim("two", 2)])}).torch()["x"].values
+        tensor([0., 0.], dtype=torch.float64)
+        """
+        return DataDict({key: data.torch() for key, data in self._data.items()})
+
+    # Joint dicts and files.
+
+    @classmethod
+    def from_joint(cls, joint: Any, dims: Sequence[Dim] | None = None) -> DataDict:
+        """A joint dict: a Dim for its rows and for each level, a Data for each key.
+
+        Parameters
+        ----------
+        joint
+            A `JointNestedRaggedTensorDict`, the `JointArrays` that its `to` gives, or any mapping to `Ragged`
+            and arrays that share their levels.
+        dims
+            One for the rows and one for each level; by default the batch, "dim1", "dim2" and so on, which are
+            new dims at each call.
+
+        Returns
+        -------
+        DataDict
+            Values and levels are shared. Keys with a vocabulary have a sparse_dim of that.
+
+        Raises
+        ------
+        ValueError
+            Fewer dims than levels; levels that differ.
+
+        Examples
+        --------
+        >>> J = vl.JointNestedRaggedTensorDict({"id": [7, 8], "code": [[1, 2], [3]]})
+        >>> vl.dims.DataDict.from_joint(J, [vl.dims.batch_dim, vl.Dim("visit")])
+        DataDict(id: [batch(2)] uint8, code: [batch(2), visit(1 to 2)] uint8)
+        """
+        return cls(joint_data.from_joint(joint, dims))
+
+    def __varlen_joint__(self) -> Joint:
+        """The core's columns: what datasets and writers take, and `JointNestedRaggedTensorDict.from_data`."""
+        return joint_data.joint_of(self)
+
+    def save(self, path: str | os.PathLike[str], *, durable: bool = True) -> None:
+        """Write a safetensors file: values under the names of the keys, the dims in its metadata.
+
+        Parameters
+        ----------
+        path
+            Where to; what is there is replaced once the new file is safe.
+        durable
+            False returns before the disk has the bytes (no fsync), which is faster.
+
+        Raises
+        ------
+        ValueError
+            A key that is called as the tensors of a joint file are, "dim1/x".
+        TypeError
+            A dtype that the format does not have.
+
+        Notes
+        -----
+        Values on a device are copied to the host. Beams and gradients are not kept.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> time = vl.Dim("time", lengths=[2, 1])
+        >>> batch = vl.dims.DataDict({"x": vl.Data(np.arange(3), [vl.dims.batch_dim, time])})
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "batch.safetensors")
+        ...     batch.save(path)
+        ...     again = vl.dims.DataDict.load(path)
+        >>> again["x"].to_list(), again["x"].axis("T") == time
+        ([[0, 1], [2]], True)
+        """
+        data_file.save(self, path, durable)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> DataDict:
+        """What `save` wrote, mapped: values are read when something needs them.
+
+        Parameters
+        ----------
+        path
+            A file that `save` wrote.
+
+        Returns
+        -------
+        DataDict
+            Of arrays that may not be written; tensors where NumPy has no such dtype. Dims of the file are one
+            where they were one, and are equal to those of other files that were made of the same names.
+
+        Raises
+        ------
+        ValueError
+            A file without dims, or one whose values do not have their shape.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "batch.safetensors")
+        ...     vl.dims.DataDict({"x": vl.Data(np.arange(2), [vl.Dim("two", 2)])}).save(path)
+        ...     vl.dims.DataDict.load(path)
+        DataDict(x: [two(2)] int64)
+        """
+        return cls(data_file.load(path))
+
+    # How it looks.
+
+    def __repr__(self) -> str:
+        parts = [
+            f"{key}: {describe(data.dims)} {str(data.dtype).removeprefix('torch.')}"
+            for key, data in self._data.items()
+        ]
+        if self.device != "cpu":
+            parts.append(f"device={self.device}")
+        return f"DataDict({', '.join(parts)})"
+
+    def _repr_html_(self) -> str:
+        parts = [f"<b>{escape(key)}</b>{data._repr_html_()}" for key, data in self._data.items()]
+        return f"<div>{''.join(parts)}</div>"
+
+
+def _check_same(one: Dim, first: str, other: Dim, second: str) -> None:
+    """Refuse a dim of other lengths in another key."""
+    if one.over == other.over and one.level is not None and other.level is not None:
+        if one.level is other.level or one.level == other.level:
+            return
+        difference = describe_difference((one.level,), (other.level,))
+        raise LengthMismatchError(f"'{one.name}' of {first!r} and of {second!r}: {difference}")
+    if one.level != other.level or one.size != other.size:
+        raise LengthMismatchError(
+            f"'{one.name}' is {describe([one])[1:-1]} over {describe(one.over)} in {first!r}, but "
+            f"{describe([other])[1:-1]} over {describe(other.over)} in {second!r}"
+        )
+
+
+def all_dims(groups: Any) -> tuple[Dim, ...]:
+    """Dims of several groups, and of classes, each once.
+
+    Examples
+    --------
+    >>> two = vl.Dim("two", 2)
+    >>> all_dims([([two], None), ([two], vl.Dim("words", 9))])
+    (Dim('two', 2), Dim('words', 9))
+    """
+    found: dict[Dim, None] = {}
+    for dims, sparse in groups:
+        found |= dict.fromkeys(dims)
+        if sparse is not None:
+            found.setdefault(sparse)
+    return tuple(found)

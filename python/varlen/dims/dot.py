@@ -1,0 +1,305 @@
+"""Sums of products over any dims."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from varlen._core import Dim, Level, Shape
+from varlen.backends import backend_of
+from varlen.dims.axes import describe, place
+from varlen.dims.base import NO_FACTS, is_data, made
+from varlen.dims.combine import agreed, combine
+from varlen.dims.out_shape import checked
+from varlen.dims.place import order_of
+from varlen.dims.reduce import reduce as reduce_dims
+from varlen.ops.contraction import Step, contract, steps_of
+
+if TYPE_CHECKING:
+    from varlen.dims.axes import Axis
+    from varlen.dims.data import Data
+    from varlen.dims.out_shape import OutShape
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_FIRST = _LETTERS[-1]  # of rows as they lie, or of sequences
+
+
+def dot(
+    a: Data[Any], b: Data[Any], reduce: Axis | Sequence[Axis], *, out_shape: OutShape | None = None
+) -> Data[Any]:
+    """The sum of products over some dims: matrices by matrices, sequence by sequence, without padding.
+
+    Parameters
+    ----------
+    a, b
+        Numbers.
+    reduce
+        The dims that are summed: of fixed size, of any lengths, or both. One that only one operand has is
+        summed there. Of a matrix with one dim twice it is the one of greater `match_priority`.
+    out_shape
+        The dims that are expected.
+
+    Returns
+    -------
+    Data
+        Over the dims that both have, then those of `a`, then those of `b`.
+
+    Raises
+    ------
+    IndexError
+        A dim that neither has.
+    LengthMismatchError
+        An equal dim has other lengths in one than in the other.
+    OutShapeError
+        Other dims than expected.
+
+    Notes
+    -----
+    As RETURNN's `matmul`, which cannot sum over a dim whose lengths differ.
+
+    Examples
+    --------
+    Attention between two dims of any lengths:
+
+    >>> time, source = vl.Dim("time", lengths=[2, 1]), vl.Dim("source", lengths=[1, 2])
+    >>> batch, model = vl.dims.batch_dim, vl.Dim("model", 2)
+    >>> q = vl.Data(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), [batch, time, model])
+    >>> k = vl.Data(np.array([[1.0, 2.0], [3.0, 0.0], [0.0, 5.0]]), [batch, source, model])
+    >>> energies = vl.dims.dot(q, k, model)
+    >>> energies, energies.to_list()
+    (Data([batch(2), time(1 to 2), source(1 to 2)], float64), [[[1.0], [2.0]], [[3.0, 5.0]]])
+    >>> vl.dims.dot(vl.dims.softmax(energies, source), k, source).values.round(2)
+    array([[1.  , 2.  ],
+           [1.  , 2.  ],
+           [0.36, 4.4 ]])
+    """
+    for x, name in ((a, "a"), (b, "b")):
+        if not is_data(x):
+            raise TypeError(f"{name}: expected a Data, got {type(x).__name__}")
+    gone = tuple([_found(a, b, axis) for axis in ([reduce] if isinstance(reduce, (Dim, str)) else reduce)])
+    if len(set(gone)) < len(gone):
+        raise ValueError("reduce: a dim is given twice")
+    plan = _planned(a._shape, b._shape, a._order, b._order, gone, Shape.epoch())
+    if plan.way is None:
+        product = combine("*", a, b, broadcast=True)
+        summed = reduce_dims(product, "sum", plan.gone)
+        return checked(summed.transpose(plan.left), out_shape)
+    way = plan.way
+    values = [_laid(x._values, how) for x, how in zip((a, b), way.laid, strict=True)]
+    backend = backend_of(*values)
+    beside = next((x for x in values if not isinstance(x, np.ndarray)), None)
+    if beside is not None:
+        values = [backend.like(x, beside) if isinstance(x, np.ndarray) else x for x in values]
+    found = contract(backend, way.steps, values, way.levels, way.extents)
+    result = made(found.reshape(way.shape.array_shape), way.shape, order_of(way.shape, plan.left))
+    if a._facts is not NO_FACTS or b._facts is not NO_FACTS:
+        facts = agreed(a._facts, b._facts)
+        result._facts = facts._replace(sparse_dim=None, time_dim=None, feature_dim=None)
+    return checked(result, out_shape)
+
+
+def _found(a: Data[Any], b: Data[Any], axis: Axis) -> tuple[int, int]:
+    """Where a dim that is summed is in each operand, -1 where it is not."""
+    i, j = (x._shape.find(axis) if isinstance(axis, Dim) else _place_of_words(x, axis) for x in (a, b))
+    if i < 0 and j < 0:
+        name = axis.name if isinstance(axis, Dim) else axis
+        raise IndexError(f"reduce: {name!r} is neither in {describe(a.dims)} nor in {describe(b.dims)}")
+    if i >= 0 and j >= 0 and a._shape.dims[i] != b._shape.dims[j]:
+        names = f"'{a._shape.dims[i].name}' in one and '{b._shape.dims[j].name}' in the other"
+        raise ValueError(f"reduce: {axis!r} is {names}")
+    return i, j
+
+
+def _place_of_words(x: Data[Any], words: str) -> int:
+    try:
+        return place(x, words, "reduce")
+    except IndexError as error:
+        if type(error) is not IndexError:
+            raise
+        return -1
+
+
+class _Laid(NamedTuple):
+    """How values become an operand: axes in another order, another shape; either may be None."""
+
+    axes: tuple[int, ...] | None
+    shape: tuple[int, ...] | None
+
+
+def _laid(values: Any, how: _Laid) -> Any:
+    if how.axes is not None:
+        values = backend_of(values).transpose(values, how.axes)
+    values = backend_of(values).contiguous(values)
+    return values if how.shape is None else values.reshape(how.shape)
+
+
+class _Way(NamedTuple):
+    """Products of matrices, and what comes out."""
+
+    laid: tuple[_Laid, _Laid]
+    steps: tuple[Step, ...]
+    levels: dict[str, Level]
+    extents: dict[str, int]
+    shape: Shape
+
+
+class _Plan(NamedTuple):
+    left: list[Dim]  # of both, of a, of b
+    gone: list[Dim]
+    way: _Way | None  # None: products are made one by one, and summed
+
+
+@lru_cache(maxsize=256)
+def _planned(
+    a: Shape,
+    b: Shape,
+    order_a: tuple[int, ...] | None,
+    order_b: tuple[int, ...] | None,
+    gone: tuple[tuple[int, int], ...],
+    epoch: int,
+) -> _Plan:
+    pairing = _paired(a, b, order_a, order_b, gone)
+    return _Plan(
+        [dim for dim, _ in pairing.left],
+        [a.dims[i] if i >= 0 else b.dims[j] for i, j in gone],
+        _flat(pairing) or _by_sequence(pairing),
+    )
+
+
+@dataclass
+class _Pairing:
+    """Which dims of two operands are one: those have one letter."""
+
+    shapes: tuple[Shape, Shape]
+    letters: tuple[list[str], list[str]]
+    gone: str  # the letters that are summed
+    left: list[tuple[Dim, str]]
+
+
+def _paired(
+    a: Shape,
+    b: Shape,
+    order_a: tuple[int, ...] | None,
+    order_b: tuple[int, ...] | None,
+    gone: tuple[tuple[int, int], ...],
+) -> _Pairing:
+    there = {j: i for i, j in gone if i >= 0 and j >= 0}
+    gone_b = {j for _, j in gone if j >= 0}
+    free = [i for i in range(a.rank) if i not in {i for i, _ in gone}]
+    for j, dim in enumerate(b.dims):
+        if j not in gone_b:
+            i = next((i for i in free if a.dims[i] == dim), None)
+            if i is not None:
+                there[j] = i
+                free.remove(i)
+    if len(set(a.dims)) == a.rank and len(set(b.dims)) == b.rank:
+        a.join(b)  # it compares the lengths of what both have
+    letters_a = list(_LETTERS[: a.rank])
+    letters_b = [letters_a[there[j]] if j in there else _LETTERS[a.rank + j] for j in range(b.rank)]
+    summed = [letters_a[i] if i >= 0 else letters_b[j] for i, j in gone]
+    stay_a = [i for i in order_a or range(a.rank) if letters_a[i] not in summed]
+    left = [(a.dims[i], letters_a[i]) for i in stay_a if letters_a[i] in letters_b]
+    left += [(a.dims[i], letters_a[i]) for i in stay_a if letters_a[i] not in letters_b]
+    left += [
+        (b.dims[j], letters_b[j]) for j in order_b or range(b.rank) if j not in there and j not in gone_b
+    ]
+    return _Pairing((a, b), (letters_a, letters_b), "".join(summed), left)
+
+
+def _flat(pairing: _Pairing) -> _Way | None:
+    """Rows as they lie are one axis, where lengths make no difference.
+
+    Both operands have the same ones, all of which stay or all of which go; or one has them, and they stay.
+    """
+    a, b = pairing.shapes
+    counted = [letters[: x.ragged] for x, letters in zip(pairing.shapes, pairing.letters, strict=True)]
+    rows = counted[0] or counted[1]
+    if counted[0] and counted[1]:
+        is_same = counted[0] == counted[1] and Shape(a.dims[: a.ragged]) is Shape(b.dims[: b.ragged])
+        going = sum(letter in pairing.gone for letter in rows)
+        if not is_same or going not in (0, len(rows)):
+            return None
+    elif any(letter in pairing.gone or letter in pairing.letters[1 if counted[0] else 0] for letter in rows):
+        return None
+    owner = a if counted[0] else b
+    kept = list(owner.dims[: owner.ragged]) if rows and rows[0] not in pairing.gone else []
+    rest = [(dim, letter) for dim, letter in pairing.left if letter not in rows]
+    terms = tuple(
+        [
+            (_FIRST if x.ragged else "") + "".join(letters[x.ragged :])
+            for x, letters in zip(pairing.shapes, pairing.letters, strict=True)
+        ]
+    )
+    out = (_FIRST if kept else "") + "".join([letter for _, letter in rest])
+    extents = _extents(pairing)
+    if rows:
+        extents[_FIRST] = owner.count(owner.ragged)
+    as_they_lie = _Laid(None, None)
+    shape = Shape([*kept, *[dim for dim, _ in rest]])
+    return _Way((as_they_lie, as_they_lie), steps_of(terms, out, ""), {}, extents, shape)
+
+
+def _extents(pairing: _Pairing) -> dict[str, int]:
+    return {
+        letter: x.extent(k)
+        for x, letters in zip(pairing.shapes, pairing.letters, strict=True)
+        for k, letter in enumerate(letters)
+        if not x.is_ragged(k)
+    }
+
+
+def _by_sequence(pairing: _Pairing) -> _Way | None:
+    """Sequences one after the other, where all lengths are over the same dims, which come first."""
+    levels: dict[str, Level] = {}
+    over: tuple[Dim, ...] = ()
+    for x, letters in zip(pairing.shapes, pairing.letters, strict=True):
+        for k, dim in enumerate(x.dims):
+            if x.is_ragged(k):
+                if (over and over != dim.over) or dim.level is None:
+                    return None
+                over = dim.over
+                levels[letters[k]] = dim.level
+    laid, terms = [], []
+    for x, letters in zip(pairing.shapes, pairing.letters, strict=True):
+        if any(letter in levels and not x.is_ragged(k) for k, letter in enumerate(letters)):
+            return None  # one extent for all lengths
+        operand = _with_sequences(x, letters, over)
+        if operand is None:
+            return None
+        laid.append(operand[0])
+        terms.append(operand[1])
+    kept = [dim for dim, _ in pairing.left if dim in over]
+    if kept and kept != list(over):
+        return None
+    rest = [(dim, letter) for dim, letter in pairing.left if dim not in over]
+    if not kept and any(letter in levels for _, letter in rest):
+        return None  # lengths over what goes
+    extents = {letter: n for letter, n in _extents(pairing).items() if letter not in levels}
+    extents[_FIRST] = len(next(iter(levels.values())))
+    out = (_FIRST if kept else "") + "".join([letter for _, letter in rest])
+    shape = Shape([*kept, *[dim for dim, _ in rest]])
+    ragged = _FIRST + "".join(levels)
+    return _Way((laid[0], laid[1]), steps_of(tuple(terms), out, ragged), levels, extents, shape)
+
+
+def _with_sequences(x: Shape, letters: list[str], over: tuple[Dim, ...]) -> tuple[_Laid, str] | None:
+    """How an operand is laid whose first axis counts sequences, and its term; None where it can't be."""
+    n = len(over)
+    places = [x.find(dim) for dim in over]
+    if all(k < 0 for k in places):
+        return None if x.ragged else (_Laid(None, None), "".join(letters))
+    behind = [k for k in range(x.rank) if k not in places]
+    term = _FIRST + "".join([letters[k] for k in behind])
+    if x.ragged:
+        return (_Laid(None, None), term) if places == list(range(n)) else None
+    if -1 in places:
+        return None
+    sizes = [x.extent(k) for k in behind]
+    axes = (*places, *behind)
+    moved = None if axes == tuple(range(x.rank)) else axes
+    return _Laid(moved, (prod(x.extent(k) for k in places), *sizes)), term

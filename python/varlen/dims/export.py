@@ -1,0 +1,152 @@
+"""Data as lists, rectangles and containers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen._core import Dim, Shape
+from varlen.backends import backend_of
+from varlen.dims.axes import describe, every_place, places
+from varlen.dims.base import made
+from varlen.dims.make import check_dims
+from varlen.dims.place import in_order
+
+if TYPE_CHECKING:
+    from varlen.dims.axes import Axis
+    from varlen.dims.data import Data
+    from varlen.levels import Levels
+    from varlen.types import Ragged
+
+
+def levels_of(shape: Shape, first: int) -> Levels:
+    """A Level for each dim of the ragged part from `first` on.
+
+    Examples
+    --------
+    >>> time = vl.Dim("time", lengths=[2, 1])
+    >>> levels_of(Shape([time.over[0], time]), 1)
+    (Level(2 sequences, 3 rows, lengths 1 to 2),)
+    """
+    return tuple([shape.span(k, k + 1) for k in range(first, shape.ragged)])
+
+
+def to_ragged(data: Data[Any]) -> Ragged[Any]:
+    """As `Data.to_ragged`.
+
+    Examples
+    --------
+    >>> to_ragged(vl.Data(np.arange(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])).to_list()
+    [[0, 1], [2]]
+    """
+    from varlen.types import Ragged
+
+    data = in_order(data)
+    if data._shape.ragged < 2:
+        raise ValueError(f"a Ragged has sequences of different lengths, {describe(data.dims)} has none")
+    return Ragged(data._values, levels=levels_of(data._shape, 1))
+
+
+def to_list(data: Data[Any]) -> Any:
+    """As `Data.to_list`.
+
+    Examples
+    --------
+    >>> to_list(vl.Data(np.arange(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])]))
+    [[0, 1], [2]]
+    """
+    data = in_order(data)
+    if data._shape.ragged < 2:
+        return data._values.tolist()
+    return to_ragged(data).to_list()
+
+
+def to_padded(data: Data[Any], order: Sequence[Axis] | None, fill: Any, side: str, out: Any = None) -> Any:
+    """As `Data.to_padded`.
+
+    Examples
+    --------
+    >>> x = vl.Data(np.arange(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
+    >>> to_padded(x, None, 9, "right")
+    array([[0, 1],
+           [2, 9]])
+    """
+    wanted = data._order if order is None else every_place(data, order)
+    block = _block(data, fill, side)
+    backend = backend_of(block)
+    if wanted is not None:
+        block = backend.contiguous(backend.transpose(block, tuple(wanted)))
+    return block if out is None else backend.assign(out, block)
+
+
+def _block(data: Data[Any], fill: Any, side: str) -> Any:
+    """The rectangle in the order in which values lie."""
+    if side not in ("right", "left"):
+        raise ValueError(f"side: expected 'right' or 'left', got {side!r}")
+    shape, values = data._shape, data._values
+    first = next((k for k in range(shape.rank) if shape.is_ragged(k)), 0)
+    if first:
+        sizes = [shape.extent(k) for k in range(first, shape.ragged)]
+        values = backend_of(values).pad(values, levels_of(shape, first), side, fill, sizes=sizes)
+    return values.reshape([shape.extent(k) for k in range(shape.rank)])
+
+
+def padded(data: Data[Any], fill: Any, side: str) -> Data[Any]:
+    """As `Data.padded`.
+
+    Examples
+    --------
+    >>> x = vl.Data(np.arange(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
+    >>> padded(x, 0, "right").storage
+    'padded'
+    """
+    result = data._like(data._values)
+    result._dense = (to_padded(data, None, fill, side), data._shape, side)
+    return result
+
+
+def mask(data: Data[Any], axis: Axis | Sequence[Axis]) -> Data[Any]:
+    """As `Data.mask`.
+
+    Examples
+    --------
+    >>> x = vl.Data(np.arange(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
+    >>> mask(x, "T").values.tolist()
+    [[True, True], [True, False]]
+    """
+    shape = data._shape
+    asked = places(data, axis)
+    dims = [shape.dims[k] for k in asked]
+    kept = [dim for k, dim in enumerate(shape.dims) if k in asked or any(dim in x.over for x in dims)]
+    return _there(Shape(kept), data._values)
+
+
+def mask_of_dim(dim: Dim, dims: Sequence[Dim] | None) -> Data[Any]:
+    """As `Dim.mask`.
+
+    Examples
+    --------
+    >>> mask_of_dim(vl.Dim("time", lengths=[2, 1]), None).values.tolist()
+    [[True, True], [True, False]]
+    """
+    wanted = [*dim.over, dim] if dims is None else check_dims(dims)
+    wanted = [known if (known := _bound_by(dim, each)) is not None else each for each in wanted]
+    if dim not in wanted:
+        raise ValueError(f"dims: '{dim.name}' is not among {describe(wanted)}")
+    shape = Shape([wanted[k] for k in Shape.arranged(wanted)])
+    return _there(shape, None)._ordered([shape.find(each) for each in wanted]).padded(False)
+
+
+def _bound_by(dim: Dim, wanted: Dim) -> Dim | None:
+    """The dim that is wanted with its lengths, which another one knows."""
+    return next((known for known in (dim, *dim.over) if known == wanted), None)
+
+
+def _there(shape: Shape, beside: Any) -> Data[Any]:
+    """True at every position, of the kind of other values."""
+    there = np.ones(shape.array_shape, np.bool_)
+    if beside is not None and not isinstance(beside, np.ndarray):
+        there = backend_of(beside).like(there, beside)
+    return made(there, shape).padded(False)

@@ -1,0 +1,145 @@
+"""Numbers at positions that others say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen._core import Dim, Shape
+from varlen.backends import backend_of
+from varlen.dims.axes import describe, place
+from varlen.dims.base import is_data
+from varlen.dims.out_shape import checked
+from varlen.dims.picked import lengths_over, picked, said
+from varlen.dims.place import spread
+
+if TYPE_CHECKING:
+    from varlen.dims.axes import Axis
+    from varlen.dims.data import Data
+    from varlen.dims.out_shape import OutShape
+
+
+def gather(
+    x: Data[Any],
+    indices: Data[Any],
+    axis: Axis | None = None,
+    *,
+    clip: bool = False,
+    out_shape: OutShape | None = None,
+) -> Data[Any]:
+    """The numbers, or whole sequences, at some positions of a dim; dims that both have go together.
+
+    Parameters
+    ----------
+    x
+        Any values.
+    indices
+        Integers, the positions on `axis` that are taken. Dims that `x` has too, but for `axis`, are paired.
+    axis
+        The dim of `x` that goes; the `sparse_dim` of the indices if nothing is said.
+    clip
+        Whether an index below 0 gives the first position of its row, and one behind the row its last.
+    out_shape
+        The dims that are expected.
+
+    Returns
+    -------
+    Data
+        The dims of the indices that are new stand in the place of `axis`. A dim of `x` that is over `axis`
+        has the lengths of the sequences that were taken.
+
+    Raises
+    ------
+    IndexError
+        An index that its row does not have, below 0 too; number and row are named. With `clip` where a row
+        has no position at all.
+    TypeError
+        Indices that are no integers.
+    ValueError
+        No axis is given, and the indices have no `sparse_dim`.
+    LengthMismatchError
+        A dim that both have has other lengths in one than in the other.
+
+    Notes
+    -----
+    As RETURNN's `gather`, of which `clip_to_valid` is `clip`.
+
+    Examples
+    --------
+    >>> time = vl.Dim("time", lengths=[3, 1])
+    >>> x = vl.Data(np.array([7, 8, 9, 4]), [vl.dims.batch_dim, time])
+    >>> last = vl.Data(np.array([2, 0]), [vl.dims.batch_dim], sparse_dim=time)
+    >>> vl.dims.gather(x, last).values
+    array([9, 4])
+    >>> words = vl.Data(np.array([[0.0, 0.1], [1.0, 1.1]]), [vl.Dim("words", 2), vl.Dim("model", 2)])
+    >>> ids = vl.Data(np.array([1, 0, 1]), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
+    >>> vl.dims.gather(words, ids, "words").to_list()
+    [[[1.0, 1.1], [0.0, 0.1]], [[1.0, 1.1]]]
+    """
+    numbers = integers(indices, "indices")
+    if axis is None:
+        axis = indices.sparse_dim
+        if axis is None:
+            raise ValueError(
+                f"axis: not given, and the indices over {describe(indices.dims)} have no sparse_dim"
+            )
+    k = place(x, axis)
+    frame, at = inside_rows(numbers, indices._shape, x._shape.dims[k], clip, "indices")
+    rest = [dim for j, dim in enumerate(x._shape.dims) if j != k]
+    new = [dim for dim in indices.dims if dim not in rest]
+    return checked(picked(x, [k], frame, [at], new), out_shape)
+
+
+def integers(indices: Data[Any], argument: str) -> Any:
+    """The integers of a Data, readable on the host: one for each of its positions.
+
+    Examples
+    --------
+    >>> integers(vl.Data(np.array([1, 0], np.int8), [Dim("two", 2)]), "indices")
+    array([1, 0])
+    """
+    if not is_data(indices):
+        raise TypeError(f"{argument}: expected a Data, got {type(indices).__name__}")
+    dtype = str(indices.dtype).removeprefix("torch.")
+    if not dtype.startswith(("int", "uint")):
+        raise TypeError(f"{argument}: expected integers, got {dtype}")
+    numbers = backend_of(indices._values).readable(indices._values).reshape(-1)
+    if dtype == "uint64" and numbers.size and int(numbers.max()) > np.iinfo(np.int64).max:
+        i = int(numbers.argmax())
+        raise IndexError(f"{argument}: {numbers[i]} at {said(indices._shape, i)} is no position of any dim")
+    return numbers.astype(np.int64, copy=False)
+
+
+def inside_rows(numbers: Any, frame: Shape, dim: Dim, clip: bool, argument: str) -> tuple[Shape, Any]:
+    """Numbers that are places along a dim, and over which dims they are then.
+
+    Raises
+    ------
+    IndexError
+        A place that its row does not have.
+
+    Examples
+    --------
+    >>> three = Dim("three", 3)
+    >>> inside_rows(np.array([9, -1]), Shape([Dim("two", 2)]), three, True, "indices")[1]
+    array([2, 0])
+    """
+    level = dim.level if dim.over else None
+    shortest = dim.max_size() if level is None else level.shortest if len(level) else 0
+    if not numbers.size or (int(numbers.min()) >= 0 and int(numbers.max()) < shortest):
+        return frame, numbers
+    if dim.over:
+        over = Shape(dim.over)
+        whole = frame.join(over)
+        numbers = spread(numbers, frame, whole)
+        frame = whole
+    lengths = lengths_over(dim, frame)
+    wrong = lengths == 0 if clip else (numbers < 0) | (numbers >= lengths)
+    if wrong.any():
+        i = int(wrong.argmax())
+        at = f" at {said(frame, i)}" if frame.rank else ""
+        raise IndexError(
+            f"{argument}: {numbers[i]}{at} is no position of '{dim.name}', which has {lengths[i]} there"
+        )
+    return frame, np.clip(numbers, 0, lengths - 1)

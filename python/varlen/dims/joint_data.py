@@ -1,0 +1,152 @@
+"""Joint dicts as Data, and Data as a joint dict: every level is a Dim."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen._core import Dim, Joint, Level, RaggedBase
+from varlen.backends.values import memory_of
+from varlen.dims.axes import describe
+from varlen.dims.constructors import batch_dim
+from varlen.dims.make import check_dims, from_levels
+from varlen.dims.place import in_order
+from varlen.dims.spec import DataSpec
+
+if TYPE_CHECKING:
+    from varlen.dims.data import Data
+    from varlen.levels import Levels
+
+
+def level_dims(depth: int) -> tuple[Dim, ...]:
+    """New dims for rows and levels: the batch, "dim1", "dim2" and so on.
+
+    Examples
+    --------
+    >>> [dim.name for dim in level_dims(2)]
+    ['batch', 'dim1', 'dim2']
+    """
+    return (batch_dim, *[Dim(name=f"dim{k}") for k in range(1, depth + 1)])
+
+
+def from_joint(joint: Any, dims: Sequence[Dim] | None) -> dict[str, Data[Any]]:
+    """As `DataDict.from_joint`.
+
+    Examples
+    --------
+    >>> from_joint({"x": vl.Ragged([3, 1, 4], [2, 1])}, None)
+    {'x': Data('x', [batch(2), dim1(1 to 2)], int64)}
+    """
+    words: Mapping[str, Any] = {}
+    if hasattr(joint, "__varlen_joint__"):
+        view: Joint = joint.__varlen_joint__()
+        words = (view.meta or {}).get("vocabularies", {})
+        columns = {
+            name: (view.values(name), tuple([view.level(k) for k in range(1, dim + 1)]))
+            for name, dim in zip(view.names, view.dims, strict=True)
+            if dim >= 0
+        }
+        shared = tuple([view.level(k) for k in range(1, view.depth + 1)])
+    elif isinstance(joint, Mapping):
+        columns = {
+            name: (value._values, value._levels) if isinstance(value, RaggedBase) else (value, ())
+            for name, value in joint.items()
+        }
+        shared = max((levels for _, levels in columns.values()), key=len, default=())
+    else:
+        raise TypeError(f"joint: expected a joint dict, got {type(joint).__name__}")
+    given = level_dims(len(shared)) if dims is None else check_dims(dims)
+    if len(given) <= len(shared):
+        raise ValueError(
+            f"dims: expected {len(shared) + 1}, the rows' and one a level, got {describe(given)}"
+        )
+    specs = {
+        name: spec_of_column(name, given[: len(levels) + 1], values.shape[1:], words.get(name))
+        for name, (values, levels) in columns.items()
+    }
+    return columns_as_data(columns, specs)
+
+
+def spec_of_column(
+    name: str, dims: Sequence[Dim], sizes: Sequence[int], words: Sequence[str] | None
+) -> DataSpec:
+    """The spec of a key of a joint dict: dims of rows and levels, those of axes, the classes of its words.
+
+    Axes of rows and classes get new dims, which are named as the key.
+
+    Examples
+    --------
+    >>> spec_of_column("image", [vl.dims.batch_dim], [8, 9], None)
+    DataSpec([batch, image0(8), image1(9)])
+    >>> spec_of_column("word", [vl.dims.batch_dim], [], ["a", "b"])
+    DataSpec([batch], sparse_dim=word(2))
+    """
+    if len(sizes) == 1:
+        behind = [Dim(name=name, size=sizes[0], kind="feature")]
+    else:
+        behind = [Dim(name=f"{name}{k}", size=size) for k, size in enumerate(sizes)]
+    sparse = None if words is None else Dim(name=name, kind="feature", vocab=list(words))
+    return DataSpec([*dims, *behind], sparse_dim=sparse)
+
+
+def columns_as_data(
+    columns: Mapping[str, tuple[Any, Levels]], specs: Mapping[str, DataSpec]
+) -> dict[str, Data[Any]]:
+    """A Data for each key, of values under the first levels; dims without lengths are bound once.
+
+    Examples
+    --------
+    >>> spec = vl.dims.DataSpec([vl.dims.batch_dim, Dim("time")])
+    >>> columns_as_data({"x": (np.zeros(3), (vl.Level([2, 1]),))}, {"x": spec})
+    {'x': Data('x', [batch(2), time(1 to 2)], float64)}
+    """
+    bound: dict[Dim, Dim] = {}
+    made = {}
+    for name, (values, levels) in columns.items():
+        spec = specs[name]
+        dims = [bound.get(dim, dim) for dim in spec.dims]
+        try:
+            made[name] = from_levels(values, levels, dims, name=name, dtype=spec.dtype, **spec.facts)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{name!r}: {error}") from None
+        for dim in made[name]._shape.dims:
+            bound.setdefault(dim, dim)
+    return made
+
+
+def joint_of(batch: Mapping[str, Data[Any]]) -> Joint:
+    """The core's columns of Data whose ragged dims nest in the same levels.
+
+    Examples
+    --------
+    >>> time = Dim("time", lengths=[2, 1])
+    >>> joint_of({"x": vl.Data(np.arange(3), [vl.dims.batch_dim, time])}).level(1)
+    Level(2 sequences, 3 rows, lengths 1 to 2)
+    """
+    dims: list[int] = []
+    arrays: list[np.ndarray[Any, Any]] = []
+    words: dict[str, tuple[str, ...]] = {}
+    levels: list[Level] = []
+    names: list[Dim] = []
+    for key, value in batch.items():
+        data = in_order(value)
+        shape = data._shape
+        if not shape.rank:
+            raise ValueError(f"{key!r}: a number without dims has no rows")
+        own = tuple([shape.span(k, k + 1) for k in range(1, shape.ragged)])
+        for k, level in enumerate(own):
+            if k < len(levels) and not (levels[k] is level or levels[k] == level):
+                raise ValueError(
+                    f"{key!r}: '{shape.dims[k + 1].name}' has other lengths than '{names[k].name}', and "
+                    "keys of a joint dict share their levels"
+                )
+        if len(own) > len(levels):
+            levels, names = list(own), list(shape.dims[1 : shape.ragged])
+        dims.append(len(own))
+        arrays.append(memory_of(data._values))
+        if data.vocab is not None:
+            words[key] = data.vocab.labels
+    meta = {"vocabularies": words} if words else None
+    return Joint(list(batch), dims, arrays, levels, -1, meta)

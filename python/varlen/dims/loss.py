@@ -1,0 +1,328 @@
+"""Losses over dims: cross entropy, CTC, and how many edits sequences are apart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from varlen import ops
+from varlen._core import Dim, Shape
+from varlen.arguments import as_bool, as_int
+from varlen.backends import backend_of
+from varlen.backends.values import device_of
+from varlen.dims.axes import describe, place
+from varlen.dims.base import made
+from varlen.dims.combine import combine, expand_dim, lined_up, where
+from varlen.dims.dot import dot
+from varlen.dims.elementwise import log
+from varlen.dims.out_shape import checked
+from varlen.dims.place import moved, order_of
+from varlen.dims.reduce import reduce
+from varlen.dims.softmax import log_softmax
+
+if TYPE_CHECKING:
+    from varlen.dims.axes import Axis
+    from varlen.dims.data import Data
+    from varlen.dims.out_shape import OutShape
+
+
+def cross_entropy(
+    estimated: Data[Any],
+    target: Data[Any],
+    axis: Axis = "F",
+    *,
+    estimated_type: Literal["logits", "probs", "log-probs"] = "logits",
+    label_smoothing: float = 0.0,
+    out_shape: OutShape | None = None,
+) -> Data[Any]:
+    """Minus the log of the probability of the target, at each position.
+
+    Parameters
+    ----------
+    estimated
+        Floats over the classes.
+    target
+        Integers: the class at each position; or, where it has the dim of the classes itself, how much of
+        each.
+    axis
+        The classes: a dim of fixed size, or one whose lengths differ, as where an input is pointed at.
+    estimated_type
+        What is given: "logits", "probs" or "log-probs".
+    label_smoothing
+        The share of the target that is spread evenly over all classes: 0 to 1.
+    out_shape
+        The dims that are expected.
+
+    Returns
+    -------
+    Data
+        Over the dims of both, but the classes; not summed, so that `mean` divides by the valid positions.
+
+    Raises
+    ------
+    ValueError
+        A class that there is not, with the position of it (on the host), an unknown type, a share below 0 or
+        above 1; a target of floats that has no dim of classes.
+    LengthMismatchError
+        An equal dim has other lengths in one than in the other.
+    OutShapeError
+        Other dims than expected.
+
+    Notes
+    -----
+    As RETURNN's `cross_entropy`; the smoothing is that of `torch.nn.functional.cross_entropy`. A class that
+    the target has nothing of counts nothing, whatever its probability.
+
+    Examples
+    --------
+    >>> time, words = vl.Dim("time", lengths=[2, 1]), vl.Dim("words", 2)
+    >>> logits = vl.Data(np.zeros((3, 2)), [vl.dims.batch_dim, time, words])
+    >>> target = vl.Data(np.array([0, 1, 1]), [vl.dims.batch_dim, time], sparse_dim=words)
+    >>> loss = vl.dims.cross_entropy(logits, target, words)
+    >>> loss, loss.mean("*").item()
+    (Data([batch(2), time(1 to 2)], float64), 0.6931471805599453)
+    """
+    if estimated_type not in ("logits", "probs", "log-probs"):
+        raise ValueError(f"estimated_type: expected logits, probs or log-probs, got {estimated_type!r}")
+    if not 0 <= label_smoothing <= 1:
+        raise ValueError(f"label_smoothing: expected a share of 0 to 1, got {label_smoothing}")
+    classes = estimated._shape.dims[place(estimated, axis)]
+    is_sparse = target._shape.find(classes) < 0
+    if is_sparse:
+        _check_sparse(target, classes)
+    logs = log_softmax(estimated, classes) if estimated_type == "logits" else estimated
+    if is_sparse:
+        picked = _picked(logs, target, classes)
+        loss = -(log(picked) if estimated_type == "probs" else picked)
+    if estimated_type == "probs" and (label_smoothing or not is_sparse):
+        logs = log(logs)
+    if not is_sparse:
+        loss = -_weighted(logs, target, classes)
+    if label_smoothing:
+        loss = loss * (1 - label_smoothing) - reduce(logs, "mean", classes) * label_smoothing
+    return checked(loss, out_shape)
+
+
+def _weighted(logs: Data[Any], target: Data[Any], classes: Dim) -> Data[Any]:
+    """The sum of logs by the target; 0 of a probability of 0 that counts nothing."""
+    wanted = combine("&", logs == -np.inf, target == 0, broadcast=True)
+    return dot(target, where(wanted, 0.0, logs, broadcast=True), classes)
+
+
+def _check_sparse(target: Data[Any], classes: Dim) -> None:
+    sparse = target._facts.sparse_dim
+    if sparse is not None and sparse != classes:
+        raise ValueError(
+            f"target: its classes are {describe([sparse])[1:-1]}, those estimated {describe([classes])[1:-1]}"
+        )
+    if "int" not in str(target.dtype):
+        text = describe([classes])[1:-1]
+        raise ValueError(f"target: expected integers, or floats over {text}, got {target!r}")
+
+
+def _picked(x: Data[Any], at: Data[Any], dim: Dim) -> Data[Any]:
+    """The numbers at some positions along a dim, which goes; of each position of all other dims."""
+    k = x._shape.find(dim)
+    others = [each for each in x._shape.dims if each != dim]
+    if any(dim in each.over for each in others):
+        raise ValueError(f"'{dim.name}' of {describe(x.dims)} has other dims over it")
+    whole = Shape([*others, x._shape.dims[k]])
+    values = moved(x, whole)
+    rest = Shape(others)
+    level = whole.span(whole.rank - 1, whole.rank)
+    starts = made(level.offsets[:-1].reshape(rest.array_shape), rest)
+    shape = rest.join(at._shape)
+    first, picked = lined_up((starts, at), shape)
+    _check_positions(at, picked, level, rest, shape, dim)
+    rows = (first + picked).reshape(-1)
+    backend = backend_of(values)
+    if isinstance(values, np.ndarray):
+        rows = backend_of(rows).readable(rows)
+    found = backend.take_rows(backend.contiguous(values).reshape(-1), rows)
+    dims = [each for each in x.dims if each != dim]
+    dims += [each for each in at.dims if each not in dims]
+    return made(found.reshape(shape.array_shape), shape, order_of(shape, dims))
+
+
+def _check_positions(at: Data[Any], picked: Any, level: Any, rest: Shape, shape: Shape, dim: Dim) -> None:
+    """Refuse positions that the dim does not have; on a device the kernel that reads them does."""
+    if device_of(at._values) != "cpu" or 0 in shape.array_shape:
+        return
+    numbers = backend_of(picked).readable(picked)
+    size = (
+        dim.size
+        if dim.is_static
+        else lined_up((made(level.lengths.reshape(rest.array_shape), rest),), shape)[0]
+    )
+    wrong = np.broadcast_to((numbers < 0) | (numbers >= size), shape.array_shape)
+    if wrong.any():
+        row = int(wrong.reshape(-1).argmax())
+        number = np.broadcast_to(numbers, shape.array_shape).reshape(-1)[row]
+        raise ValueError(f"target: {number} at position {row} is no position of {describe([dim])[1:-1]}")
+
+
+def ctc_loss(
+    logits: Data[Any],
+    targets: Data[Any],
+    *,
+    blank: int,
+    axis: Axis = "T",
+    targets_axis: Axis = "T",
+    classes: Axis = "F",
+    is_normalized: bool = False,
+    zero_infinity: bool = False,
+    out_shape: OutShape | None = None,
+) -> Data[Any]:
+    """Minus the log of the probability of labels whose places nobody knows, for each sequence.
+
+    Parameters
+    ----------
+    logits
+        Floats over the classes, the blank among them, at each position of the time.
+    targets
+        Integers: the labels of each sequence, none of them the blank.
+    blank
+        The class that stands for no label; -1 is the last.
+    axis, targets_axis
+        The time of the logits, that of the labels.
+    classes
+        The classes of the logits.
+    is_normalized
+        Whether log probabilities are given already.
+    zero_infinity
+        Give 0, and no gradient, where the loss is inf.
+    out_shape
+        The dims that are expected.
+
+    Returns
+    -------
+    Data
+        Over all other dims: inf where there is too little time for the labels.
+
+    Raises
+    ------
+    ValueError
+        A label that is the blank or no class, a blank that is no class.
+    LengthMismatchError
+        An equal dim has other lengths in one than in the other.
+    OutShapeError
+        Other dims than expected.
+
+    See Also
+    --------
+    varlen.ops.ctc_loss
+
+    Notes
+    -----
+    As RETURNN's `ctc_loss`, of which `blank_index` is `blank`.
+
+    Examples
+    --------
+    >>> time, spell = vl.Dim("time", lengths=[2, 1]), vl.Dim("spell", lengths=[1, 1])
+    >>> labels = vl.Dim("labels", 2)
+    >>> logits = vl.Data(np.zeros((3, 2)), [vl.dims.batch_dim, time, labels])
+    >>> targets = vl.Data(np.array([1, 1]), [vl.dims.batch_dim, spell])
+    >>> vl.dims.exp(-vl.dims.ctc_loss(logits, targets, blank=0)).values
+    array([0.75, 0.5 ])
+    """
+    time = logits._shape.dims[place(logits, axis)]
+    spelling = targets._shape.dims[place(targets, targets_axis, "targets_axis")]
+    labels = logits._shape.dims[place(logits, classes, "classes")]
+    size = logits._shape.extent(logits._shape.find(labels))
+    at = as_int(blank, "blank", -(2**63))
+    if not -size <= at < size:
+        raise ValueError(f"blank: {at} is no class of {describe([labels])[1:-1]}, which has {size}")
+    logs = logits if is_normalized else log_softmax(logits, labels)
+    rest, order = _outer((logs, targets), ([time, labels], [spelling]))
+    rows, units = _sequences(logs, rest, [time, labels])
+    spelled, spelled_units = _sequences(targets, rest, [spelling])
+    losses = ops.ctc_loss(
+        rows,
+        spelled,
+        units,
+        spelled_units,
+        blank=at % size,
+        zero_infinity=as_bool(zero_infinity, "zero_infinity"),
+    )
+    return checked(made(losses.reshape(rest.array_shape), rest, order), out_shape)
+
+
+def edit_distance(
+    a: Data[Any],
+    b: Data[Any],
+    *,
+    axis: Axis = "T",
+    b_axis: Axis = "T",
+    normalize: bool = False,
+    out_shape: OutShape | None = None,
+) -> Data[Any]:
+    """The fewest substitutions, insertions and deletions that make each sequence of `a` from that of `b`.
+
+    Parameters
+    ----------
+    a, b
+        Integers: hypotheses and references.
+    axis, b_axis
+        The dim along which sequences of `a` go, that of `b`.
+    normalize
+        Divide by the length of the sequence of `b`: an error rate.
+    out_shape
+        The dims that are expected.
+
+    Returns
+    -------
+    Data
+        int64 over all other dims; with `normalize` float64.
+
+    Raises
+    ------
+    TypeError
+        Values that are no integers.
+    LengthMismatchError
+        An equal dim has other lengths in one than in the other.
+    OutShapeError
+        Other dims than expected.
+
+    See Also
+    --------
+    varlen.ops.edit_distance
+
+    Notes
+    -----
+    As RETURNN's `edit_distance`.
+
+    Examples
+    --------
+    >>> x = vl.Data.from_list([[3, 1, 4], [1]], [vl.dims.batch_dim, vl.Dim("found")])
+    >>> y = vl.Data.from_list([[3, 4], [1, 5]], [vl.dims.batch_dim, vl.Dim("true")])
+    >>> vl.dims.edit_distance(x, y).values
+    array([1, 1])
+    """
+    found, true = a._shape.dims[place(a, axis)], b._shape.dims[place(b, b_axis, "b_axis")]
+    rest, order = _outer((a, b), ([found], [true]))
+    rows, units = _sequences(a, rest, [found])
+    others, other_units = _sequences(b, rest, [true])
+    distances: Any = ops.edit_distance(rows, others, units, other_units, normalize=normalize)
+    return checked(made(distances.reshape(rest.array_shape), rest, order), out_shape)
+
+
+def _outer(each: tuple[Data[Any], Data[Any]], inner: tuple[list[Dim], list[Dim]]) -> tuple[Shape, Any]:
+    """The shape of all dims but the inner ones of both, and its order."""
+    shape, dims = Shape([]), []
+    for x, gone in zip(each, inner, strict=True):
+        shape = shape.join(Shape([dim for dim in x._shape.dims if dim not in gone]))
+        dims += [dim for dim in x.dims if dim not in gone and dim not in dims]
+    return shape, order_of(shape, dims)
+
+
+def _sequences(x: Data[Any], outer: Shape, inner: list[Dim]) -> tuple[Any, Any]:
+    """Rows along the first of the inner dims for each position of the outer ones, and their level."""
+    for dim in outer.dims:
+        if x._shape.find(dim) < 0:
+            x = expand_dim(x, dim)
+    whole = Shape([*outer.dims, *[x._shape.dims[x._shape.find(dim)] for dim in inner]])
+    rank = outer.rank
+    values = backend_of(x._values).contiguous(moved(x, whole))
+    tail = [whole.extent(k) for k in range(rank + 1, whole.rank)]
+    return values.reshape((whole.count(rank + 1), *tail)), whole.span(rank, rank + 1)

@@ -1,0 +1,346 @@
+"""Data out of lists, rectangles, rows that lie end to end, and containers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen._core import Dim, Level, RaggedBase, Shape
+from varlen.backends import backend_of
+from varlen.backends.values import device_of
+from varlen.dims.axes import describe
+from varlen.dims.base import Facts, made
+from varlen.dims.errors import LengthMismatchError
+from varlen.dims.place import aligned, order_of
+from varlen.levels import describe_difference, equal_lengths
+
+if TYPE_CHECKING:
+    from varlen.dims.axes import Axis
+    from varlen.dims.data import Data
+    from varlen.levels import Levels
+
+
+def check_dims(dims: Any) -> list[Dim]:
+    """A list of dims, refused if something else is in it.
+
+    Examples
+    --------
+    >>> check_dims(["time"])
+    Traceback (most recent call last):
+    TypeError: dims[0]: expected a Dim, got 'time'; make one by Dim('time')
+    """
+    if isinstance(dims, (str, Dim)) or not hasattr(dims, "__iter__"):
+        raise TypeError(f"dims: expected a sequence of dims, got {dims!r}")
+    each = list(dims)
+    for k, dim in enumerate(each):
+        if type(dim) is not Dim:
+            hint = f"; make one by Dim({dim!r})" if isinstance(dim, str) else ""
+            raise TypeError(f"dims[{k}]: expected a Dim, got {dim!r}{hint}")
+    return each
+
+
+def bound_dims(values: Any, dims: Sequence[Dim]) -> Shape:
+    """The shape of values that lie packed, where dims without lengths get them.
+
+    Examples
+    --------
+    >>> bound_dims(np.zeros((3, 2)), [Dim("rows"), Dim("two", 2)]).array_shape
+    (3, 2)
+    """
+    each = check_dims(dims)
+    bind_by_others(each)
+    ragged = max([k + 1 for k, dim in enumerate(each) if dim.is_dynamic and dim.over], default=0)
+    first = ragged - 1 if ragged else 0  # the dim of the axis k is k + first
+    for axis, size in enumerate(values.shape):
+        k = axis + first
+        if (axis or not ragged) and k < len(each) and not each[k].is_defined:
+            each[k] = each[k].bind(size)
+    shape = Shape(each)
+    if tuple(values.shape) != shape.array_shape:
+        text = (
+            f"values: expected the shape {shape.array_shape} of {describe(each)}, got {tuple(values.shape)}"
+        )
+        if ragged and values.ndim == len(each):
+            text += "; a rectangle with padding is made a Data by Data.from_padded"
+        raise ValueError(text)
+    return shape
+
+
+def bind_by_others(dims: list[Dim]) -> None:
+    """Give dims without lengths those that they have where others are over them.
+
+    Examples
+    --------
+    >>> dims = [vl.dims.batch_dim, Dim("time", lengths=[2, 1])]
+    >>> bind_by_others(dims)
+    >>> dims[0].lengths
+    array(2)
+    """
+    for k, dim in enumerate(dims):
+        if not dim.is_defined:
+            known = [over for other in dims for over in other.over if over == dim]
+            if known:
+                dims[k] = known[0]
+
+
+def check_facts(data: Data[Any], facts: Facts) -> Facts:
+    """What is said of a Data, refused where it does not fit.
+
+    Examples
+    --------
+    >>> x = vl.Data(np.array([3, 7]), [Dim("two", 2)])
+    >>> check_facts(x, Facts(sparse_dim=Dim("words", 5)))
+    Traceback (most recent call last):
+    ValueError: values: 7 at position 1 is no position of words(5)
+    """
+    for word in ("time_dim", "feature_dim"):
+        dim = getattr(facts, word)
+        if dim is not None and (type(dim) is not Dim or data._shape.find(dim) < 0):
+            raise ValueError(f"{word}: {dim!r} is not among {describe(data.dims)}")
+    sparse = facts.sparse_dim
+    if sparse is not None:
+        if type(sparse) is not Dim:
+            raise TypeError(f"sparse_dim: expected a Dim, got {sparse!r}")
+        if facts.feature_dim is not None:
+            raise ValueError("feature_dim: integers of a sparse_dim have no features")
+        _check_classes(data._values, sparse)
+    return facts
+
+
+def _check_classes(values: Any, sparse: Dim) -> None:
+    dtype = str(values.dtype).removeprefix("torch.")
+    if not dtype.startswith(("int", "uint")):
+        raise TypeError(f"values: positions of a sparse_dim are integers, got {dtype}")
+    if not sparse.is_static or device_of(values) != "cpu" or 0 in values.shape:
+        return
+    numbers = backend_of(values).readable(values).reshape(-1)
+    if int(numbers.min()) < 0 or int(numbers.max()) >= int(sparse.size or 0):
+        at = int(((numbers < 0) | (numbers >= sparse.size)).argmax())
+        raise ValueError(
+            f"values: {numbers[at]} at position {at} is no position of {describe([sparse])[1:-1]}"
+        )
+
+
+def replaced(data: Data[Any], old: Axis, new: Dim) -> Data[Any]:
+    """The same values with another dim in the place of one; as `Data.replace_dim`.
+
+    Examples
+    --------
+    >>> replaced(vl.Data(np.zeros(2), [Dim("two", 2)]), "two", Dim("pair", 2))
+    Data([pair(2)], float64)
+    """
+    from varlen.dims.axes import place
+
+    k = place(data, old, "old")
+    check_dims([new])
+    dims = list(data._shape.dims)
+    before = dims[k]
+    if not new.is_defined:
+        new = new._bound(before.level, before.over) if before.over else new._bound(data._shape.extent(k))
+    dims[k] = new
+    for j, dim in enumerate(dims):
+        if j != k and before in dim.over:  # those that it is over come first, and are bound anew by now
+            dims[j] = dim._bound(dim.level, [dims[data._shape.find(over)] for over in dim.over])
+    shape = Shape(dims)
+    for j in range(k, shape.rank):
+        if shape.extent(j) != data._shape.extent(j) or shape.span(j, j + 1) != data._shape.span(j, j + 1):
+            difference = describe_difference((data._shape.span(j, j + 1),), (shape.span(j, j + 1),))
+            raise LengthMismatchError(f"new: '{new.name}' in the place of '{before.name}': {difference}")
+    result = data._like(data._values)
+    result._shape = shape
+    facts = data._facts
+    if before in (facts.time_dim, facts.feature_dim):
+        time = new if facts.time_dim == before else facts.time_dim
+        feature = new if facts.feature_dim == before else facts.feature_dim
+        result._facts = facts._replace(time_dim=time, feature_dim=feature)
+    return result
+
+
+def from_levels(values: Any, levels: Levels, dims: Sequence[Dim], **facts: Any) -> Data[Any]:
+    """Values that nest: the first dim counts the sequences of the first level, one dim goes by each level.
+
+    Dims of one size that no other is over go behind the others, as axes of rows.
+
+    Raises
+    ------
+    ValueError
+        Another number of dims; lengths of a dim of one size that differ, naming the first.
+    LengthMismatchError
+        Other lengths than a dim is bound to.
+
+    Examples
+    --------
+    >>> r = vl.Ragged.from_list([[[1, 2], [3]], [[4]]])
+    >>> from_levels(r.values, r.levels, [vl.dims.batch_dim, Dim("time"), Dim("source")])
+    Data([batch(2), time(1 to 2), source(1 to 2)], int64)
+    """
+    each = check_dims(dims)
+    depth = len(levels)
+    if len(each) != depth + values.ndim:
+        given = f"{depth} levels and rows of {values.ndim - 1} axes"
+        raise ValueError(f"dims: {len(each)} of them, {describe(each)}, for {given}")
+    bind_by_others(each)
+    if not each[0].is_defined:
+        each[0] = each[0].bind(len(levels[0]) if levels else values.shape[0])
+    for k, level in enumerate(levels, 1):
+        if not each[k].is_defined:
+            each[k] = _bound_to(each[k], level, each[:k])
+    for k in range(depth + 1, len(each)):
+        if not each[k].is_defined:
+            each[k] = each[k].bind(values.shape[k - depth])
+    shape = Shape(each)
+    _check_sizes(values, levels, shape)
+    if tuple(values.shape) != shape.array_shape:
+        values = values.reshape(shape.array_shape)
+    result = _arranged(values, shape)
+    return _with_facts(result, facts)
+
+
+def _bound_to(dim: Dim, level: Level, before: Sequence[Dim]) -> Dim:
+    """A dim bound to the lengths of a level, over the dims before it.
+
+    Not over those of a fixed size where these make no difference.
+    """
+    over = [x for x in before if x.is_dynamic]
+    if len(over) == len(before):
+        return dim.bind(level, over)
+    whole, part = Shape(before), Shape(over)
+    plan = whole.align(part)
+    places = np.zeros(whole.count(whole.rank), np.int64)
+    if plan is not None and part.rank:
+        places = aligned(np.arange(part.count(part.rank)).reshape(part.array_shape), part, whole)
+        places = np.broadcast_to(places, whole.array_shape).reshape(-1)
+    lengths = np.zeros(part.count(part.rank), np.int64)
+    lengths[places] = level.lengths
+    if not (lengths[places] == level.lengths).all():
+        return dim.bind(level, before)
+    return dim.bind(lengths, over) if over else dim.bind(int(lengths[0]))
+
+
+def _check_sizes(values: Any, levels: Levels, shape: Shape) -> None:
+    """Refuse levels and axes that are not as long as the dims say."""
+    dims = shape.dims
+    count = len(levels[0]) if levels else values.shape[0]
+    if shape.count(1) != count:
+        raise LengthMismatchError(f"'{dims[0].name}' is {shape.count(1)} long, but {count} are given")
+    for k, level in enumerate(levels, 1):
+        wanted = shape.span(k, k + 1)
+        if wanted is level or wanted == level:
+            continue
+        i = int((wanted.lengths != level.lengths).argmax())
+        raise LengthMismatchError(
+            f"'{dims[k].name}' is {wanted.lengths[i]} long in row {i}, but {level.lengths[i]} are given"
+        )
+    for k in range(len(levels) + 1, shape.rank):
+        size = values.shape[k - len(levels)]
+        if shape.extent(k) != size:
+            raise LengthMismatchError(f"'{dims[k].name}' is {shape.extent(k)} long, but {size} are given")
+
+
+def _arranged(values: Any, shape: Shape) -> Data[Any]:
+    """A Data of values, in which dims of one size lie behind the others."""
+    order = Shape.arranged(shape.dims, static_last=True)
+    if order == tuple(range(shape.rank)):
+        return made(values, shape)
+    target = Shape([shape.dims[k] for k in order])
+    moved = aligned(values, shape, target).reshape(target.array_shape)
+    return made(moved, target, order_of(target, shape.dims))
+
+
+def _with_facts(data: Data[Any], facts: dict[str, Any]) -> Data[Any]:
+    dtype = facts.pop("dtype", None)
+    if dtype is None and facts.get("sparse_dim") is not None and 0 in data._values.shape:
+        dtype = np.int64  # lists of nothing do not say that they are integers
+    if dtype is not None:
+        data._values = backend_of(data._values).cast(data._values, dtype, "dtype")
+    if facts:
+        data._facts = check_facts(data, Facts(**facts))
+    return data
+
+
+def from_list(rows: Any, dims: Sequence[Dim], **facts: Any) -> Data[Any]:
+    """Nested lists, one level for each dim; as `Data.from_list`.
+
+    Examples
+    --------
+    >>> from_list([[1, 2], [3]], [vl.dims.batch_dim, Dim("time")])
+    Data([batch(2), time(1 to 2)], int64)
+    """
+    from varlen.types import Ragged
+
+    each = check_dims(dims)
+    if not any(dim.is_dynamic for dim in each[1:]):
+        array = backend_of(rows).as_array(rows, "rows")
+        if array.ndim < len(each) and 0 in array.shape:  # no row says how deep it is
+            inner = [dim.max_size() if dim.is_defined else 0 for dim in each[array.ndim :]]
+            array = array.reshape((*array.shape, *inner))
+        if array.ndim != len(each):
+            raise ValueError(f"rows: expected {len(each)} axes for {describe(each)}, got shape {array.shape}")
+        return _with_facts(from_levels(array, (), each) if each else made(array, Shape([])), facts)
+    ragged = Ragged.from_list(rows)
+    values, levels = ragged._values, ragged._levels
+    missing = len(each) - len(levels) - values.ndim
+    if missing > 0 and 0 in values.shape:  # no row says how deep it is
+        levels += tuple([equal_lengths(0, 0)] * missing)
+    if missing < 0 and len(levels) == 1 and len(each) == 1:
+        raise ValueError(f"rows: nested deeper than {describe(each)}")
+    return from_levels(values, levels, each, **facts)
+
+
+def from_ragged(ragged: Any, dims: Sequence[Dim], **facts: Any) -> Data[Any]:
+    """A Ragged, a dim for each level and one for its sequences; as `Data.from_ragged`.
+
+    Examples
+    --------
+    >>> from_ragged(vl.Ragged([1, 2, 3], [2, 1]), [vl.dims.batch_dim, Dim("time")])
+    Data([batch(2), time(1 to 2)], int64)
+    """
+    if not isinstance(ragged, RaggedBase):
+        raise TypeError(f"ragged: expected a Ragged, got {type(ragged).__name__}")
+    return from_levels(ragged._values, ragged._levels, dims, **facts)
+
+
+def from_padded(block: Any, dims: Sequence[Dim], side: str = "right", **facts: Any) -> Data[Any]:
+    """A rectangle with an axis for each dim, the padding of which is dropped; as `Data.from_padded`.
+
+    Examples
+    --------
+    >>> time = Dim("time", lengths=[2, 1])
+    >>> from_padded(np.array([[1, 2], [3, 0]]), [vl.dims.batch_dim, time]).values
+    array([1, 2, 3])
+    """
+    if side not in ("right", "left"):
+        raise ValueError(f"side: expected 'right' or 'left', got {side!r}")
+    backend = backend_of(block)
+    block = backend.as_array(block, "block")
+    each = check_dims(dims)
+    if block.ndim != len(each):
+        raise ValueError(
+            f"block: expected {len(each)} axes for {describe(each)}, got shape {tuple(block.shape)}"
+        )
+    bind_by_others(each)
+    for k, dim in enumerate(each):
+        if not dim.is_defined:
+            if dim.kind != "batch" and any(x.kind == "batch" for x in each):
+                raise ValueError(
+                    f"dims: '{dim.name}' has no lengths, and a rectangle does not show them; bind it first"
+                )
+            each[k] = dim.bind(block.shape[k])
+    order = Shape.arranged(each, static_last=True)
+    shape = Shape([each[k] for k in order])
+    for k, at in enumerate(order):
+        size, extent = block.shape[at], shape.extent(k)
+        if size < extent or (size != extent and not shape.is_ragged(k)):
+            raise LengthMismatchError(
+                f"'{each[at].name}' is {extent} long, but the axis {at} of block {size}"
+            )
+    block = backend.transpose(block, order)
+    first = next((k for k in range(shape.rank) if shape.is_ragged(k)), 0)
+    if first:
+        block = block.reshape((shape.count(first), *block.shape[first:]))
+        levels = tuple([shape.span(k, k + 1) for k in range(first, shape.ragged)])
+        block = backend.unpad(backend.contiguous(block), levels, side)
+    block = block.reshape(shape.array_shape)
+    return _with_facts(made(block, shape, order_of(shape, each)), facts)

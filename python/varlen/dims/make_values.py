@@ -1,0 +1,430 @@
+"""Data that is made of dims alone: constants, positions and counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen._core import Dim, Shape
+from varlen.backends import backend_of
+from varlen.dims.axes import describe
+from varlen.dims.base import Facts, made
+from varlen.dims.combine import combine
+from varlen.dims.make import bind_by_others, check_dims, check_facts
+from varlen.dims.out_shape import checked
+from varlen.dims.place import coordinates, order_of
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from varlen.dims.data import Data
+    from varlen.dims.out_shape import OutShape
+
+
+def shape_of(dims: Sequence[Dim]) -> tuple[Shape, tuple[int, ...] | None]:
+    """The shape of dims in any order, and the order in which it shows them.
+
+    Raises
+    ------
+    ValueError
+        Dims without lengths, a dim twice, or one without what it is over.
+
+    Examples
+    --------
+    >>> time = Dim("time", lengths=[2, 1])
+    >>> shape, order = shape_of([time, vl.dims.batch_dim])
+    >>> shape.array_shape, order
+    ((3,), (1, 0))
+    """
+    each = check_dims(dims)
+    bind_by_others(each)
+    for dim in each:
+        if not dim.is_defined:
+            raise ValueError(f"dims: '{dim.name}' of {describe(each)} has no lengths")
+        for over in dim.over:
+            if over not in each:
+                raise ValueError(f"dims: '{dim.name}' is over '{over.name}', which {describe(each)} lacks")
+    places = Shape.arranged(each, static_last=True)
+    shape = Shape([each[k] for k in places])
+    return shape, order_of(shape, each)
+
+
+def _filled(
+    value: Any, dims: Sequence[Dim], dtype: Any, like: Data[Any] | None, out_shape: OutShape | None
+) -> Data[Any]:
+    shape, order = shape_of(dims)
+    values: Any = np.full(shape.array_shape, value, np.float64 if dtype is None and like is None else None)
+    if like is not None:
+        values = backend_of(like._values).like(values, like._values)
+        values = backend_of(values).cast(values, like.dtype if dtype is None else dtype, "dtype")
+    elif dtype is not None:
+        values = backend_of(values).cast(values, dtype, "dtype")
+    return checked(made(values, shape, order), out_shape)
+
+
+def _cast(x: Data[Any], dtype: Any) -> Data[Any]:
+    return x._like(backend_of(x._values).cast(x._values, dtype, "dtype"))
+
+
+def zeros(
+    dims: Sequence[Dim],
+    *,
+    dtype: DTypeLike | None = None,
+    like: Data[Any] | None = None,
+    out_shape: OutShape | None = None,
+) -> Data[Any]:
+    """0 everywhere.
+
+    Parameters
+    ----------
+    dims
+        With lengths, in any order; each with what it is over.
+    dtype
+        That of `like` if nothing is said, float64 without.
+    like
+        A Data whose kind of array, device and dtype are taken.
+    out_shape
+        The dims that are expected.
+
+    Returns
+    -------
+    Data
+        Over the dims.
+
+    Raises
+    ------
+    ValueError
+        Dims without lengths, a dim twice, or one without what it is over.
+    OutShapeError
+        Other dims than expected.
+
+    Examples
+    --------
+    >>> vl.dims.zeros([vl.dims.batch_dim, vl.Dim("time", lengths=[2, 0])]).to_list()
+    [[0.0, 0.0], []]
+    """
+    return _filled(0, dims, dtype, like, out_shape)
+
+
+def ones(
+    dims: Sequence[Dim],
+    *,
+    dtype: DTypeLike | None = None,
+    like: Data[Any] | None = None,
+    out_shape: OutShape | None = None,
+) -> Data[Any]:
+    """1 everywhere.
+
+    Parameters
+    ----------
+    dims, dtype, like, out_shape
+        As those of `zeros`.
+
+    Returns
+    -------
+    Data
+        Over the dims.
+
+    Raises
+    ------
+    ValueError, OutShapeError
+        As those of `zeros`.
+
+    Examples
+    --------
+    >>> vl.dims.ones([vl.Dim("two", 2)]).values
+    array([1., 1.])
+    """
+    return _filled(1, dims, dtype, like, out_shape)
+
+
+def full(
+    dims: Sequence[Dim],
+    value: complex,
+    *,
+    dtype: DTypeLike | None = None,
+    like: Data[Any] | None = None,
+    out_shape: OutShape | None = None,
+) -> Data[Any]:
+    """One number everywhere.
+
+    Parameters
+    ----------
+    dims, like, out_shape
+        As those of `zeros`.
+    value
+        The number.
+    dtype
+        That of `like` if nothing is said, that of the number without.
+
+    Returns
+    -------
+    Data
+        Over the dims.
+
+    Raises
+    ------
+    ValueError, OutShapeError
+        As those of `zeros`.
+
+    Examples
+    --------
+    >>> vl.dims.full([vl.Dim("two", 2)], 7).values
+    array([7, 7])
+    """
+    if dtype is None and like is None:
+        dtype = np.asarray(value).dtype
+    return _filled(value, dims, dtype, like, out_shape)
+
+
+def range_over_dim(
+    dim: Dim, *, like: Data[Any] | None = None, out_shape: OutShape | None = None
+) -> Data[Any]:
+    """The positions along a dim: 0, 1, ... in each row of what it is over.
+
+    Parameters
+    ----------
+    dim
+        A Dim with lengths.
+    like
+        A Data whose kind of array and device are taken.
+    out_shape
+        The dims that are expected.
+
+    Returns
+    -------
+    Data
+        int64 over what the dim is over, and the dim, which is its `sparse_dim`.
+
+    Raises
+    ------
+    ValueError
+        A dim without lengths.
+
+    Notes
+    -----
+    As RETURNN's `range_over_dim`, which gives as many positions as the longest row has, over nothing else.
+
+    Examples
+    --------
+    >>> vl.dims.range_over_dim(vl.Dim("time", lengths=[3, 0, 2])).to_list()
+    [[0, 1, 2], [], [0, 1]]
+    """
+    check_dims([dim])
+    if not dim.is_defined:
+        raise ValueError(f"dim: '{dim.name}' has no lengths")
+    shape = Shape([*_with_over(dim), dim])
+    values: Any = coordinates(shape, shape.rank - 1)
+    values = np.ascontiguousarray(np.broadcast_to(values, shape.array_shape))
+    if like is not None:
+        values = backend_of(like._values).like(values, like._values)
+    return checked(made(values, shape, None, Facts(sparse_dim=dim)), out_shape)
+
+
+def _with_over(dim: Dim) -> list[Dim]:
+    """What a dim is over, and what that is over."""
+    found: list[Dim] = []
+    for over in dim.over:
+        found += [x for x in (*_with_over(over), over) if x not in found]
+    return found
+
+
+def arange(
+    dim: Dim,
+    start: float = 0,
+    step: float = 1,
+    *,
+    dtype: DTypeLike | None = None,
+    like: Data[Any] | None = None,
+    out_shape: OutShape | None = None,
+) -> Data[Any]:
+    """Numbers at equal distances along a dim, from the same one in each row of what it is over.
+
+    Parameters
+    ----------
+    dim
+        A Dim with lengths.
+    start
+        The first number.
+    step
+        From one to the next.
+    dtype
+        That of the numbers if nothing is said.
+    like
+        A Data whose kind of array and device are taken.
+    out_shape
+        The dims that are expected.
+
+    Returns
+    -------
+    Data
+        Over what the dim is over, and the dim. Integers have it as `sparse_dim` where they are its positions.
+
+    Raises
+    ------
+    ValueError
+        A dim without lengths.
+
+    See Also
+    --------
+    range_over_dim
+
+    Examples
+    --------
+    >>> vl.dims.arange(vl.Dim("time", lengths=[3, 1]), 10, 5).to_list()
+    [[10, 15, 20], [10]]
+    """
+    result = range_over_dim(dim, like=like)
+    if (start, step) != (0, 1):
+        result = result * step + start
+        result = result._said(sparse_dim=None)
+    if dtype is not None:
+        result = _cast(result, dtype)
+        is_integer = "int" in str(result.dtype)
+        result = result if is_integer else result._said(sparse_dim=None)
+    return checked(result, out_shape)
+
+
+def one_hot(
+    x: Data[Any],
+    dim: Dim | None = None,
+    *,
+    dtype: DTypeLike | None = None,
+    out_shape: OutShape | None = None,
+) -> Data[Any]:
+    """1 at the class that an integer says, 0 at all others, over one dim more.
+
+    Parameters
+    ----------
+    x
+        Integers.
+    dim
+        The classes; `x.sparse_dim` if nothing is said. Their number may differ from row to row, where x has
+        the dims that it is over.
+    dtype
+        float32 if nothing is said.
+    out_shape
+        The dims that are expected.
+
+    Returns
+    -------
+    Data
+        Over the dims of `x`, then the classes, which are its `feature_dim`.
+
+    Raises
+    ------
+    TypeError
+        No integers.
+    ValueError
+        There is neither a `sparse_dim` nor a `dim`; an integer that is no position of it, on the host.
+
+    Notes
+    -----
+    As RETURNN's `one_hot`.
+
+    Examples
+    --------
+    >>> words = vl.Dim("words", 3)
+    >>> x = vl.Data(np.array([2, 0]), [vl.dims.batch_dim], sparse_dim=words)
+    >>> vl.dims.one_hot(x).to_list()
+    [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
+    """
+    classes = x._facts.sparse_dim if dim is None else dim
+    if classes is None:
+        raise ValueError("x: has no sparse_dim; say dim=")
+    x = x._like(x._values)
+    x._facts = check_facts(x, Facts(sparse_dim=classes))
+    hot = combine("==", x, range_over_dim(classes, like=x), broadcast=True)
+    hot = _cast(hot, np.float32 if dtype is None else dtype)
+    hot._facts = Facts(feature_dim=hot._shape.dims[hot._shape.find(classes)])
+    return checked(hot, out_shape)
+
+
+def num_elements_of_shape(dims: Sequence[Dim]) -> int | Data[Any]:
+    """How many valid positions dims have.
+
+    Parameters
+    ----------
+    dims
+        With lengths.
+
+    Returns
+    -------
+    int or Data
+        A number; where a dim is over others that are not given, int64 over those.
+
+    Raises
+    ------
+    ValueError
+        Dims without lengths, or a dim twice.
+
+    Notes
+    -----
+    As RETURNN's `num_elements_of_shape`.
+
+    Examples
+    --------
+    >>> time = vl.Dim("time", lengths=[3, 0, 2])
+    >>> vl.dims.num_elements_of_shape([vl.dims.batch_dim, time])
+    5
+    >>> vl.dims.num_elements_of_shape([time, vl.Dim("two", 2)]).values
+    array([6, 0, 4])
+    """
+    each = check_dims(dims)
+    outer: list[Dim] = []
+    for dim in each:
+        outer += [x for x in _with_over(dim) if x not in each and x not in outer]
+    shape, _ = shape_of([*outer, *each])
+    if not outer:
+        return shape.count(shape.rank)
+    _, _, level, _, rest = shape.group([k for k, dim in enumerate(shape.dims) if dim not in outer])
+    lengths = level.lengths.copy()
+    if len(lengths) != rest.count(rest.rank):  # trailing axes of what is left are no sequences of their own
+        lengths = np.repeat(lengths, rest.count(rest.rank) // max(len(lengths), 1))
+    return made(lengths.reshape(rest.array_shape), rest)
+
+
+def last_frame_position_of_dim(
+    dim: Dim, *, like: Data[Any] | None = None, out_shape: OutShape | None = None
+) -> Data[Any]:
+    """The last position of each row of a dim; -1 where it has none.
+
+    Parameters
+    ----------
+    dim
+        A Dim with lengths.
+    like
+        A Data whose kind of array and device are taken.
+    out_shape
+        The dims that are expected.
+
+    Returns
+    -------
+    Data
+        int64 over what the dim is over, which is its `sparse_dim`.
+
+    Raises
+    ------
+    ValueError
+        A dim without lengths.
+
+    Notes
+    -----
+    As RETURNN's `last_frame_position_of_dim`, which gives 0 where there is no position.
+
+    Examples
+    --------
+    >>> vl.dims.last_frame_position_of_dim(vl.Dim("time", lengths=[3, 0, 2])).values
+    array([ 2, -1,  1])
+    """
+    check_dims([dim])
+    if not dim.is_defined:
+        raise ValueError(f"dim: '{dim.name}' has no lengths")
+    shape = Shape(dim.over)
+    lengths = np.asarray(dim.size if dim.is_static else dim.lengths, np.int64)
+    values: Any = (lengths - 1).reshape(shape.array_shape)
+    if like is not None:
+        values = backend_of(like._values).like(values, like._values)
+    return checked(made(values, shape, None, Facts(sparse_dim=dim)), out_shape)

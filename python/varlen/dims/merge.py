@@ -1,0 +1,390 @@
+"""Several dims as one, one dim as several, and dims of one position."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen._core import Dim, Level, Shape
+from varlen.dims.axes import describe, place, places, quoted
+from varlen.dims.base import made
+from varlen.dims.errors import LengthMismatchError
+from varlen.dims.make import bind_by_others, check_dims
+from varlen.dims.out_shape import checked
+from varlen.dims.picked import (
+    along_dim,
+    bound_to,
+    dims_over,
+    inside,
+    lengths_over,
+    lines,
+    picked,
+    relabeled,
+    said,
+)
+from varlen.dims.reduce import grouped
+
+if TYPE_CHECKING:
+    from varlen.dims.axes import Axis
+    from varlen.dims.data import Data
+    from varlen.dims.out_shape import OutShape
+
+
+def merge_dims(
+    x: Data[Any], dims: Sequence[Axis], out_dim: Dim | None = None, *, out_shape: OutShape | None = None
+) -> Data[Any]:
+    """Some dims as their product: the position (i, j) is i * length of the second + j.
+
+    Parameters
+    ----------
+    x
+        Any values.
+    dims
+        The dims, the slowest first. Their lengths may differ from row to row, and not along each other.
+    out_dim
+        The dim of the result; one without lengths is bound. The product of the dims if nothing is said.
+    out_shape
+        The dims that are expected.
+
+    Returns
+    -------
+    Data
+        With the product in the place of the first of `dims`. Dims that lie one inside the other in this order
+        are merged without moving a value.
+
+    Raises
+    ------
+    LengthMismatchError
+        A dim has several lengths along another one, as time has along the batch. What is meant is `flatten`.
+    ValueError
+        Fewer than one dim.
+
+    See Also
+    --------
+    flatten : the valid positions of any dims.
+
+    Notes
+    -----
+    As RETURNN's `merge_dims`, which counts padding as positions.
+
+    Examples
+    --------
+    >>> time, feature = vl.Dim("time", lengths=[2, 1]), vl.Dim("feature", 2)
+    >>> x = vl.Data(np.arange(6).reshape(3, 2), [vl.dims.batch_dim, time, feature])
+    >>> vl.dims.merge_dims(x, [time, feature]).to_list()
+    [[0, 1, 2, 3], [4, 5]]
+    >>> vl.dims.merge_dims(x, ["B", "T"])
+    Traceback (most recent call last):
+    varlen.dims.errors.LengthMismatchError: dims: 'time' has several lengths along 'batch'; use flatten
+    """
+    gone, named = _asked(x, dims)
+    product = named[0]
+    for dim in named[1:]:
+        product = product * dim
+    for dim in named:
+        inner = [over for over in dim.over if over in named]
+        if inner and not _is_regular(dim, inner):
+            names = quoted(inner, "and")
+            raise LengthMismatchError(f"dims: '{dim.name}' has several lengths along {names}; use flatten")
+    return checked(_flat(x, gone, named, out_dim, "merged", product), out_shape)
+
+
+def flatten(
+    x: Data[Any],
+    dims: Axis | Sequence[Axis] = "*",
+    out_dim: Dim | None = None,
+    *,
+    out_shape: OutShape | None = None,
+) -> Data[Any]:
+    """All valid positions of some dims, one behind the other, along a new dim.
+
+    Parameters
+    ----------
+    x
+        Any values.
+    dims
+        The dims that go; positions follow in row-major order of these as given: [batch, time] sequence by
+        sequence, [time, batch] step by step.
+    out_dim
+        The dim of the result; one without lengths is bound. A new one if nothing is said.
+    out_shape
+        The dims that are expected.
+
+    Returns
+    -------
+    Data
+        With the new dim in the place of the first of `dims`, as long as there are positions, over what `dims`
+        are over and stays. Dims that lie one inside the other in this order are merged without moving values.
+
+    Raises
+    ------
+    ValueError
+        Fewer than one dim.
+    LengthMismatchError
+        The lengths that `out_dim` has are not those.
+
+    See Also
+    --------
+    unflatten : the way back.
+    merge_dims : the product of dims.
+
+    Notes
+    -----
+    As RETURNN's `pack_padded`.
+
+    Examples
+    --------
+    >>> time = vl.Dim("time", lengths=[2, 1])
+    >>> x = vl.Data(np.array([7, 8, 9]), [vl.dims.batch_dim, time])
+    >>> vl.dims.flatten(x, ["B", "T"]).to_list(), vl.dims.flatten(x, ["T", "B"]).to_list()
+    ([7, 8, 9], [7, 9, 8])
+    """
+    gone, named = _asked(x, dims)
+    return checked(_flat(x, gone, named, out_dim, "flat", None), out_shape)
+
+
+def unflatten(
+    x: Data[Any], axis: Axis, dims: Sequence[Dim], *, out_shape: OutShape | None = None
+) -> Data[Any]:
+    """A dim as the valid positions of others: the inverse of `flatten`.
+
+    Parameters
+    ----------
+    x
+        Any values.
+    axis
+        The dim that goes.
+    dims
+        Dims in the order in which `flatten` took them. Each has lengths, or one of the others is over it.
+    out_shape
+        The dims that are expected.
+
+    Returns
+    -------
+    Data
+        With `dims` in the place of `axis`.
+
+    Raises
+    ------
+    LengthMismatchError
+        They have more or fewer positions than `axis`; the row is named.
+    ValueError
+        A dim without lengths, or over one that is neither in `x` nor given.
+
+    Notes
+    -----
+    As RETURNN's `pad_packed`.
+
+    Examples
+    --------
+    >>> time = vl.Dim("time", lengths=[2, 1])
+    >>> x = vl.Data(np.array([7, 9, 8]), [vl.Dim("rows", 3)])
+    >>> vl.dims.unflatten(x, "rows", [time, *time.over]).batch_major().to_list()
+    [[7, 8], [9]]
+    """
+    k = place(x, axis)
+    each = _defined(x, k, dims)
+    return checked(_spelled(x, k, each, None), out_shape)
+
+
+def split_dims(
+    x: Data[Any],
+    axis: Axis,
+    dims: Sequence[Dim],
+    *,
+    pad_value: complex | None = None,
+    out_shape: OutShape | None = None,
+) -> Data[Any]:
+    """A dim as the product of others: the inverse of `merge_dims`.
+
+    Parameters
+    ----------
+    x
+        Any values.
+    axis
+        The dim that goes.
+    dims
+        The factors, the slowest first. One may be without lengths: it is bound to what is left of each row.
+    pad_value
+        What stands behind the end of a row that the factors do not divide; None refuses that.
+    out_shape
+        The dims that are expected.
+
+    Returns
+    -------
+    Data
+        With `dims` in the place of `axis`; without padding no value is moved.
+
+    Raises
+    ------
+    LengthMismatchError
+        A row is not as long as the product; it is named.
+    ValueError
+        Several dims without lengths; one that is over another, as `unflatten` takes them.
+
+    Notes
+    -----
+    As RETURNN's `split_dims`, which pads each row to the longest first.
+
+    Examples
+    --------
+    >>> x = vl.Data(np.arange(6), [vl.dims.batch_dim, vl.Dim("time", lengths=[4, 2])])
+    >>> pairs, two = vl.Dim("pairs"), vl.Dim("two", 2)
+    >>> vl.dims.split_dims(x, "T", [pairs, two]).to_list()
+    [[[0, 1], [2, 3]], [[4, 5]]]
+    >>> vl.dims.split_dims(x, "T", [pairs, vl.Dim("three", 3)], pad_value=-1).to_list()
+    [[[0, 1, 2], [3, -1, -1]], [[4, 5, -1]]]
+    """
+    k = place(x, axis)
+    dim = x._shape.dims[k]
+    each = check_dims(dims)
+    unknown = [i for i, factor in enumerate(each) if not factor.is_defined]
+    if len(unknown) > 1:
+        names = quoted([each[i] for i in unknown], "and")
+        raise ValueError(f"dims: {names} have no lengths, and only one of them can be what is left")
+    for factor in each:
+        if any(over in each for over in factor.over):
+            raise ValueError(
+                f"dims: '{factor.name}' has lengths over another of {describe(each)}; use unflatten"
+            )
+    known = [factor for factor in each if factor.is_defined]
+    over = dims_over([dim, *known])
+    shape = Shape(over)
+    length = lengths_over(dim, shape)
+    product = np.ones_like(length)
+    for factor in known:
+        product = product * lengths_over(factor, shape)
+    if unknown:
+        left = -(-length // np.maximum(product, 1))
+        each[unknown[0]] = bound_to(each[unknown[0]], Level.from_lengths(left), over, "left")
+        product = product * left
+    wrong = (length > product) | ((length < product) if pad_value is None else False)
+    if wrong.any():
+        i = int(wrong.argmax())
+        at = f" at {said(shape, i)}" if shape.rank else ""
+        raise LengthMismatchError(
+            f"dims: '{dim.name}' is {length[i]} long{at}, the product of {describe(each)} {product[i]}"
+        )
+    return checked(_spelled(x, k, _defined(x, k, each), pad_value), out_shape)
+
+
+def squeeze(x: Data[Any], axis: Axis | Sequence[Axis], *, out_shape: OutShape | None = None) -> Data[Any]:
+    """The same numbers without dims that have one position in each row.
+
+    Parameters
+    ----------
+    x
+        Any values.
+    axis
+        The dims that go.
+    out_shape
+        The dims that are expected.
+
+    Returns
+    -------
+    Data
+        Of the same values, which are not moved.
+
+    Raises
+    ------
+    LengthMismatchError
+        A row is not 1 long; it is named.
+
+    Notes
+    -----
+    As RETURNN's `squeeze`.
+
+    Examples
+    --------
+    >>> x = vl.Data(np.array([[7], [8], [9]]), [vl.Dim("three", 3), vl.Dim("one", 1)])
+    >>> vl.dims.squeeze(x, "one").to_list()
+    [7, 8, 9]
+    """
+    gone = places(x, axis)
+    for k in gone:
+        dim = x._shape.dims[k]
+        shape = Shape(dim.over)
+        length = lengths_over(dim, shape)
+        if (length != 1).any():
+            i = int((length != 1).argmax())
+            at = f" at {said(shape, i)}" if shape.rank else ""
+            raise LengthMismatchError(f"axis: '{dim.name}' is {length[i]} long{at}, not 1")
+    for k in sorted(gone, reverse=True):
+        x = relabeled(x, k, 1, [])
+    return checked(x, out_shape)
+
+
+def _asked(x: Data[Any], dims: Any) -> tuple[tuple[int, ...], list[Dim]]:
+    gone = places(x, dims, "dims")
+    if not gone:
+        raise ValueError("dims: expected one dim or more, got none")
+    return gone, [x._shape.dims[k] for k in gone]
+
+
+def _is_regular(dim: Dim, along: Sequence[Dim]) -> bool:
+    """Whether the lengths of a dim are the same along some of those that it is over."""
+    shape = Shape(dim.over)
+    lengths = made(lengths_over(dim, shape).reshape(shape.array_shape), shape)
+    values, level, _, _ = grouped(lengths, sorted([dim.over.index(each) for each in along]))
+    return bool((values == values[level.offsets[level.row_ids]]).all())
+
+
+def _flat(
+    x: Data[Any], gone: Sequence[int], named: Sequence[Dim], out_dim: Dim | None, name: str, whole: Dim | None
+) -> Data[Any]:
+    others = dims_over(named)
+    shape, level, order = lines(others, named)
+    new = bound_to(out_dim, level, others, name, whole)
+    first = min(gone)
+    is_inside = all(x._shape.find(dim) < first for dim in others)
+    if is_inside and list(gone) == list(range(first, first + len(gone))):
+        return relabeled(x, first, len(gone), [new])
+    at = [along_dim(dim, shape) for dim in named]
+    if order is not None:
+        at = [places[order] for places in at]
+    return picked(x, gone, Shape([*others, new]), at, [new])
+
+
+def _defined(x: Data[Any], k: int, dims: Sequence[Dim]) -> list[Dim]:
+    """Dims that may stand in the place of one."""
+    each = check_dims(dims)
+    bind_by_others(each)
+    rest = [dim for j, dim in enumerate(x._shape.dims) if j != k]
+    for i, dim in enumerate(each):
+        if not dim.is_defined:
+            raise ValueError(f"dims: '{dim.name}' has no lengths")
+        if dim in rest or dim in each[:i]:
+            raise ValueError(
+                f"dims: '{dim.name}' would be there twice, in {describe(x.dims)} and {describe(each)}"
+            )
+        foreign = [over for over in dim.over if over not in rest and over not in each]
+        if foreign:
+            raise ValueError(
+                f"dims: '{dim.name}' is over '{foreign[0].name}', which is not in {describe(x.dims)}"
+            )
+    return each
+
+
+def _spelled(x: Data[Any], k: int, dims: list[Dim], pad_value: Any) -> Data[Any]:
+    """A dim as the positions of others; a number stands behind the last, None where there are as many."""
+    dim = x._shape.dims[k]
+    over = dims_over([*dims, dim])
+    shape, level, order = lines(over, dims)
+    length = lengths_over(dim, Shape(over))
+    if pad_value is None and (length != level.lengths).any():
+        i = int((length != level.lengths).argmax())
+        at = f" at {said(Shape(over), i)}" if over else ""
+        raise LengthMismatchError(
+            f"dims: '{dim.name}' is {length[i]} long{at}, {describe(dims)} have {level.lengths[i]} positions"
+        )
+    is_inside = all(0 <= x._shape.find(each) < k for one in dims for each in one.over if each not in dims)
+    if order is None and is_inside and (length == level.lengths).all():
+        return relabeled(x, k, 1, dims)
+    at = inside(level)
+    if order is not None:
+        lying, at = at, np.empty_like(at)
+        at[order] = lying
+    there = None if pad_value is None else at < length[level.row_ids]
+    return picked(x, [k], shape, [at], dims, there, 0 if pad_value is None else pad_value)

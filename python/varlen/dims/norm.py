@@ -1,0 +1,361 @@
+"""Numbers brought to mean 0 and variance 1, over dims or over all valid frames."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from varlen._core import Dim
+from varlen.backends import backend_of
+from varlen.dims.axes import places, quoted
+from varlen.dims.base import is_data, made
+from varlen.dims.combine import combine, where
+from varlen.dims.elementwise import rsqrt
+from varlen.dims.out_shape import checked
+from varlen.dims.reduce import grouped, order_left
+from varlen.dims.softmax import ungrouped
+
+if TYPE_CHECKING:
+    from varlen.dims.axes import Axis
+    from varlen.dims.data import Data
+    from varlen.dims.out_shape import OutShape
+
+
+def layer_norm(
+    x: Data[Any],
+    in_dim: Axis | Sequence[Axis],
+    *,
+    scale: Data[Any] | None = None,
+    bias: Data[Any] | None = None,
+    eps: float = 1e-6,
+    out_shape: OutShape | None = None,
+) -> Data[Any]:
+    """Numbers less their mean, over their standard deviation, over some dims at each position of the others.
+
+    Parameters
+    ----------
+    x
+        Numbers.
+    in_dim
+        The dims that mean and variance are over: of fixed size, of any lengths, or both.
+    scale, bias
+        What the result is multiplied by, and what is added: over some of the dims, mostly `in_dim`.
+    eps
+        Added to the variance, which is that of all numbers.
+    out_shape
+        The dims that are expected.
+
+    Returns
+    -------
+    Data
+        Over the dims of `x`. Integers become floats, halves are computed in float32.
+
+    Raises
+    ------
+    IndexError
+        A dim that is not there.
+    ValueError
+        A scale or a bias over dims that `x` does not have.
+    OutShapeError
+        Other dims than expected.
+
+    Notes
+    -----
+    As RETURNN's `LayerNorm`, as a function of its parameters.
+
+    Examples
+    --------
+    >>> time, feature = vl.Dim("time", lengths=[2, 1]), vl.Dim("feature", 2)
+    >>> x = vl.Data(np.array([[1.0, 3.0], [0.0, 8.0], [5.0, 5.0]]), [vl.dims.batch_dim, time, feature])
+    >>> vl.dims.layer_norm(x, feature).values.round(4)
+    array([[-1.,  1.],
+           [-1.,  1.],
+           [ 0.,  0.]])
+    """
+    asked = places(x, in_dim, "in_dim")
+    for given, name in ((scale, "scale"), (bias, "bias")):
+        _check_within(x, given, name)
+    behind = x._shape.rank - len(asked)
+    if asked and behind >= x._shape.ragged and sorted(asked) == list(range(behind, x._shape.rank)):
+        return checked(_of_rows(x, behind, scale, bias, eps), out_shape)
+    values, level, order, _ = grouped(x, asked)
+    values = _as_float(values)
+    mean, variance = _moments(values, level)
+    backend = backend_of(values)
+    centred = values - backend.broadcast_rows(mean, level)
+    factor = backend.ufunc("rsqrt", [variance + eps], {})
+    result = ungrouped(x, centred * backend.broadcast_rows(factor, level), asked, order)
+    return checked(_scaled(result, scale, bias), out_shape)
+
+
+def _of_rows(x: Data[Any], behind: int, scale: Any, bias: Any, eps: float) -> Data[Any]:
+    """Over the last axes of rows, by the function of the backend, which takes a scale and a bias of a row."""
+    dims = x._shape.dims[behind:]
+    fused = [
+        each is not None
+        and each._shape.dims == dims
+        and type(each._values) is type(x._values)
+        and each.dtype == x.dtype
+        for each in (scale, bias)
+    ]
+    first = scale._values if fused[0] and (bias is None or fused[1]) else None
+    second = bias._values if fused[1] and (scale is None or fused[0]) else None
+    values = backend_of(x._values).layer_norm(x._values, len(dims), first, second, eps)
+    result = x._map(lambda _: values)
+    return _scaled(result, None if first is not None else scale, None if second is not None else bias)
+
+
+def _scaled(x: Data[Any], scale: Data[Any] | None, bias: Data[Any] | None) -> Data[Any]:
+    x = x if scale is None else combine("*", x, scale)
+    return x if bias is None else combine("+", x, bias)
+
+
+def _check_within(x: Data[Any], given: Data[Any] | None, name: str) -> None:
+    if given is None:
+        return
+    if not is_data(given):
+        raise TypeError(f"{name}: expected a Data, got {type(given).__name__}")
+    missing = [dim for dim in given.dims if x._shape.find(dim) < 0]
+    if missing:
+        raise ValueError(f"{name}: {quoted(missing, 'and')} is not in {x!r}")
+
+
+def _as_float(values: Any) -> Any:
+    if "float" in str(values.dtype):
+        return values
+    backend = backend_of(values)
+    # What the backend makes of a root of integers is its float.
+    return backend.astype(values, backend.ufunc("sqrt", [values[:0]], {}).dtype)
+
+
+def _moments(values: Any, level: Any) -> tuple[Any, Any]:
+    """The mean and the variance of each sequence; NaN of none."""
+    backend = backend_of(values)
+    mean = backend.reduce("mean", values, level, np.nan)
+    centred = values - backend.broadcast_rows(mean, level)
+    return mean, backend.reduce("mean", centred * centred, level, np.nan)
+
+
+class Moments(NamedTuple):
+    """Mean and variance of numbers, and of how many: of one batch, or running over many.
+
+    Parameters
+    ----------
+    mean, variance
+        Data over the dims that were kept.
+    frames
+        int64 over the same dims: of how many numbers.
+
+    Examples
+    --------
+    >>> feature = vl.Dim("feature", 2)
+    >>> vl.dims.Moments.initial(feature).variance.values
+    array([1., 1.])
+    """
+
+    mean: Data[Any]
+    variance: Data[Any]
+    frames: Data[Any]
+
+    @staticmethod
+    def initial(in_dim: Dim | Sequence[Dim], *, like: Data[Any] | None = None) -> Moments:
+        """Mean 0 and variance 1 of nothing: what running statistics begin with.
+
+        Parameters
+        ----------
+        in_dim
+            The dims that are kept.
+        like
+            A Data whose kind of array, device and dtype are taken.
+
+        Returns
+        -------
+        Moments
+            Of no numbers.
+
+        Examples
+        --------
+        >>> vl.dims.Moments.initial(vl.Dim("feature", 2)).mean.values
+        array([0., 0.])
+        """
+        from varlen.dims.make_values import zeros
+
+        dims = [in_dim] if isinstance(in_dim, Dim) else in_dim
+        mean = zeros(dims, like=like)
+        return Moments(mean, mean + 1, zeros(dims, like=like, dtype=np.int64))
+
+    def updated(self, now: Moments, momentum: float = 0.1) -> Moments:
+        """Running statistics, a step nearer to those of a batch.
+
+        Parameters
+        ----------
+        now
+            Those of the batch; no gradient follows them. Where it has no numbers nothing changes.
+        momentum
+            How near: 0 stays, 1 forgets what was.
+
+        Returns
+        -------
+        Moments
+            New ones.
+
+        Raises
+        ------
+        ValueError
+            A momentum below 0 or above 1.
+
+        Notes
+        -----
+        As RETURNN's `BatchNorm`, whose running variance is that of all numbers too; torch's is that of a
+        sample.
+
+        Examples
+        --------
+        >>> feature = vl.Dim("feature", 1)
+        >>> x = vl.Data(np.array([[4.0], [6.0]]), [vl.dims.batch_dim, feature])
+        >>> running = vl.dims.Moments.initial(feature)
+        >>> running = running.updated(vl.dims.moments(x, vl.dims.batch_dim), momentum=0.5)
+        >>> running.mean.values, running.variance.values
+        (array([2.5]), array([1.]))
+        """
+        if not 0 <= momentum <= 1:
+            raise ValueError(f"momentum: expected 0 to 1, got {momentum}")
+        there = now.frames > 0
+        nearer = [
+            where(there, old + (_detached(new) - old) * momentum, old)
+            for old, new in ((self.mean, now.mean), (self.variance, now.variance))
+        ]
+        return Moments(nearer[0], nearer[1], self.frames + now.frames)
+
+
+def _detached(x: Data[Any]) -> Data[Any]:
+    detach = getattr(x._values, "detach", None)
+    return x if detach is None else x._like(detach())
+
+
+def moments(x: Data[Any], axis: Axis | Sequence[Axis]) -> Moments:
+    """The mean and the variance over some dims, of all valid positions.
+
+    Parameters
+    ----------
+    x
+        Numbers.
+    axis
+        The dims that go.
+
+    Returns
+    -------
+    Moments
+        Over the dims that stay. The variance is that of all numbers; both are NaN of none.
+
+    Raises
+    ------
+    IndexError
+        A dim that is not there.
+
+    Notes
+    -----
+    As RETURNN's `moments`, which gives the first two.
+
+    Examples
+    --------
+    >>> time = vl.Dim("time", lengths=[2, 1])
+    >>> x = vl.Data(np.array([1.0, 3.0, 5.0]), [vl.dims.batch_dim, time])
+    >>> mean, variance, frames = vl.dims.moments(x, time)
+    >>> mean.values, variance.values, frames.values
+    (array([2., 5.]), array([1., 0.]), array([2, 1]))
+    """
+    asked = places(x, axis)
+    values, level, _, rest = grouped(x, asked)
+    values = _as_float(values)
+    backend = backend_of(values)
+    rows = _moments(values, level)
+    order = order_left(x, asked)
+    mean, variance = (made(each.reshape(rest.array_shape), rest, order) for each in rows)
+    counts = np.broadcast_to(level.lengths.reshape(-1, *[1] * (rows[0].ndim - 1)), tuple(rows[0].shape))
+    whole = backend.like(np.ascontiguousarray(counts).reshape(rest.array_shape), values)
+    return Moments(mean, variance, made(whole, rest, order))
+
+
+def batch_norm(
+    x: Data[Any],
+    in_dim: Axis | Sequence[Axis] = "F",
+    *,
+    statistics: Moments | None = None,
+    scale: Data[Any] | None = None,
+    bias: Data[Any] | None = None,
+    eps: float = 1e-3,
+    out_shape: OutShape | None = None,
+) -> Data[Any]:
+    """Each feature less its mean, over its standard deviation, of all valid frames of the batch.
+
+    Parameters
+    ----------
+    x
+        Numbers.
+    in_dim
+        The dims that are kept: the features.
+    statistics
+        Mean and variance that are used: running ones outside of training, or those of this batch, which
+        `moments` gives; made of `x` if nothing is said.
+    scale, bias
+        What the result is multiplied by, and what is added.
+    eps
+        Added to the variance.
+    out_shape
+        The dims that are expected.
+
+    Returns
+    -------
+    Data
+        Over the dims of `x`.
+
+    Raises
+    ------
+    IndexError
+        A dim that is not there.
+    ValueError
+        Statistics, a scale or a bias over dims that `x` does not have.
+    OutShapeError
+        Other dims than expected.
+
+    See Also
+    --------
+    moments, Moments
+
+    Notes
+    -----
+    As RETURNN's `BatchNorm` with a mask. Nothing is changed in place: running statistics are what
+    `Moments.updated` gives.
+
+    Examples
+    --------
+    >>> time, feature = vl.Dim("time", lengths=[2, 1]), vl.Dim("feature", 1)
+    >>> x = vl.Data(np.array([[1.0], [3.0], [5.0]]), [vl.dims.batch_dim, time, feature])
+    >>> now = vl.dims.moments(x, [vl.dims.batch_dim, time])
+    >>> vl.dims.batch_norm(x, feature, statistics=now, eps=0).values.round(3).ravel()
+    array([-1.225,  0.   ,  1.225])
+    >>> running = vl.dims.Moments.initial(feature).updated(now, momentum=0.1)
+    >>> running.mean.values.round(3), running.variance.values.round(3)
+    (array([0.3]), array([1.167]))
+    """
+    kept = places(x, in_dim, "in_dim")
+    for given, name in ((scale, "scale"), (bias, "bias")):
+        _check_within(x, given, name)
+    if statistics is None:
+        dims = x._shape.dims
+        statistics = moments(x, [dims[k] for k in range(x._shape.rank) if k not in kept])
+    for each, name in zip(statistics[:2], ("mean", "variance"), strict=True):
+        _check_within(x, each, f"statistics.{name}")
+    factor = rsqrt(statistics.variance + eps)
+    factor = factor if scale is None or _lacks(statistics.variance, scale) else combine("*", factor, scale)
+    result = combine("*", combine("-", x, statistics.mean), factor)
+    if scale is not None and _lacks(statistics.variance, scale):
+        result = combine("*", result, scale)
+    return checked(result if bias is None else combine("+", result, bias), out_shape)
+
+
+def _lacks(x: Data[Any], other: Data[Any]) -> bool:
+    return any(x._shape.find(dim) < 0 for dim in other.dims)

@@ -1,0 +1,158 @@
+"""Dims that a result is expected to have."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from varlen._core import Dim
+from varlen.dims.axes import describe, quoted
+from varlen.dims.errors import OutShapeError
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from varlen.dims.data import Data
+
+    Expected: TypeAlias = "Dim | OptionalDim | ImplicitDim"
+    OutShape: TypeAlias = Collection[Expected]
+
+
+@dataclass(frozen=True)
+class OptionalDim:
+    """A dim that a result may have, and may lack, in `Data.verify_out_shape`.
+
+    Parameters
+    ----------
+    dim
+        The Dim.
+
+    Examples
+    --------
+    >>> two, three = vl.Dim("two", 2), vl.Dim("three", 3)
+    >>> x = vl.Data(np.zeros(2), [two])
+    >>> x.verify_out_shape({two, vl.dims.OptionalDim(three)}) is x
+    True
+    """
+
+    dim: Dim
+
+
+@dataclass(frozen=True)
+class ImplicitDim:
+    """A dim that a result has without an axis for it: classes of integers, or what lengths are over.
+
+    Parameters
+    ----------
+    dim
+        The Dim.
+
+    Examples
+    --------
+    >>> two, words = vl.Dim("two", 2), vl.Dim("words", 100)
+    >>> x = vl.Data(np.array([4, 99]), [two], sparse_dim=words)
+    >>> x.verify_out_shape({two, vl.dims.ImplicitDim(words)}) is x
+    True
+    """
+
+    dim: Dim
+
+
+class ImplicitSparseDim(ImplicitDim):
+    """The classes of integers, as an `ImplicitDim`.
+
+    Parameters
+    ----------
+    dim
+        The Dim.
+
+    Examples
+    --------
+    >>> vl.dims.ImplicitSparseDim(vl.Dim("words", 100)).dim.size
+    100
+    """
+
+
+class ImplicitDynSizeDim(ImplicitDim):
+    """What lengths are over, as an `ImplicitDim`.
+
+    Parameters
+    ----------
+    dim
+        The Dim.
+
+    Examples
+    --------
+    >>> vl.dims.ImplicitDynSizeDim(vl.dims.batch_dim).dim.name
+    'batch'
+    """
+
+
+def implicit_dims(data: Data[Any]) -> list[Dim]:
+    """The dims that belong to a Data without being axes.
+
+    Examples
+    --------
+    >>> implicit_dims(vl.Data(np.array([4]), [vl.Dim("one", 1)], sparse_dim=vl.Dim("words", 100)))
+    [Dim('words', 100)]
+    """
+    found = [] if data.sparse_dim is None else [data.sparse_dim]
+    for dim in data._shape.dims:
+        found += [over for over in dim.over if data._shape.find(over) < 0 and over not in found]
+    return found
+
+
+def verify(data: Data[Any], expected: OutShape, allow_missing_implicit: bool) -> None:
+    """Refuse a Data of other dims than these.
+
+    Examples
+    --------
+    >>> verify(vl.Data(np.zeros(2), [vl.Dim("two", 2)]), [], True)
+    Traceback (most recent call last):
+    varlen.dims.errors.OutShapeError: out_shape: expected {}, got [two(2)]: 'two' is not expected
+    """
+    if isinstance(expected, (str, Dim)) or not hasattr(expected, "__iter__"):
+        raise TypeError(f"out_shape: expected a set of dims, got {type(expected).__name__}")
+    actual, implicit = list(data.dims), implicit_dims(data)
+    seen: list[Dim] = []
+    wrong: list[str] = []
+    for item in expected:
+        dim = item if isinstance(item, Dim) else getattr(item, "dim", None)
+        if not isinstance(dim, Dim):
+            raise TypeError(f"out_shape: expected dims, got {type(item).__name__}")
+        if dim in seen and not isinstance(item, OptionalDim) and actual.count(dim) <= seen.count(dim):
+            wrong.append(f"{quoted([dim])} is given twice")
+        seen.append(dim)
+        if isinstance(item, ImplicitDim):
+            if dim not in implicit:
+                wrong.append(f"{quoted([dim])} is {'an axis' if dim in actual else 'missing'}, not implicit")
+        elif not isinstance(item, OptionalDim) and dim not in actual and dim not in implicit:
+            wrong.append(f"{quoted([dim])} is missing")
+    wrong += [f"{quoted([dim])} is not expected" for dim in dict.fromkeys(actual) if dim not in seen]
+    if not allow_missing_implicit:
+        wrong += [f"{quoted([dim])} is implicit, and not expected" for dim in implicit if dim not in seen]
+    if wrong:
+        texts = [_text(item) for item in expected]
+        raise OutShapeError(
+            f"out_shape: expected {{{', '.join(texts)}}}, got {describe(actual)}: {'; '.join(wrong)}"
+        )
+
+
+def _text(item: Expected) -> str:
+    if isinstance(item, Dim):
+        return describe([item])[1:-1]
+    return f"{type(item).__name__}({describe([item.dim])[1:-1]})"
+
+
+def checked(data: Data[Any], out_shape: OutShape | None) -> Data[Any]:
+    """What an op gives back: the Data, if it has the dims that its caller expects.
+
+    Examples
+    --------
+    >>> checked(vl.Data(np.zeros(2), [vl.Dim("two", 2)]), None)
+    Data([two(2)], float64)
+    """
+    if out_shape is not None:
+        verify(data, out_shape, True)
+    return data

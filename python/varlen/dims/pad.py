@@ -1,0 +1,217 @@
+"""More positions at both ends of a dim."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen._core import Dim, Level, Shape
+from varlen.backends import backend_of
+from varlen.dims.amounts import as_amount, brought_before, check_lengths, dim_of, named, spread
+from varlen.dims.axes import places
+from varlen.dims.base import is_data
+from varlen.dims.combine import with_dims_of
+from varlen.dims.out_shape import checked
+from varlen.dims.place import along, has_inner, lengths_of, positions_taken, rows_of, with_dims
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from varlen.dims.amounts import Amount
+    from varlen.dims.axes import Axis
+    from varlen.dims.data import Data
+    from varlen.dims.out_shape import OutShape
+
+_MODES = ("constant", "reflect", "replicate")
+
+
+def pad(
+    x: Data[Any],
+    axis: Axis | Sequence[Axis],
+    left: Amount | Sequence[Amount] = 0,
+    right: Amount | Sequence[Amount] = 0,
+    *,
+    value: Any = 0,
+    mode: str = "constant",
+    out_dim: Dim | Sequence[Dim | None] | None = None,
+    out_shape: OutShape | None = None,
+) -> Data[Any]:
+    """More positions at the ends of a dim: at the end of each row, not of the longest.
+
+    Parameters
+    ----------
+    x
+        Values of any dtype.
+    axis
+        The dim, or several.
+    left, right
+        How many positions come before and behind: an int, a Dim that is so long, or a Data of integers, for
+        each row its own; of several dims one for all, or a list with one for each.
+    value
+        What they hold in mode "constant", and what rows of none hold in the others: a number. Where dims are
+        over this dim they have no positions there.
+    mode
+        "constant"; "replicate" repeats the value at the end; "reflect" goes back and forth over the row, and
+        has its ends once.
+    out_dim
+        The dim of the result under another name, a list of them for several; one without lengths gets them.
+        Else it is left + dim + right.
+    out_shape
+        The dims that are expected.
+
+    Returns
+    -------
+    Data
+        With the longer dim in the place of the dim, and dims of `left` and `right` that `x` has not.
+
+    Raises
+    ------
+    ValueError
+        An unknown mode, an amount below 0, as many amounts as dims are missing, a value that the dtype
+        cannot hold.
+    TypeError
+        An amount that is no integer.
+    LengthMismatchError
+        An `out_dim` of other lengths.
+    IndexError
+        A dim that is not there.
+    OutShapeError
+        Other dims than expected.
+
+    Notes
+    -----
+    As RETURNN's `pad`, which cannot pad each row by a number of its own on the left, nor reflect rows of
+    different lengths.
+
+    Examples
+    --------
+    >>> time = vl.Dim("time", lengths=[2, 1])
+    >>> x = vl.Data(np.array([3, 1, 4]), [vl.dims.batch_dim, time])
+    >>> y = vl.dims.pad(x, time, 1, vl.Dim("end", lengths=[0, 2]), value=9)
+    >>> y, y.to_list()
+    (Data([batch(2), 1+time+end(3 to 4)], int64), [[9, 3, 1], [9, 4, 9, 9]])
+    >>> vl.dims.pad(x, time, right=2, mode="reflect").to_list()
+    [[3, 1, 3, 1], [4, 4, 4]]
+    """
+    if mode not in _MODES:
+        raise ValueError(f"mode: expected one of {', '.join(_MODES)}, got {mode!r}")
+    moving = [x._shape.dims[k] for k in places(x, axis)]
+    lefts, rights = _each(left, len(moving), "left"), _each(right, len(moving), "right")
+    for dim, before, behind, out in zip(
+        moving, lefts, rights, _each(out_dim, len(moving), "out_dim", None), strict=True
+    ):
+        amounts = as_amount(before, "left"), as_amount(behind, "right")
+        whole = _dim(before, amounts[0], "left") + dim + _dim(behind, amounts[1], "right")
+        x = _padded(
+            x, dim, amounts, value, mode, named(whole, out, [amounts[0], lengths_of(dim), amounts[1]])
+        )
+    return checked(x, out_shape)
+
+
+def _each(given: Any, count: int, argument: str, single: Any = ...) -> list[Any]:
+    """One for each of several dims."""
+    if isinstance(given, (list, tuple)):
+        if len(given) != count:
+            raise ValueError(f"{argument}: {len(given)} of them for {count} dims")
+        return list(given)
+    if single is None and given is not None and count != 1:
+        raise ValueError(f"{argument}: expected a list of {count}, one for each dim")
+    return [given] * count
+
+
+def _dim(amount: Any, numbers: Data[Any], name: str) -> Any:
+    """What an amount is in the algebra."""
+    return dim_of(numbers, name) if is_data(amount) else amount
+
+
+def _padded(
+    x: Data[Any], moving: Dim, amounts: tuple[Data[Any], Data[Any]], value: Any, mode: str, dim: Dim
+) -> Data[Any]:
+    over = [each for amount in amounts for each in amount._shape.dims]
+    x = with_dims_of(x, over)
+    x, k, _, _ = brought_before(x, x._shape.find(moving), list(dict.fromkeys(over)))
+
+    def change(each: Data[Any]) -> Data[Any]:
+        return _padded(each, moving, amounts, 0, mode, dim)
+
+    inner = has_inner(x._shape, k)
+    if not inner:
+        x, k = along(x, k)
+    shape = x._shape
+    backend = backend_of(x._values)
+    if mode == "constant" and not over and k >= shape.ragged and (k or not shape.ragged):
+        return _axis_padded(x, k, (int(amounts[0]._values), int(amounts[1]._values)), value, dim)
+    front = Shape(shape.dims[:k])
+    level = shape.span(k, k + 1)
+    left, right = (spread(each, front) for each in amounts)
+    check_lengths("pad", dim, front.dims, left + level.lengths + right)
+    if inner:
+        return positions_taken(x, k, _positions(level, left, right, mode), [dim], change)
+    values = backend.contiguous(rows_of(x, k + 1))
+    if mode == "constant":
+        rows = _surrounded(values, level, left, right, value)
+    else:
+        rows = filled(values, _positions(level, left, right, mode), value)
+    return with_dims(x, k, rows, [dim])
+
+
+def _surrounded(values: Any, level: Level, left: Any, right: Any, value: Any) -> Any:
+    """Rows of a value before and behind those of each sequence."""
+    backend = backend_of(values)
+    row = backend.row_as(value, values, "value")
+    parts = []
+    for count in (left, right):
+        around = Level.from_lengths(count)
+        parts.append((backend.tile(row, (around.total, *[1] * (values.ndim - 1))), around))
+    parts.insert(1, (values, level))
+    kept = [part for part in parts if part[1].total or part[1] is level]
+    if len(kept) == 1:
+        return values
+    rows, _ = backend.interleave([part[0] for part in kept], [part[1] for part in kept], "pad")
+    return rows
+
+
+def _axis_padded(x: Data[Any], k: int, counts: tuple[int, int], value: Any, dim: Dim) -> Data[Any]:
+    shape, values = x._shape, x._values
+    backend = backend_of(values)
+    axis = k - shape.ragged + 1 if shape.ragged else k
+    check_lengths("pad", dim, [], [sum(counts) + shape.extent(k)])
+    row = backend.row_as(value, values.reshape(-1), "value").reshape([1] * values.ndim)
+    sizes = list(values.shape)
+    parts = []
+    for count in counts:
+        sizes[axis] = count
+        parts.append(backend.tile(row, tuple(sizes)))
+    return with_dims(x, k, backend.concat([parts[0], values, parts[1]], axis, "pad"), [dim])
+
+
+def _positions(level: Level, left: Any, right: Any, mode: str) -> NDArray[np.int64]:
+    """Which row each position of longer rows is, -1 where it is none."""
+    longer = Level.from_lengths(left + level.lengths + right)
+    ids = longer.row_ids
+    count = level.lengths[ids]
+    i = np.arange(longer.total) - longer.offsets[:-1][ids] - left[ids]
+    if mode == "replicate":
+        i = np.clip(i, 0, count - 1)
+    elif mode == "reflect":
+        i = i % np.maximum(2 * (count - 1), 1)
+        i = np.minimum(i, 2 * (count - 1) - i)
+    return np.where((i >= 0) & (i < count), level.offsets[:-1][ids] + i, -1)
+
+
+def filled(values: Any, positions: NDArray[np.int64], value: Any) -> Any:
+    """Rows at some positions, and a value where that is -1.
+
+    Examples
+    --------
+    >>> filled(np.array([3, 1]), np.array([1, -1, 0]), 9)
+    array([1, 9, 3])
+    """
+    backend = backend_of(values)
+    if len(positions) and positions.min() < 0:
+        row = backend.row_as(value, values, "value")
+        positions = np.where(positions < 0, len(values), positions)
+        values = backend.concat([values, row], 0, "values")
+    return backend.take_rows(values, positions)

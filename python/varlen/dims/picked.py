@@ -1,0 +1,344 @@
+"""Some dims replaced by others, where it is said for each position of the new ones what stands there.
+
+A frame is a shape of dims that are new, beside those of the values that decide where numbers come from. What
+a dim that stays is over may go: its sequences move as a whole, and it gets their lengths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen._core import Dim, Level, Shape
+from varlen.backends import backend_of
+from varlen.dims.axes import describe, quoted
+from varlen.dims.base import NO_FACTS, made
+from varlen.dims.errors import LengthMismatchError
+from varlen.dims.place import aligned, coordinates, lengths_of, order_of, rows_of, spread
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from varlen.dims.data import Data
+
+
+def repeated(values: Any, shape: Shape, target: Shape) -> Any:
+    """Values over the dims of another shape, repeated over those that they lack.
+
+    Examples
+    --------
+    >>> two, three = Dim("two", 2), Dim("three", 3)
+    >>> repeated(np.array([7, 8]), Shape([two]), Shape([two, three])).tolist()
+    [[7, 7, 7], [8, 8, 8]]
+    """
+    values = aligned(values, shape, target)
+    if tuple(values.shape) == target.array_shape:
+        return values
+    sizes = zip(values.shape, target.array_shape, strict=True)
+    return backend_of(values).tile(values, tuple([1 if have == want else want for have, want in sizes]))
+
+
+def along_dim(dim: Dim, target: Shape) -> Any:
+    """The place along one of its dims of each position of a shape.
+
+    Examples
+    --------
+    >>> time = Dim("time", lengths=[2, 1])
+    >>> along_dim(time, Shape([*time.over, time]))
+    array([0, 1, 0])
+    """
+    return coordinates(target, target.find(dim), target.rank)
+
+
+def said(shape: Shape, position: int) -> str:
+    """Where a position lies, for an error: "batch 1, time 0".
+
+    Examples
+    --------
+    >>> time = Dim("time", lengths=[2, 1])
+    >>> said(Shape([*time.over, time]), 2)
+    'batch 1, time 0'
+    """
+    return ", ".join([f"{dim.name} {along_dim(dim, shape)[position]}" for dim in shape.dims])
+
+
+def lengths_over(dim: Dim, target: Shape) -> Any:
+    """How long a dim is at each position of dims that it is over, and of others.
+
+    Examples
+    --------
+    >>> time = Dim("time", lengths=[2, 1])
+    >>> lengths_over(time, Shape([*time.over, Dim("two", 2)]))
+    array([2, 2, 1, 1])
+    """
+    level = dim.level if dim.over else None
+    if level is None:
+        return np.full(target.count(target.rank), dim.max_size())
+    return spread(level.lengths, Shape(dim.over), target)
+
+
+def dims_over(dims: Sequence[Dim], more: Sequence[Dim] = ()) -> list[Dim]:
+    """What some dims are over, and more dims with what those are over; without these dims themselves.
+
+    Raises
+    ------
+    ValueError
+        One of the others is over one of these.
+
+    Examples
+    --------
+    >>> time = Dim("time", lengths=[2, 1])
+    >>> dims_over([time]) == list(time.over)
+    True
+    """
+    found: list[Dim] = []
+    for dim in [*[over for each in (*dims, *more) for over in each.over], *more]:
+        if dim in dims or dim in found:
+            continue
+        inner = [each for each in dim.over if each in dims]
+        if inner:
+            raise ValueError(
+                f"'{dim.name}' has lengths over {quoted(inner, 'and')}, and cannot stay without it"
+            )
+        found.append(dim)
+    return [found[k] for k in Shape.arranged(found)]
+
+
+def bound_to(dim: Dim | None, level: Level, over: Sequence[Dim], name: str, whole: Dim | None = None) -> Dim:
+    """A dim of the lengths of a level: that which is given, another, or a new one of some name.
+
+    Raises
+    ------
+    LengthMismatchError
+        The given one has other lengths; the row is named.
+
+    Examples
+    --------
+    >>> bound_to(None, Level([2, 1]), [vl.dims.batch_dim.bind(2)], "chosen")
+    Dim('chosen', 2 lengths 1 to 2 over batch)
+    """
+    known = dim is not None and dim.is_defined
+    if not known:
+        new = Dim(name=name) if dim is None and whole is None else dim or whole
+        assert new is not None
+        if not new.is_static:
+            return new._bound(level, over) if over else new._bound(int(level.total))
+        dim = new
+    assert dim is not None
+    shape = Shape(over)
+    have = lengths_over(dim, shape)
+    if (have != level.lengths).any():
+        i = int((have != level.lengths).argmax())
+        at = f" at {said(shape, i)}" if over else ""
+        raise LengthMismatchError(f"out_dim: '{dim.name}' is {have[i]} long{at}, not {level.lengths[i]}")
+    return dim
+
+
+def lines(others: Sequence[Dim], dims: Sequence[Dim]) -> tuple[Shape, Level, Any]:
+    """The positions of some dims for each of others: a shape, the level of these sequences, and their order.
+
+    The order counts the positions of a sequence as the dims are given, the first slowest; None as they lie.
+
+    Examples
+    --------
+    >>> time = Dim("time", lengths=[2, 1])
+    >>> lines([], [time, *time.over])[2]
+    array([0, 2, 1])
+    """
+    each = [*others, *dims]
+    arranged = Shape.arranged(each)
+    shape = Shape([each[k] for k in arranged])
+    level = shape.span(len(others), shape.rank)
+    if arranged == tuple(range(len(each))):
+        return shape, level, None
+    keys = [along_dim(dim, shape) for dim in reversed(dims)]
+    return shape, level, np.lexsort([*keys, level.row_ids])
+
+
+def inside(level: Level) -> Any:
+    """The place of each row in its sequence.
+
+    Examples
+    --------
+    >>> inside(Level([2, 1]))
+    array([0, 1, 0])
+    """
+    return np.arange(level.total) - level.offsets[level.row_ids]
+
+
+def picked(
+    x: Data[Any],
+    gone: Sequence[int],
+    frame: Shape,
+    at: Sequence[NDArray[np.int64]],
+    new: Sequence[Dim] | None = None,
+    there: NDArray[np.bool_] | None = None,
+    fill: Any = 0,
+) -> Data[Any]:
+    """Numbers from other positions: `at` says the place along each dim that goes, for positions of a frame.
+
+    Dims of the frame that the values lack stand where the first of those stood, in the order `new`. Where
+    `there` is False stands `fill`, and no sequence.
+
+    Examples
+    --------
+    >>> two, three = Dim("two", 2), Dim("three", 3)
+    >>> x = vl.Data(np.array([10, 20, 30]), [three])
+    >>> picked(x, [0], Shape([two]), [np.array([2, 0])]).values
+    array([30, 10])
+    """
+    shape, dims = x._shape, x._shape.dims
+    rest = {dim for k, dim in enumerate(dims) if k not in gone}
+    if new is None:
+        new = [dim for dim in frame.dims if dim not in rest]
+    frame, at, there = _matched(x, gone, frame, at, there)
+    kept = dict(enumerate(dims))
+    for k, dim in enumerate(dims):
+        if k not in gone and any(dims[g] in dim.over for g in gone):
+            kept[k] = _rebound(dim, [dims[g] for g in gone], frame, at, there)
+    shared = [shape.find(dim) for dim in frame.dims if dim in rest]
+    front = max(shape.ragged, *[k + 1 for k in (*gone, *shared)])
+    head = _replaced(range(front), gone, new, kept)
+    inner = Shape([head[k] for k in Shape.arranged(head, static_last=True)])
+    target = Shape([*inner.dims, *dims[front:]])
+    chosen = None if there is None or there.all() else spread(there, frame, inner)
+    rows = _rows(shape, kept, gone, frame, at, front, inner, chosen)
+    values = rows_of(x, front)
+    backend = backend_of(values)
+    values = backend.take_rows(backend.contiguous(values), rows)
+    if chosen is not None:
+        values = backend.insert_row(values, np.cumsum(chosen)[~chosen], backend.row_as(fill, values, "fill"))
+    user = _replaced(x._order or range(shape.rank), gone, new, kept)
+    result = made(values.reshape(target.array_shape), target, order_of(target, user))
+    return with_facts(result, x, _successor(dims, gone, new))
+
+
+def _replaced(
+    order: Sequence[int], gone: Sequence[int], new: Sequence[Dim], kept: dict[int, Dim]
+) -> list[Dim]:
+    """The dims in an order, with new ones in the place of the first of those that go."""
+    found: list[Dim] = []
+    first = True
+    for k in order:
+        if k not in gone:
+            found.append(kept[k])
+        elif first:
+            found += new
+            first = False
+    return found
+
+
+def _matched(
+    x: Data[Any], gone: Sequence[int], frame: Shape, at: Sequence[Any], there: Any
+) -> tuple[Shape, Sequence[Any], Any]:
+    """A frame whose dims that the values have too are over what they are over there."""
+    dims = x._shape.dims
+    shared = [dim for k, dim in enumerate(dims) if k not in gone and frame.find(dim) >= 0]
+    for dim in shared:
+        inner = [dims[g] for g in gone if dims[g] in dim.over]
+        if inner:
+            names = quoted(inner, "and")
+            raise ValueError(f"'{dim.name}' of {describe(frame.dims)} has lengths over {names}, which goes")
+    closed = [dim for dim in dims if any(dim in (each, *each.over) for each in shared)]
+    whole = frame.join(Shape(closed)) if closed else frame
+    if whole is not frame:
+        at = [spread(places, frame, whole) for places in at]
+        there = None if there is None else spread(there, frame, whole)
+    return whole, at, there
+
+
+def _rebound(dim: Dim, gone: Sequence[Dim], frame: Shape, at: Sequence[Any], there: Any) -> Dim:
+    """A dim with the lengths of the sequences that it moves."""
+    some = [i for i, each in enumerate(gone) if each in dim.over]
+    places = [dim.over.index(gone[i]) for i in some]
+    moved = picked(lengths_of(dim), places, frame, [at[i] for i in some], None, there)
+    return dim._bound(Level.from_lengths(moved._values.reshape(-1)), moved._shape.dims)
+
+
+def _rows(
+    shape: Shape,
+    kept: dict[int, Dim],
+    gone: Sequence[int],
+    frame: Shape,
+    at: Sequence[Any],
+    front: int,
+    inner: Shape,
+    chosen: Any,
+) -> Any:
+    """Which row of the first dims each position of a shape takes."""
+
+    def at_chosen(places: Any) -> Any:
+        return places if chosen is None else places[chosen]
+
+    first = min(gone)
+    rows: Any = np.zeros(1, np.int64)
+    if first:
+        before = Shape(shape.dims[:first])
+        rows = at_chosen(spread(np.arange(before.count(first)), before, inner))
+    for k in range(first, front):
+        places = spread(at[gone.index(k)], frame, inner) if k in gone else along_dim(kept[k], inner)
+        if shape.is_ragged(k):
+            rows = shape.span(k, k + 1).offsets[rows] + at_chosen(places)
+        else:
+            rows = rows * shape.extent(k) + at_chosen(places)
+    return rows
+
+
+def relabeled(x: Data[Any], k: int, count: int, new: Sequence[Dim]) -> Data[Any]:
+    """Dims that lie one inside the other replaced by others of the same positions; no value moves.
+
+    Examples
+    --------
+    >>> x = vl.Data(np.zeros((2, 3)), [Dim("two", 2), Dim("three", 3)])
+    >>> relabeled(x, 0, 2, [Dim("six", 6)])
+    Data([six(6)], float64)
+    """
+    shape, dims = x._shape, x._shape.dims
+    gone = range(k, k + count)
+    kept = dict(enumerate(dims))
+    lying = [*dims[:k], *new]
+    for j in range(k + count, shape.rank):
+        dim = dims[j]
+        if any(dims[g] in dim.over for g in gone):
+            at = next((i for i, each in enumerate(dim.over) if each == dims[k]), -1)
+            if at >= 0 and list(dim.over[at : at + count]) == list(dims[k : k + count]):
+                names = {dims[g]: kept[g] for g in kept}
+                over = [names[each] for each in dim.over]
+                kept[j] = dim._bound(dim.level, [*over[:at], *new, *over[at + count :]])
+            else:
+                kept[j] = dim._bound(shape.span(j, j + 1), lying)
+        lying.append(kept[j])
+    target = Shape(lying)
+    user = _replaced(x._order or range(shape.rank), gone, new, kept)
+    result = made(x._values.reshape(target.array_shape), target, order_of(target, user))
+    return with_facts(result, x, _successor(dims, gone, new))
+
+
+def _successor(dims: Sequence[Dim], gone: Sequence[int], new: Sequence[Dim]) -> tuple[Dim, Dim] | None:
+    """A dim that goes and the one that takes its place; None where there are more."""
+    return (dims[gone[0]], new[0]) if len(gone) == len(new) == 1 else None
+
+
+def with_facts(result: Data[Any], x: Data[Any], successor: tuple[Dim, Dim] | None = None) -> Data[Any]:
+    """A result of which is said what was said of where its numbers come from, but the name.
+
+    Of a dim that another one took the place of is said what was said of that.
+
+    Examples
+    --------
+    >>> x = vl.Data(np.zeros(2), [Dim("two", 2)], name="x")
+    >>> with_facts(x.sum("two"), x).name is None
+    True
+    """
+    facts = x._facts
+    if facts is not NO_FACTS:
+        stays: dict[str, Any] = {"name": None}
+        for word in ("time_dim", "feature_dim"):
+            dim = getattr(facts, word)
+            if dim is not None and successor is not None and dim == successor[0]:
+                dim = successor[1]
+            stays[word] = dim if dim is not None and result._shape.find(dim) >= 0 else None
+        result._facts = facts._replace(**stays)
+    return result

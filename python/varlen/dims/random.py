@@ -1,0 +1,261 @@
+"""Random numbers over dims, and numbers dropped at random."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen._core import Dim, Shape
+from varlen.backends import backend_of
+from varlen.dims.axes import places
+from varlen.dims.base import Facts, made
+from varlen.dims.combine import where
+from varlen.dims.make import check_facts
+from varlen.dims.make_values import shape_of
+from varlen.dims.out_shape import checked
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from varlen.dims.axes import Axis
+    from varlen.dims.data import Data
+    from varlen.dims.out_shape import OutShape
+
+_KINDS = ("uniform", "normal", "truncated_normal", "randint")
+
+# A truncated normal distribution ends so many standard deviations from its mean.
+_TRUNCATED = 2.0
+
+
+def random(
+    kind: str,
+    dims: Sequence[Dim],
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    mean: float = 0.0,
+    std: float = 1.0,
+    generator: Any = None,
+    dtype: DTypeLike | None = None,
+    like: Data[Any] | None = None,
+    sparse_dim: Dim | None = None,
+    out_shape: OutShape | None = None,
+) -> Data[Any]:
+    """Random numbers at the valid positions of dims; none is drawn for padding.
+
+    Parameters
+    ----------
+    kind
+        "uniform" from `low` up to and without `high`, 0 and 1 if nothing is said; "normal";
+        "truncated_normal", drawn anew beyond two standard deviations; "randint", integers from `low`, 0 if
+        nothing is said, up to and without `high`, which `sparse_dim` may say.
+    dims
+        With lengths, in any order; each with what it is over.
+    low, high
+        The bounds of "uniform" and "randint".
+    mean, std
+        Those of the normal distribution.
+    generator
+        A `numpy.random.Generator`, a seed of one, or a `torch.Generator`, which gives a tensor on its device.
+    dtype
+        float64 of arrays, the default of torch of tensors, int64 of integers, if nothing is said.
+    like
+        A Data whose kind of array, device and dtype are taken.
+    sparse_dim
+        The Dim that integers are positions of.
+    out_shape
+        The dims that are expected.
+
+    Returns
+    -------
+    Data
+        Over the dims.
+
+    Raises
+    ------
+    ValueError
+        An unknown kind, bounds without numbers between, a negative std, dims without lengths.
+    OutShapeError
+        Other dims than expected.
+
+    Notes
+    -----
+    As RETURNN's `random`. The numbers of a row depend on the rows before it.
+
+    Examples
+    --------
+    >>> time = vl.Dim("time", lengths=[2, 1])
+    >>> x = vl.dims.random("randint", [vl.dims.batch_dim, time], high=10, generator=0)
+    >>> x, x.to_list()
+    (Data([batch(2), time(1 to 2)], int64), [[8, 6], [5]])
+    """
+    if kind not in _KINDS:
+        raise ValueError(f"kind: expected one of {', '.join(_KINDS)}, got {kind!r}")
+    if kind == "randint" and high is None and sparse_dim is not None:
+        high = sparse_dim.max_size()
+    if kind == "randint" and high is None:
+        raise ValueError("high: integers need a bound, or a sparse_dim")
+    low, high = 0 if low is None else low, 1 if high is None else high
+    if kind in ("uniform", "randint") and not (low < high or (kind == "uniform" and low == high)):
+        raise ValueError(f"high: there is nothing from {low} up to {high}")
+    if not std >= 0:
+        raise ValueError(f"std: expected a number of 0 or more, got {std}")
+    shape, order = shape_of(dims)
+    of_what: Any = like.dtype if dtype is None and like is not None and kind != "randint" else dtype
+    beside = None if like is None else like._values
+    draw = _drawn_by_torch if _is_of_torch(generator, beside) else _drawn_by_numpy
+    values = draw(kind, shape.array_shape, (low, high), (mean, std), generator, of_what, beside)
+    result = made(values, shape, order)
+    if sparse_dim is not None:
+        result._facts = check_facts(result, Facts(sparse_dim=sparse_dim))
+    return checked(result, out_shape)
+
+
+def _is_of_torch(generator: Any, beside: Any) -> bool:
+    if generator is None:
+        return beside is not None and type(beside).__module__.split(".")[0] == "torch"
+    return type(generator).__module__.split(".")[0] == "torch"
+
+
+def _drawn_by_numpy(
+    kind: str,
+    shape: tuple[int, ...],
+    bounds: tuple[float, float],
+    moments: tuple[float, float],
+    generator: Any,
+    dtype: Any,
+    beside: Any,
+) -> Any:
+    draw = np.random.default_rng(generator)
+    values: Any
+    if kind == "uniform":
+        values = draw.random(shape) * (bounds[1] - bounds[0]) + bounds[0]
+    elif kind == "randint":
+        values = draw.integers(int(bounds[0]), int(bounds[1]), shape)
+    else:
+        values = draw.standard_normal(shape)
+        if kind == "truncated_normal":
+            _draw_again(values, lambda count: draw.standard_normal(count))
+        values = values * moments[1] + moments[0]
+    if beside is not None:
+        values = backend_of(beside).like(values, beside)
+    return values if dtype is None else backend_of(values).cast(values, dtype, "dtype")
+
+
+def _drawn_by_torch(
+    kind: str,
+    shape: tuple[int, ...],
+    bounds: tuple[float, float],
+    moments: tuple[float, float],
+    generator: Any,
+    dtype: Any,
+    beside: Any,
+) -> Any:
+    import torch
+
+    device = generator.device if generator is not None else beside.device
+    if kind == "randint":
+        values = torch.randint(
+            int(bounds[0]), int(bounds[1]), shape, generator=generator, device=device, dtype=torch.int64
+        )
+    elif kind == "uniform":
+        values = torch.rand(shape, generator=generator, device=device)
+        values = values * (bounds[1] - bounds[0]) + bounds[0]
+    else:
+
+        def draw(size: Any) -> Any:
+            return torch.randn(size, generator=generator, device=device)
+
+        values = draw(shape)
+        if kind == "truncated_normal":
+            _draw_again(values, lambda count: draw((count,)))
+        values = values * moments[1] + moments[0]
+    return values if dtype is None else backend_of(values).cast(values, dtype, "dtype")
+
+
+def _draw_again(values: Any, draw: Callable[[int], Any]) -> None:
+    """Numbers too far from 0 become others, in place."""
+    while True:
+        far = abs(values) > _TRUNCATED
+        count = int(far.sum())
+        if not count:
+            return
+        values[far] = draw(count)
+
+
+def dropout(
+    x: Data[Any],
+    p: float,
+    *,
+    axes: Axis | Sequence[Axis] | None = None,
+    generator: Any = None,
+    training: bool = True,
+    out_shape: OutShape | None = None,
+) -> Data[Any]:
+    """0 in place of a share of the numbers, drawn at random; the others over the share that is left.
+
+    Parameters
+    ----------
+    x
+        Floats.
+    p
+        The share: 0 to 1.
+    axes
+        The dims whose positions are drawn each by itself; all others are dropped together. All dims if
+        nothing is said.
+    generator
+        As that of `random`.
+    training
+        False gives `x` back.
+    out_shape
+        The dims that are expected.
+
+    Returns
+    -------
+    Data
+        Over the dims of `x`.
+
+    Raises
+    ------
+    ValueError
+        A share below 0 or above 1.
+    TypeError
+        Integers or bools.
+    IndexError
+        A dim that is not there.
+
+    Notes
+    -----
+    As RETURNN's `dropout`, whose `axis` is `axes`. What is dropped is 0 even where there was NaN.
+
+    Examples
+    --------
+    >>> feature = vl.Dim("feature", 4)
+    >>> x = vl.Data(np.ones((2, 4)), [vl.dims.batch_dim, feature])
+    >>> vl.dims.dropout(x, 0.5, axes=feature, generator=1).values
+    array([[2., 2., 0., 2.],
+           [2., 2., 0., 2.]])
+    """
+    if not 0 <= p <= 1:
+        raise ValueError(f"p: expected a share of 0 to 1, got {p}")
+    if "float" not in str(x.dtype):
+        raise TypeError(f"x: expected floats, got {x.dtype}")
+    if not training or p == 0:
+        return checked(x, out_shape)
+    asked = tuple(range(x._shape.rank)) if axes is None else places(x, axes)
+    shape = x._shape
+    if len(asked) < shape.rank:
+        shape = Shape([_alone(x, k, asked) for k in sorted(asked)])
+    drawn = random("uniform", shape.dims, generator=generator, like=x, dtype=np.float32)
+    kept = where(drawn >= p, x * (1 / (1 - p) if p < 1 else 0.0), 0.0)
+    return checked(x._map(lambda _: kept._values), out_shape)
+
+
+def _alone(x: Data[Any], k: int, asked: Sequence[int]) -> Dim:
+    """A dim as it is where some of what it is over is left out: as long as the longest."""
+    dim = x._shape.dims[k]
+    if all(x._shape.find(over) in asked for over in dim.over):
+        return dim
+    return dim._bound(x._shape.extent(k))

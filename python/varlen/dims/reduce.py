@@ -1,0 +1,256 @@
+"""Dims that go: sums, means, extremes and their kin over any set of dims."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen._core import Dim, Level, Shape
+from varlen.backends import backend_of
+from varlen.dims.axes import describe, places, quoted
+from varlen.dims.base import NO_FACTS, made
+from varlen.dims.out_shape import checked
+from varlen.dims.place import coordinates, moved, order_of, rows_of
+
+if TYPE_CHECKING:
+    from varlen.dims.axes import Axis
+    from varlen.dims.data import Data
+    from varlen.dims.out_shape import OutShape
+
+DEFAULT = object()  # what stands for an `empty` that was not given
+# What comes of no positions.
+EMPTY = {
+    "logmeanexp": np.nan,
+    "sum": 0,
+    "prod": 1,
+    "any": False,
+    "all": True,
+    "mean": np.nan,
+    "norm": 0,
+    "var": np.nan,
+    "std": np.nan,
+}
+EXTREMES = {"max": -np.inf, "min": np.inf}
+_MODES = (*EMPTY, *EXTREMES, "logsumexp", "argmax", "argmin")
+
+
+def reduce(
+    x: Data[Any],
+    mode: str,
+    axis: Axis | Sequence[Axis],
+    *,
+    empty: Any = DEFAULT,
+    out_shape: OutShape | None = None,
+) -> Data[Any]:
+    """What all positions of some dims come to, for each position of the others.
+
+    Parameters
+    ----------
+    x
+        Numbers.
+    mode
+        "sum", "mean", "max", "min", "prod", "any", "all", "norm", "var", "std", "logsumexp", "logmeanexp",
+        "argmax" or "argmin".
+    axis
+        The dims that go: any of them, in any number. A dim that stays and is over one that goes gets as long
+        as the longest; its positions that not all have come from those that do.
+    empty
+        What comes of no positions; None refuses that. Of nothing: 0 for sum and norm, 1 for prod, False for
+        any, True for all, NaN for mean, var, std and logmeanexp, -inf for max and logsumexp, inf for min, -1
+        for argmax and argmin. An extreme of no integers is refused.
+    out_shape
+        The dims that are expected.
+
+    Returns
+    -------
+    Data
+        Over the dims that stay. Places of extremes are int64, with the dim that went as `sparse_dim`; of
+        several dims they count its positions in the order of the dims, the first slowest.
+
+    Raises
+    ------
+    ValueError
+        An unknown mode; integers of which nothing is the extreme.
+    IndexError
+        A dim that is not there.
+    OutShapeError
+        Other dims than expected.
+
+    Notes
+    -----
+    As RETURNN's `reduce`, which gives the least float where there are no positions.
+
+    Examples
+    --------
+    >>> time = vl.Dim("time", lengths=[2, 0, 1])
+    >>> x = vl.Data(np.array([3.0, 1.0, 5.0]), [vl.dims.batch_dim, time])
+    >>> vl.dims.reduce(x, "max", time).values
+    array([  3., -inf,   5.])
+    >>> vl.dims.reduce(x, "sum", vl.dims.batch_dim)
+    Data([time(2)], float64)
+    >>> vl.dims.reduce(x, "sum", vl.dims.batch_dim).values
+    array([8., 1.])
+    """
+    if mode not in _MODES:
+        raise ValueError(f"mode: expected one of {', '.join(_MODES)}, got {mode!r}")
+    asked = places(x, axis)
+    if mode in ("argmax", "argmin"):
+        return checked(_places_of(x, mode, asked, empty), out_shape)
+    values, level, _, rest = grouped(x, asked)
+    given = _empty_of(mode, values, level, empty, x, asked)
+    try:
+        rows = backend_of(values).reduce("logsumexp" if mode == "logmeanexp" else mode, values, level, given)
+    except TypeError as error:
+        raise TypeError(f"{mode} of {describe(x.dims)}: {str(error).removeprefix('X: ')}") from None
+    if mode == "logmeanexp":
+        rows = rows - _log_counts(level, rows)
+    return checked(made(rows.reshape(rest.array_shape), rest, order_left(x, asked), _facts(x)), out_shape)
+
+
+def _log_counts(level: Level, rows: Any) -> Any:
+    """The logarithm of how many rows each sequence has, 0 of none."""
+    counts = np.maximum(level.lengths, 1).reshape(-1, *[1] * (rows.ndim - 1))
+    return backend_of(rows).to_dtype(backend_of(rows).like(np.log(counts), rows), rows.dtype)
+
+
+def grouped(x: Data[Any], asked: Sequence[int]) -> tuple[Any, Level, Any, Shape]:
+    """Values whose positions lie side by side that differ in some dims alone, and the level that cuts them.
+
+    Then in which order they were taken, None as they lay, and the shape without those dims.
+
+    Examples
+    --------
+    >>> time = vl.Dim("time", lengths=[2, 1])
+    >>> grouped(vl.Data(np.array([3, 1, 5]), [vl.dims.batch_dim, time]), [1])[1].lengths
+    array([2, 1])
+    """
+    shape, values = x._shape, x._values
+    transposed, front, level, order, rest = shape.group(asked)
+    backend = backend_of(values)
+    if transposed is not None:
+        values = backend.transpose(values, transposed)
+    if front != shape.ragged or not front:
+        tail = values.shape[front - shape.ragged + 1 :] if shape.ragged else values.shape[front:]
+        values = backend.contiguous(values).reshape((level.total, *tail))
+    if order is not None:
+        values = backend.take_rows(backend.contiguous(values), order)
+    return values, level, order, rest
+
+
+def order_left(x: Data[Any], asked: Sequence[int]) -> tuple[int, ...] | None:
+    """The order of the dims that stay.
+
+    Examples
+    --------
+    >>> x = vl.Data(np.zeros((2, 3, 4)), [vl.Dim("a", 2), vl.Dim("b", 3), vl.Dim("c", 4)])
+    >>> order_left(x.transpose(["c", "b", "a"]), [1])
+    (1, 0)
+    """
+    if x._order is None:
+        return None
+    left = [k for k in x._order if k not in asked]
+    stored = sorted(left)
+    order = tuple([stored.index(k) for k in left])
+    return None if order == tuple(range(len(order))) else order
+
+
+def _facts(x: Data[Any]) -> Any:
+    facts = x._facts
+    if facts is NO_FACTS:
+        return facts
+    gone = facts._replace(name=None, sparse_dim=None)
+    return gone._replace(time_dim=None, feature_dim=None)
+
+
+def _empty_of(mode: str, values: Any, level: Level, empty: Any, x: Data[Any], asked: Sequence[int]) -> Any:
+    if empty is None:
+        _refuse_nothing(level, x, asked, f"empty=None refuses the {mode} of nothing")
+    if empty is not DEFAULT:
+        return empty
+    if mode == "logsumexp":
+        return -np.inf
+    if mode not in EXTREMES:
+        return EMPTY[mode]
+    dtype = str(values.dtype)
+    if "float" in dtype:
+        return EXTREMES[mode]
+    _refuse_nothing(level, x, asked, f"{dtype} no {mode} of nothing; say empty=")
+    return None
+
+
+def _refuse_nothing(level: Level, x: Data[Any], asked: Sequence[int], why: str) -> None:
+    """Refuse sequences without positions, as far as the host knows of them."""
+    if level.is_on_host and len(level) and level.shortest == 0:
+        i = int((level.lengths == 0).argmax())
+        names = quoted([x._shape.dims[k] for k in asked], "and")
+        has = "has" if len(asked) == 1 else "have"
+        raise ValueError(f"reduce: {names} {has} no positions in row {i}, and {why}")
+
+
+def _places_of(x: Data[Any], mode: str, asked: Sequence[int], empty: Any) -> Data[Any]:
+    """Places of extremes: along the dim that goes, or among the positions of several."""
+    from varlen.ops.reduce_ends import argmax, argmin
+
+    dims = [x._shape.dims[k] for k in asked]
+    if list(asked) != sorted(asked):
+        x = _in_front(x, dims)
+        asked = [x._shape.find(dim) for dim in dims]
+    values, level, order, rest = grouped(x, asked)
+    if list(asked) != sorted(asked):
+        # A dim comes before what it is over: positions are put in that order one by one.
+        shape = x._shape
+        front = max(shape.ragged, max(asked) + 1)
+        along = [coordinates(shape, k, front) for k in reversed(asked)]
+        groups = level.row_ids if order is None else level.row_ids[np.argsort(order)]
+        order = np.lexsort((*along, groups))
+        backend = backend_of(x._values)
+        values = backend.take_rows(backend.contiguous(rows_of(x, front)), order)
+    find = argmax if mode == "argmax" else argmin
+    if empty is None:
+        _refuse_nothing(level, x, asked, f"empty=None refuses the {mode} of nothing")
+    found = find(values, level, empty=-1 if empty is DEFAULT else empty)
+    if len(dims) == 1 and order is not None and any(dims[0] in dim.over for dim in x._shape.dims):
+        found = _along_dim(x, asked[0], found, level, order)
+    whole: Dim | None = None
+    for dim in dims:
+        whole = dim if whole is None else whole * dim
+    facts = _facts(x)._replace(sparse_dim=whole)
+    return made(found.reshape(rest.array_shape), rest, order_left(x, asked), facts)
+
+
+def _in_front(x: Data[Any], dims: Sequence[Dim]) -> Data[Any]:
+    """The same where some dims come before the others, in their order if that may be."""
+    wanted = [*dims, *[dim for dim in x._shape.dims if dim not in dims]]
+    ahead = [dim for dim in wanted if any(dim in other.over for other in wanted)]
+    wanted = [
+        *[dim for dim in ahead if dim not in dims],
+        *[dim for dim in wanted if dim in dims or dim not in ahead],
+    ]
+    target = Shape([wanted[k] for k in Shape.arranged(wanted)])
+    result = x._like(moved(x, target))
+    result._shape, result._order = target, order_of(target, x.dims)
+    return result
+
+
+def _along_dim(x: Data[Any], k: int, found: Any, level: Level, order: Any) -> Any:
+    """Places in sequences, which lack positions, as places along a dim."""
+    along = coordinates(x._shape, k)[order]
+    backend = backend_of(found)
+    numbers = backend.readable(found)
+    starts = level.offsets[:-1].reshape(-1, *[1] * (numbers.ndim - 1))
+    is_there = (level.lengths > 0).reshape(starts.shape)
+    whole = np.where(is_there, along[np.where(is_there, starts + numbers, 0)] if len(along) else 0, numbers)
+    return whole if isinstance(found, np.ndarray) else backend.like(whole, found)
+
+
+def dims_of(x: Data[Any], asked: Sequence[int]) -> list[Dim]:
+    """The dims at some places.
+
+    Examples
+    --------
+    >>> dims_of(vl.Data(np.zeros(2), [Dim("two", 2)]), [0])
+    [Dim('two', 2)]
+    """
+    return [x._shape.dims[k] for k in asked]

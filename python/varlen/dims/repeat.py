@@ -1,0 +1,107 @@
+"""Positions of a dim repeated."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen._core import Dim, Level, Shape
+from varlen.arguments import LARGEST, as_int
+from varlen.dims.axes import describe, place
+from varlen.dims.base import is_data
+from varlen.dims.gather import integers
+from varlen.dims.out_shape import checked
+from varlen.dims.picked import along_dim, bound_to, dims_over, picked, said
+from varlen.dims.place import spread
+
+if TYPE_CHECKING:
+    from varlen.dims.axes import Axis
+    from varlen.dims.data import Data
+    from varlen.dims.out_shape import OutShape
+
+
+def repeat(
+    x: Data[Any],
+    axis: Axis,
+    counts: Data[Any] | int,
+    out_dim: Dim | None = None,
+    *,
+    out_shape: OutShape | None = None,
+) -> tuple[Data[Any], Dim]:
+    """Each position of a dim so many times, one behind the other.
+
+    Parameters
+    ----------
+    x
+        Any values.
+    axis
+        The dim whose positions are repeated, with all that is over it.
+    counts
+        An int, or integers over some dims of `x`.
+    out_dim
+        The dim of the result; one without lengths is bound. If nothing is said, `axis * counts` of an int,
+        else a new dim.
+    out_shape
+        The dims that are expected.
+
+    Returns
+    -------
+    values : Data
+        With the new dim in the place of `axis`.
+    dim : Dim
+        The new dim: its lengths are the sums of the counts.
+
+    Raises
+    ------
+    ValueError
+        A count below 0; number and position are named. Counts over a dim that `x` has not, or that is over
+        `axis`.
+    TypeError
+        Counts that are no integers.
+    OverflowError
+        Counts that add up to more than 63 bits hold.
+    LengthMismatchError
+        The lengths that `out_dim` has are not these sums.
+
+    Notes
+    -----
+    As RETURNN's `repeat`.
+
+    Examples
+    --------
+    >>> time = vl.Dim("time", lengths=[2, 1])
+    >>> x = vl.Data(np.array([7, 8, 9]), [vl.dims.batch_dim, time])
+    >>> y, dim = vl.dims.repeat(x, time, vl.Data(np.array([0, 2, 1]), [vl.dims.batch_dim, time]))
+    >>> y.to_list(), dim.lengths
+    ([[8, 8], [9]], array([2, 1]))
+    >>> vl.dims.repeat(x, time, 2)[1] == time * 2
+    True
+    """
+    k = place(x, axis)
+    dim = x._shape.dims[k]
+    whole = None
+    if is_data(counts):
+        foreign = [each for each in counts.dims if x._shape.find(each) < 0]
+        if foreign:
+            raise ValueError(f"counts: '{foreign[0].name}' is not among {describe(x.dims)}")
+        others = dims_over([dim], [each for each in x._shape.dims if counts._shape.find(each) >= 0])
+        shape = Shape([*others, dim])
+        often = spread(integers(counts, "counts"), counts._shape, shape)
+    else:
+        others = dims_over([dim])
+        shape = Shape([*others, dim])
+        often = np.full(shape.count(shape.rank), as_int(counts, "counts", 0))
+        whole = dim * int(counts) if out_dim is None else None
+    if (often < 0).any():
+        i = int((often < 0).argmax())
+        raise ValueError(f"counts: {often[i]} at {said(shape, i)} is below 0")
+    if often.size and int(often.max()) > LARGEST // often.size:
+        total = sum(often.tolist())
+        if total > LARGEST:
+            raise OverflowError(f"counts: add up to {total}, which does not fit 63 bits")
+    ends = np.concatenate([[0], np.cumsum(often)])
+    level = Level.from_lengths(np.diff(ends[shape.span(len(others), shape.rank).offsets]))
+    new = bound_to(out_dim, level, others, "repeated", whole)
+    at = np.repeat(along_dim(dim, shape), often)
+    return checked(picked(x, [k], Shape([*others, new]), [at], [new]), out_shape), new

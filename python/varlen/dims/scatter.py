@@ -1,0 +1,190 @@
+"""Numbers brought to positions that others say, where several may meet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen._core import Dim, Level, Shape
+from varlen.backends import backend_of
+from varlen.dims.axes import describe, places
+from varlen.dims.base import made
+from varlen.dims.gather import integers
+from varlen.dims.make import check_dims
+from varlen.dims.out_shape import checked
+from varlen.dims.picked import along_dim, repeated, said, with_facts
+from varlen.dims.place import order_of, rows_of, spread
+from varlen.dims.reduce import EMPTY, EXTREMES
+
+if TYPE_CHECKING:
+    from varlen.dims.axes import Axis
+    from varlen.dims.data import Data
+    from varlen.dims.out_shape import OutShape
+
+_MODES = ("sum", "mean", "max", "min", "prod", "any", "all", "logsumexp")
+
+
+def scatter(
+    x: Data[Any],
+    indices: Data[Any],
+    out_dim: Dim,
+    *,
+    mode: str = "sum",
+    fill: Any = None,
+    axis: Axis | Sequence[Axis] | None = None,
+    out_shape: OutShape | None = None,
+) -> Data[Any]:
+    """Numbers brought to the positions of a dim that indices say; a mode makes one of those that meet.
+
+    Parameters
+    ----------
+    x
+        Numbers. Repeated over dims that only the indices have.
+    indices
+        Integers, positions on `out_dim`.
+    out_dim
+        A Dim with its lengths.
+    mode
+        "sum", "mean", "max", "min", "prod", "any", "all" or "logsumexp".
+    fill
+        What a position holds that nothing is brought to. If nothing is said, what `reduce` gives of no
+        positions: 0 for a sum, 1 for a product, -inf for max, inf for min, NaN for mean.
+    axis
+        The dims that go; if nothing is said, those of the indices but for the batch and what `out_dim` is
+        over.
+    out_shape
+        The dims that are expected.
+
+    Returns
+    -------
+    Data
+        With `out_dim` in the place of the first dim that goes. A dim that stays and is over one that goes
+        gets as long as the longest.
+
+    Raises
+    ------
+    IndexError
+        An index that its row of `out_dim` does not have; number and position are named.
+    TypeError
+        Indices that are no integers.
+    ValueError
+        An unknown mode, an `out_dim` without lengths, integers of which nothing is the extreme, no dim that
+        goes.
+    LengthMismatchError
+        A dim that both have has other lengths in one than in the other.
+
+    Notes
+    -----
+    As RETURNN's `scatter`, of which `indices_dim` is `axis`.
+
+    Examples
+    --------
+    >>> batch, time = vl.dims.batch_dim, vl.Dim("time", lengths=[3, 1])
+    >>> x = vl.Data(np.array([7.0, 8.0, 9.0, 4.0]), [batch, time])
+    >>> bins = vl.Data(np.array([1, 1, 0, 2]), [batch, time])
+    >>> vl.dims.scatter(x, bins, vl.Dim("bins", 3)).to_list()
+    [[9.0, 15.0, 0.0], [0.0, 0.0, 4.0]]
+    >>> vl.dims.scatter(x, bins, vl.Dim("bins", 3), axis=["B", "T"], mode="max").values
+    array([9., 8., 4.])
+    """
+    if mode not in _MODES:
+        raise ValueError(f"mode: expected one of {', '.join(_MODES)}, got {mode!r}")
+    numbers = integers(indices, "indices")
+    check_dims([out_dim])
+    if not out_dim.is_defined:
+        raise ValueError(f"out_dim: '{out_dim.name}' has no lengths")
+    x = _together(x, indices._shape)
+    gone = _gone(x, indices, out_dim, axis)
+    shape = x._shape
+    shared = [shape.find(dim) for dim in indices._shape.dims]
+    front = max(shape.ragged, *[k + 1 for k in (*gone, *shared)])
+    left = {dim: dim for dim in shape.group(tuple(sorted(gone)))[4].dims}
+    inner = _result(shape, gone, out_dim, left, range(front))
+    places = Shape([inner[k] for k in Shape.arranged(inner, static_last=True)])
+    target = Shape([*places.dims, *shape.dims[front:]])
+    keys = _keys(shape, front, places, out_dim, spread(numbers, indices._shape, _head(shape, front)))
+    rows = _brought(mode, rows_of(x, front), keys, places.count(places.rank), fill)
+    user = _result(shape, gone, out_dim, left, x._order or range(shape.rank))
+    result = with_facts(made(rows.reshape(target.array_shape), target, order_of(target, user)), x)
+    return checked(result._said(sparse_dim=None), out_shape)
+
+
+def _together(x: Data[Any], other: Shape) -> Data[Any]:
+    """The same, repeated over dims that it lacks."""
+    shape = x._shape.join(other)
+    if shape is x._shape:
+        return x
+    values = repeated(x._values, x._shape, shape)
+    dims = [*x.dims, *[dim for dim in other.dims if x._shape.find(dim) < 0]]
+    return with_facts(made(values, shape, order_of(shape, dims)), x)
+
+
+def _gone(x: Data[Any], indices: Data[Any], out_dim: Dim, axis: Any) -> tuple[int, ...]:
+    if axis is not None:
+        gone = places(x, axis)
+    else:
+        goes = [dim for dim in indices.dims if dim.kind != "batch" and dim not in out_dim.over]
+        gone = tuple([x._shape.find(dim) for dim in goes])
+    if not gone:
+        raise ValueError(f"axis: no dim of the indices over {describe(indices.dims)} goes; say which one")
+    if x._shape.find(out_dim) >= 0 and x._shape.find(out_dim) not in gone:
+        raise ValueError(f"out_dim: '{out_dim.name}' is in {describe(x.dims)} already")
+    return gone
+
+
+def _head(shape: Shape, front: int) -> Shape:
+    return Shape(shape.dims[:front])
+
+
+def _result(shape: Shape, gone: Sequence[int], out_dim: Dim, left: dict[Dim, Dim], order: Any) -> list[Dim]:
+    found: list[Dim] = []
+    for k in order:
+        if k not in gone:
+            found.append(left[shape.dims[k]])
+        elif out_dim not in found:
+            found.append(out_dim)
+    return found
+
+
+def _keys(shape: Shape, front: int, places: Shape, out_dim: Dim, numbers: Any) -> Any:
+    """The position of the result that each of the first dims goes to."""
+    head = _head(shape, front)
+    rows = np.zeros(head.count(head.rank), np.int64)
+    for k, dim in enumerate(places.dims):
+        at = numbers if dim == out_dim else along_dim(shape.dims[shape.find(dim)], head)
+        if dim == out_dim:
+            lengths = places.span(k, k + 1).lengths[rows]
+            wrong = (at < 0) | (at >= lengths)
+            if wrong.any():
+                i = int(wrong.argmax())
+                text = (
+                    f"{at[i]} at {said(head, i)} is no position of '{dim.name}', which has {lengths[i]} there"
+                )
+                raise IndexError(f"indices: {text}")
+        if places.is_ragged(k):
+            rows = places.span(k, k + 1).offsets[rows] + at
+        else:
+            rows = rows * places.extent(k) + at
+    return rows
+
+
+def _brought(mode: str, values: Any, keys: Any, count: int, fill: Any) -> Any:
+    backend = backend_of(values)
+    values = backend.contiguous(values)
+    if mode == "sum" and "float" in str(values.dtype) and (fill is None or fill == 0):
+        return backend.backprop_gather_add(values, keys[:, None], count)
+    level = Level.from_lengths(np.bincount(keys, minlength=count))
+    if (keys[1:] < keys[:-1]).any():
+        values = backend.take_rows(values, np.argsort(keys, kind="stable"))
+    if fill is None:
+        if mode in EXTREMES and "float" not in str(values.dtype):
+            if count and level.shortest == 0:
+                i = int((level.lengths == 0).argmax())
+                raise ValueError(
+                    f"scatter: nothing goes to position {i}, and {values.dtype} has no {mode}; say fill="
+                )
+        else:
+            fill = EXTREMES.get(mode, -np.inf if mode == "logsumexp" else EMPTY.get(mode))
+    return backend.reduce(mode, values, level, fill)

@@ -1,0 +1,207 @@
+"""What the data of a model have: the DataSpec of each key, and samples as a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from varlen._core import Dim
+from varlen.arguments import as_mapping
+from varlen.dims.collate import collate
+from varlen.dims.data_dict import DataDict, all_dims
+from varlen.dims.spec import WORDS, DataSpec, dtype_name, spec_of
+
+if TYPE_CHECKING:
+    from varlen.dims.data import Data
+
+
+class Schema(Mapping[str, DataSpec]):
+    """The `DataSpec` of each key: what a model asks of its data, and how samples become a batch.
+
+    Parameters
+    ----------
+    specs
+        A DataSpec for each key, or a dict of its arguments. `dim_tags` stands for `dims` as well.
+
+    Raises
+    ------
+    TypeError
+        A key that is no string, an argument that `DataSpec` does not take.
+
+    Notes
+    -----
+    RETURNN's `extern_data`.
+
+    Examples
+    --------
+    >>> time, target = vl.Dim("time"), vl.Dim("target")
+    >>> feature, words = vl.Dim("feature", 2), vl.Dim("words", 1000)
+    >>> schema = vl.dims.Schema({
+    ...     "data": {"dims": [vl.dims.batch_dim, time, feature], "dtype": "float32"},
+    ...     "classes": {"dims": [vl.dims.batch_dim, target], "sparse_dim": words,
+    ...                 "available_for_inference": False},
+    ... })
+    >>> batch = schema.collate([
+    ...     {"data": [[0.5, 1.0], [2.0, 0.0]], "classes": [7]},
+    ...     {"data": [[1.5, 3.0]], "classes": [8, 9, 7]},
+    ... ])
+    >>> batch["classes"]
+    Data('classes', [batch(2), target(1 to 3)], int64, sparse_dim=words(1000), available_for_inference=False)
+    >>> list(schema.for_inference())
+    ['data']
+    """
+
+    __slots__ = ("_specs",)
+
+    def __init__(self, specs: Mapping[str, DataSpec | Mapping[str, Any]]) -> None:
+        self._specs: dict[str, DataSpec] = {}
+        for key, spec in as_mapping(specs, "specs", "keys to what they have").items():
+            if not isinstance(key, str):
+                raise TypeError(f"specs: keys are strings, got {key!r}")
+            self._specs[key] = spec if isinstance(spec, DataSpec) else _spec_of(key, spec)
+
+    def __getitem__(self, key: str) -> DataSpec:
+        return self._specs[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._specs)
+
+    def __len__(self) -> int:
+        return len(self._specs)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._specs,)
+
+    def __repr__(self) -> str:
+        return f"Schema({self._specs!r})"
+
+    @property
+    def dims(self) -> tuple[Dim, ...]:
+        """All dims, each once, those of classes too."""
+        return all_dims((spec.dims, spec.sparse_dim) for spec in self._specs.values())
+
+    @classmethod
+    def of(cls, data: Mapping[str, Data[Any]]) -> Schema:
+        """What some data have beside their values.
+
+        Parameters
+        ----------
+        data
+            A Data for each key, as in a DataDict.
+
+        Returns
+        -------
+        Schema
+            Its dims keep their lengths.
+
+        Examples
+        --------
+        >>> vl.dims.Schema.of({"x": vl.Data(np.zeros(2), [vl.Dim("two", 2)])})
+        Schema({'x': DataSpec([two(2)], float64)})
+        """
+        return cls({key: spec_of(one) for key, one in data.items()})
+
+    def for_inference(self) -> Schema:
+        """The keys that are there without labels.
+
+        Returns
+        -------
+        Schema
+            Without those that are not available for inference.
+
+        Examples
+        --------
+        >>> schema = vl.dims.Schema({"x": {"dims": []}, "y": {"dims": [], "available_for_inference": False}})
+        >>> schema.for_inference()
+        Schema({'x': DataSpec([])})
+        """
+        return Schema({key: spec for key, spec in self._specs.items() if spec.available_for_inference})
+
+    def collate(self, samples: Sequence[Mapping[str, Any]]) -> DataDict:
+        """Samples as one batch. A DataLoader takes the method as its `collate_fn`.
+
+        Parameters
+        ----------
+        samples
+            One dict a sample, with what a key has at one position of its batch dim: nested lists, arrays or
+            tensors. Keys that the schema lacks are left out.
+
+        Returns
+        -------
+        DataDict
+            A Data for each key, named as the key. A dim that several keys have is bound once.
+
+        Raises
+        ------
+        KeyError
+            A sample lacks a key that has no default.
+        LengthMismatchError
+            Lengths of one dim that differ among keys, naming the key and the row.
+        ValueError, TypeError
+            Values that do not fit the dims or the dtype, naming the key.
+
+        Examples
+        --------
+        >>> time = vl.Dim("time")
+        >>> schema = vl.dims.Schema({"x": {"dims": [vl.dims.batch_dim, time], "default": []}})
+        >>> schema.collate([{"x": [3, 1]}, {}, {"x": [4]}])["x"].to_list()
+        [[3, 1], [], [4]]
+        """
+        return DataDict(collate(self._specs, samples))
+
+    def check(self, data: Mapping[str, Data[Any]]) -> None:
+        """Refuse data of other dims, dtypes or keys than these.
+
+        Parameters
+        ----------
+        data
+            A Data for each key; more keys may be there.
+
+        Raises
+        ------
+        KeyError
+            A key is missing.
+        OutShapeError
+            Other dims, naming the key.
+        TypeError
+            Another dtype, or another sparse_dim.
+
+        Examples
+        --------
+        >>> two = vl.Dim("two", 2)
+        >>> schema = vl.dims.Schema({"x": {"dims": [two], "dtype": "float32"}})
+        >>> schema.check({"x": vl.Data(np.zeros(2), [two])})
+        Traceback (most recent call last):
+        TypeError: 'x': expected float32, got float64
+        """
+        for key, spec in self._specs.items():
+            if key not in data:
+                raise KeyError(f"{key!r} is missing among {list(data)}")
+            _check(key, spec, data[key])
+
+
+def _check(key: str, spec: DataSpec, data: Data[Any]) -> None:
+    try:
+        data.verify_out_shape(spec.dims)
+    except ValueError as error:
+        raise type(error)(f"{key!r}: {error}") from None
+    dtype = dtype_name(data.dtype)
+    if spec.dtype is not None and dtype != spec.dtype:
+        raise TypeError(f"{key!r}: expected {spec.dtype}, got {dtype}")
+    if spec.sparse_dim is not None and data.sparse_dim != spec.sparse_dim:
+        raise TypeError(f"{key!r}: expected sparse_dim {spec.sparse_dim!r}, got {data.sparse_dim!r}")
+
+
+def _spec_of(key: str, given: Any) -> DataSpec:
+    words = dict(as_mapping(given, f"specs[{key!r}]", "arguments of DataSpec to what they are"))
+    if "dim_tags" in words:
+        words["dims"] = words.pop("dim_tags")
+    for word in words:
+        if word not in WORDS:
+            raise TypeError(f"specs[{key!r}]: there is no {word!r} among {', '.join(WORDS)}")
+    if "dims" not in words:
+        raise TypeError(f"specs[{key!r}]: expected dims")
+    try:
+        return DataSpec(**words)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"specs[{key!r}]: {error}") from None

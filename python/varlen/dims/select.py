@@ -1,0 +1,216 @@
+"""Positions that a mask takes, and the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen._core import Dim, Level, Shape
+from varlen.backends import backend_of
+from varlen.dims.axes import describe, places, quoted
+from varlen.dims.base import is_data
+from varlen.dims.combine import where
+from varlen.dims.errors import AmbiguousAxisError, LengthMismatchError
+from varlen.dims.out_shape import checked
+from varlen.dims.picked import along_dim, bound_to, dims_over, lengths_over, lines, picked, said
+from varlen.dims.place import spread
+
+if TYPE_CHECKING:
+    from varlen.dims.axes import Axis
+    from varlen.dims.data import Data
+    from varlen.dims.out_shape import OutShape
+
+
+def masked_select(
+    x: Data[Any],
+    mask: Data[Any],
+    dims: Axis | Sequence[Axis],
+    out_dim: Dim | None = None,
+    *,
+    out_shape: OutShape | None = None,
+) -> tuple[Data[Any], Dim]:
+    """What stands where a mask is True, one behind the other, in the place of some dims.
+
+    Parameters
+    ----------
+    x
+        Any values.
+    mask
+        Bools over some dims of `x`.
+    dims
+        The dims that go. Positions follow in row-major order of these dims as given; each row of the other
+        dims of the mask gets a length of its own.
+    out_dim
+        The dim of the result; one without lengths is bound. A new one if nothing is said.
+    out_shape
+        The dims that are expected.
+
+    Returns
+    -------
+    values : Data
+        With the new dim in the place of the first of `dims`.
+    dim : Dim
+        The new dim: over the other dims of the mask, and what `dims` are over.
+
+    Raises
+    ------
+    TypeError
+        A mask of no bools.
+    ValueError
+        A dim of the mask that `x` has not, or that stays and is over one that goes.
+    LengthMismatchError
+        The lengths that `out_dim` has are not those of what is taken.
+
+    Notes
+    -----
+    As RETURNN's `masked_select`.
+
+    Examples
+    --------
+    >>> time = vl.Dim("time", lengths=[3, 1])
+    >>> x = vl.Data(np.array([7, 8, 9, 4]), [vl.dims.batch_dim, time])
+    >>> y, dim = vl.dims.masked_select(x, x > 7, time)
+    >>> y.to_list(), dim.lengths
+    ([[8, 9], []], array([2, 0]))
+    >>> vl.dims.masked_select(x, x != 8, ["B", "T"])[0].to_list()
+    [7, 9, 4]
+    """
+    gone = places(x, dims, "dims")
+    named = [x._shape.dims[k] for k in gone]
+    shape, level, order, taken = _taken(x, mask, named)
+    if order is not None:
+        taken = taken[order]
+    chosen = np.flatnonzero(taken)
+    others = list(shape.dims[: shape.rank - len(named)])
+    counts = np.bincount(level.row_ids[chosen], minlength=len(level))
+    new = bound_to(out_dim, Level.from_lengths(counts), others, "selected")
+    if order is not None:
+        chosen = order[chosen]
+    at = [along_dim(dim, shape)[chosen] for dim in named]
+    return checked(picked(x, gone, Shape([*others, new]), at, [new]), out_shape), new
+
+
+def masked_scatter(
+    x: Data[Any],
+    mask: Data[Any],
+    dims: Dim | Sequence[Dim],
+    *,
+    backup: Data[Any] | complex = 0,
+    in_dim: Axis | None = None,
+    out_shape: OutShape | None = None,
+) -> Data[Any]:
+    """The inverse of `masked_select`: what it took goes back to where the mask is True.
+
+    Parameters
+    ----------
+    x
+        What `masked_select` gave, or other values over its dim.
+    mask
+        The mask that it took them by.
+    dims
+        The dims of the mask that went, in the order in which they did.
+    backup
+        What stands where the mask is False: a number, or a Data over dims of the result.
+    in_dim
+        The dim of `x` that goes; if nothing is said, the only one that the mask has not, of several the only
+        one whose lengths differ.
+    out_shape
+        The dims that are expected.
+
+    Returns
+    -------
+    Data
+        With `dims` in the place of `in_dim`.
+
+    Raises
+    ------
+    LengthMismatchError
+        More or fewer positions than the mask takes; the row is named.
+    AmbiguousAxisError
+        Several dims of `x` could be `in_dim`.
+    TypeError
+        A mask of no bools.
+
+    Notes
+    -----
+    As RETURNN's `masked_scatter`, which has a tensor of zeros for a `backup` that is not given.
+
+    Examples
+    --------
+    >>> time = vl.Dim("time", lengths=[3, 1])
+    >>> x = vl.Data(np.array([7, 8, 9, 4]), [vl.dims.batch_dim, time])
+    >>> taken, _ = vl.dims.masked_select(x, x > 7, time)
+    >>> vl.dims.masked_scatter(taken * 10, x > 7, time, backup=x).to_list()
+    [[7, 80, 90], [4]]
+    """
+    _check_mask(mask)
+    named = [mask._shape.dims[k] for k in places(mask, dims, "dims")]
+    k = _in_dim(x, mask, in_dim)
+    shape, level, order, taken = _taken(x, mask, named, k)
+    lying = taken if order is None else taken[order]
+    before = np.concatenate([[0], np.cumsum(lying)])
+    _check_counts(x, k, shape, len(named), np.diff(before[level.offsets]))
+    at = before[:-1] - before[level.offsets[level.row_ids]]
+    if order is not None:
+        at, lying = np.empty_like(at), at
+        at[order] = lying
+    if not is_data(backup):
+        return checked(picked(x, [k], shape, [at], named, taken, backup), out_shape)
+    result = picked(x, [k], shape, [at], named, taken)
+    whole = where(mask, result, backup)
+    foreign = [dim for dim in whole.dims if result._shape.find(dim) < 0]
+    if foreign:
+        raise ValueError(f"backup: {quoted(foreign, 'and')} is not among {describe(result.dims)}")
+    whole = whole._ordered([whole._shape.find(dim) for dim in result.dims])
+    return checked(whole._said(**result._facts._asdict()), out_shape)
+
+
+def _check_mask(mask: Any) -> None:
+    if not is_data(mask):
+        raise TypeError(f"mask: expected a Data, got {type(mask).__name__}")
+    if str(mask.dtype).removeprefix("torch.") != "bool":
+        raise TypeError(f"mask: expected bools, got {mask.dtype}")
+
+
+def _taken(
+    x: Data[Any], mask: Data[Any], gone: Sequence[Dim], but: int = -1
+) -> tuple[Shape, Level, Any, Any]:
+    """As `lines` of the dims that go, and the mask for each position as it lies."""
+    _check_mask(mask)
+    there = [dim for k, dim in enumerate(x._shape.dims) if k != but]
+    foreign = [dim for dim in mask.dims if dim not in (*there, *gone)]
+    if foreign:
+        names = quoted(foreign, "and")
+        raise ValueError(f"mask: {names} of {describe(mask.dims)} is not among {describe(x.dims)}")
+    others = dims_over(gone, [dim for dim in there if mask._shape.find(dim) >= 0])
+    shape, level, order = lines(others, gone)
+    bools = backend_of(mask._values).readable(mask._values)
+    return shape, level, order, spread(bools, mask._shape, shape)
+
+
+def _in_dim(x: Data[Any], mask: Data[Any], in_dim: Axis | None) -> int:
+    if in_dim is not None:
+        return places(x, in_dim, "in_dim")[0]
+    found = [k for k, dim in enumerate(x._shape.dims) if mask._shape.find(dim) < 0]
+    if len(found) > 1:
+        found = [k for k in found if x._shape.dims[k].is_dynamic] or found
+    if not found:
+        raise IndexError(f"in_dim: the mask has all dims of {describe(x.dims)}")
+    if len(found) > 1:
+        names = quoted([x._shape.dims[k] for k in found])
+        raise AmbiguousAxisError(f"in_dim: may be {names} of {describe(x.dims)}; give the Dim")
+    return found[0]
+
+
+def _check_counts(x: Data[Any], k: int, shape: Shape, count: int, counts: Any) -> None:
+    """Refuse a dim that is not as long as what the mask takes."""
+    dim = x._shape.dims[k]
+    others = Shape(shape.dims[: shape.rank - count])
+    whole = others.join(Shape(dim.over)) if dim.over else others
+    counts, have = spread(counts, others, whole), lengths_over(dim, whole)
+    if (counts != have).any():
+        i = int((counts != have).argmax())
+        at = f" at {said(whole, i)}" if whole.rank else ""
+        raise LengthMismatchError(f"in_dim: '{dim.name}' is {have[i]} long{at}, the mask takes {counts[i]}")

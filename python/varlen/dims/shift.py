@@ -1,0 +1,144 @@
+"""Positions that change places along a dim which stays as it is: reversed, shifted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen._core import Shape
+from varlen.backends import arrays, backend_of
+from varlen.dims.amounts import as_amount, brought_before, spread
+from varlen.dims.axes import place
+from varlen.dims.combine import with_dims_of
+from varlen.dims.out_shape import checked
+from varlen.dims.place import along, has_inner, positions_taken, rows_of, with_dims
+
+if TYPE_CHECKING:
+    from varlen.dims.amounts import Amount
+    from varlen.dims.axes import Axis
+    from varlen.dims.data import Data
+    from varlen.dims.out_shape import OutShape
+
+
+def reverse(x: Data[Any], axis: Axis = "T", *, out_shape: OutShape | None = None) -> Data[Any]:
+    """The positions of a dim, last to first, for each position of the others.
+
+    Parameters
+    ----------
+    x
+        Values of any dtype.
+    axis
+        The dim. Dims over it move with its positions.
+    out_shape
+        The dims that are expected.
+
+    Returns
+    -------
+    Data
+        Over the same dims.
+
+    Raises
+    ------
+    IndexError
+        A dim that is not there.
+    OutShapeError
+        Other dims than expected.
+
+    Notes
+    -----
+    As RETURNN's `reverse_sequence`.
+
+    Examples
+    --------
+    >>> x = vl.Data(np.array([3, 1, 4]), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
+    >>> vl.dims.reverse(x).to_list()
+    [[1, 3], [4]]
+    """
+    return checked(_reversed(x, place(x, axis)), out_shape)
+
+
+def _reversed(x: Data[Any], k: int) -> Data[Any]:
+    shape = x._shape
+    dim, level = shape.dims[k], shape.span(k, k + 1)
+
+    def change(each: Data[Any]) -> Data[Any]:
+        return _reversed(each, each._shape.find(dim))
+
+    if k + 1 < shape.ragged:
+        positions = arrays.reverse(np.arange(shape.count(k + 1)), level)
+        return positions_taken(x, k, positions, [dim], change)
+    backend = backend_of(x._values)
+    values = backend.reverse(backend.contiguous(rows_of(x, k + 1)), level)
+    return with_dims(x, k, values, [dim])
+
+
+def shift(
+    x: Data[Any], axis: Axis, amount: Amount, *, value: Any = 0, out_shape: OutShape | None = None
+) -> Data[Any]:
+    """Each position of a dim some places on; what leaves a row is lost, and a value comes in.
+
+    Parameters
+    ----------
+    x
+        Values of any dtype.
+    axis
+        The dim, which stays as long as it is.
+    amount
+        How many places, towards the end where it is above 0: an int, or a Dim or a Data of integers with a
+        number for each row. It may exceed the length.
+    value
+        What comes in, a number. Where dims are over this dim nothing of them comes in.
+    out_shape
+        The dims that are expected.
+
+    Returns
+    -------
+    Data
+        Over the same dims, and those of the amount.
+
+    Raises
+    ------
+    IndexError
+        A dim that is not there.
+    TypeError, ValueError
+        An amount that is no integer, or over the dim itself; a value that the dtype cannot hold.
+
+    Notes
+    -----
+    As RETURNN's `shift_right` and `shift_left`.
+
+    Examples
+    --------
+    >>> x = vl.Data(np.array([3, 1, 4]), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
+    >>> vl.dims.shift(x, "T", 1).to_list(), vl.dims.shift(x, "T", -1, value=9).to_list()
+    ([[0, 3], [0]], [[1, 9], [9]])
+    """
+    by = as_amount(amount, "amount", None)
+    k = place(x, axis)
+    dim = x._shape.dims[k]
+    x = with_dims_of(x, by._shape.dims)
+    return checked(_shifted(x, x._shape.find(dim), by, value), out_shape)
+
+
+def _shifted(x: Data[Any], k: int, by: Data[Any], value: Any) -> Data[Any]:
+    x, k, _, _ = brought_before(x, k, by._shape.dims)
+    dim = x._shape.dims[k]
+
+    def change(each: Data[Any]) -> Data[Any]:
+        each = with_dims_of(each, by._shape.dims)
+        return _shifted(each, each._shape.find(dim), by, 0)
+
+    if has_inner(x._shape, k):
+        shape = x._shape
+        places: Any = spread(by, Shape(shape.dims[:k]))
+        level = shape.span(k, k + 1)
+        positions = arrays.shift(np.arange(shape.count(k + 1)), level, places, -1)
+        return positions_taken(x, k, positions, [dim], change)
+    x, k = along(x, k)
+    shape = x._shape
+    backend = backend_of(x._values)
+    level = shape.span(k, k + 1)
+    places = int(by._values) if not by._shape.rank else spread(by, Shape(shape.dims[:k]))
+    values = backend.shift(backend.contiguous(rows_of(x, k + 1)), level, places, value)
+    return with_dims(x, k, values, [dim])

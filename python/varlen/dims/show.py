@@ -1,0 +1,82 @@
+"""How a Data looks: in a terminal, and in a notebook."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from varlen.backends.values import device_of
+from varlen.dims.axes import describe
+from varlen.dims.export import levels_of
+from varlen.display import html as _html
+from varlen.display import text as _text
+
+if TYPE_CHECKING:
+    from varlen.dims.data import Data
+
+
+def text(data: Data[Any]) -> str:
+    """The name, the dims with their lengths, the dtype and what else is not as usual.
+
+    Examples
+    --------
+    >>> words = vl.Dim("words", 100)
+    >>> text(vl.Data(np.array([4, 99]), [vl.Dim("two", 2)], name="labels", sparse_dim=words))
+    "Data('labels', [two(2)], int64, sparse_dim=words(100))"
+    """
+    facts = data._facts
+    parts = [] if facts.name is None else [repr(facts.name)]
+    parts.append(describe(data.dims))
+    parts.append(str(data._values.dtype).removeprefix("torch."))
+    if facts.sparse_dim is not None:
+        parts.append(f"sparse_dim={describe([facts.sparse_dim])[1:-1]}")
+    parts += [
+        f"{x}_dim={d.name}" for x in ("time", "feature") if (d := getattr(facts, f"{x}_dim")) is not None
+    ]
+    if facts.beam is not None:
+        parts.append(f"beam={describe([facts.beam.dim])[1:-1]}")
+    if not facts.available_for_inference:
+        parts.append("available_for_inference=False")
+    if data._dense is not None:
+        parts.append("padded")
+    device = device_of(data._values)
+    if device != "cpu":
+        parts.append(f"device={device}")
+    if getattr(data._values, "requires_grad", False):
+        parts.append("requires_grad")
+    return f"Data({', '.join(parts)})"
+
+
+def html(data: Data[Any]) -> str:
+    """A table of the dims, and a picture of the lengths of each whose lengths differ.
+
+    Examples
+    --------
+    >>> html(vl.Data(np.zeros(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])]))[:4]
+    '<div'
+    """
+    rows = [("Data", escape(text(data)))]
+    pictures = []
+    for k, dim in enumerate(data._shape.dims):
+        over = ", ".join(escape(x.name) for x in dim.over)
+        rows.append((escape(dim.name), escape(describe([dim])[1:-1]) + (f" over {over}" if over else "")))
+        if data._shape.is_ragged(k) and dim.level is not None:
+            pictures.append(f"<div>{escape(dim.name)}</div>" + _html.histogram(dim.level))
+    return f"<div>{_html.table(rows)}{''.join(pictures)}</div>"
+
+
+def shown(data: Data[Any]) -> str:
+    """What `print` shows: `text`, and the numbers below it, of many only some.
+
+    Examples
+    --------
+    >>> time = vl.Dim("time", lengths=[2, 1])
+    >>> print(vl.Data(np.array([3, 1, 4]), [vl.dims.batch_dim, time]))
+    Data([batch(2), time(1 to 2)], int64)
+    [[3, 1], [4]]
+    """
+    if data._shape.ragged > 1 and data._order is None:
+        numbers = _text.ragged("", data._values, levels_of(data._shape, 1)).partition("\n")[2]
+    else:
+        numbers = str(data._values)
+    return f"{text(data)}\n{numbers}"

@@ -1,0 +1,245 @@
+"""Part of a dim, of each row its own."""
+
+from __future__ import annotations
+
+import builtins
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen._core import Dim, Level
+from varlen.backends import backend_of
+from varlen.dims.amounts import (
+    as_amount,
+    brought_before,
+    check_lengths,
+    dim_of,
+    named,
+    spread,
+    together,
+)
+from varlen.dims.axes import place
+from varlen.dims.base import is_data, made
+from varlen.dims.errors import LengthMismatchError
+from varlen.dims.out_shape import checked
+from varlen.dims.place import has_inner, lengths_of, positions_taken, rows_of, with_dims
+from varlen.levels import equal_lengths
+
+if TYPE_CHECKING:
+    from varlen.dims.amounts import Amount
+    from varlen.dims.axes import Axis
+    from varlen.dims.data import Data
+    from varlen.dims.out_shape import OutShape
+
+
+def slice(
+    x: Data[Any],
+    axis: Axis,
+    start: Amount | None = None,
+    end: Amount | None = None,
+    step: int = 1,
+    *,
+    size: Amount | None = None,
+    out_dim: Dim | None = None,
+    out_shape: OutShape | None = None,
+) -> Data[Any]:
+    """A slice of a dim, of each row as Python slices a list: what is not there is left out.
+
+    Parameters
+    ----------
+    x
+        Values of any dtype.
+    axis
+        The dim.
+    start, end
+        Ints, or a Dim or a Data of integers with a number for each row; below 0 they count from the end of
+        the row. Dims that they have and `x` has not are dims of the result.
+    step
+        From one position to the next; below 0 it goes backwards. Not 0.
+    size
+        How many positions from `start` on, in place of `end`. A Dim is the dim of the result, and has to fit
+        in each row; a number may reach out of the row.
+    out_dim
+        The dim of the result under another name; one without lengths gets them.
+    out_shape
+        The dims that are expected.
+
+    Returns
+    -------
+    Data
+        With the dim of the slice in the place of the dim. From `a` on up to `b` before the end that is
+        `dim.sub_left(a).sub_right(b)`, with a step `ceildiv_right(step)` of it; of a dim of one size it is
+        the same for all ints; up to another Dim that the dim begins with, it is that Dim. Else it is a new
+        one. A slice of an axis by ints and a step above 0 is a view.
+
+    Raises
+    ------
+    LengthMismatchError
+        A `size` that is a Dim, and reaches out of a row: which one is named.
+    ValueError
+        A step of 0; both an end and a size.
+    TypeError
+        What is no integer.
+    IndexError
+        A dim that is not there.
+    OutShapeError
+        Other dims than expected.
+
+    Notes
+    -----
+    As RETURNN's `slice` and `slice_nd`; there `[:2]` has two positions even in a row of one.
+
+    Examples
+    --------
+    >>> time = vl.Dim("time", lengths=[3, 1])
+    >>> x = vl.Data(np.array([3, 1, 4, 5]), [vl.dims.batch_dim, time])
+    >>> vl.dims.slice(x, time, 1), vl.dims.slice(x, time, 1).to_list()
+    (Data([batch(2), -1+time(0 to 2)], int64), [[1, 4], []])
+    >>> vl.dims.slice(x, time, end=2).to_list(), vl.dims.slice(x, time, -1).to_list()
+    ([[3, 1], [5]], [[4], [5]])
+    >>> start = vl.Data(np.array([1, 0]), [vl.dims.batch_dim])
+    >>> vl.dims.slice(x, time, start, size=2).to_list()
+    [[1, 4], [5]]
+    """
+    k = place(x, axis)
+    dim = x._shape.dims[k]
+    if type(step) is not int or not step:
+        raise ValueError(f"step: expected an int that is not 0, got {step!r}")
+    if end is not None and size is not None:
+        raise ValueError("size: both an end and a size are given")
+    if step != 1 and size is not None:
+        raise ValueError(f"step: with a size there is none, got {step}")
+    shape, numbers = together(
+        [lengths_of(dim), *[as_amount(each, word, least) for each, word, least in _given(start, end, size)]]
+    )
+    whole, rest = numbers[0], iter(numbers[1:])
+    first = None if start is None else next(rest)
+    last = None if end is None and size is None else next(rest)
+    out = _in_algebra(dim, start, end, step) if size is None else None
+    if type(size) is Dim:
+        _check_fit(dim, size, whole, first, last)
+        out = size
+    begin, count = _positions(whole, first, last, step, size is not None)
+    begins, counts = (made(each.reshape(shape.array_shape), shape) for each in (begin, count))
+    if out is None:
+        out = dim_of(counts, dim.name + _text(start, end, step, size))
+    out = named(out, out_dim, [counts])
+    is_plain = size is None and not any(type(each) is Dim or is_data(each) for each in (start, end))
+    if is_plain and k < x._shape.ragged and not has_inner(x._shape, k):
+        return checked(_cut_alike(x, k, builtins.slice(start, end, step), out), out_shape)
+    return checked(cut(x, k, begins, counts, step, out), out_shape)
+
+
+def _cut_alike(x: Data[Any], k: int, part: builtins.slice, dim: Dim) -> Data[Any]:
+    """The same slice of each row, which the kernel works out itself."""
+    shape = x._shape
+    level, backend = shape.span(k, k + 1), backend_of(x._values)
+    inner = (shape.span(k + 1, shape.ragged),) if k + 1 < shape.ragged else ()
+    rows, levels = backend.gather_window(backend.contiguous(rows_of(x, shape.ragged)), (level, *inner), part)
+    check_lengths("slice", dim, shape.dims[:k], levels[0])
+    return with_dims(x, k, rows, [dim])
+
+
+def _given(start: Any, end: Any, size: Any) -> list[tuple[Any, str, int | None]]:
+    amounts = [(start, "start", None), (end, "end", None), (size, "size", 0)]
+    return [each for each in amounts if each[0] is not None]
+
+
+def _text(start: Any, end: Any, step: int, size: Any) -> str:
+    def one(amount: Any) -> str:
+        return "" if amount is None else str(amount) if isinstance(amount, int) else "..."
+
+    ends = one(end) if size is None else f"+{one(size)}"
+    return f"[{one(start)}:{ends}{'' if step == 1 else f':{step}'}]"
+
+
+def _in_algebra(dim: Dim, start: Any, end: Any, step: int) -> Dim | None:
+    """The dim of a slice where it follows from that of the whole; None where it has lengths of its own."""
+    if step < 1 or is_data(start) or is_data(end):
+        return None
+    if dim.is_static and type(start) is not Dim and type(end) is not Dim:
+        length = int(dim.size or 0)
+        first, last, _ = builtins.slice(start, end).indices(length)
+        part = dim.sub_left(first).sub_right(length - max(first, last))
+        return part if step == 1 else part.ceildiv_right(step)
+    if start is None or type(start) is Dim or start >= 0:
+        part = dim if start is None else dim.sub_left(start)
+        if type(end) is Dim:
+            if start is not None or end + dim.sub_left(end) != dim:
+                return None
+            part = end
+        elif end is not None:
+            if end >= 0:
+                return None
+            part = part.sub_right(-end)
+        return part if step == 1 else part.ceildiv_right(step)
+    return None
+
+
+def _check_fit(dim: Dim, size: Dim, whole: Any, first: Any, count: Any) -> None:
+    """Refuse a slice of so many positions where a row has fewer."""
+    begin = np.zeros_like(whole) if first is None else np.where(first < 0, first + whole, first)
+    wrong = (begin < 0) | (begin + count > whole)
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise LengthMismatchError(
+            f"size: {count[row]} positions of '{size.name}' from {begin[row]} on reach out of row {row} of "
+            f"'{dim.name}', which is {whole[row]} long"
+        )
+
+
+def _positions(whole: Any, first: Any, last: Any, step: int, by_size: bool) -> tuple[Any, Any]:
+    """Where slices of rows begin, and how many positions they have; as `range(n)[first:last:step]`."""
+    lowest, highest = (0, whole) if step > 0 else (-1, whole - 1)
+    if first is None:
+        begin = np.zeros_like(whole) if step > 0 else whole - 1
+    else:
+        begin = np.clip(np.where(first < 0, first + whole, first), lowest, highest)
+    if by_size:
+        stop = np.minimum(begin + last, whole)
+    elif last is None:
+        stop = whole if step > 0 else np.full_like(whole, -1)
+    else:
+        stop = np.clip(np.where(last < 0, last + whole, last), lowest, highest)
+    count = np.maximum(-(-(stop - begin) // step), 0)
+    return begin, count
+
+
+def cut(x: Data[Any], k: int, begin: Data[Any], count: Data[Any], step: int, dim: Dim) -> Data[Any]:
+    """So many positions of the dim k from one on, for each row; they are known to be there.
+
+    Examples
+    --------
+    >>> x = vl.Data(np.arange(4), [vl.Dim("four", 4)])
+    >>> cut(x, 0, as_amount(1, "begin"), as_amount(2, "count"), 1, vl.Dim("two", 2)).values
+    array([1, 2])
+    """
+    shape = x._shape
+    moving = shape.dims[k]
+    is_axis = k >= shape.ragged and not begin._shape.rank
+    if is_axis and step > 0:
+        a, n = int(begin._values), int(count._values)
+        axis = k - shape.ragged + 1 if shape.ragged else k
+        check_lengths("slice", dim, shape.dims[:k], [n])
+        part = x._values[(builtins.slice(None),) * axis + (builtins.slice(a, a + n * step, step),)]
+        return with_dims(x, k, part, [dim])
+    over = [*begin._shape.dims, *[each for each in count._shape.dims if begin._shape.find(each) < 0]]
+    x, k, front, at = brought_before(x, k, over)
+    level = x._shape.span(k, k + 1)
+    starts, firsts, counts = level.offsets[:-1], spread(begin, front), spread(count, front)
+    before = x._shape.dims[:k] if at is None else front.dims
+    check_lengths("slice", dim, before, counts)
+
+    def change(each: Data[Any]) -> Data[Any]:
+        return cut(each, each._shape.find(moving), begin, count, step, dim)
+
+    if step == 1 and at is None and k + 1 >= x._shape.ragged:
+        backend = backend_of(x._values)
+        pairs = np.stack([firsts, firsts + counts], axis=1).reshape(-1)
+        ones = equal_lengths(len(level), 1)
+        rows, _ = backend.spans(backend.contiguous(rows_of(x, k + 1)), level, ones, pairs)
+        return with_dims(x, k, rows, [dim])
+    cuts = Level.from_lengths(counts)
+    base = (starts if at is None else starts[at]) + firsts
+    positions = base[cuts.row_ids] + step * (np.arange(cuts.total) - cuts.offsets[:-1][cuts.row_ids])
+    return positions_taken(x, k, positions, [dim], change, None if at is None else front.dims)

@@ -1,0 +1,135 @@
+"""Numbers as shares of their sum, over any set of dims."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen.backends import backend_of
+from varlen.dims.axes import describe, places
+from varlen.dims.out_shape import checked
+from varlen.dims.reduce import grouped
+
+if TYPE_CHECKING:
+    from varlen.dims.axes import Axis
+    from varlen.dims.data import Data
+    from varlen.dims.out_shape import OutShape
+
+
+def softmax(
+    x: Data[Any],
+    axis: Axis | Sequence[Axis] = "T",
+    *,
+    scale: float = 1.0,
+    out_shape: OutShape | None = None,
+) -> Data[Any]:
+    """Numbers that sum to one over some dims: exp(scale * x) over its sum, the largest subtracted first.
+
+    Parameters
+    ----------
+    x
+        Numbers.
+    axis
+        The dims over which they sum to one.
+    scale
+        What numbers are multiplied by first; one over a temperature.
+    out_shape
+        The dims that are expected.
+
+    Returns
+    -------
+    Data
+        Over the same dims. Of no positions there is nothing, not even NaN.
+
+    Raises
+    ------
+    ValueError
+        A scale that is not above zero.
+    IndexError
+        A dim that is not there.
+
+    Notes
+    -----
+    As RETURNN's `softmax`, without a mask: there is no padding.
+
+    Examples
+    --------
+    >>> time = vl.Dim("time", lengths=[2, 0, 1])
+    >>> x = vl.Data(np.zeros(3), [vl.dims.batch_dim, time])
+    >>> vl.dims.softmax(x, time).to_list()
+    [[0.5, 0.5], [], [1.0]]
+    """
+    return checked(_softmax(x, axis, scale, False), out_shape)
+
+
+def log_softmax(
+    x: Data[Any],
+    axis: Axis | Sequence[Axis] = "T",
+    *,
+    scale: float = 1.0,
+    out_shape: OutShape | None = None,
+) -> Data[Any]:
+    """The logarithm of `softmax`.
+
+    Parameters
+    ----------
+    x, axis, scale, out_shape
+        As those of `softmax`.
+
+    Returns
+    -------
+    Data
+        Over the same dims.
+
+    Raises
+    ------
+    ValueError, IndexError
+        As those of `softmax`.
+
+    Examples
+    --------
+    >>> x = vl.Data(np.zeros(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
+    >>> vl.dims.log_softmax(x).values.round(3)
+    array([-0.693, -0.693,  0.   ])
+    """
+    return checked(_softmax(x, axis, scale, True), out_shape)
+
+
+def _softmax(x: Data[Any], axis: Any, scale: float, log: bool) -> Data[Any]:
+    if not scale > 0:
+        raise ValueError(f"scale: expected a number above 0, got {scale}")
+    values, level, order, _ = grouped(x, places(x, axis))
+    backend = backend_of(values)
+    try:
+        result = backend.softmax(values, level, log, 1.0 / scale)
+    except TypeError as error:
+        raise TypeError(f"softmax of {describe(x.dims)}: {str(error).removeprefix('X: ')}") from None
+    return ungrouped(x, result, places(x, axis), order)
+
+
+def ungrouped(x: Data[Any], values: Any, asked: Sequence[int], order: Any) -> Data[Any]:
+    """Values that `grouped` brought together, back where they lay.
+
+    Examples
+    --------
+    >>> x = vl.Data(np.arange(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
+    >>> values, level, order, rest = grouped(x, [0])
+    >>> ungrouped(x, values, [0], order).values
+    array([0, 1, 2])
+    """
+    backend = backend_of(values)
+    if order is not None:
+        back = np.empty_like(order)
+        back[order] = np.arange(len(order))
+        values = backend.take_rows(values, back)
+    transposed = x._shape.group(asked)[0]
+    shape = tuple(x._values.shape)
+    if transposed is not None:
+        values = values.reshape([shape[k] for k in transposed])
+        values = backend.contiguous(backend.transpose(values, tuple(np.argsort(transposed).tolist())))
+    result = x._like(values.reshape(shape))
+    if x._facts.sparse_dim is not None or x._facts.name is not None:
+        result._facts = x._facts._replace(sparse_dim=None, name=None)
+    return result

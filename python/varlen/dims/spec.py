@@ -1,0 +1,137 @@
+"""What a Data has before there is any: its dims, its dtype and more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from varlen._core import Dim
+from varlen.arguments import as_bool, as_dtype
+from varlen.dims.axes import describe
+from varlen.dims.make import check_dims
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from varlen.dims.data import Data
+
+WORDS = (
+    "dims", "dtype", "sparse_dim", "feature_dim", "time_dim", "available_for_inference", "default",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class DataSpec:
+    """A Data without its values: what is known of it before there is a batch.
+
+    Parameters
+    ----------
+    dims
+        Its dims. Those without lengths get them from each batch.
+    dtype
+        What values are cast to, of NumPy or torch, kept by its name; None keeps theirs.
+    sparse_dim
+        The Dim that integers are positions of.
+    feature_dim, time_dim
+        Which of the dims "F" and "T" stand for.
+    available_for_inference
+        False for what only training has, as labels.
+    default
+        What a sample has that lacks the key; None refuses such samples.
+
+    Raises
+    ------
+    TypeError
+        What are no dims; no dtype.
+    ValueError
+        A dim twice; a time or feature dim that is not among them.
+
+    Notes
+    -----
+    As RETURNN's `Tensor` without a raw tensor.
+
+    Examples
+    --------
+    >>> words = vl.Dim("words", 1000)
+    >>> vl.dims.DataSpec([vl.dims.batch_dim, vl.Dim("target")], sparse_dim=words)
+    DataSpec([batch, target], sparse_dim=words(1000))
+    """
+
+    dims: tuple[Dim, ...]
+    dtype: str | None
+    sparse_dim: Dim | None
+    feature_dim: Dim | None
+    time_dim: Dim | None
+    available_for_inference: bool
+    default: Any
+
+    def __init__(
+        self,
+        dims: Sequence[Dim],
+        dtype: DTypeLike | None = None,
+        *,
+        sparse_dim: Dim | None = None,
+        feature_dim: Dim | None = None,
+        time_dim: Dim | None = None,
+        available_for_inference: bool = True,
+        default: Any = None,
+    ) -> None:
+        each = tuple(check_dims(dims))
+        for k, dim in enumerate(each):
+            if dim in each[:k]:
+                raise ValueError(f"dims: '{dim.name}' is twice in {describe(each)}")
+        for word, role in (("time_dim", time_dim), ("feature_dim", feature_dim)):
+            if role is not None and role not in each:
+                raise ValueError(f"{word}: {role!r} is not among {describe(each)}")
+        if sparse_dim is not None:
+            check_dims([sparse_dim])
+        said = (sparse_dim, feature_dim, time_dim, as_bool(available_for_inference, WORDS[5]), default)
+        name = None if dtype is None else dtype_name(dtype)
+        for word, value in zip(WORDS, (each, name, *said), strict=True):
+            object.__setattr__(self, word, value)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What is said beside dims and dtype, as `Data` takes it."""
+        return {word: getattr(self, word) for word in WORDS[2:6]}
+
+    def __repr__(self) -> str:
+        parts = [describe(self.dims)]
+        if self.dtype is not None:
+            parts.append(str(self.dtype))
+        for word in ("sparse_dim", "feature_dim", "time_dim"):
+            dim = getattr(self, word)
+            if dim is not None:
+                parts.append(f"{word}={describe([dim])[1:-1]}")
+        if not self.available_for_inference:
+            parts.append("available_for_inference=False")
+        if self.default is not None:
+            parts.append(f"default={self.default!r}")
+        return f"DataSpec({', '.join(parts)})"
+
+
+def spec_of(data: Data[Any]) -> DataSpec:
+    """What a Data has beside its values; its dims keep their lengths.
+
+    Examples
+    --------
+    >>> spec_of(vl.Data(np.zeros(2), [vl.Dim("two", 2)]))
+    DataSpec([two(2)], float64)
+    """
+    facts = data._facts
+    roles = {word: getattr(facts, word) for word in WORDS[2:6]}
+    return DataSpec(data.dims, dtype_name(data.dtype), **roles)
+
+
+def dtype_name(dtype: Any) -> str:
+    """What NumPy and torch both call a dtype.
+
+    Examples
+    --------
+    >>> import torch
+    >>> dtype_name("f4"), dtype_name(torch.bfloat16)
+    ('float32', 'bfloat16')
+    """
+    text = str(dtype)
+    return text[6:] if text.startswith("torch.") else str(as_dtype(dtype, "dtype"))

@@ -1,0 +1,355 @@
+"""Windows that go along a dim, and what they come to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen._core import Dim, Level
+from varlen.arguments import as_int
+from varlen.backends import backend_of
+from varlen.dims.amounts import check_lengths, named
+from varlen.dims.axes import place, places
+from varlen.dims.out_shape import checked
+from varlen.dims.pad import filled
+from varlen.dims.place import along, has_inner, lengths_of, positions_taken, rows_of, with_dims
+from varlen.dims.reduce import reduce
+from varlen.levels import equal_lengths
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from varlen.dims.axes import Axis
+    from varlen.dims.data import Data
+    from varlen.dims.out_shape import OutShape
+
+_POOLS = ("max", "mean", "min", "sum", "prod", "any", "all", "logsumexp", "norm")
+
+
+class Windows:
+    """How windows go along rows: how many there are in each, and what they read.
+
+    Parameters
+    ----------
+    size
+        Positions of a window.
+    stride
+        How far apart windows are.
+    dilation
+        How far apart the positions of a window are.
+    padding
+        "same": one for every `stride` positions, which is in its middle, or before it; "valid": those that
+        lie in the row; an int: so many positions more at both ends.
+
+    Examples
+    --------
+    >>> Windows(3, 2, 1, "valid").counts(np.array([5, 2]))
+    array([2, 0])
+    """
+
+    def __init__(self, size: int, stride: int, dilation: int, padding: str | int) -> None:
+        self.size = as_int(size, "size", 1)
+        self.stride = as_int(stride, "stride", 1)
+        self.dilation = as_int(dilation, "dilation", 1)
+        self.span = (self.size - 1) * self.dilation
+        self.is_same = padding == "same"
+        if isinstance(padding, str):
+            if padding not in ("same", "valid"):
+                raise ValueError(f"padding: expected 'same', 'valid' or an int, got {padding!r}")
+            self.left = self.span // 2 if self.is_same else 0
+        else:
+            self.left = as_int(padding, "padding")
+
+    def counts(self, lengths: Any) -> Any:
+        """How many windows rows have.
+
+        Examples
+        --------
+        >>> Windows(3, 2, 1, "same").counts(np.array([5, 2]))
+        array([3, 1])
+        """
+        starts = lengths if self.is_same else np.maximum(lengths + 2 * self.left - self.span, 0)
+        return -(-starts // self.stride)
+
+    def count(self, dim: Dim) -> Data[Any]:
+        """How many windows rows of a dim have.
+
+        Examples
+        --------
+        >>> Windows(3, 2, 1, "same").count(vl.Dim("time", lengths=[5, 2])).to_list()
+        [3, 1]
+        """
+        lengths = lengths_of(dim)
+        return lengths._like(self.counts(lengths._values))
+
+    def out_dim(self, dim: Dim) -> Dim:
+        """The dim of the windows, where the filter is centred on positions of a dim.
+
+        Examples
+        --------
+        >>> Windows(3, 1, 1, "valid").out_dim(Dim("time"))
+        Dim('-1+time-1')
+        """
+        if not self.is_same:
+            dim = self.left + dim + self.left
+            dim = dim.sub_left(self.span // 2).sub_right(self.span - self.span // 2)
+        return dim if self.stride == 1 else dim.ceildiv_right(self.stride)
+
+    def positions(self, level: Level) -> NDArray[np.int64]:
+        """The row that each position of each window reads, (windows, size); -1 outside of its sequence.
+
+        Examples
+        --------
+        >>> Windows(2, 1, 1, "same").positions(Level([2, 1])).tolist()
+        [[0, 1], [1, -1], [2, -1]]
+        """
+        windows = Level.from_lengths(self.counts(level.lengths))
+        ids = windows.row_ids
+        first = (np.arange(windows.total) - windows.offsets[:-1][ids]) * self.stride - self.left
+        i = first[:, None] + np.arange(self.size) * self.dilation
+        is_there = (i >= 0) & (i < level.lengths[ids][:, None])
+        return np.where(is_there, level.offsets[:-1][ids][:, None] + i, -1)
+
+    def of_rows(self, values: Any, level: Level, value: Any = 0) -> Any:
+        """Windows of rows: (windows, size, ...).
+
+        Examples
+        --------
+        >>> Windows(2, 1, 1, "valid").of_rows(np.array([3, 1, 4]), Level([3])).tolist()
+        [[3, 1], [1, 4]]
+        """
+        backend = backend_of(values)
+        tail = tuple(values.shape[1:])
+        if not (self.is_same or self.left) and self.dilation == 1:
+            rows, _, _ = backend.windows(values, level, self.size, self.stride, True)
+        elif self.is_same and self.left % self.dilation == 0 and type(value) is int and value == 0:
+            left = self.left // self.dilation
+            rows, _ = backend.seq2col(values, level, left, self.size - 1 - left, self.dilation, self.stride)
+        else:
+            rows = filled(values, self.positions(level).reshape(-1), value)
+        return rows.reshape((int(self.counts(level.lengths).sum()), self.size, *tail))
+
+
+def window(
+    x: Data[Any],
+    axis: Axis,
+    width: Dim,
+    *,
+    stride: int = 1,
+    dilation: int = 1,
+    padding: str | int = "same",
+    value: Any = 0,
+    out_dim: Dim | None = None,
+    out_shape: OutShape | None = None,
+) -> Data[Any]:
+    """Windows that go along a dim, each row for itself.
+
+    Parameters
+    ----------
+    x
+        Values of any dtype.
+    axis
+        The dim.
+    width
+        The Dim of the positions in a window.
+    stride
+        How far apart windows are.
+    dilation
+        How far apart the positions of a window are.
+    padding
+        "same": one window for every `stride` positions of the row; of an even width there is one more
+        position behind than before. "valid": those that lie in the row. An int: so many positions more at
+        both ends of the row.
+    value
+        What stands where a window reaches out of the row, a number. Where dims are over this dim nothing of
+        them stands there.
+    out_dim
+        The dim of the windows under another name; one without lengths gets them. Else it is the dim for
+        "same", dim - width + 1 for "valid", and with a stride `ceildiv_right(stride)` of that. With a
+        dilation it is what `conv_out_dim` says.
+    out_shape
+        The dims that are expected.
+
+    Returns
+    -------
+    Data
+        The dim of the windows, and `width` behind it, in the place of the dim.
+
+    Raises
+    ------
+    ValueError
+        A width, stride or dilation below 1, an unknown padding, a width whose lengths differ.
+    TypeError
+        A width that is no Dim.
+    IndexError
+        A dim that is not there.
+    OutShapeError
+        Other dims than expected.
+
+    Notes
+    -----
+    As RETURNN's `window`.
+
+    Examples
+    --------
+    >>> x = vl.Data(np.array([3, 1, 4, 5]), [vl.dims.batch_dim, vl.Dim("time", lengths=[3, 1])])
+    >>> width = vl.Dim("width", 2)
+    >>> vl.dims.window(x, "T", width).to_list()
+    [[[3, 1], [1, 4], [4, 0]], [[5, 0]]]
+    >>> vl.dims.window(x, "T", width, padding="valid").to_list()
+    [[[3, 1], [1, 4]], []]
+    """
+    k = place(x, axis)
+    dim = x._shape.dims[k]
+    windows = Windows(_size_of(width), stride, dilation, padding)
+    out = windows.out_dim(dim)
+    if padding != "same" and dilation == 1:
+        out = windows.left + dim + windows.left - width + 1
+        out = out if stride == 1 else out.ceildiv_right(stride)
+    return checked(
+        _windowed(x, dim, named(out, out_dim, [windows.count(dim)]), width, windows, value), out_shape
+    )
+
+
+def _size_of(width: Any) -> int:
+    if type(width) is not Dim:
+        raise TypeError(f"width: expected a Dim, got {width!r}")
+    if not width.is_defined or width.over:
+        raise ValueError(f"width: '{width.name}' has no one size")
+    return int(width.max_size())
+
+
+def _windowed(x: Data[Any], dim: Dim, out: Dim, width: Dim, windows: Windows, value: Any) -> Data[Any]:
+    k = x._shape.find(dim)
+    inner = has_inner(x._shape, k)
+    if not inner:
+        x, k = along(x, k)
+    level = x._shape.span(k, k + 1)
+    check_lengths("window", out, x._shape.dims[:k], windows.counts(level.lengths))
+    if inner:
+
+        def change(each: Data[Any]) -> Data[Any]:
+            return _windowed(each, dim, out, width, windows, 0)
+
+        return positions_taken(x, k, windows.positions(level).reshape(-1), [out, width], change)
+    rows = backend_of(x._values).contiguous(rows_of(x, k + 1))
+    return with_dims(x, k, windows.of_rows(rows, level, value), [out, width])
+
+
+def pool(
+    x: Data[Any],
+    mode: str,
+    axis: Axis | Sequence[Axis],
+    size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    *,
+    dilation: int | Sequence[int] = 1,
+    padding: str | int | Sequence[str | int] = "valid",
+    empty: Any = ...,
+    out_dim: Dim | Sequence[Dim | None] | None = None,
+    out_shape: OutShape | None = None,
+) -> Data[Any]:
+    """What the numbers in each window come to; what reaches out of a row does not count.
+
+    Parameters
+    ----------
+    x
+        Numbers.
+    mode
+        "max", "mean", "min", "sum", "prod", "any", "all", "logsumexp" or "norm".
+    axis
+        The dim that windows go along, or several, for boxes.
+    size
+        Positions of a window; of several dims one for all, or a list.
+    stride
+        How far apart windows are; None for their size.
+    dilation, padding
+        As those of `window`.
+    empty
+        What a window without positions gives, as that of `reduce`.
+    out_dim
+        The dim of the result under another name, a list of them for several; one without lengths gets them.
+        Else it is what `conv_out_dim` says.
+    out_shape
+        The dims that are expected.
+
+    Returns
+    -------
+    Data
+        With the dim of the windows in the place of the dim.
+
+    Raises
+    ------
+    ValueError
+        An unknown mode or padding, a size, stride or dilation below 1; a dim that others are over.
+    IndexError
+        A dim that is not there.
+    OutShapeError
+        Other dims than expected.
+
+    Notes
+    -----
+    As RETURNN's `pool`; there the padding counts in a mean.
+
+    Examples
+    --------
+    >>> x = vl.Data(np.array([3.0, 1.0, 4.0, 5.0]), [vl.dims.batch_dim, vl.Dim("time", lengths=[3, 1])])
+    >>> vl.dims.pool(x, "max", "T", 2, padding="same").to_list()
+    [[3.0, 4.0], [5.0]]
+    >>> vl.dims.pool(x, "mean", "T", 2, 1).to_list()
+    [[2.0, 2.5], []]
+    """
+    if mode not in _POOLS:
+        raise ValueError(f"mode: expected one of {', '.join(_POOLS)}, got {mode!r}")
+    moving = [x._shape.dims[k] for k in places(x, axis)]
+    each = [_each(given, len(moving)) for given in (size, stride, dilation, padding, out_dim)]
+    for dim, sizes, strides, dilations, pads, out in zip(moving, *each, strict=True):
+        windows = Windows(sizes, sizes if strides is None else strides, dilations, pads)
+        x = _pooled(x, mode, dim, windows, named(windows.out_dim(dim), out, [windows.count(dim)]), empty)
+    return checked(x, out_shape)
+
+
+def _each(given: Any, count: int) -> list[Any]:
+    if not isinstance(given, (list, tuple)):
+        return [given] * count
+    if len(given) != count:
+        raise ValueError(f"pool: {len(given)} numbers, {list(given)}, for {count} dims")
+    return list(given)
+
+
+def _pooled(x: Data[Any], mode: str, dim: Dim, windows: Windows, out: Dim, empty: Any) -> Data[Any]:
+    x, k = along(x, x._shape.find(dim))
+    level = x._shape.span(k, k + 1)
+    counts = windows.counts(level.lengths)
+    check_lengths("pool", out, x._shape.dims[:k], counts)
+    backend = backend_of(x._values)
+    rows = backend.contiguous(rows_of(x, k + 1))
+    total = int(counts.sum())
+    is_cut = not windows.left and windows.stride == windows.size
+    if windows.dilation == 1 and is_cut and (counts * windows.size == level.lengths).all():
+        inside = equal_lengths(total, windows.size)
+    elif windows.dilation == 1:
+        rows, inside = _spans(rows, level, counts, windows)
+    else:
+        positions = windows.positions(level)
+        inside = Level.from_lengths((positions >= 0).sum(1))
+        rows = backend.take_rows(rows, positions[positions >= 0])
+    front = [*x._shape.dims[:k], out]
+    width = Dim(name="window")._bound(inside.lengths, front) if front else out
+    taken = with_dims(x, k, rows, [out, width])
+    options = {} if empty is ... else {"empty": empty}
+    return reduce(taken, mode, width, **options)
+
+
+def _spans(rows: Any, level: Level, counts: Any, windows: Windows) -> tuple[Any, Level]:
+    """The rows of all windows, end to end, and how many each has."""
+    groups = Level.from_lengths(counts)
+    ids = groups.row_ids
+    first = (np.arange(groups.total) - groups.offsets[:-1][ids]) * windows.stride - windows.left
+    ends = np.clip(first + windows.size, 0, level.lengths[ids])
+    begins = np.minimum(np.maximum(first, 0), ends)
+    pairs = np.stack([begins, ends], axis=1).reshape(-1)
+    spanned: tuple[Any, Level] = backend_of(rows).spans(rows, level, groups, pairs)
+    return spanned

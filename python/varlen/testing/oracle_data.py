@@ -1,0 +1,750 @@
+"""What a Data means: a number for each valid position of its dims, in a dict; padding is not there.
+
+A position is a dict from dims to ints. All axes are alike: an axis has a length at each position of those
+that it is over, one that is static or scalar is over none, and the order of axes is that of lists and of
+flattening only. The ops are in `oracle_data_reduce`, `oracle_data_moves`, `oracle_data_lines` and
+`oracle_data_layers`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from varlen._core import Dim
+from varlen.dims import LengthMismatchError, batch_dim
+
+At = Mapping[Dim, int]
+
+
+class Axis(NamedTuple):
+    """A dim with its lengths; two of one dim may have different ones, as those of two batches do.
+
+    Parameters
+    ----------
+    dim
+        Who it is; what it may be bound to is not read.
+    over
+        The dims whose positions decide the length.
+    length
+        The length at a position of these dims; others may be in it.
+
+    Examples
+    --------
+    >>> Axis.of(vl.Dim("time", lengths=[3, 1, 0])).length({batch_dim: 1})
+    1
+    """
+
+    dim: Dim
+    over: frozenset[Dim]
+    length: Callable[[At], int]
+
+    @staticmethod
+    def of(dim: Dim | Axis) -> Axis:
+        """The axis of a dim that has lengths: those at a position, or the longest where some of it is open.
+
+        Parameters
+        ----------
+        dim
+            A dim; an axis is given back as it is.
+
+        Returns
+        -------
+        Axis
+            One over what the dim is over.
+
+        Examples
+        --------
+        >>> Axis.of(vl.Dim("time", lengths=[3, 1, 0])).length({})
+        3
+        """
+        if isinstance(dim, Axis):
+            return dim
+        if dim.size is not None:
+            return Axis.fixed(dim, dim.size)
+        lengths = np.ravel(np.asarray(dim.lengths)).tolist()
+        over = [Axis.of(each) for each in dim.over]
+        places = [tuple(at[each] for each in dim.over) for at in walk(over)]
+        lengths = dict(zip(places, np.ravel(np.asarray(dim.lengths)).tolist(), strict=True))
+        return Axis.derived(dim, over, lambda at: lengths.get(tuple(at[each] for each in dim.over), 0))
+
+    @staticmethod
+    def derived(dim: Dim, over: Iterable[Axis], length: Callable[[At], int]) -> Axis:
+        """An axis with lengths over others: the longest where some of their positions are left open.
+
+        Parameters
+        ----------
+        dim
+            Who it is.
+        over
+            The axes that it is over.
+        length
+            Gives the length where all their positions are given.
+
+        Returns
+        -------
+        Axis
+            One over these axes.
+
+        Examples
+        --------
+        >>> batch = Axis.fixed(batch_dim, 3)
+        >>> time = Axis.derived(vl.Dim("time"), [batch], lambda at: [3, 1, 0][at[batch_dim]])
+        >>> time.length({batch_dim: 1}), time.length({})
+        (1, 3)
+        """
+        over = list(over)
+
+        def longest(at: At) -> int:
+            missing = [axis for axis in over if axis.dim not in at]
+            return max((length(each) for each in walk(missing, at)), default=0)
+
+        return Axis(dim, frozenset(axis.dim for axis in over), longest)
+
+    @staticmethod
+    def fixed(dim: Dim, length: int) -> Axis:
+        """An axis of one length.
+
+        Parameters
+        ----------
+        dim
+            Who it is.
+        length
+            How long.
+
+        Returns
+        -------
+        Axis
+            One that is over nothing.
+
+        Examples
+        --------
+        >>> Axis.fixed(vl.Dim("beam"), 4).length({})
+        4
+        """
+        return Axis(dim, frozenset(), lambda _: length)
+
+
+def walk(axes: Iterable[Axis], at: At | None = None) -> list[dict[Dim, int]]:
+    """All valid positions, in row-major order of the axes as given.
+
+    Parameters
+    ----------
+    axes
+        In any order; what one is over may stand behind it.
+    at
+        A position of other dims that is given.
+
+    Returns
+    -------
+    list of dict
+        Each with `at` in it.
+
+    Examples
+    --------
+    >>> time = vl.Dim("time", lengths=[2, 1])
+    >>> [tuple(at.values()) for at in walk([Axis.of(time.over[0]), Axis.of(time)])]
+    [(0, 0), (0, 1), (1, 0)]
+    """
+    axes = list(axes)
+    found, waiting = [dict(at or {})], {axis.dim: axis for axis in axes}
+    if len(waiting) < len(axes):
+        raise ValueError("a dim stands twice")
+    while waiting:
+        axis = next(a for a in waiting.values() if not (a.over & waiting.keys()) - {a.dim})
+        del waiting[axis.dim]
+        found = [{**each, axis.dim: i} for each in found for i in range(axis.length(each))]
+    return sorted(found, key=lambda each: [each[axis.dim] for axis in axes])
+
+
+class Model:
+    """Axes in an order, and a number for each of their valid positions.
+
+    Parameters
+    ----------
+    axes
+        Dims that have lengths, or axes; each dim once.
+    table
+        A dict from positions, tuples of ints in the order of the axes, to numbers: all that are valid.
+
+    Raises
+    ------
+    LengthMismatchError
+        Where a valid position has no number, or a number no valid position.
+
+    Examples
+    --------
+    >>> time = vl.Dim("time", lengths=[2, 1])
+    >>> x = Model([*time.over, time], {(0, 0): 7, (0, 1): 8, (1, 0): 9})
+    >>> x[{batch_dim: 0, time: 1}], x.to_list()
+    (8, [[7, 8], [9]])
+    """
+
+    def __init__(self, axes: Iterable[Dim | Axis], table: Mapping[tuple[int, ...], Any]) -> None:
+        self.axes = tuple(Axis.of(axis) for axis in axes)
+        self.table = dict(table)
+        wrong = {tuple(at[d] for d in self.dims) for at in walk(self.axes)} ^ self.table.keys()
+        if wrong:
+            raise LengthMismatchError(
+                f"{min(wrong)} is a number or a valid position of {self.dims}, not both"
+            )
+
+    @property
+    def dims(self) -> tuple[Dim, ...]:
+        """The dims of the axes.
+
+        Returns
+        -------
+        tuple of Dim
+            In their order.
+
+        Examples
+        --------
+        >>> of_rows([[7, 8], [9]]).dims[0] == batch_dim
+        True
+        """
+        return tuple(axis.dim for axis in self.axes)
+
+    def axis(self, dim: Dim) -> Axis:
+        """The axis of a dim.
+
+        Parameters
+        ----------
+        dim
+            One of the dims.
+
+        Returns
+        -------
+        Axis
+            With its lengths here.
+
+        Raises
+        ------
+        ValueError
+            Where there is none.
+
+        Examples
+        --------
+        >>> of_rows([[7, 8], [9]]).axis(batch_dim).length({})
+        2
+        """
+        for axis in self.axes:
+            if axis.dim == dim:
+                return axis
+        raise ValueError(f"{dim} is none of {self.dims}")
+
+    def __getitem__(self, at: At) -> Any:
+        return self.table[tuple(at[dim] for dim in self.dims)]
+
+    def __contains__(self, at: At) -> bool:
+        return all(dim in at for dim in self.dims) and tuple(at[dim] for dim in self.dims) in self.table
+
+    def __repr__(self) -> str:
+        return f"Model({self.dims}, {self.to_list()})"
+
+    @staticmethod
+    def of(data: Any) -> Model:
+        """The model of a Data, by what its `dims` and its `to_list()` say.
+
+        Parameters
+        ----------
+        data
+            A Data, which is transposed where a dim comes before one that it is over; or a model.
+
+        Returns
+        -------
+        Model
+            Of the same positions and numbers.
+
+        Examples
+        --------
+        >>> x = vl.Data(np.array([7, 8, 9]), [batch_dim, vl.Dim("time", lengths=[2, 1])])
+        >>> Model.of(x.time_major()).table
+        {(0, 0): 7, (0, 1): 9, (1, 0): 8}
+        """
+        if isinstance(data, Model):
+            return data
+        order = sorted(data.dims, key=lambda dim: len(dim.over))
+        return transpose(Model.of_list(order, data.transpose(order).to_list()), data.dims)
+
+    @staticmethod
+    def of_list(axes: Iterable[Dim | Axis], nested: Any) -> Model:
+        """The model of nested lists, in which valid positions stand and nothing else.
+
+        Parameters
+        ----------
+        axes
+            Dims or axes, one for each depth of the lists.
+        nested
+            Lists in lists; a number where there are no axes.
+
+        Returns
+        -------
+        Model
+            Of all the numbers.
+
+        Raises
+        ------
+        LengthMismatchError
+            Where a list has not as many items as there are positions.
+
+        Examples
+        --------
+        >>> time = vl.Dim("time", lengths=[2, 1])
+        >>> Model.of_list([time, *time.over], [[7, 9], [8]]).table
+        {(0, 0): 7, (0, 1): 9, (1, 0): 8}
+        """
+        order = [Axis.of(axis) for axis in axes]
+        table: dict[tuple[int, ...], Any] = {}
+
+        def read(place: tuple[int, ...], part: Any) -> None:
+            if len(place) == len(order):
+                table[place] = part
+                return
+            here = items(order, place)
+            if not isinstance(part, list) or len(part) != len(here):
+                found = f"{len(part)} items" if isinstance(part, list) else "a number"
+                raise LengthMismatchError(f"the list at {place} has {found} where there are {len(here)}")
+            for i, each in zip(here, part, strict=True):
+                read((*place, i), each)
+
+        read((), nested)
+        return Model(order, table)
+
+    def to_list(self) -> list[Any]:
+        """The numbers as nested lists in the order of the axes.
+
+        Returns
+        -------
+        list
+            Lists in lists; a number where there are no axes.
+
+        Examples
+        --------
+        >>> transpose(of_rows([[7, 8], [9], []]), [1, 0]).to_list()
+        [[7, 9], [8]]
+        """
+
+        def write(place: tuple[int, ...]) -> Any:
+            if len(place) == len(self.axes):
+                return self.table[place]
+            return [write((*place, i)) for i in items(self.axes, place)]
+
+        nested: list[Any] = write(())
+        return nested
+
+
+def to_padded(x: Model, *, fill: Any = 0, side: str = "right") -> list[Any]:
+    """The numbers in a rectangle: each axis is as long as at its longest, and the rest is filled.
+
+    Parameters
+    ----------
+    x
+        A model.
+    fill
+        What stands where no position is valid.
+    side
+        'left' where each row ends at the end of its axis.
+
+    Returns
+    -------
+    list
+        Lists in lists of equal lengths, in the order of the axes; a number where there are none.
+
+    Examples
+    --------
+    >>> x = of_rows([[7, 8], [9]])
+    >>> to_padded(x), to_padded(x, side="left", fill=-1)
+    ([[7, 8], [9, 0]], [[7, 8], [-1, 9]])
+    """
+    extents = [axis.length({}) for axis in x.axes]
+
+    def place(at: At) -> tuple[int, ...]:
+        shifts = [extent - axis.length(at) for axis, extent in zip(x.axes, extents, strict=True)]
+        return tuple(at[dim] + (n if side == "left" else 0) for dim, n in zip(x.dims, shifts, strict=True))
+
+    there = {place(at): x[at] for at in walk(x.axes)}
+
+    def write(where: tuple[int, ...]) -> Any:
+        if len(where) == len(extents):
+            return there.get(where, fill)
+        return [write((*where, i)) for i in range(extents[len(where)])]
+
+    nested: list[Any] = write(())
+    return nested
+
+
+def items(axes: Sequence[Axis], place: tuple[int, ...]) -> list[int]:
+    """The positions on the next axis at a place of the first ones, as nested lists have them.
+
+    What the axes so far are over may stand behind them: then it is enough that one position of it fits.
+
+    Parameters
+    ----------
+    axes
+        All of them.
+    place
+        Positions on the first of them.
+
+    Returns
+    -------
+    list of int
+        In ascending order.
+
+    Examples
+    --------
+    >>> x = transpose(of_rows([[7, 8], [], [9]]), [1, 0])
+    >>> items(x.axes, (0,)), items(x.axes, (1,))
+    ([0, 2], [0])
+    """
+    first = axes[: len(place) + 1]
+    dims = [axis.dim for axis in first]
+    used = [*first, *(axis for axis in needed(axes, dims) if axis.dim not in dims)]
+    return sorted({at[dims[-1]] for at in walk(used) if tuple(at[d] for d in dims[:-1]) == place})
+
+
+def needed(axes: Iterable[Axis], dims: Iterable[Dim]) -> list[Axis]:
+    """The axes of some dims, and of those that they are over.
+
+    Parameters
+    ----------
+    axes
+        All there are.
+    dims
+        Those asked for.
+
+    Returns
+    -------
+    list of Axis
+        In the order of `axes`.
+
+    Examples
+    --------
+    >>> x = of_rows([[7, 8], [9]])
+    >>> [axis.dim.name for axis in needed(x.axes, x.dims[1:])]
+    ['batch', 'time']
+    """
+    by_dim, found, waiting = {axis.dim: axis for axis in axes}, set[Dim](), list(dims)
+    while waiting:
+        dim = waiting.pop()
+        if dim in by_dim and dim not in found:
+            found.add(dim)
+            waiting += by_dim[dim].over
+    return [axis for dim, axis in by_dim.items() if dim in found]
+
+
+def of_rows(rows: Sequence[Sequence[Any]], name: str = "time") -> Model:
+    """Sequences as a model over the batch and a dim of their own.
+
+    Parameters
+    ----------
+    rows
+        Lists of numbers.
+    name
+        That of the dim.
+
+    Returns
+    -------
+    Model
+        Of two axes.
+
+    Examples
+    --------
+    >>> of_rows([[7, 8], [9]]).table
+    {(0, 0): 7, (0, 1): 8, (1, 0): 9}
+    """
+    lengths = [len(row) for row in rows]
+    batch = Axis.fixed(batch_dim, len(rows))
+    time = Axis.derived(Dim(name=name), [batch], lambda at: lengths[at[batch_dim]])
+    return Model.of_list([batch, time], [list(row) for row in rows])
+
+
+def fill(axes: Iterable[Dim | Axis], value: Callable[[At], Any]) -> Model:
+    """A model with a value worked out at each valid position.
+
+    Parameters
+    ----------
+    axes
+        Dims or axes.
+    value
+        Gives the number of a position.
+
+    Returns
+    -------
+    Model
+        Over these axes.
+
+    Examples
+    --------
+    >>> x = of_rows([[7, 8], [9]])
+    >>> fill(x.axes, lambda at: 10 * x[at]).to_list()
+    [[70, 80], [90]]
+    """
+    order = [Axis.of(axis) for axis in axes]
+    return Model(order, {tuple(at[axis.dim] for axis in order): value(at) for at in walk(order)})
+
+
+def transpose(x: Model, order: Sequence[int | Dim]) -> Model:
+    """The same numbers with the axes in another order.
+
+    Parameters
+    ----------
+    x
+        A model.
+    order
+        Dims, or the numbers of axes.
+
+    Returns
+    -------
+    Model
+        Of the same positions.
+
+    Examples
+    --------
+    >>> transpose(of_rows([[7, 8], [9]]), [1, 0]).table
+    {(0, 0): 7, (0, 1): 9, (1, 0): 8}
+    """
+    axes = [x.axes[each] if isinstance(each, int) else x.axis(each) for each in order]
+    if len(axes) != len(x.axes):
+        raise ValueError(f"order: {len(axes)} axes where there are {len(x.axes)}")
+    return fill(axes, lambda at: x[at])
+
+
+def replace_dim(x: Model, old: Dim, new: Dim) -> Model:
+    """The same numbers, one dim under another name.
+
+    Parameters
+    ----------
+    x
+        A model.
+    old
+        One of its dims.
+    new
+        What it is then; its lengths, if it has any, are not read.
+
+    Returns
+    -------
+    Model
+        Of the same lengths.
+
+    Examples
+    --------
+    >>> x, space = of_rows([[7, 8], [9]]), vl.Dim("space")
+    >>> replace_dim(x, x.dims[1], space).dims[1] == space
+    True
+    """
+
+    def renamed(axis: Axis) -> Axis:
+        over = frozenset(new if dim == old else dim for dim in axis.over)
+        return Axis(
+            new if axis.dim == old else axis.dim,
+            over,
+            lambda at: axis.length({old if dim == new else dim: i for dim, i in at.items()}),
+        )
+
+    x.axis(old)
+    return Model([renamed(axis) for axis in x.axes], x.table)
+
+
+def take(x: Model, dim: Dim, positions: Sequence[int]) -> Model:
+    """Some positions of a dim, such as one row of the batch alone; all that is over it goes along.
+
+    Parameters
+    ----------
+    x
+        A model.
+    dim
+        One of its dims, whose identity stays.
+    positions
+        Which ones are kept; for one that is over others, those that are valid everywhere.
+
+    Returns
+    -------
+    Model
+        Of the same dims.
+
+    Examples
+    --------
+    >>> take(of_rows([[7, 8], [9]]), batch_dim, [1]).to_list()
+    [[9]]
+    """
+    axes = {axis.dim: axis for axis in x.axes} | {dim: Axis.fixed(dim, len(positions))}
+    for axis in sorted(x.axes, key=lambda axis: len(axis.over)):
+        if dim in axis.over:
+            over = [axes[each] for each in axis.over if each in axes]
+            axes[axis.dim] = Axis.derived(axis.dim, over, _length_back(axis, dim, positions))
+    return fill(axes.values(), lambda at: x[_back(at, dim, positions)])
+
+
+def _back(at: At, dim: Dim, positions: Sequence[int]) -> At:
+    return {**at, dim: positions[at[dim]]}
+
+
+def _length_back(axis: Axis, dim: Dim, positions: Sequence[int]) -> Callable[[At], int]:
+    return lambda at: axis.length(_back(at, dim, positions))
+
+
+def said(at: At) -> str:
+    """A position as people write it.
+
+    Parameters
+    ----------
+    at
+        A position.
+
+    Returns
+    -------
+    str
+        The name and the number of each dim.
+
+    Examples
+    --------
+    >>> said({batch_dim: 1, vl.Dim("time"): 0})
+    'batch 1, time 0'
+    """
+    return ", ".join(f"{dim.name} {i}" for dim, i in at.items()) or "all positions"
+
+
+def drop(axes: Iterable[Axis], dims: Iterable[Dim]) -> list[Axis]:
+    """The axes that are left when some are gone; what was over those is as long as it was at the most.
+
+    Parameters
+    ----------
+    axes
+        All there are.
+    dims
+        Those that go.
+
+    Returns
+    -------
+    list of Axis
+        In the order of `axes`.
+
+    Examples
+    --------
+    >>> time, = drop(of_rows([[7, 8], [9]]).axes, [batch_dim])
+    >>> time.length({batch_dim: 1})
+    2
+    """
+    gone = set(dims)
+
+    def kept(axis: Axis) -> Axis:
+        return Axis(
+            axis.dim, axis.over - gone, lambda at: axis.length({d: i for d, i in at.items() if d not in gone})
+        )
+
+    return [kept(axis) if axis.over & gone else axis for axis in axes if axis.dim not in gone]
+
+
+def union(*groups: Iterable[Axis]) -> list[Axis]:
+    """The axes that several models have together: those of the first, then the new ones of each that follows.
+
+    A dim that is over others in one and over none in the other has the lengths that vary; those of the other
+    have to reach as far.
+
+    Parameters
+    ----------
+    *groups
+        The axes of each.
+
+    Returns
+    -------
+    list of Axis
+        Each dim once.
+
+    Raises
+    ------
+    LengthMismatchError
+        Where one dim has two lengths, or is too short.
+
+    Examples
+    --------
+    >>> x = of_rows([[7, 8], [9]])
+    >>> [axis.dim.name for axis in union(x.axes, [Axis.of(vl.Dim(1, name="beam"))])]
+    ['batch', 'time', 'beam']
+    """
+    found: dict[Dim, Axis] = {}
+    axes = [axis for group in groups for axis in group]
+    for axis in axes:
+        if axis.dim not in found or len(axis.over) > len(found[axis.dim].over):
+            found[axis.dim] = axis
+    for axis in axes:
+        best = found[axis.dim]
+        for at in walk(needed(found.values(), best.over), None):
+            one, other = axis.length(at), best.length(at)
+            if one != other and not (axis.over < best.over and one > other):
+                raise LengthMismatchError(
+                    f"{axis.dim.name} has length {one} in one, {other} in another, at {said(at)}"
+                )
+    return list(found.values())
+
+
+def differences(found: Model, expected: Model, *, tolerance: float = 0.0, ordered: bool = True) -> str | None:
+    """What is not the same in two models: dims, lengths, positions, numbers. NaN is NaN.
+
+    Parameters
+    ----------
+    found, expected
+        Two models.
+    tolerance
+        How far numbers may be apart: of the larger one, and of 1.
+    ordered
+        False where the order of the axes does not matter.
+
+    Returns
+    -------
+    str or None
+        The first difference; None where there is none.
+
+    Examples
+    --------
+    >>> x = of_rows([[7, 8], [9]])
+    >>> differences(fill(x.axes, lambda at: x[at] + at[batch_dim]), x)
+    '10 where 9 is expected, at batch 1, time 0'
+    """
+    if not ordered and set(found.dims) == set(expected.dims):
+        found = transpose(found, expected.dims)
+    if found.dims != expected.dims:
+        return f"dims {found.dims} where {expected.dims} are expected"
+    for a, b in zip(found.axes, expected.axes, strict=True):
+        context = needed(expected.axes, (a.over | b.over) - {a.dim})
+        for at in walk(context):
+            if a.length(at) != b.length(at):
+                return (
+                    f"length {a.length(at)} where {b.length(at)} is expected, of {a.dim.name} at {said(at)}"
+                )
+    for at in walk(expected.axes):
+        if not _close(found[at], expected[at], tolerance):
+            return f"{found[at]} where {expected[at]} is expected, at {said(at)}"
+    return None
+
+
+def _close(a: Any, b: Any, tolerance: float) -> bool:
+    if a == b or (a != a and b != b):
+        return True
+    return bool(math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance))
+
+
+def same(found: Model, expected: Model, *, tolerance: float = 0.0, ordered: bool = True) -> bool:
+    """Whether two models are the same, as `differences` has it.
+
+    Parameters
+    ----------
+    found, expected, tolerance, ordered
+        As those of `differences`.
+
+    Returns
+    -------
+    bool
+        True where nothing differs.
+
+    Examples
+    --------
+    >>> x = of_rows([[7, 8], [9]])
+    >>> same(transpose(x, [1, 0]), x), same(transpose(x, [1, 0]), x, ordered=False)
+    (False, True)
+    """
+    return differences(found, expected, tolerance=tolerance, ordered=ordered) is None

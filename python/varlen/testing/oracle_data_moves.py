@@ -1,0 +1,1029 @@
+"""What ops that move numbers along dims mean, on the models of `oracle_data`.
+
+Most of them are `move`: a function says for each position of the result where its number comes from.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from varlen._core import Dim
+from varlen.dims import LengthMismatchError
+from varlen.testing.oracle_data import At, Axis, Model, drop, fill, said, union, walk
+from varlen.testing.oracle_data_reduce import constant, fold
+
+Source = Callable[[At], At | None]
+
+
+def move(
+    x: Model,
+    dims: Sequence[Dim],
+    new: Sequence[Axis],
+    source: Source,
+    *,
+    value: Model | float = 0,
+    reads: Iterable[Dim] = (),
+) -> Model:
+    """Some dims replaced by others, where a function says where the numbers come from.
+
+    Dims that are over those replaced have the lengths that they had there, and 0 where nothing was.
+
+    Parameters
+    ----------
+    x
+        A model.
+    dims
+        The dims that go.
+    new
+        The axes that stand where the first of them stood.
+    source
+        Gives positions on `dims` for a position of the result; None for one that is new.
+    value
+        What new positions hold: a number, or a model.
+    reads
+        Dims that `source` looks at, beside new ones and those that old and new ones are over.
+
+    Returns
+    -------
+    Model
+        Over the new axes and all that stay.
+
+    Examples
+    --------
+    >>> from varlen.testing.oracle_data import of_rows
+    >>> x = of_rows([[7, 8], [9]])
+    >>> time = x.dims[1]
+    >>> move(x, [time], [Axis.fixed(time, 2)], lambda at: {time: 0} if at[time] else None).to_list()
+    [[0, 7], [0, 9]]
+    """
+    old = [x.axis(dim) for dim in dims]
+    first = min(x.dims.index(dim) for dim in dims)
+    stay = [axis for axis in x.axes if axis.dim not in dims]
+    if twice := {axis.dim for axis in new} & {axis.dim for axis in stay}:
+        raise ValueError(f"{twice} would stand twice")
+    axes = {axis.dim: axis for axis in [*(a for a in x.axes[:first] if a in stay), *new, *stay]}
+    seen = {*reads, *(axis.dim for axis in new), *(dim for axis in [*old, *new] for dim in axis.over)}
+    for axis in sorted(stay, key=lambda axis: len(axis.over)):
+        if axis.over & set(dims):
+            over = [axes[dim] for dim in seen | axis.over if dim in axes and dim != axis.dim]
+            axes[axis.dim] = Axis.derived(axis.dim, over, _length_there(axis, source))
+    filled = constant(value)
+
+    def number(at: At) -> Any:
+        there = source(at)
+        return filled[at] if there is None else x[{**at, **there}]
+
+    return fill(axes.values(), number)
+
+
+def _length_there(axis: Axis, source: Source) -> Callable[[At], int]:
+    def length(at: At) -> int:
+        there = source(at)
+        return 0 if there is None else axis.length({**at, **there})
+
+    return length
+
+
+def along(x: Model, dim: Dim, out_dim: Dim, length: Callable[[At], int], reads: Iterable[Dim] = ()) -> Axis:
+    """An axis that takes the place of a dim, over what that is over.
+
+    Parameters
+    ----------
+    x
+        A model.
+    dim
+        One of its dims.
+    out_dim
+        Who the axis is.
+    length
+        Gives its length where the positions of those are given.
+    reads
+        Other dims of `x` that `length` looks at.
+
+    Returns
+    -------
+    Axis
+        Of lengths of at least 0.
+
+    Examples
+    --------
+    >>> from varlen.testing.oracle_data import of_rows
+    >>> x = of_rows([[7, 8], [9]])
+    >>> along(x, x.dims[1], x.dims[1] - 1, lambda at: x.axes[1].length(at) - 1).length({})
+    1
+    """
+    over = {*x.axis(dim).over, *reads} - {dim}
+    return Axis.derived(out_dim, [axis for axis in x.axes if axis.dim in over], lambda at: max(0, length(at)))
+
+
+def number_at(count: Model | int, at: At) -> int:
+    """An int, or the number of a model at a position.
+
+    Parameters
+    ----------
+    count
+        An int or a model.
+    at
+        The position.
+
+    Returns
+    -------
+    int
+        What stands there.
+
+    Examples
+    --------
+    >>> number_at(3, {})
+    3
+    """
+    return int(count if isinstance(count, int) else count[at])
+
+
+def _dims_of(*counts: Any) -> set[Dim]:
+    return {dim for count in counts if isinstance(count, Model) for dim in count.dims}
+
+
+def concat(parts: Sequence[tuple[Model, Dim]], out_dim: Dim | None = None) -> Model:
+    """Models one behind the other along a dim of each, row by row.
+
+    Parameters
+    ----------
+    parts
+        Pairs of a model and one of its dims; the other dims are the same in all, in any order.
+    out_dim
+        The sum of the dims, where that has another name.
+
+    Returns
+    -------
+    Model
+        In the order of the first.
+
+    Raises
+    ------
+    LengthMismatchError
+        Where another dim has two lengths.
+    ValueError
+        Where the other dims are not the same.
+
+    Examples
+    --------
+    >>> from varlen.testing.oracle_data import of_rows
+    >>> x, y = of_rows([[7, 8], [9]]), of_rows([[1], [2]], "labels")
+    >>> concat([(x, x.dims[1]), (y, y.dims[1])]).to_list()
+    [[7, 8, 1], [9, 2]]
+    """
+    x, dim = parts[0]
+    if any({*y.dims} - {d} != {*x.dims} - {dim} for y, d in parts):
+        raise ValueError(f"other dims differ: {[y.dims for y, _ in parts]}")
+    total = parts[0][1]
+    for _, each in parts[1:]:
+        total = total + each
+    out = total if out_dim is None else out_dim
+
+    def find(at: At) -> tuple[Model, dict[Dim, int]]:
+        i = at[out]
+        for y, d in parts:
+            n = y.axis(d).length(at)
+            if i < n:
+                return y, {**at, d: i}
+            i -= n
+        raise IndexError(f"{at[out]} is no position of {out.name}")
+
+    same = union(*([each for each in y.axes if d not in each.over | {each.dim}] for y, d in parts))
+    axes = {axis.dim: axis for axis in same}
+    over = [axis for axis in same if any(axis.dim in y.axis(d).over for y, d in parts)]
+    axes[out] = Axis.derived(out, over, lambda at: sum(y.axis(d).length(at) for y, d in parts))
+    for axis in sorted(x.axes, key=lambda axis: len(axis.over)):
+        if dim in axis.over:
+            over = [axes[each] for each in {*axis.over, out, *axes[out].over} if each in axes]
+            axes[axis.dim] = Axis.derived(axis.dim, over, _length_in(axis.dim, find))
+    order = [out if each == dim else each for each in x.dims]
+
+    def number(at: At) -> Any:
+        y, there = find(at)
+        return y[there]
+
+    return fill([axes[each] for each in order], number)
+
+
+def _length_in(dim: Dim, find: Callable[[At], tuple[Model, dict[Dim, int]]]) -> Callable[[At], int]:
+    def length(at: At) -> int:
+        y, there = find(at)
+        return y.axis(dim).length(there)
+
+    return length
+
+
+def split(x: Model, dim: Dim, parts: Sequence[Dim | Axis]) -> list[Model]:
+    """Pieces of a dim, one behind the other.
+
+    Parameters
+    ----------
+    x
+        A model.
+    dim
+        One of its dims.
+    parts
+        Dims or axes whose lengths add up to that of the dim, row by row.
+
+    Returns
+    -------
+    list of Model
+        One for each part.
+
+    Raises
+    ------
+    LengthMismatchError
+        Where they do not add up.
+
+    Examples
+    --------
+    >>> from varlen.testing.oracle_data import of_rows
+    >>> x = of_rows([[7, 8], [9]])
+    >>> parts = vl.Dim("a", lengths=[1, 1]), vl.Dim("b", lengths=[1, 0])
+    >>> [part.to_list() for part in split(x, x.dims[1], parts)]
+    [[[7], [9]], [[8], []]]
+    """
+    axes = [Axis.of(part) for part in parts]
+    for at in walk([axis for axis in x.axes if any(axis.dim in each.over for each in [x.axis(dim), *axes])]):
+        lengths, whole = [axis.length(at) for axis in axes], x.axis(dim).length(at)
+        if sum(lengths) != whole:
+            raise LengthMismatchError(f"{lengths} do not add up to the length {whole} of {dim.name}")
+
+    def source(k: int) -> Source:
+        return lambda at: {dim: at[axes[k].dim] + sum(axis.length(at) for axis in axes[:k])}
+
+    return [move(x, [dim], [axes[k]], source(k)) for k in range(len(axes))]
+
+
+def stack(models: Iterable[Model], dim: Dim) -> Model:
+    """Models one after the other, along a new first dim.
+
+    Parameters
+    ----------
+    models
+        Of the same dims, in any order, and the same lengths.
+    dim
+        The new one.
+
+    Returns
+    -------
+    Model
+        Over the new dim, then those of the first.
+
+    Examples
+    --------
+    >>> from varlen.testing.oracle_data import of_rows
+    >>> x = of_rows([[7, 8], [9]])
+    >>> stack([x, x], vl.Dim(2, name="two")).to_list()
+    [[[7, 8], [9]], [[7, 8], [9]]]
+    """
+    models = list(models)
+    return fill(
+        [Axis.fixed(dim, len(models)), *union(*(x.axes for x in models))], lambda at: models[at[dim]][at]
+    )
+
+
+def pad(
+    x: Model,
+    dim: Dim,
+    left: int | Dim | Axis = 0,
+    right: int | Dim | Axis = 0,
+    *,
+    value: float = 0,
+    mode: str = "constant",
+    out_dim: Dim | None = None,
+) -> Model:
+    """More positions at both ends of each row.
+
+    Parameters
+    ----------
+    x
+        A model.
+    dim
+        One of its dims.
+    left, right
+        How many: an int, or a dim that may have another length in each row.
+    value
+        What they hold in mode 'constant'; and in rows of none, which have nothing to repeat.
+    mode
+        'constant'; 'replicate' repeats the number at the end; 'reflect' goes back and forth over the row,
+        and has the ends once.
+    out_dim
+        left + dim + right, where that has another name.
+
+    Returns
+    -------
+    Model
+        Of the same order.
+
+    Examples
+    --------
+    >>> from varlen.testing.oracle_data import of_rows
+    >>> x = of_rows([[7, 8, 9], [4], []])
+    >>> pad(x, x.dims[1], 2, 1, mode="reflect").to_list()
+    [[9, 8, 7, 8, 9, 8], [4, 4, 4, 4], [0, 0, 0]]
+    """
+    if mode not in ("constant", "replicate", "reflect"):
+        raise ValueError(f"mode: {mode!r} is none of 'constant', 'replicate', 'reflect'")
+    before, behind = (_amount(each) for each in (left, right))
+    named = [each.dim if isinstance(each, Axis) else each for each in (left, right)]
+    out = named[0] + dim + named[1] if out_dim is None else out_dim
+    reads = before.over | behind.over
+    axis = x.axis(dim)
+
+    def length(at: At) -> int:
+        return before.length(at) + axis.length(at) + behind.length(at)
+
+    def source(at: At) -> At | None:
+        i, n = at[out] - before.length(at), axis.length(at)
+        if mode == "replicate":
+            i = min(max(i, 0), n - 1)
+        elif mode == "reflect" and n > 0:
+            i %= max(1, 2 * (n - 1))
+            i = min(i, 2 * (n - 1) - i)
+        return {dim: i} if 0 <= i < n else None
+
+    return move(x, [dim], [along(x, dim, out, length, reads)], source, value=value, reads=reads)
+
+
+def _amount(count: int | Dim | Axis) -> Axis:
+    return Axis.fixed(Dim(name="amount"), count) if isinstance(count, int) else Axis.of(count)
+
+
+def slice_dim(
+    x: Model,
+    dim: Dim,
+    start: Model | int | None = None,
+    end: Model | int | None = None,
+    step: int = 1,
+    *,
+    size: Model | int | Dim | Axis | None = None,
+    out_dim: Dim | None = None,
+) -> Model:
+    """A slice of each row, as Python slices a list.
+
+    Parameters
+    ----------
+    x
+        A model.
+    dim
+        One of its dims.
+    start, end
+        Ints, or models of one for each row; below 0 they count from the end of the row.
+    step
+        Not 0; below 0 it goes backwards.
+    size
+        How many positions from the start, in place of `end`; a dim has to fit in each row.
+    out_dim
+        Who the result is; None for what `sliced` says.
+
+    Returns
+    -------
+    Model
+        Of the same order.
+
+    Raises
+    ------
+    IndexError
+        Where `size` is a dim, and reaches out of a row.
+
+    Examples
+    --------
+    >>> from varlen.testing.oracle_data import of_rows
+    >>> x = of_rows([[7, 8, 9], [4], []])
+    >>> slice_dim(x, x.dims[1], None, 2).to_list(), slice_dim(x, x.dims[1], -1).to_list()
+    ([[7, 8], [4], []], [[9], [4], []])
+    """
+    axis, reads = x.axis(dim), _dims_of(start, end, size)
+    if isinstance(size, Dim | Axis):
+        return _sliced_to(x, dim, 0 if start is None else start, Axis.of(size))
+
+    def kept(at: At) -> range:
+        n = axis.length(at)
+        begin, stop = (None if each is None else number_at(each, at) for each in (start, end))
+        if size is not None:
+            begin = range(n)[begin:].start
+            stop = begin + number_at(size, at)
+        return range(n)[begin:stop:step]
+
+    out = sliced(dim, start, end, step, size) if out_dim is None else out_dim
+    new = along(x, dim, out, lambda at: len(kept(at)), reads)
+    return move(x, [dim], [new], lambda at: {dim: kept(at)[at[out]]}, reads=reads)
+
+
+def _sliced_to(x: Model, dim: Dim, start: Model | int, size: Axis) -> Model:
+    axis, reads = x.axis(dim), _dims_of(start)
+
+    def source(at: At) -> At:
+        begin, n = number_at(start, at), axis.length(at)
+        begin += n if begin < 0 else 0
+        if not 0 <= begin <= begin + size.length(at) <= n:
+            raise IndexError(f"{size.length(at)} positions from {begin} are out of a row of {n}")
+        return {dim: begin + at[size.dim]}
+
+    return move(x, [dim], [size], source, reads=reads)
+
+
+def sliced(dim: Dim, start: Any, end: Any, step: int, size: Any = None) -> Dim:
+    """Who a slice of a dim is: what the algebra says, or a new dim where the length is no expression.
+
+    Parameters
+    ----------
+    dim
+        The dim.
+    start, end, step, size
+        As those of `slice_dim`.
+
+    Returns
+    -------
+    Dim
+        An expression for a slice from a place at the start on, up to one that counts from the end.
+
+    Examples
+    --------
+    >>> sliced(vl.Dim("time"), 1, -2, 1), sliced(vl.Dim("time"), None, 2, 1)
+    (Dim('-1+time-2'), Dim('slice'))
+    """
+    start = 0 if start is None else start
+    ints = isinstance(start, int) and (end is None or isinstance(end, int)) and size is None
+    if not ints or start < 0 or step < 1 or (end is not None and end >= 0):
+        return Dim(name="slice")
+    part = dim.sub_left(start).sub_right(-end if end else 0)
+    return part if step == 1 else part.ceildiv_right(step)
+
+
+def shift(x: Model, dim: Dim, amount: int, *, value: float = 0) -> Model:
+    """Numbers further along their row, which keeps its length.
+
+    Parameters
+    ----------
+    x
+        A model.
+    dim
+        One of its dims.
+    amount
+        How far to the right; below 0 to the left.
+    value
+        What comes in.
+
+    Returns
+    -------
+    Model
+        Of the same axes.
+
+    Examples
+    --------
+    >>> from varlen.testing.oracle_data import of_rows
+    >>> x = of_rows([[7, 8, 9], [4], []])
+    >>> shift(x, x.dims[1], 1).to_list(), shift(x, x.dims[1], -1).to_list()
+    ([[0, 7, 8], [0], []], [[8, 9, 0], [0], []])
+    """
+    axis = x.axis(dim)
+
+    def source(at: At) -> At | None:
+        i = at[dim] - amount
+        return {dim: i} if 0 <= i < axis.length(at) else None
+
+    return move(x, [dim], [axis], source, value=value)
+
+
+def reverse(x: Model, dim: Dim) -> Model:
+    """Each row from its end to its start.
+
+    Parameters
+    ----------
+    x
+        A model.
+    dim
+        One of its dims.
+
+    Returns
+    -------
+    Model
+        Of the same axes.
+
+    Examples
+    --------
+    >>> from varlen.testing.oracle_data import of_rows
+    >>> x = of_rows([[7, 8, 9], [4], []])
+    >>> reverse(x, x.dims[1]).to_list()
+    [[9, 8, 7], [4], []]
+    """
+    axis = x.axis(dim)
+    return move(x, [dim], [axis], lambda at: {dim: axis.length(at) - 1 - at[dim]})
+
+
+def masked_select(x: Model, mask: Model, dims: Sequence[Dim], out_dim: Dim | None = None) -> Model:
+    """What stands where a mask is True, in row-major order of some dims, in the place of them.
+
+    Parameters
+    ----------
+    x
+        A model.
+    mask
+        Bools over some of its dims.
+    dims
+        The dims that are laid end to end; others of the mask stay, with rows of their own.
+    out_dim
+        Who that is; None for a new dim.
+
+    Returns
+    -------
+    Model
+        With one axis in the place of `dims`.
+
+    Examples
+    --------
+    >>> from varlen.testing.oracle_data import of_rows
+    >>> x = of_rows([[7, 8, 9], [4], []])
+    >>> odd = fill(x.axes, lambda at: x[at] % 2 == 1)
+    >>> masked_select(x, odd, x.dims[1:]).to_list(), masked_select(x, odd, x.dims).to_list()
+    ([[7, 9], [], []], [7, 9])
+    """
+    out = Dim(name="selected") if out_dim is None else out_dim
+    old = [x.axis(dim) for dim in dims]
+
+    def chosen(at: At) -> list[dict[Dim, int]]:
+        others = {dim: i for dim, i in at.items() if dim not in dims}
+        return [there for there in walk(old, others) if mask[there]]
+
+    reads = {*mask.dims, *(dim for axis in old for dim in axis.over)}.difference(dims)
+    new = Axis.derived(out, [axis for axis in x.axes if axis.dim in reads], lambda at: len(chosen(at)))
+    return move(x, dims, [new], lambda at: {dim: chosen(at)[at[out]][dim] for dim in dims}, reads=reads)
+
+
+def masked_scatter(
+    x: Model, dim: Dim, mask: Model, dims: Sequence[Dim], *, backup: Model | float = 0
+) -> Model:
+    """The inverse of `masked_select`: what it took goes back, in the same order.
+
+    Parameters
+    ----------
+    x
+        A model.
+    dim
+        The dim that `masked_select` made.
+    mask
+        What it took.
+    dims
+        The dims that it laid end to end, in its order; they stand in the place of `dim`.
+    backup
+        What stands elsewhere: a number, or a model.
+
+    Returns
+    -------
+    Model
+        With `dims` in the place of `dim`.
+
+    Raises
+    ------
+    LengthMismatchError
+        Where `x` has more or fewer numbers than the mask takes.
+
+    Examples
+    --------
+    >>> from varlen.testing.oracle_data import of_rows
+    >>> x = of_rows([[7, 8, 9], [4], []])
+    >>> odd = fill(x.axes, lambda at: x[at] % 2 == 1)
+    >>> taken = masked_select(x, odd, x.dims)
+    >>> masked_scatter(taken, taken.dims[0], odd, x.dims).to_list()
+    [[7, 0, 9], [0], []]
+    """
+    axis, new = x.axis(dim), [mask.axis(each) for each in dims]
+    others = {*mask.dims, *(each for a in new for each in a.over)}.difference(dims)
+    for at in walk([each for each in x.axes if each.dim in others | axis.over]):
+        count = sum(bool(mask[there]) for there in walk(new, at))
+        if count != axis.length(at):
+            raise LengthMismatchError(
+                f"{axis.length(at)} numbers where the mask takes {count}, at {said(at)}"
+            )
+
+    def source(at: At) -> At | None:
+        others = {d: i for d, i in at.items() if d not in dims}
+        here = [at[d] for d in dims]
+        before = [there for there in walk(new, others) if mask[there] and [there[d] for d in dims] < here]
+        return {dim: len(before)} if mask[at] else None
+
+    return move(x, [dim], new, source, value=backup, reads=others)
+
+
+def flatten(x: Model, dims: Sequence[Dim], out_dim: Dim | None = None) -> Model:
+    """All valid positions of some dims, in row-major order of these dims as given, along one new dim.
+
+    Parameters
+    ----------
+    x
+        A model.
+    dims
+        Which ones; what they are over may stay.
+    out_dim
+        Who it is; None for a new dim.
+
+    Returns
+    -------
+    Model
+        With one axis in the place of `dims`.
+
+    Examples
+    --------
+    >>> from varlen.testing.oracle_data import of_rows
+    >>> x = of_rows([[7, 8, 9], [4], []])
+    >>> flatten(x, x.dims).to_list(), flatten(x, x.dims[::-1]).to_list()
+    ([7, 8, 9, 4], [7, 4, 8, 9])
+    """
+    return masked_select(x, constant(True), dims, Dim(name="flat") if out_dim is None else out_dim)
+
+
+def merge_dims(x: Model, dims: Sequence[Dim], out_dim: Dim | None = None) -> Model:
+    """Some dims as their product: position (i, j) is i * length of j's dim + j.
+
+    Parameters
+    ----------
+    x
+        A model.
+    dims
+        Which ones, the slowest first.
+    out_dim
+        Their product, where that has another name.
+
+    Returns
+    -------
+    Model
+        With one axis in the place of `dims`.
+
+    Raises
+    ------
+    LengthMismatchError
+        Where one of them has several lengths along another.
+
+    Examples
+    --------
+    >>> from varlen.testing.oracle_data import of_rows
+    >>> x = of_rows([[7, 8], [9, 4]])
+    >>> merge_dims(x, x.dims).to_list()
+    [7, 8, 9, 4]
+    """
+    product = dims[0]
+    for dim in dims[1:]:
+        product = product * dim
+    out = product if out_dim is None else out_dim
+    merged = flatten(x, dims, out)
+    for at in walk([each for each in x.axes if each.dim in merged.axis(out).over]):
+        if merged.axis(out).length(at) != math.prod(x.axis(dim).length(at) for dim in dims):
+            raise LengthMismatchError(f"{[dim.name for dim in dims]} are no rectangle; flatten takes them")
+    return merged
+
+
+def split_dims(x: Model, dim: Dim, dims: Sequence[Dim | Axis], *, pad_value: float | None = None) -> Model:
+    """A dim as the product of others, the inverse of `merge_dims`.
+
+    Parameters
+    ----------
+    x
+        A model.
+    dim
+        One of its dims.
+    dims
+        Dims or axes, the slowest first; one that has no length gets what is left.
+    pad_value
+        What stands at the end where lengths do not divide; None refuses that.
+
+    Returns
+    -------
+    Model
+        With `dims` in the place of `dim`.
+
+    Raises
+    ------
+    LengthMismatchError
+        Where the product is another length.
+
+    Examples
+    --------
+    >>> from varlen.testing.oracle_data import of_rows
+    >>> x = of_rows([[7, 8, 9, 4], [5], []])
+    >>> split_dims(x, x.dims[1], [vl.Dim("pairs"), vl.Dim(2, name="two")], pad_value=0).to_list()
+    [[[7, 8], [9, 4]], [[5, 0]], []]
+    """
+    axis = x.axis(dim)
+    known = {i: Axis.of(d) for i, d in enumerate(dims) if isinstance(d, Axis) or d.is_defined}
+    if len(known) < len(dims) - 1:
+        raise ValueError("dims: more than one has no length")
+    rest = _rest(axis, list(known.values()))
+    axes = [known[i] if i in known else along(x, dim, _dim_of(d), rest) for i, d in enumerate(dims)]
+    for at in walk([each for each in x.axes if each.dim in axis.over]):
+        n, product = axis.length(at), math.prod(each.length(at) for each in axes)
+        if n > product or (n < product and pad_value is None):
+            raise LengthMismatchError(f"{dim.name} has length {n}, the product is {product}, at {said(at)}")
+
+    def source(at: At) -> At | None:
+        i = 0
+        for each in axes:
+            i = i * each.length(at) + at[each.dim]
+        return {dim: i} if i < axis.length(at) else None
+
+    return move(x, [dim], axes, source, value=0 if pad_value is None else pad_value)
+
+
+def _dim_of(dim: Dim | Axis) -> Dim:
+    return dim.dim if isinstance(dim, Axis) else dim
+
+
+def _rest(axis: Axis, known: Sequence[Axis]) -> Callable[[At], int]:
+    """The whole over what is known of it, rounded up."""
+    return lambda at: -(-axis.length(at) // max(1, math.prod(each.length(at) for each in known)))
+
+
+def repeat(x: Model, dim: Dim, counts: Model | int, out_dim: Dim | None = None) -> Model:
+    """Each position of a dim so many times.
+
+    Parameters
+    ----------
+    x
+        A model.
+    dim
+        One of its dims.
+    counts
+        An int, or a model over dims of `x`.
+    out_dim
+        Who the result is; None for dim * counts with an int, and a new dim with a model.
+
+    Returns
+    -------
+    Model
+        Of the same order.
+
+    Examples
+    --------
+    >>> from varlen.testing.oracle_data import of_rows
+    >>> x = of_rows([[7, 8], [9], []])
+    >>> repeat(x, x.dims[1], 2).to_list()
+    [[7, 7, 8, 8], [9, 9], []]
+    >>> repeat(x, x.dims[1], fill(x.axes, lambda at: x[at] - 7)).to_list()
+    [[8], [9, 9], []]
+    """
+    axis = x.axis(dim)
+    out = (dim * counts if isinstance(counts, int) else Dim(name="repeated")) if out_dim is None else out_dim
+
+    def places(at: At) -> list[int]:
+        return [i for i in range(axis.length(at)) for _ in range(number_at(counts, {**at, dim: i}))]
+
+    reads = _dims_of(counts) - {dim}
+    new = along(x, dim, out, lambda at: len(places(at)), reads)
+    return move(x, [dim], [new], lambda at: {dim: places(at)[at[out]]}, reads=reads)
+
+
+def gather(x: Model, indices: Model, dim: Dim, *, clip: bool = False) -> Model:
+    """The numbers at some positions of a dim; dims that both have go together.
+
+    Parameters
+    ----------
+    x
+        A model.
+    indices
+        Positions on the dim.
+    dim
+        One of the dims of `x`.
+    clip
+        What is out of a row gives its first or last position.
+
+    Returns
+    -------
+    Model
+        With the dims of the indices that are new in the place of the dim.
+
+    Raises
+    ------
+    IndexError
+        Where an index is out of its row.
+
+    Examples
+    --------
+    >>> from varlen.testing.oracle_data import of_rows
+    >>> x = of_rows([[7, 8, 9], [4]])
+    >>> gather(x, Model(x.axes[:1], {(0,): 2, (1,): 0}), x.dims[1]).to_list()
+    [9, 4]
+    """
+    axis = x.axis(dim)
+    rest = [each for each in x.axes if each.dim != dim]
+    shared = {each.dim for each in rest}
+    union(rest, indices.axes)
+    new = [each for each in indices.axes if each.dim not in shared]
+
+    def source(at: At) -> At:
+        i, n = indices[at], axis.length(at)
+        i = min(max(i, 0), n - 1) if clip else i
+        if not 0 <= i < n:
+            raise IndexError(f"{indices[at]} is no position of {dim.name}, which has {n}, at {said(at)}")
+        return {dim: i}
+
+    return move(x, [dim], new, source, reads=indices.dims)
+
+
+def scatter(
+    x: Model,
+    indices: Model,
+    dims: Sequence[Dim],
+    out: Dim | Axis,
+    *,
+    mode: str = "sum",
+    fill_value: Any = None,
+    is_float: bool = True,
+) -> Model:
+    """Numbers brought to the positions of a new axis that indices say, where a mode makes one of several.
+
+    Parameters
+    ----------
+    x
+        A model.
+    indices
+        Positions on the new axis.
+    dims
+        The dims that go; others of `x` and of the indices stay.
+    out
+        The new axis, in the place of the first of them.
+    mode
+        As that of `fold`: sum, max, min, mean, prod, logsumexp, ...
+    fill_value
+        What a position gets that nothing is brought to; None for what an empty row gives in a reduction.
+    is_float
+        As that of `fold`.
+
+    Returns
+    -------
+    Model
+        With the new axis in the place of `dims`.
+
+    Raises
+    ------
+    IndexError
+        Where an index is no position of the new axis.
+
+    Examples
+    --------
+    >>> from varlen.testing.oracle_data import of_rows
+    >>> x = of_rows([[7, 8, 9], [4]])
+    >>> indices = fill(x.axes, lambda at: [[1, 1, 0], [3]][at[x.dims[0]]][at[x.dims[1]]])
+    >>> scatter(x, indices, x.dims, vl.Dim(4, name="bins")).to_list()
+    [9, 15, 0, 4]
+    """
+    axis, together = Axis.of(out), fill(union(x.axes, indices.axes), lambda at: x[at])
+    goes: dict[tuple[int, ...], list[Any]] = {}
+    first = min(together.dims.index(dim) for dim in dims)
+    before = drop(together.axes[:first], dims)
+    axes = [*drop(together.axes, dims)]
+    axes.insert(len(before), axis)
+    for at in walk(together.axes):
+        if not 0 <= indices[at] < axis.length(at):
+            raise IndexError(f"{indices[at]} is no position of {axis.dim.name}, at {said(at)}")
+        there = {**at, axis.dim: indices[at]}
+        goes.setdefault(tuple(there[each.dim] for each in axes), []).append(x[at])
+
+    def number(at: At) -> Any:
+        return fold(
+            mode, goes.get(tuple(at[each.dim] for each in axes), []), empty=fill_value, is_float=is_float
+        )
+
+    return fill(axes, number)
+
+
+def expand(x: Model, dim: Dim | Axis) -> Model:
+    """The same numbers at each position of a new last axis.
+
+    Parameters
+    ----------
+    x
+        A model.
+    dim
+        One that it has not.
+
+    Returns
+    -------
+    Model
+        With one axis more.
+
+    Examples
+    --------
+    >>> from varlen.testing.oracle_data import of_rows
+    >>> expand(of_rows([[7], [9]]), vl.Dim(2, name="two")).to_list()
+    [[[7, 7]], [[9, 9]]]
+    """
+    return fill([*x.axes, Axis.of(dim)], lambda at: x[at])
+
+
+def squeeze(x: Model, dim: Dim) -> Model:
+    """The same numbers without a dim of one position.
+
+    Parameters
+    ----------
+    x
+        A model.
+    dim
+        One of its dims.
+
+    Returns
+    -------
+    Model
+        With one axis fewer.
+
+    Raises
+    ------
+    LengthMismatchError
+        Where the dim has another length.
+
+    Examples
+    --------
+    >>> from varlen.testing.oracle_data import of_rows
+    >>> x = of_rows([[7], [9]])
+    >>> squeeze(x, x.dims[1]).to_list()
+    [7, 9]
+    """
+    axis = x.axis(dim)
+    for at in walk([each for each in x.axes if each.dim in axis.over]):
+        if axis.length(at) != 1:
+            raise LengthMismatchError(f"{dim.name} has length {axis.length(at)}, not 1, at {said(at)}")
+    return move(x, [dim], [], lambda _: {dim: 0})
+
+
+def range_over_dim(dim: Dim | Axis) -> Model:
+    """The positions of a dim, over nothing else: as many as its longest row has.
+
+    Parameters
+    ----------
+    dim
+        A dim or an axis.
+
+    Returns
+    -------
+    Model
+        0, 1, ... along the dim.
+
+    Examples
+    --------
+    >>> range_over_dim(vl.Dim("time", lengths=[3, 1, 0])).to_list()
+    [0, 1, 2]
+    """
+    axis = Axis.of(dim)
+    return fill([axis], lambda at: at[axis.dim])
+
+
+def arange(dim: Dim | Axis, start: float = 0, step: float = 1) -> Model:
+    """Numbers at equal distances along a dim.
+
+    Parameters
+    ----------
+    dim
+        A dim or an axis.
+    start
+        The first.
+    step
+        From one to the next.
+
+    Returns
+    -------
+    Model
+        start + step * position.
+
+    Examples
+    --------
+    >>> arange(vl.Dim(3, name="three"), 10, 5).to_list()
+    [10, 15, 20]
+    """
+    axis = Axis.of(dim)
+    return fill([axis], lambda at: start + step * at[axis.dim])
+
+
+def one_hot(x: Model, dim: Dim | Axis) -> Model:
+    """1 at the position that a number says, 0 elsewhere, along a new last axis.
+
+    Parameters
+    ----------
+    x
+        Positions on the dim.
+    dim
+        The new one.
+
+    Returns
+    -------
+    Model
+        With one axis more.
+
+    Raises
+    ------
+    IndexError
+        Where a number is no position of the dim.
+
+    Examples
+    --------
+    >>> from varlen.testing.oracle_data import of_rows
+    >>> one_hot(of_rows([[1], [0]]), vl.Dim(2, name="two")).to_list()
+    [[[0, 1]], [[1, 0]]]
+    """
+    axis = Axis.of(dim)
+    for at in walk(x.axes):
+        if not 0 <= x[at] < axis.length(at):
+            raise IndexError(f"{x[at]} is no position of {axis.dim.name}, at {said(at)}")
+    return fill([*x.axes, axis], lambda at: int(at[axis.dim] == x[at]))

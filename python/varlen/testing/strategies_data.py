@@ -1,0 +1,416 @@
+"""Hypothesis strategies for values over named dims: shapes that break code, in any order of the dims.
+
+No rows, only empty ones, static dims of no position, two dynamic dims over the batch, lengths over another
+dynamic dim, over a static one, and over nothing. Needs hypothesis, of the extra `test`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from varlen._core import Dim, Shape
+from varlen.dims import Data, batch_dim
+from varlen.testing.oracle_data import Axis, Model, fill, take, transpose, walk
+
+SHAPES = [
+    "B",
+    "BT",
+    "BTF",
+    "BTS",
+    "BTSF",
+    "BHTF",
+    "BTU",
+    "BTUF",
+    "BHV",
+    "BZ",
+    "BTZ",
+    "BHTS",
+    "BF",
+    "F",
+    "ZF",
+    "",
+]
+"""Which dims are drawn together, each by its letter.
+
+B is the batch; F and H are static; T and S are dynamic over B, U over B and T, V over B and H, Z over
+nothing.
+"""
+
+IDENTITIES: dict[str, Dim] = {
+    "B": batch_dim,
+    "T": Dim(name="time", kind="spatial"),
+    "S": Dim(name="source", kind="spatial"),
+    "U": Dim(name="unit", kind="spatial"),
+    "V": Dim(name="voice", kind="spatial"),
+    "Z": Dim(name="zone", kind="spatial"),
+}
+"""The dims of the letters that have lengths: the same in all draws, with other lengths in each."""
+
+OVER = {"T": "B", "S": "B", "U": "BT", "V": "BH", "Z": "", "B": ""}
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Values over dims, as a Data is made from them and as the model has them.
+
+    Parameters
+    ----------
+    dims
+        Bound, in the order of the lists.
+    nested
+        Lists in lists; a number where there are no dims.
+    model
+        The same.
+
+    Examples
+    --------
+    >>> time = Dim("time", lengths=[2, 1])
+    >>> sample_of([*time.over, time], [7, 8, 9]).nested
+    [[7, 8], [9]]
+    """
+
+    dims: tuple[Dim, ...]
+    nested: Any
+    model: Model
+
+    def letters(self) -> dict[str, Dim]:
+        """The dims of the letters of `SHAPES`, as they are bound here.
+
+        Returns
+        -------
+        dict
+            From a letter to a dim: static ones by their names.
+
+        Examples
+        --------
+        >>> sample_of([IDENTITIES["B"].bind(2)], [7, 8]).letters()
+        {'B': Dim('batch', length 2)}
+        """
+        names = {dim: letter for letter, dim in IDENTITIES.items()}
+        return {names.get(dim, dim.name): dim for dim in self.dims}
+
+
+def data_of(sample: Sample, dtype: str = "float64") -> Data[Any]:
+    """A Data of a sample.
+
+    Parameters
+    ----------
+    sample
+        Values over dims.
+    dtype
+        Of the values.
+
+    Returns
+    -------
+    Data
+        Over the same dims, in the order of the sample.
+
+    Examples
+    --------
+    >>> time = Dim("time", lengths=[2, 1])
+    >>> data_of(sample_of([time, *time.over], [7, 8, 9]))
+    Data([time(1 to 2), batch(2)], float64)
+    """
+    order = sorted(sample.dims, key=lambda dim: len(dim.over))
+    numbers = list(transpose(sample.model, order).table.values())
+    return Data(np.array(numbers, dtype).reshape(Shape(order).array_shape), order).transpose(sample.dims)
+
+
+def sample_of(dims: Sequence[Dim], numbers: Iterable[Any]) -> Sample:
+    """Numbers at the valid positions of dims, in row-major order of these dims.
+
+    Parameters
+    ----------
+    dims
+        Bound.
+    numbers
+        As many as there are positions, or more.
+
+    Returns
+    -------
+    Sample
+        Over these dims.
+
+    Examples
+    --------
+    >>> time = Dim("time", lengths=[2, 1])
+    >>> sample_of([time, *time.over], [7, 8, 9]).nested
+    [[7, 8], [9]]
+    """
+    source = iter(numbers)
+    model = fill(dims, lambda _: next(source))
+    return Sample(tuple(dims), model.to_list(), model)
+
+
+def bound(dim: Dim, lengths: Sequence[int], over: Sequence[Dim]) -> Dim:
+    """A dim with these lengths, in row-major order of the dims that it is over.
+
+    Parameters
+    ----------
+    dim
+        Who it is.
+    lengths
+        One for each position of `over`.
+    over
+        Bound.
+
+    Returns
+    -------
+    Dim
+        The same one, bound.
+
+    Examples
+    --------
+    >>> heads = Dim(2, name="heads")
+    >>> bound(IDENTITIES["V"], [1, 2, 3, 0], [batch_dim.bind(2), heads]).lengths.tolist()
+    [[1, 2], [3, 0]]
+    """
+    if not over:
+        return dim.bind(lengths[0])
+    is_rectangle = not any(each.over for each in over)
+    shape = [Axis.of(each).length({}) for each in over] if is_rectangle else [len(lengths)]
+    return dim.bind(np.array(lengths, np.int64).reshape(shape), over=list(over))
+
+
+def dims_of(
+    letters: str, *, max_rows: int = 3, longest: int = 3, min_size: int = 0
+) -> SearchStrategy[tuple[Dim, ...]]:
+    """Bound dims, in the order of their letters.
+
+    Parameters
+    ----------
+    letters
+        As those of `SHAPES`; a dim's letter stands behind those that it is over.
+    max_rows
+        The most rows of the batch.
+    longest
+        The longest length.
+    min_size
+        The smallest size of static dims.
+
+    Returns
+    -------
+    A strategy of tuples of dims.
+
+    Examples
+    --------
+    >>> dims_of("BTF").validate()
+    """
+    return st.composite(_draw_dims)(letters, max_rows, longest, min_size)
+
+
+def _draw_dims(draw: DrawFn, letters: str, max_rows: int, longest: int, min_size: int) -> tuple[Dim, ...]:
+    found: dict[str, Dim] = {}
+    for letter in letters:
+        if letter == "B":
+            found[letter] = batch_dim.bind(draw(_seldom_none(0, max_rows)))
+        elif letter in IDENTITIES:
+            over = [found[each] for each in OVER[letter]]
+            count = len(walk([Axis.of(dim) for dim in over]))
+            some = st.lists(st.integers(0, longest), min_size=count, max_size=count)
+            equal = st.integers(0, longest).map(lambda n, count=count: [n] * count)
+            found[letter] = bound(IDENTITIES[letter], draw(some | some | equal), over)
+        else:
+            found[letter] = Dim(draw(_seldom_none(min_size, 3)), name=letter, kind="feature")
+    return tuple(found.values())
+
+
+def _seldom_none(least: int, most: int) -> SearchStrategy[int]:
+    """Evenly drawn, 0 would leave half of the samples without a number."""
+    some = [n for n in range(1, most + 1) if n >= least]
+    return st.sampled_from([*some, *some, *some, *range(least, 1)])
+
+
+def values(dtype: str = "float64", *, finite: bool = True) -> SearchStrategy[Any]:
+    """Numbers that a dtype holds exactly.
+
+    Parameters
+    ----------
+    dtype
+        A bool, an integer or a float one.
+    finite
+        False for NaN and infinities among floats.
+
+    Returns
+    -------
+    A strategy of bools, ints or floats.
+
+    Examples
+    --------
+    >>> values("int64").validate()
+    """
+    if dtype == "bool":
+        return st.booleans()
+    if "int" in dtype:
+        return st.integers(0 if dtype[0] == "u" else -9, 9)
+    small = st.integers(-36, 36).map(lambda i: i / 4)
+    return small if finite else small | st.sampled_from([float("nan"), float("inf"), float("-inf"), -0.0])
+
+
+def samples(
+    dtype: str = "float64",
+    *,
+    shapes: Sequence[str] = tuple(SHAPES),
+    ordered: bool = False,
+    finite: bool = True,
+    min_size: int = 0,
+) -> SearchStrategy[Sample]:
+    """Values over any dims, in any order of them.
+
+    Parameters
+    ----------
+    dtype, finite
+        As those of `values`.
+    shapes
+        Letters of dims to choose from.
+    ordered
+        True where the dims stand in the order of the letters.
+    min_size
+        The smallest size of static dims.
+
+    Returns
+    -------
+    A strategy of samples.
+
+    Examples
+    --------
+    >>> samples("int64", shapes=["BT"]).validate()
+    """
+    return st.composite(_draw_sample)(dtype, list(shapes), ordered, finite, min_size)
+
+
+def _draw_sample(
+    draw: DrawFn, dtype: str, shapes: list[str], ordered: bool, finite: bool, min_size: int
+) -> Sample:
+    dims = draw(dims_of(draw(st.sampled_from(shapes)), min_size=min_size))
+    if not ordered:
+        dims = tuple(draw(st.permutations(dims)))
+    count = len(walk([Axis.of(dim) for dim in dims]))
+    return sample_of(dims, draw(st.lists(values(dtype, finite=finite), min_size=count, max_size=count)))
+
+
+def other_over(
+    sample: Sample, letters: str, dtype: str = "float64", *, finite: bool = True
+) -> SearchStrategy[Sample]:
+    """Another operand: values over some of the dims of a sample, in any order.
+
+    They are bound as they are there; one without the dims that it is over is as long as its longest row.
+
+    Parameters
+    ----------
+    sample
+        What it goes with.
+    letters
+        Dims that may be in it, of those that the sample has; which ones is drawn.
+    dtype, finite
+        As those of `values`.
+
+    Returns
+    -------
+    A strategy of samples.
+
+    Examples
+    --------
+    >>> other_over(sample_of([IDENTITIES["B"].bind(2)], [7, 8]), "B").validate()
+    """
+    return st.composite(_draw_other)(sample, letters, dtype, finite)
+
+
+def _draw_other(draw: DrawFn, sample: Sample, letters: str, dtype: str, finite: bool) -> Sample:
+    there = [dim for letter, dim in sample.letters().items() if letter in letters]
+    found: dict[Dim, Dim] = {}
+    for dim in sorted((dim for dim in there if draw(st.booleans())), key=lambda dim: len(dim.over)):
+        missing = [each for each in dim.over if each not in found or found[each].over != each.over]
+        if not missing:
+            found[dim] = dim
+        elif len(missing) == len(dim.over):
+            found[dim] = bound(dim, [Axis.of(dim).length({})], [])
+    chosen = draw(st.permutations(list(found.values())))
+    count = len(walk([Axis.of(dim) for dim in chosen]))
+    return sample_of(chosen, draw(st.lists(values(dtype, finite=finite), min_size=count, max_size=count)))
+
+
+def orders(sample: Sample) -> SearchStrategy[Sample]:
+    """The same values, with the dims in another order.
+
+    Parameters
+    ----------
+    sample
+        What is permuted.
+
+    Returns
+    -------
+    A strategy of samples.
+
+    Examples
+    --------
+    >>> orders(sample_of([IDENTITIES["B"].bind(2)], [7, 8])).validate()
+    """
+    return st.permutations(sample.dims).map(lambda dims: permuted(sample, dims))
+
+
+def permuted(sample: Sample, dims: Sequence[Dim]) -> Sample:
+    """The same values, with the dims in this order.
+
+    Parameters
+    ----------
+    sample
+        What is permuted.
+    dims
+        Its dims.
+
+    Returns
+    -------
+    Sample
+        Over the same dims.
+
+    Examples
+    --------
+    >>> time = Dim("time", lengths=[2, 1])
+    >>> permuted(sample_of([*time.over, time], [7, 8, 9]), [time, *time.over]).nested
+    [[7, 9], [8]]
+    """
+    model = transpose(sample.model, dims)
+    return Sample(tuple(dims), model.to_list(), model)
+
+
+def row_alone(sample: Sample, row: int) -> Sample:
+    """One row of the batch, as a batch of its own: the dims are the same, with the lengths of that row.
+
+    Parameters
+    ----------
+    sample
+        It has the batch among its dims.
+    row
+        Which one.
+
+    Returns
+    -------
+    Sample
+        Of a batch of one row.
+
+    Examples
+    --------
+    >>> time = Dim("time", lengths=[2, 1])
+    >>> row_alone(sample_of([*time.over, time], [7, 8, 9]), 1).nested
+    [[9]]
+    """
+    model = take(sample.model, batch_dim, [row])
+    alone: dict[Dim, Dim] = {}
+    for dim in sorted(sample.dims, key=lambda dim: len(dim.over)):
+        over = [alone.get(each, each) for each in dim.over]
+        if dim == batch_dim:
+            alone[dim] = dim.bind(1)
+        elif batch_dim in over:
+            lengths = [model.axis(dim).length(at) for at in walk([Axis.of(each) for each in over])]
+            alone[dim] = bound(dim, lengths, over)
+        else:
+            alone[dim] = dim
+    dims = [alone[dim] for dim in sample.dims]
+    return Sample(tuple(dims), model.to_list(), Model(dims, model.table))
