@@ -1,0 +1,24 @@
+"""For code written for RETURNN: its tensors and dims, and the functions of its frontend.
+
+RETURNN itself is neither needed nor imported, but by `from_returnn` and `to_returnn`. What differs is told in
+the manual, "Coming from RETURNN".
+
+    from varlen.returnn import Tensor, Dim, TensorDict, batch_dim
+    import varlen.returnn.frontend as rf
+"""
+
+from varlen.dims import Dim, FeatureDim, SpatialDim, batch_dim
+from varlen.returnn.convert import from_returnn, to_returnn
+from varlen.returnn.tensor import Tensor
+from varlen.returnn.tensor_dict import TensorDict
+
+__all__ = [
+    "Dim",
+    "FeatureDim",
+    "SpatialDim",
+    "Tensor",
+    "TensorDict",
+    "batch_dim",
+    "from_returnn",
+    "to_returnn",
+]

@@ -1,0 +1,142 @@
+"""RETURNN's own objects, where it is installed: tensors from and to it."""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping
+from typing import TYPE_CHECKING, Any
+
+from varlen.backends.values import is_tensor, memory_of
+from varlen.dims import Data, Dim
+from varlen.dims.place import lengths_of
+from varlen.returnn.tensor import Tensor, as_tensor
+
+if TYPE_CHECKING:
+    import returnn.tensor
+
+
+def from_returnn(tensor: Any, dims: MutableMapping[Any, Dim] | None = None) -> Tensor:
+    """A Tensor of RETURNN, of its eager backends, as one of ours.
+
+    Parameters
+    ----------
+    tensor
+        A `returnn.tensor.Tensor` with a raw tensor.
+    dims
+        Dims that were converted: from RETURNN's to ours. It is used, and filled; give the same one for all
+        tensors of a model.
+
+    Returns
+    -------
+    Tensor
+        Of the valid values.
+
+    Raises
+    ------
+    ValueError
+        It has no raw tensor, or a dim without lengths.
+
+    Examples
+    --------
+    >>> try:
+    ...     from returnn.tensor import Dim as TheirDim, Tensor as TheirTensor
+    ... except ImportError:
+    ...     pass
+    ... else:
+    ...     two = TheirDim(2, name="two")
+    ...     tensor = TheirTensor("x", [two], "float32", raw_tensor=np.zeros(2, np.float32))
+    ...     assert from_returnn(tensor).dims[0].size == 2
+    """
+    if tensor.raw_tensor is None:
+        raise ValueError(f"tensor: {tensor} has no raw tensor")
+    known: MutableMapping[Any, Dim] = {} if dims is None else dims
+    each = [_from_dim(dim, known) for dim in tensor.dims]
+    sparse = None if tensor.sparse_dim is None else _from_dim(tensor.sparse_dim, known)
+    feature = None if tensor.feature_dim is None else _from_dim(tensor.feature_dim, known)
+    # A batch has no lengths of its own: the raw tensor says how many rows there are.
+    facts: dict[str, Any] = {"sparse_dim": sparse, "feature_dim": None if sparse is not None else feature}
+    flag = bool(tensor.available_for_inference)
+    data = Data.from_padded(tensor.raw_tensor, each, name=tensor.name, available_for_inference=flag, **facts)
+    return as_tensor(data)
+
+
+def _from_dim(dim: Any, known: MutableMapping[Any, Dim]) -> Dim:
+    kind = "batch" if dim.is_batch_dim() else getattr(dim.kind, "name", None) or "unspecified"
+    if dim not in known:
+        vocab = getattr(dim.vocab, "labels", None)
+        size = dim.dimension if dim.dimension is not None and kind != "batch" else None
+        known[dim] = Dim(size, name=dim.name, kind=kind, vocab=None if vocab is None else list(vocab))
+    own = known[dim]
+    lengths = dim.dyn_size_ext
+    if own.is_static or kind == "batch" or lengths is None or lengths.raw_tensor is None:
+        return own
+    if not lengths.dims:
+        return own.bind(int(lengths.raw_tensor))
+    over = Data.from_padded(lengths.raw_tensor, [_from_dim(other, known) for other in lengths.dims])
+    return own.bind(memory_of(over.values), over.dims)
+
+
+def to_returnn(data: Data[Any], dims: MutableMapping[Dim, Any] | None = None) -> returnn.tensor.Tensor:
+    """A Data as a Tensor of RETURNN, padded.
+
+    Parameters
+    ----------
+    data
+        Of arrays or tensors.
+    dims
+        Dims that were converted: from ours to RETURNN's. It is used, and filled; give the same one for all
+        tensors of a batch.
+
+    Returns
+    -------
+    returnn.tensor.Tensor
+        With a raw tensor that has zeros as padding.
+
+    Raises
+    ------
+    ImportError
+        RETURNN is not installed.
+
+    Examples
+    --------
+    >>> try:
+    ...     theirs = to_returnn(Data(np.zeros(2, np.float32), [Dim("two", 2)]))
+    ... except ImportError:
+    ...     pass
+    """
+    from returnn import tensor as theirs
+
+    known: MutableMapping[Dim, Any] = {} if dims is None else dims
+    each = [_to_dim(theirs, dim, data, known) for dim in data.dims]
+    sparse = None if data.sparse_dim is None else _to_dim(theirs, data.sparse_dim, data, known)
+    made: returnn.tensor.Tensor = theirs.Tensor(
+        data.name or "data",
+        dims=each,
+        dtype=str(data.dtype).removeprefix("torch."),
+        sparse_dim=sparse,
+        raw_tensor=data.to_padded(),
+        available_for_inference=data.available_for_inference,
+    )
+    return made
+
+
+def _to_dim(theirs: Any, dim: Dim, data: Data[Any], known: MutableMapping[Dim, Any]) -> Any:
+    if dim.kind == "batch":
+        return theirs.batch_dim
+    if dim not in known:
+        kinds = {"spatial": theirs.Dim.Types.Spatial, "feature": theirs.Dim.Types.Feature}
+        size: Any = dim.size
+        if dim.is_dynamic:
+            over = [_to_dim(theirs, other, data, known) for other in dim.over]
+            lengths = lengths_of(dim).cast("int32")
+            block = (lengths.torch() if is_tensor(data._values) else lengths).to_padded()
+            size = theirs.Tensor(f"{dim.name}:size", dims=over, dtype="int32", raw_tensor=block)
+        vocab = {} if dim.vocab is None else {"vocab": _vocabulary(dim)}
+        known[dim] = theirs.Dim(size, name=dim.name, kind=kinds.get(dim.kind), **vocab)
+    return known[dim]
+
+
+def _vocabulary(dim: Dim) -> Any:
+    from returnn.datasets.util.vocabulary import Vocabulary
+
+    labels = [] if dim.vocab is None else list(dim.vocab.labels)
+    return Vocabulary.create_vocab_from_labels(labels)

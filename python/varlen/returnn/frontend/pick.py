@@ -1,0 +1,441 @@
+"""Positions that are picked, put and joined, as RETURNN's frontend names it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from varlen import dims as _dims
+from varlen.dims import Data, Dim
+from varlen.returnn.tensor import Tensor, as_tensor
+
+
+def gather(
+    source: Data[Any], *, indices: Data[Any], axis: Dim | None = None, clip_to_valid: bool = False
+) -> Tensor:
+    """The values at places along a dim.
+
+    Parameters
+    ----------
+    source
+        Any values.
+    indices
+        Places; dims that both have go together.
+    axis
+        The dim; `indices.sparse_dim` by default.
+    clip_to_valid
+        Whether places outside of a row become its ends.
+
+    Returns
+    -------
+    Tensor
+        The dims of indices in place of `axis`.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> time = vl.Dim("time", lengths=[3, 1])
+    >>> x = vl.Data(np.array([3, 1, 4, 1]), [vl.dims.batch_dim, time])
+    >>> rf.gather(x, indices=rf.reduce_argmax(x, axis=time)).to_list()
+    [4, 1]
+    """
+    return as_tensor(_dims.gather(source, indices, axis, clip=clip_to_valid))
+
+
+def scatter(
+    source: Data[Any],
+    *,
+    indices: Data[Any],
+    indices_dim: Dim | Sequence[Dim],
+    mode: str = "sum",
+    fill_value: Any = None,
+    out_dim: Dim | None = None,
+) -> Tensor:
+    """Values put to places along a new dim; what meets at one is reduced.
+
+    Parameters
+    ----------
+    source
+        Any values.
+    indices
+        Places.
+    indices_dim
+        The dims of source that go.
+    mode
+        How: "sum", "max", "min", "mean" and more, as `varlen.dims.scatter` takes it.
+    fill_value
+        Of places where nothing was put.
+    out_dim
+        The new dim; `indices.sparse_dim` by default.
+
+    Returns
+    -------
+    Tensor
+        With the new dim.
+
+    Raises
+    ------
+    ValueError
+        No `out_dim`, and places of no dim.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> words, time = vl.Dim("words", 3), vl.Dim("time", lengths=[3, 1])
+    >>> ids = vl.Data(np.array([2, 0, 2, 1]), [vl.dims.batch_dim, time], sparse_dim=words)
+    >>> ones = vl.Data(np.ones(4, int), [vl.dims.batch_dim, time])
+    >>> rf.scatter(ones, indices=ids, indices_dim=time).to_list()
+    [[1, 0, 2], [0, 1, 0]]
+    """
+    to = indices.sparse_dim if out_dim is None else out_dim
+    if to is None:
+        raise ValueError("out_dim: expected a Dim, as indices have no sparse_dim")
+    return as_tensor(_dims.scatter(source, indices, to, mode=mode, fill=fill_value, axis=indices_dim))
+
+
+def cumsum(source: Data[Any], *, spatial_dim: Dim) -> Tensor:
+    """The sum of all positions up to each, in each row.
+
+    Parameters
+    ----------
+    source
+        Numbers.
+    spatial_dim
+        The dim.
+
+    Returns
+    -------
+    Tensor
+        Over the same dims.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> time = vl.Dim("time", lengths=[3, 1])
+    >>> x = vl.Data(np.array([3, 1, 4, 1]), [vl.dims.batch_dim, time])
+    >>> rf.cumsum(x, spatial_dim=time).to_list()
+    [[3, 4, 8], [1]]
+    """
+    return as_tensor(_dims.cumsum(source, spatial_dim))
+
+
+def repeat(
+    source: Data[Any], *, in_spatial_dim: Dim, repeats: Data[Any] | int, out_spatial_dim: Dim | None = None
+) -> tuple[Tensor, Dim]:
+    """Each position as often as is said.
+
+    Parameters
+    ----------
+    source
+        Any values.
+    in_spatial_dim
+        The dim.
+    repeats
+        How often, for all positions or for each.
+    out_spatial_dim
+        The dim of the result.
+
+    Returns
+    -------
+    tuple of Tensor and Dim
+        The dim is as long as the sum.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> time = vl.Dim("time", lengths=[2, 1])
+    >>> x = vl.Data(np.array([3, 1, 2]), [vl.dims.batch_dim, time])
+    >>> rf.repeat(x, in_spatial_dim=time, repeats=x)[0].to_list()
+    [[3, 3, 3, 1], [2, 2]]
+    """
+    result, dim = _dims.repeat(source, in_spatial_dim, repeats, out_spatial_dim)
+    return as_tensor(result), dim
+
+
+def masked_select(
+    tensor: Data[Any], *, mask: Data[Any], dims: Sequence[Dim], out_dim: Dim | None = None
+) -> tuple[Tensor, Dim]:
+    """The positions of some dims where a mask holds, in one dim.
+
+    Parameters
+    ----------
+    tensor
+        Any values.
+    mask
+        Bools.
+    dims
+        The dims that go; of one, each row keeps its own.
+    out_dim
+        The dim of what stays.
+
+    Returns
+    -------
+    tuple of Tensor and Dim
+        Values without padding.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> time = vl.Dim("time", lengths=[3, 1])
+    >>> x = vl.Data(np.array([3, 1, 4, 1]), [vl.dims.batch_dim, time])
+    >>> rf.masked_select(x, mask=x > 1, dims=[time])[0].to_list()
+    [[3, 4], []]
+    """
+    result, dim = _dims.masked_select(tensor, mask, list(dims), out_dim)
+    return as_tensor(result), dim
+
+
+def masked_scatter(
+    source: Data[Any], backup: Data[Any] | float = 0, *, mask: Data[Any], dims: Sequence[Dim], in_dim: Dim
+) -> Tensor:
+    """The inverse of `masked_select`.
+
+    Parameters
+    ----------
+    source
+        Values for the positions where the mask holds.
+    backup
+        Values for the others.
+    mask
+        Bools.
+    dims
+        The dims in place of `in_dim`.
+    in_dim
+        The dim of source that goes.
+
+    Returns
+    -------
+    Tensor
+        Over the dims of the mask, and what else source has.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> time = vl.Dim("time", lengths=[3, 1])
+    >>> x = vl.Data(np.array([3, 1, 4, 1]), [vl.dims.batch_dim, time])
+    >>> y, some = rf.masked_select(x, mask=x > 1, dims=[time])
+    >>> rf.masked_scatter(y, mask=x > 1, dims=[time], in_dim=some).to_list()
+    [[3, 0, 4], [0]]
+    """
+    return as_tensor(_dims.masked_scatter(source, mask, list(dims), backup=backup, in_dim=in_dim))
+
+
+def merge_dims(source: Data[Any], *, dims: Sequence[Dim], out_dim: Dim | None = None) -> tuple[Tensor, Dim]:
+    """Some dims as one, the first slowest.
+
+    Parameters
+    ----------
+    source
+        Any values.
+    dims
+        Dims whose product is one of fixed size in each row; others are for `pack_padded`.
+    out_dim
+        What the product is called.
+
+    Returns
+    -------
+    tuple of Tensor and Dim
+        The dim is the product.
+
+    Notes
+    -----
+    RETURNN merges the padding of dynamic dims as well.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> two, three = vl.Dim("two", 2), vl.Dim("three", 3)
+    >>> x = vl.Data(np.arange(6).reshape(2, 3), [two, three])
+    >>> rf.merge_dims(x, dims=[two, three])[1] == two * three
+    True
+    """
+    result = _dims.merge_dims(source, list(dims), out_dim)
+    return as_tensor(result), _new_dim(result, source)
+
+
+def split_dims(source: Data[Any], *, axis: Dim, dims: Sequence[Dim], pad_value: Any = None) -> Tensor:
+    """One dim as several, the first slowest.
+
+    Parameters
+    ----------
+    source
+        Any values.
+    axis
+        The dim.
+    dims
+        Dims whose product it is; one may be without a size.
+    pad_value
+        What fills up the last of the first dim.
+
+    Returns
+    -------
+    Tensor
+        These dims in place of the one.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> two, three = vl.Dim("two", 2), vl.Dim("three", 3)
+    >>> x = vl.Data(np.arange(6), [two * three])
+    >>> rf.split_dims(x, axis=two * three, dims=[two, three]).to_list()
+    [[0, 1, 2], [3, 4, 5]]
+    """
+    return as_tensor(_dims.split_dims(source, axis, dims, pad_value=pad_value))
+
+
+def pack_padded(source: Data[Any], *, dims: Sequence[Dim], out_dim: Dim | None = None) -> tuple[Tensor, Dim]:
+    """The positions of some dims as one dim, in the order of these dims.
+
+    Parameters
+    ----------
+    source
+        Any values.
+    dims
+        The dims, the slowest first.
+    out_dim
+        What the one dim is called.
+
+    Returns
+    -------
+    tuple of Tensor and Dim
+        Values without padding.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> time = vl.Dim("time", lengths=[2, 1])
+    >>> x = vl.Data(np.array([3, 1, 4]), [vl.dims.batch_dim, time])
+    >>> rf.pack_padded(x, dims=[time, vl.dims.batch_dim])[0].to_list()
+    [3, 4, 1]
+    """
+    result = _dims.flatten(source, list(dims), out_dim)
+    return as_tensor(result), _new_dim(result, source)
+
+
+def pad_packed(source: Data[Any], *, in_dim: Dim, dims: Sequence[Dim]) -> Tensor:
+    """The inverse of `pack_padded`.
+
+    Parameters
+    ----------
+    source
+        Any values.
+    in_dim
+        The dim that goes.
+    dims
+        The dims in place of it, the slowest first.
+
+    Returns
+    -------
+    Tensor
+        Over these dims, without padding.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> time = vl.Dim("time", lengths=[2, 1])
+    >>> x = vl.Data(np.array([3, 1, 4]), [vl.dims.batch_dim, time])
+    >>> y, frames = rf.pack_padded(x, dims=[vl.dims.batch_dim, time])
+    >>> rf.pad_packed(y, in_dim=frames, dims=x.dims).to_list()
+    [[3, 1], [4]]
+    """
+    return as_tensor(_dims.unflatten(source, in_dim, dims))
+
+
+def top_k(
+    source: Data[Any], *, axis: Dim | Sequence[Dim], k: int | None = None, k_dim: Dim | None = None
+) -> tuple[Tensor, Any, Dim]:
+    """The greatest numbers over some dims, the greatest first, and where they stand.
+
+    Parameters
+    ----------
+    source
+        Numbers.
+    axis
+        One dim or several.
+    k
+        How many.
+    k_dim
+        The dim of the numbers.
+
+    Returns
+    -------
+    tuple of Tensor, Tensor or list of Tensor, and Dim
+        Numbers, their places along the dim or along each of several, and the new dim.
+
+    Raises
+    ------
+    ValueError
+        Neither k nor k_dim.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> x = vl.Data(np.array([[3, 1, 4], [1, 5, 9]]), [vl.dims.batch_dim, vl.Dim("words", 3)])
+    >>> values, places, best = rf.top_k(x, axis=x.dims[1], k=2)
+    >>> values.to_list(), places.to_list(), best.size
+    ([[4, 3], [9, 5]], [[2, 0], [2, 1]], 2)
+    """
+    many = k_dim if k is None else k
+    if many is None:
+        raise ValueError("k: give k or k_dim")
+    values, places, dim = _dims.top_k(source, axis, many, k_dim)
+    each = [as_tensor(place) for place in places]
+    return as_tensor(values), each[0] if isinstance(axis, Dim) else each, dim
+
+
+def sort(source: Data[Any], *, axis: Dim, descending: bool = False) -> tuple[Tensor, Tensor, Dim]:
+    """Numbers in their order, in each row.
+
+    Parameters
+    ----------
+    source
+        Numbers.
+    axis
+        The dim; RETURNN takes none whose lengths differ.
+    descending
+        Whether the greatest comes first.
+
+    Returns
+    -------
+    tuple of Tensor, Tensor and Dim
+        Numbers, where they stood, and the dim, which is `axis`.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> time = vl.Dim("time", lengths=[3, 1])
+    >>> x = vl.Data(np.array([3, 1, 4, 1]), [vl.dims.batch_dim, time])
+    >>> [part.to_list() for part in rf.sort(x, axis=time)[:2]]
+    [[[1, 3, 4], [1]], [[1, 0, 2], [0]]]
+    """
+    values, places = _dims.sort(source, axis, descending=descending)
+    return as_tensor(values), as_tensor(places), values.axis(axis)
+
+
+def squeeze(source: Data[Any], axis: Dim) -> Tensor:
+    """The same without a dim of one position.
+
+    Parameters
+    ----------
+    source
+        Any values.
+    axis
+        The dim.
+
+    Returns
+    -------
+    Tensor
+        Without it.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> one = vl.Dim("one", 1)
+    >>> rf.squeeze(vl.Data(np.array([[3, 1]]), [one, vl.Dim("two", 2)]), one).to_list()
+    [3, 1]
+    """
+    return as_tensor(_dims.squeeze(source, axis))
+
+
+def _new_dim(result: Data[Any], source: Data[Any]) -> Dim:
+    return next(dim for dim in result.dims if dim not in source.dims_set)

@@ -1,0 +1,103 @@
+"""Whether something is trained, which RETURNN tells its functions by a run context."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+__all__ = ["RunCtx", "get_run_ctx", "init_forward_step_run_ctx", "init_train_step_run_ctx", "reset_run_ctx"]
+
+
+class RunCtx(NamedTuple):
+    """What is being done.
+
+    Parameters
+    ----------
+    stage
+        "init" before the first step, "train_step" where a loss is computed, be it trained or only evaluated,
+        "forward_step" where outputs are.
+    train_flag
+        Whether the model is trained.
+
+    Notes
+    -----
+    As RETURNN's `RunCtx`, which also collects losses and outputs.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> rf.RunCtx("train_step", train_flag=True).train_flag
+    True
+    """
+
+    stage: Literal["init", "train_step", "forward_step"]
+    train_flag: bool = False
+
+
+# One for all threads: torch recomputes checkpoints in those of the backward pass.
+_current = RunCtx("init")
+
+
+def get_run_ctx() -> RunCtx:
+    """What is being done now.
+
+    Returns
+    -------
+    RunCtx
+        What was said last; "init", where nothing is trained, at first.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> rf.get_run_ctx()
+    RunCtx(stage='init', train_flag=False)
+    """
+    return _current
+
+
+def init_train_step_run_ctx(*, train_flag: Any) -> None:
+    """Say that a step with a loss begins.
+
+    Parameters
+    ----------
+    train_flag
+        Whether the model is trained: False where it is only evaluated.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> rf.init_train_step_run_ctx(train_flag=True)
+    >>> rf.get_run_ctx().train_flag
+    True
+    >>> rf.reset_run_ctx()
+    """
+    global _current
+    _current = RunCtx("train_step", bool(train_flag))
+
+
+def init_forward_step_run_ctx() -> None:
+    """Say that a step without a loss begins; nothing is trained.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> rf.init_forward_step_run_ctx()
+    >>> rf.get_run_ctx()
+    RunCtx(stage='forward_step', train_flag=False)
+    >>> rf.reset_run_ctx()
+    """
+    global _current
+    _current = RunCtx("forward_step")
+
+
+def reset_run_ctx() -> None:
+    """Say that the step is over.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> rf.reset_run_ctx()
+    >>> rf.get_run_ctx().stage
+    'init'
+    """
+    global _current
+    _current = RunCtx("init")
