@@ -7,7 +7,15 @@ import sys
 import numpy as np
 import pytest
 import varlen as vl
-from device_batches import KINDS, OPTIONS, ROWS, TABLE, dataset_of, fitting
+from device_batches import (
+    KINDS,
+    OPTIONS,
+    ROWS,
+    TABLE,
+    batch_after_a_child_was_told,
+    dataset_of,
+    fitting,
+)
 from varlen import _core
 from varlen.data import Buffers, Dataset, DeviceLoader, TokenBudget
 
@@ -126,19 +134,7 @@ def test_devices_that_are_not_there_are_refused():
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_forked_children_are_told():
     ds = Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3], [], [4]]}))
-    ds.batch([0], device="cuda")
-    collate = ds.collator(device="cuda")
-    child = os.fork()
-    if child == 0:
-        told = False
-        try:
-            staged = collate([0])  # needs no device
-            staged.to()
-        except RuntimeError as error:
-            told = "forked child" in str(error)
-        os._exit(0 if told else 1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert ds.batch([2], device="cuda")["x"].tolist() == [[4]]
+    assert batch_after_a_child_was_told(ds, device="cuda")["x"].tolist() == [[4]]
 
 
 @pytest.mark.parametrize("pin", [False, True])

@@ -1,5 +1,7 @@
 """Batches as tests of devices make them: a table, where it may lie, and options of all kinds."""
 
+import os
+
 import numpy as np
 import varlen as vl
 from varlen.data import Dataset
@@ -65,3 +67,22 @@ def fitting(ds, options):
         if isinstance(known.get(name), dict):
             known[name] = {key: value for key, value in known[name].items() if key in ds.fields}
     return known
+
+
+def batch_after_a_child_was_told(ds, **there):
+    """A forked child makes a batch for the device that its parent uses, and is told that it cannot send it
+    there; what the parent then gets of row 2. `there` is the device or the framework.
+    """
+    ds.batch([0], **there)
+    collate = ds.collator(**there)
+    child = os.fork()
+    if child == 0:
+        told = False
+        try:
+            staged = collate([0])  # needs no device
+            staged.to()
+        except RuntimeError as error:
+            told = "forked child" in str(error)
+        os._exit(0 if told else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    return ds.batch([2], **there)

@@ -31,6 +31,7 @@ objects = {
     "StagedBatch": _core.StagedBatch(batcher, [1, 0]),
     "Dim": _core.Dim("time", lengths=[2, 1]),
     "Level": _core.Level([2, 1]),
+    "Shape": _core.Shape([_core.Dim(2, name="two"), _core.Dim("time", lengths=3)]),
     "Joint": core,
     "RaggedBase": _core.RaggedBase._make(np.arange(3), (_core.Level([2, 1]),)),
 }
@@ -43,7 +44,7 @@ for name, value in objects.items():
         try:
             again = way(value)
         except TypeError as error:
-            assert name not in ("Dim", "Level", "Joint"), (name, k, error)
+            assert name not in ("Dim", "Level", "Joint", "Shape"), (name, k, error)
             assert name == "RaggedBase" or f"cannot pickle '{name}' object" in str(error), error
         else:
             assert type(again) is type(value), (name, k)

@@ -8,7 +8,15 @@ import sys
 import numpy as np
 import pytest
 import varlen as vl
-from device_batches import KINDS, OPTIONS, ROWS, TABLE, dataset_of, fitting
+from device_batches import (
+    KINDS,
+    OPTIONS,
+    ROWS,
+    TABLE,
+    batch_after_a_child_was_told,
+    dataset_of,
+    fitting,
+)
 from kernels import ON_DEVICE
 from varlen import _core
 from varlen.data import Batch, Buffers, Dataset, DeviceLoader
@@ -213,19 +221,7 @@ def test_want_of_pinned_memory_leaves_nothing_half_made(small):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_forked_children_are_told(small):
-    small.batch([0], framework="cupy")
-    collate = small.collator(framework="cupy")
-    child = os.fork()
-    if child == 0:
-        told = False
-        try:
-            staged = collate([0])  # needs no device
-            staged.to()
-        except RuntimeError as error:
-            told = "forked child" in str(error)
-        os._exit(0 if told else 1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    same_bits(small.batch([2], framework="cupy"), small.batch([2]))
+    same_bits(batch_after_a_child_was_told(small, framework="cupy"), small.batch([2]))
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")

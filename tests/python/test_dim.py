@@ -17,6 +17,7 @@ k, v, h = FeatureDim("k", 6), FeatureDim("v", 10), FeatureDim("h", 2)
 
 EQUAL = {
     "rebuilt": [(p, p), (p + q, p + q), (p * q, p * q), (p // q, p // q)],
+    "built anew": [(p, p), (p + q, p + q), (p * q, p * q), (p // q, p // q)],
     "taken off again": [(p + 2 - 2, p), (p + q - q, p), (p + 2 * q - q + (-q), p)],
     "copies are sums": [(2 * p, p + p), (3 * p, p + p + p), (2 * p + q, p + p + q)],
     "left distribution": [
@@ -572,3 +573,29 @@ def test_names_live_at_the_top_level_and_in_dims():
     assert dims.Dim is Dim
     assert SpatialDim("x").kind == "spatial"
     assert sys.modules["varlen.dims"] is dims
+
+
+def test_offsets_count_the_rows_that_are_asked_for():
+    time = Dim("time", lengths=[3, 0, 2])
+    batch, two = time.over[0], Dim("two", 2)
+    assert time.offsets().tolist() == [0, 3, 3, 5]
+    assert time.offsets([batch, two]).tolist() == [0, 3, 6, 6, 6, 8, 10]
+    assert time.offsets([two, batch]).tolist() == [0, 3, 3, 5, 8, 8, 10]
+    assert (time + 1).offsets().tolist() == [0, 4, 5, 8]
+    with pytest.raises(
+        ValueError, match="over: 'time' has lengths over 'batch', which has to come before it"
+    ):
+        time.offsets(two)
+
+
+def test_mask_is_true_where_there_are_positions():
+    time, two = Dim("time", lengths=[2, 0, 1]), Dim("two", 2)
+    batch = time.over[0]
+    assert time.mask().values.tolist() == [[True, True], [False, False], [True, False]]
+    assert time.mask([time, batch]).values.tolist() == [[True, False, True], [True, False, False]]
+    assert time.mask([batch, two, time]).values.shape == (3, 2, 2)
+    assert time.mask([batch, two, time]).values[2].tolist() == [[True, False], [True, False]]
+    with pytest.raises(ValueError, match="dims: 'time' is not among"):
+        time.mask([batch])
+    with pytest.raises(ValueError, match="has no lengths"):
+        Dim("time").mask()

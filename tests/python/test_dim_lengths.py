@@ -148,7 +148,7 @@ def test_lengths_over_a_ragged_dim_come_one_after_the_other():
     assert numbers(source + inner) == [104, 101, 102, 204, 201, 202]
     deeper = Dim("deeper", lengths=Level(range(7)), over=[batch_dim, outer, inner])
     assert numbers(deeper * 2 + inner) == [4, 6, 8, 10, 9, 12, 14]
-    with pytest.raises(ValueError, match="over: 'batch' is missing"):
+    with pytest.raises(ValueError, match="over: 'outer' has lengths over 'batch', which has to come before"):
         Dim("x", lengths=[1, 2, 3], over=[outer])
     with pytest.raises(LengthMismatchError, match=r"lengths: expected 3, .* got 2"):
         Dim("x", lengths=[1, 2], over=[batch_dim, outer])
@@ -186,7 +186,7 @@ def test_lengths_over_a_ragged_dim_come_one_after_the_other():
         (
             lambda: (time + Dim("x", lengths=[1])).lengths,
             LengthMismatchError,
-            "'batch' and 'batch' have lengths 3",
+            "'batch' has length 3 in one and 1 in the other",
         ),
         (lambda: (time // (time - 2)).lengths, ValueError, "divisor: 'time-2' has length 0 in row 2"),
         (

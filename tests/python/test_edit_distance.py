@@ -35,6 +35,15 @@ def pairs(draw):
     return [list(a) for a, _ in rows], [list(b) for _, b in rows]
 
 
+@pytest.mark.parametrize("low", [0, 100, 240, 256, 1000, 8191, 2**40, -5, -(2**63)])
+def test_distances_are_those_of_keys_wherever_they_begin(low):
+    rng = np.random.default_rng(3)
+    lengths = rng.integers(0, 12, 40)
+    a, b = (rng.integers(0, 7, lengths.sum()) for _ in range(2))
+    expected = wanted(split(a, lengths), split(b, lengths))[0]
+    assert ops.edit_distance(a + low, b + low, lengths, lengths).tolist() == expected
+
+
 @given(pairs())
 def test_distances_are_those_of_the_plain_table(drawn):
     a, b = drawn

@@ -1,5 +1,6 @@
 """Sums of products by letters, against NumPy's einsum of each sequence by itself."""
 
+import math
 import os
 
 import ml_dtypes
@@ -10,7 +11,7 @@ from einsum_samples import EQUATIONS, EXTENTS, Sample, samples
 from house import in_python
 from hypothesis import given
 from hypothesis import strategies as st
-from varlen import Level, ops
+from varlen import Level, _core, ops
 from varlen.testing import strategies
 
 DTYPES = ["float32", "float64", "complex64", "complex128", "int8", "int32", "uint64", "bool"]
@@ -195,6 +196,7 @@ X, LEVELS = np.ones((3, 2)), {"t": [2, 1]}
             "'btd' with b and 'dts' with d",
         ),
         (lambda: ops.einsum("btd->bd", X, lengths={**LEVELS, "q": [1]}), ValueError, "no operand has 'q'"),
+        (lambda: ops.einsum("btd->bd", X, lengths={**LEVELS, "td": [1]}), ValueError, "no operand has 'td'"),
         (lambda: ops.einsum("btd->bd", X), ValueError, "operand 0: expected 3 axes for 'btd'"),
         (
             lambda: ops.einsum("btd->bd", X[0], lengths=LEVELS),
@@ -277,6 +279,56 @@ def test_the_core_refuses_what_does_not_fit_its_equation():
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=4),
+    st.lists(st.sampled_from([0, 1, 2, "t", "s"]), min_size=1, max_size=4).filter({"t", "s"}.intersection),
+)
+def test_levels_of_letters_have_a_unit_for_each_place(lengths, letters):
+    t, s = [x for x, _ in lengths], [x for _, x in lengths]
+    levels = {"t": Level(t), "s": Level(s)}
+    found = _core.nested_levels([levels.get(x, x) for x in letters])
+    extents = [[{"t": t[i], "s": s[i]}.get(x, x) for x in letters] for i in range(len(t))]
+    for k, level in enumerate(found):
+        units = [math.prod(each[:k]) for each in extents]
+        assert level.lengths.tolist() == [
+            each[k] for each, n in zip(extents, units, strict=True) for _ in range(n)
+        ]
+    rows = _core.nested_rows([levels.get(x, x) for x in letters])
+    assert rows == found[-1].total == sum(map(math.prod, extents))
+    assert _core.nest_difference(found, [levels.get(x, x) for x in letters]) is None
+    seen = _core.lengths_of_units(found).lengths.tolist()
+    assert seen == [each[-1] if math.prod(each[:-1]) else 0 for each in extents]
+
+
+def test_a_nest_says_where_it_differs_from_its_letters():
+    t, nest = Level([2, 1]), (Level([2, 1]), Level([3, 3, 4]))
+    assert _core.nest_difference(nest, [t, Level([3, 4])]) is None
+    assert _core.nest_difference(nest, [t, 3]) == (1, 2, 1)
+    assert _core.nest_difference(nest, [Level([2, 2]), Level([3, 4])]) == (0, 1, 1)
+    assert _core.nest_difference((Level([0, 1]), Level([5])), [Level([0, 1]), Level([9, 5])]) is None
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda: _core.nested_rows([2, 3]), ValueError, "expected a Level among them"),
+        (lambda: _core.nested_levels([]), ValueError, "expected a Level among them"),
+        (lambda: _core.nested_rows([Level([1]), Level([1, 2])]), ValueError, "as many sequences in each"),
+        (lambda: _core.nested_rows([Level([1]), -1]), ValueError, "none below 0, got -1"),
+        (lambda: _core.nested_rows([Level([4]), 1 << 62]), OverflowError, "63 bits in sequence 0"),
+        (lambda: _core.nested_levels([Level([4]), 1 << 62, 0]), OverflowError, "63 bits in sequence 0"),
+        (lambda: _core.lengths_of_units([]), ValueError, "expected at least one"),
+        (lambda: _core.lengths_of_units([Level([2]), Level([1])]), ValueError, "the rows of the one before"),
+        (lambda: _core.lengths_of_units([3]), TypeError, "expected a Level"),
+        (lambda: _core.nest_difference([Level([2])], [2, 3]), ValueError, "one for each level"),
+        (lambda: _core.nest_difference([Level([2])], [Level([2, 1])]), ValueError, "as many sequences"),
+    ],
+)
+def test_the_core_refuses_letters_that_do_not_nest(call, error, text):
+    with pytest.raises(error, match=text):
+        call()
+
+
 def test_children_forked_amid_work_multiply():
     # Of whole numbers in the child: NumPy's own BLAS may hang in one that was forked amid a product.
     code = """
