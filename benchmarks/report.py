@@ -38,7 +38,7 @@ CHAPTERS = {
     "family": "sequence",
     "steps": "pack unpack rnn lstm",
     "matmul": "matmul einsum",
-    "dims": "dim",
+    "dims": "dim named",
     "joint": "concat stack",
     "Thinc": "thinc transforms",
     "tensors": "tensor",

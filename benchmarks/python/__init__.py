@@ -32,6 +32,8 @@ NOUNS = (
     "matmul",
     "einsum",
     "dim",
+    "named",
+    "named_moves",
     "rnn",
     "joint",
     "offsets",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +16,7 @@ HEADS, DEPTH = 8, 64
 LIMIT = 1.1
 
 
-def _lengths(count: int, fill: float, longest: int, seed: int) -> np.ndarray:
+def drawn_to_fill(count: int, fill: float, longest: int, seed: int) -> np.ndarray:
     """Lengths of which the longest has so many rows, and which fill so much of a rectangle."""
     rng = np.random.default_rng(seed)
     drawn = 1 - rng.random(count) * 2 * (1 - fill) if fill >= 0.5 else rng.random(count) * 2 * fill
@@ -23,7 +24,7 @@ def _lengths(count: int, fill: float, longest: int, seed: int) -> np.ndarray:
     return np.maximum((drawn * longest).astype(np.int64), 1)
 
 
-class _Attention:
+class Attention:
     """Queries of some sequences, keys and values of as many others, and a gradient of what comes out."""
 
     def __init__(self, t: np.ndarray, s: np.ndarray) -> None:
@@ -98,8 +99,9 @@ class _Attention:
         return run
 
 
-def _attention(case: Case, t: np.ndarray, s: np.ndarray) -> _Attention:
-    one = _Attention(t, s)
+def attention_by(case: Case, kind: type[Attention], t: np.ndarray, s: np.ndarray) -> None:
+    """Attention of two lengths by all contenders; ours is what the kind says."""
+    one = kind(t, s)
     wanted = one.loop()
     case.reference = [True] * 4
 
@@ -122,11 +124,9 @@ def _attention(case: Case, t: np.ndarray, s: np.ndarray) -> _Attention:
     def _() -> Any:
         return one.nested
 
-    return one
-
 
 def _by_the_loop(case: Case, t: np.ndarray, s: np.ndarray) -> None:
-    _attention(case, t, s)
+    attention_by(case, Attention, t, s)
     peer = "a sequence at a time"
     case.goal(f"<= {LIMIT} of {peer}", LIMIT, lambda times: times.ratio("varlen", peer), f"x {peer}")
 
@@ -151,7 +151,7 @@ def _fill(fill: float) -> None:
     @row(f"einsum.fill{percent}", f"attention where rows fill {percent} % of a rectangle of 16 by 512")
     def _(case: Case) -> None:
         count, longest = case.size(16, 3), case.size(512, 9)
-        _attention(case, *(_lengths(count, fill, longest, seed) for seed in range(2)))
+        attention_by(case, Attention, *(drawn_to_fill(count, fill, longest, seed) for seed in range(2)))
         peer = "torch, padded"
         case.goal("<= 1 of padded blocks", 1.0, lambda times: times.ratio("varlen", peer), f"x {peer}")
 
@@ -165,6 +165,20 @@ def _(case: Case) -> None:
     source = _rows(case, 256)
     other = _rows(case, case.size(512, 7), seed=1)
     _beside_the_flat_one(case, "btk,btm->km", source, other.values, lambda: source.values.T @ other.values)
+
+
+@row("einsum.dot_each", "the same summed over the rows of each sequence")
+def _(case: Case) -> None:
+    source = _rows(case, 256)
+    other = _rows(case, case.size(512, 7), seed=1)
+    cuts = np.cumsum(source.lengths)[:-1]
+    each = [x.T @ y for x, y in zip(np.split(source.values, cuts), np.split(other.values, cuts), strict=True)]
+    flat = np.empty((source.values.shape[1], other.values.shape[1]), np.float32)
+
+    def product() -> Any:
+        return np.matmul(source.values.T, other.values, out=flat)
+
+    _beside_the_flat_one(case, "btk,btm->bkm", source, other.values, product, np.stack(each))
 
 
 @row("einsum.flat", "all rows with one matrix, 512 by 256, 32 sequences of 100 to 999")
@@ -181,9 +195,15 @@ def _rows(case: Case, width: int, seed: int = 0) -> sample.Rows:
 
 
 def _beside_the_flat_one(
-    case: Case, equation: str, source: sample.Rows, other: Any, flat: Callable[[], Any]
+    case: Case,
+    equation: str,
+    source: sample.Rows,
+    other: Any,
+    flat: Callable[[], Any],
+    reference: Any = None,
 ) -> None:
-    case.reference = flat()
+    """`reference` where the flat product, which the time is held against, is another one."""
+    case.reference = flat() if reference is None else reference
 
     @case.contender("varlen")
     def _() -> Any:
@@ -192,7 +212,7 @@ def _beside_the_flat_one(
         lengths = {"t": varlen.Level(source.lengths)}
         return lambda: varlen.ops.einsum(equation, source.values, other, lengths=lengths)
 
-    @case.contender("NumPy, flat")
+    @case.contender("NumPy, flat", show=None if reference is None else lambda result: case.reference)
     def _() -> Any:
         return flat
 
@@ -202,3 +222,35 @@ def _beside_the_flat_one(
         lambda times: times.ratio("varlen", "NumPy, flat"),
         "x NumPy, flat",
     )
+
+
+def _call(kind: str, limit: float, needs: str = "") -> None:
+    @row(f"einsum.call_{kind}", f"energies of 3 sequences of 2 rows of 4 numbers, {kind}")
+    def _(case: Case) -> None:
+        draw = np.random.default_rng(0)
+        t, s = np.array([1, 2, 3]), np.array([2, 2, 1])
+        q, k = (draw.integers(-3, 4, (n.sum(), 4)).astype(np.float32) for n in (t, s))
+        parts = list(zip(np.split(q, np.cumsum(t)[:-1]), np.split(k, np.cumsum(s)[:-1]), strict=True))
+
+        def products() -> Any:
+            return np.concatenate([(x @ y.T).reshape(-1) for x, y in parts])
+
+        case.reference = products()
+
+        @case.contender("varlen", needs=needs or ())
+        def _() -> Any:
+            import varlen
+
+            lengths = {"t": varlen.Level(t), "s": varlen.Level(s)}
+            a, b = map(importlib.import_module(needs).from_numpy, (q, k)) if needs else (q, k)
+            return lambda: varlen.ops.einsum("btd,bsd->bts", a, b, lengths=lengths)
+
+        @case.contender("NumPy, a sequence at a time")
+        def _() -> Any:
+            return products
+
+        case.within(f"<= {limit:g} us", limit)
+
+
+_call("arrays", 10.0)
+_call("tensors", 20.0, "torch")
