@@ -6,7 +6,6 @@ import pickle
 
 import numpy as np
 import pytest
-import torch
 import varlen as vl
 from varlen import io
 from varlen.dims import (
@@ -28,6 +27,7 @@ SPECS = {
     "classes": {"dims": [batch_dim, TARGET], "sparse_dim": WORDS, "available_for_inference": False},
     "weight": {"dims": [batch_dim], "dtype": "float64", "default": 1.0},
 }
+KINDS = [np.asarray, lambda array: pytest.importorskip("torch").as_tensor(array)]
 SAMPLES = [
     {"data": [[0, 1], [2, 3]], "mask": [True, False], "classes": [3, 0, 1]},
     {"data": np.zeros((0, 2)), "mask": np.zeros(0, bool), "classes": [], "weight": 0.5},
@@ -61,7 +61,7 @@ def test_dims_of_several_keys_are_bound_once():
     assert batch_of(SAMPLES[:1])["data"].lengths(TIME).tolist() == [2]
 
 
-@pytest.mark.parametrize("kind", [np.asarray, torch.as_tensor])
+@pytest.mark.parametrize("kind", KINDS, ids=["arrays", "tensors"])
 def test_batch_of_arrays_and_tensors_is_that_of_lists(kind):
     wanted = batch_of()
     samples = [{key: kind(np.array(value)) for key, value in sample.items()} for sample in SAMPLES]
@@ -94,7 +94,7 @@ def test_batch_of_no_samples_has_no_rows():
     assert batch["data"].dims[2] == FEATURE
 
 
-@pytest.mark.parametrize("kind", [np.asarray, torch.as_tensor])
+@pytest.mark.parametrize("kind", KINDS, ids=["arrays", "tensors"])
 def test_batch_of_rectangles_has_two_ragged_dims(kind):
     spec = DataSpec([batch_dim, TIME, TARGET, FEATURE])
     shapes = [(2, 1), (0, 3), (1, 2)]
@@ -110,6 +110,7 @@ def test_batch_of_rectangles_has_two_ragged_dims(kind):
 
 
 def test_default_stands_beside_arrays():
+    torch = pytest.importorskip("torch")
     schema = Schema({"x": DataSpec([batch_dim, TIME, FEATURE], default=[])})
     assert schema.collate([{}, {"x": torch.ones(1, 2)}])["x"].to_list() == [[], [[1, 1]]]
     assert schema.collate([{}, {"x": np.ones((1, 2))}])["x"].to_list() == [[], [[1, 1]]]
@@ -228,6 +229,7 @@ def test_data_is_a_joint_dict_again():
 
 
 def test_joint_dict_of_tensors_is_data():
+    torch = pytest.importorskip("torch")
     arrays = {"x": vl.Ragged(torch.arange(3), [2, 1]), "id": torch.tensor([7, 8])}
     batch = DataDict.from_joint(arrays)
     assert batch["x"].to_list() == [[0, 1], [2]]
@@ -267,6 +269,7 @@ def assert_same(one, other):
 
 
 def test_file_gives_back_data_dims_and_facts(tmp_path):
+    torch = pytest.importorskip("torch")
     batch = batch_of()
     longer = batch["data"].axis(TIME) + 1
     batch |= {"next": vl.Data(np.arange(6.0), [batch_dim, longer])}
@@ -291,6 +294,7 @@ def test_file_is_read_by_others(tmp_path):
 
 
 def test_file_keeps_dtypes_that_numpy_lacks_and_times(tmp_path):
+    torch = pytest.importorskip("torch")
     two = vl.Dim("two", 2)
     batch = DataDict(
         {
@@ -362,6 +366,7 @@ def test_pickled_data_are_the_same(again):
 
 
 def test_batch_in_tensors_and_back():
+    torch = pytest.importorskip("torch")
     batch = batch_of()
     there = batch.torch()
     assert isinstance(there["data"].values, torch.Tensor)
@@ -375,6 +380,7 @@ def test_batch_in_tensors_and_back():
 
 @pytest.mark.parametrize("dtype", ["float32", np.int64, np.dtype("bool")])
 def test_values_are_cast_to_dtypes_by_their_name_in_both_libraries(dtype):
+    pytest.importorskip("torch")
     x = vl.Data(np.array([0.0, 1.5, -2.5]), [batch_dim, TIME.bind([2, 1])])
     wanted = x.values.astype(dtype)
     assert x.cast(dtype).values.dtype == wanted.dtype

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import torch
 from varlen import Data, Dim, dims
 from varlen.dims import AmbiguousAxisError, LengthMismatchError, OutShapeError, batch_dim
 
@@ -269,6 +268,7 @@ OPS = {
 
 
 def like(data, x):
+    pytest.importorskip("torch")
     return data if isinstance(x.values, np.ndarray) else data.torch()
 
 
@@ -330,12 +330,14 @@ def test_features_of_no_size_move(name):
 
 @pytest.mark.parametrize("name", OPS)
 def test_tensors_move_as_arrays_do(name):
+    pytest.importorskip("torch")
     x, dim = padded([4, 1, 6, 0, 3])
     np.testing.assert_allclose(OPS[name](x.torch(), dim).values.numpy(), OPS[name](x, dim).values, rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", OPS)
 def test_gradients_go_through_moves(name):
+    torch = pytest.importorskip("torch")
     x, dim = padded([4, 1, 0, 3])
     rows = torch.from_numpy(x.values).requires_grad_()
     assert torch.autograd.gradcheck(lambda values: OPS[name](Data(values, x.dims), dim).values, rows)
@@ -347,6 +349,7 @@ def test_gradients_go_through_moves(name):
 @pytest.mark.parametrize("stride", [1, 2, 3])
 @pytest.mark.parametrize("size", [1, 2, 3, 5])
 def test_transposed_convolutions_are_those_of_torch(size, stride):
+    torch = pytest.importorskip("torch")
     x, dim = padded([4, 1, 6, 3])
     weights = np.random.default_rng(1).random((2, 4, size))  # torch has (in, out, size)
     taps = Dim(size, name="taps")
@@ -364,6 +367,7 @@ def test_transposed_convolutions_are_those_of_torch(size, stride):
 
 @pytest.mark.parametrize("groups", [1, 2])
 def test_convolutions_are_those_of_torch(groups):
+    torch = pytest.importorskip("torch")
     channels, few = Dim(4, name="in"), Dim(6, name="out")
     rng = np.random.default_rng(2)
     x = Data(rng.random((5, 4)), [batch, time, channels])
@@ -409,6 +413,7 @@ def test_convolutions_name_what_does_not_fit():
 
 
 def test_pools_of_several_dims_are_those_of_boxes():
+    torch = pytest.importorskip("torch")
     x = Data(np.arange(24.0).reshape(2, 3, 4), [Dim(2, name="b"), Dim(3, name="h"), Dim(4, name="w")])
     found = dims.pool(x, "mean", ["h", "w"], [3, 2], 1)
     expected = torch.nn.functional.avg_pool2d(torch.from_numpy(x.values)[:, None], (3, 2), 1)[:, 0]

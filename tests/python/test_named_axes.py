@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import torch
 import varlen as vl
 from varlen import dims
 from varlen.dims import FeatureDim, SpatialDim, batch_dim
@@ -189,6 +188,7 @@ def test_reduce_takes_a_mode_and_an_axis(energy):
 
 
 def test_dot_goes_over_any_dims(x, energy):
+    torch = pytest.importorskip("torch")
     keys = vl.Data(torch.ones(5, 4, dtype=torch.float64), [batch_dim, SOURCE, FEATURE])
     scores = dims.dot(x.torch(), keys, FEATURE)
     assert scores.dims_set == {batch_dim, TIME, SOURCE}

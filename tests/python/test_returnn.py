@@ -5,7 +5,6 @@ import pickle
 
 import numpy as np
 import pytest
-import torch
 import varlen as vl
 import varlen.returnn.frontend as rf
 from varlen.dims import DataDict, DataSpec, LengthMismatchError, Schema
@@ -27,6 +26,7 @@ BLOCK[1] = BLOCK[2, 2] = np.nan
 
 @pytest.fixture(params=["numpy", "torch"])
 def x(request):
+    torch = pytest.importorskip("torch")
     block = BLOCK if request.param == "numpy" else torch.from_numpy(BLOCK)
     return Tensor("x", dims=[batch_dim, TIME, FEATURE], dtype="float64", raw_tensor=block)
 
@@ -125,6 +125,7 @@ def test_operands_without_a_common_dim_ask_for_it():
 
 
 def test_attention_over_two_dynamic_dims(x):
+    pytest.importorskip("torch")
     source = SpatialDim("source", [2, 1, 3])
     y = rf.convert_to_tensor(np.ones((3, 3, 4)), dims=[batch_dim, source, FEATURE])
     y = y if isinstance(x.values, np.ndarray) else y.torch()
@@ -139,6 +140,7 @@ def test_attention_over_two_dynamic_dims(x):
 
 
 def test_dims_are_added(x):
+    pytest.importorskip("torch")
     head = Dim(2, name="head")
     assert rf.expand_dim(x, head).dims_set == {*x.dims, head}
     assert rf.expand_dims(x, [head, Dim(3, name="more")]).ndim == 5
@@ -153,6 +155,7 @@ def test_rectangle_of_other_lengths_is_refused():
 
 
 def test_tensors_of_the_other_library_come_and_go():
+    torch = pytest.importorskip("torch")
     theirs = pytest.importorskip("returnn.tensor")
     lengths = theirs.Tensor(
         "t", dims=[theirs.batch_dim], dtype="int32", raw_tensor=torch.tensor([2, 1], dtype=torch.int32)
@@ -250,6 +253,8 @@ def test_losses_and_values_are_those_of_dims(x):
 
 
 def test_dropout_drops_under_the_train_flag_alone(x):
+    torch = pytest.importorskip("torch")
+
     def has_dropped(**options):
         return (np.asarray(rf.dropout(x, 0.99, **options).values) == 0).sum() > 5
 
@@ -271,6 +276,7 @@ def test_dropout_drops_under_the_train_flag_alone(x):
 
 
 def test_dtypes_are_float32_and_int32_by_default():
+    torch = pytest.importorskip("torch")
     assert rf.zeros([FEATURE]).dtype == rf.ones([FEATURE]).dtype == np.float32
     assert rf.zeros([FEATURE], dtype="int64").dtype == rf.ones([FEATURE], dtype="int64").dtype == np.int64
     wanted = [

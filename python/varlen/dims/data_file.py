@@ -142,6 +142,8 @@ def _of_bits(bits: np.ndarray[Any, Any], name: str) -> Any:
     """Times, and tensors of dtypes that NumPy lacks."""
     if name.startswith(("datetime64", "timedelta64")):
         return bits.view(name)
+    if not name.startswith(("bfloat16", "complex32", "float4_", "float8_")):
+        raise ValueError(f"no dtype is called {name!r}")
     import torch
 
     dtype = getattr(torch, name, None)
