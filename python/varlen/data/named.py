@@ -10,8 +10,8 @@ from varlen import _core
 from varlen.arguments import as_dtype
 from varlen.backends.values import memory_of
 from varlen.dims import Data, DataDict, DataSpec, Dim, Schema, batch_dim
-from varlen.dims.joint_data import columns_as_data, level_dims, spec_of_column
 from varlen.dims.make import check_dims
+from varlen.dims.records.joint_data import columns_as_data, level_dims, spec_of_column
 
 if TYPE_CHECKING:
     from varlen.data.memory import ColumnLike

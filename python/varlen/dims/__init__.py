@@ -11,14 +11,14 @@ True
 
 from varlen._core import Dim
 from varlen.dims.beam import Beam
-from varlen.dims.combine import combine, expand_dim, where
-from varlen.dims.concat import concat, split, stack
 from varlen.dims.constructors import FeatureDim, SpatialDim, batch_dim
-from varlen.dims.conv import conv1d, conv_out_dim, transposed_conv1d
 from varlen.dims.data import Data
-from varlen.dims.data_dict import DataDict
-from varlen.dims.dot import dot
-from varlen.dims.elementwise import (
+from varlen.dims.errors import AmbiguousAxisError, LengthMismatchError, OutShapeError
+from varlen.dims.ops.combine import combine, expand_dim, where
+from varlen.dims.ops.concat import concat, split, stack
+from varlen.dims.ops.conv import conv1d, conv_out_dim, transposed_conv1d
+from varlen.dims.ops.dot import dot
+from varlen.dims.ops.elementwise import (
     abs,
     ceil,
     clip_by_value,
@@ -46,10 +46,9 @@ from varlen.dims.elementwise import (
     tan,
     tanh,
 )
-from varlen.dims.errors import AmbiguousAxisError, LengthMismatchError, OutShapeError
-from varlen.dims.gather import gather
-from varlen.dims.loss import cross_entropy, ctc_loss, edit_distance
-from varlen.dims.make_values import (
+from varlen.dims.ops.gather import gather
+from varlen.dims.ops.loss import cross_entropy, ctc_loss, edit_distance
+from varlen.dims.ops.make_values import (
     arange,
     full,
     last_frame_position_of_dim,
@@ -59,25 +58,26 @@ from varlen.dims.make_values import (
     range_over_dim,
     zeros,
 )
-from varlen.dims.merge import flatten, merge_dims, split_dims, squeeze, unflatten
-from varlen.dims.norm import Moments, batch_norm, layer_norm, moments
+from varlen.dims.ops.merge import flatten, merge_dims, split_dims, squeeze, unflatten
+from varlen.dims.ops.norm import Moments, batch_norm, layer_norm, moments
+from varlen.dims.ops.pad import pad
+from varlen.dims.ops.random import dropout, random
+from varlen.dims.ops.reduce import reduce
+from varlen.dims.ops.repeat import repeat
+from varlen.dims.ops.scan import cummax, cummin, cumprod, cumsum
+from varlen.dims.ops.scatter import scatter
+from varlen.dims.ops.select import masked_scatter, masked_select
+from varlen.dims.ops.shift import reverse, shift
+from varlen.dims.ops.slice import slice
+from varlen.dims.ops.softmax import log_softmax, softmax
+from varlen.dims.ops.sort import argsort, search_sorted, sort, top_k, unique
+from varlen.dims.ops.window import pool, window
 from varlen.dims.out_shape import ImplicitDim, ImplicitDynSizeDim, ImplicitSparseDim, OptionalDim
-from varlen.dims.pad import pad
-from varlen.dims.random import dropout, random
-from varlen.dims.reduce import reduce
-from varlen.dims.repeat import repeat
-from varlen.dims.scan import cummax, cummin, cumprod, cumsum
-from varlen.dims.scatter import scatter
-from varlen.dims.schema import Schema
-from varlen.dims.select import masked_scatter, masked_select
-from varlen.dims.shift import reverse, shift
-from varlen.dims.slice import slice
-from varlen.dims.softmax import log_softmax, softmax
-from varlen.dims.sort import argsort, search_sorted, sort, top_k, unique
-from varlen.dims.spec import DataSpec
+from varlen.dims.records.data_dict import DataDict
+from varlen.dims.records.schema import Schema
+from varlen.dims.records.spec import DataSpec
 from varlen.dims.table import read_dims, write_dims
 from varlen.dims.vocabulary import Vocabulary
-from varlen.dims.window import pool, window
 
 __all__ = [
     "AmbiguousAxisError",

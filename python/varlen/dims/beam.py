@@ -11,10 +11,10 @@ from varlen._core import Dim, Shape
 from varlen.backends import backend_of
 from varlen.dims.axes import describe
 from varlen.dims.base import Facts, made
-from varlen.dims.gather import gather
 from varlen.dims.make import check_dims
+from varlen.dims.ops.gather import gather
+from varlen.dims.ops.sort import top_k
 from varlen.dims.place import moved
-from varlen.dims.sort import top_k
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis

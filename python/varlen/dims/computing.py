@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from varlen.dims.reduce import DEFAULT, reduce
+from varlen.dims.ops.reduce import DEFAULT, reduce
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis

@@ -12,10 +12,11 @@ from varlen._core import Dim
 from varlen.backends import backend_of
 from varlen.backends.values import ArrayT
 from varlen.dims import axes as _axes
-from varlen.dims import export, joint_data, make, named_arrays, out_shape, show
+from varlen.dims import export, make, named_arrays, out_shape, show
 from varlen.dims.base import NO_FACTS, DataBase, Facts, given_by_operations, positions_or_none
-from varlen.dims.combine import compatible_to, operands
 from varlen.dims.computing import Computing
+from varlen.dims.ops.combine import compatible_to, operands
+from varlen.dims.records import joint_data
 
 if TYPE_CHECKING:
     import xarray

@@ -12,8 +12,7 @@ from varlen.dims.axes import describe, place, places, quoted
 from varlen.dims.base import made
 from varlen.dims.errors import LengthMismatchError
 from varlen.dims.make import bind_by_others, check_dims
-from varlen.dims.out_shape import checked
-from varlen.dims.picked import (
+from varlen.dims.ops.picked import (
     along_dim,
     bound_to,
     dims_over,
@@ -24,7 +23,8 @@ from varlen.dims.picked import (
     relabeled,
     said,
 )
-from varlen.dims.reduce import grouped
+from varlen.dims.ops.reduce import grouped
+from varlen.dims.out_shape import checked
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis

@@ -9,14 +9,14 @@ import numpy as np
 
 from varlen._core import Dim, Level, Shape
 from varlen.backends import backend_of
-from varlen.dims.amounts import as_amount, check_lengths, named, together
 from varlen.dims.axes import describe, place, quoted
 from varlen.dims.base import NO_FACTS, is_data, made
-from varlen.dims.combine import agreed, expand_dim, of_one_kind
 from varlen.dims.errors import LengthMismatchError
+from varlen.dims.ops.amounts import as_amount, check_lengths, named, together
+from varlen.dims.ops.combine import agreed, expand_dim, of_one_kind
+from varlen.dims.ops.slice import cut
 from varlen.dims.out_shape import checked
 from varlen.dims.place import lengths_of, moved, order_of, rows_of, with_dims
-from varlen.dims.slice import cut
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis

@@ -11,11 +11,11 @@ from varlen._core import Dim
 from varlen.backends import backend_of
 from varlen.dims.axes import places, quoted
 from varlen.dims.base import is_data, made
-from varlen.dims.combine import combine, where
-from varlen.dims.elementwise import rsqrt
+from varlen.dims.ops.combine import combine, where
+from varlen.dims.ops.elementwise import rsqrt
+from varlen.dims.ops.reduce import grouped, order_left
+from varlen.dims.ops.softmax import ungrouped
 from varlen.dims.out_shape import checked
-from varlen.dims.reduce import grouped, order_left
-from varlen.dims.softmax import ungrouped
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
@@ -180,7 +180,7 @@ class Moments(NamedTuple):
         >>> vl.dims.Moments.initial(vl.Dim("feature", 2)).mean.values
         array([0., 0.])
         """
-        from varlen.dims.make_values import zeros
+        from varlen.dims.ops.make_values import zeros
 
         dims = [in_dim] if isinstance(in_dim, Dim) else in_dim
         mean = zeros(dims, like=like)

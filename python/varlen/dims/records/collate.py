@@ -15,7 +15,7 @@ from varlen.dims.place import order_of
 
 if TYPE_CHECKING:
     from varlen.dims.data import Data
-    from varlen.dims.spec import DataSpec
+    from varlen.dims.records.spec import DataSpec
 
 
 def collate(specs: Mapping[str, DataSpec], samples: Sequence[Mapping[str, Any]]) -> dict[str, Data[Any]]:

@@ -12,11 +12,11 @@ from varlen.arguments import as_int, one_of
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, place, places
 from varlen.dims.base import is_data, made
+from varlen.dims.ops.picked import along_dim, bound_to, dims_over, lines, repeated, with_facts
+from varlen.dims.ops.reduce import grouped
+from varlen.dims.ops.softmax import ungrouped
 from varlen.dims.out_shape import checked
-from varlen.dims.picked import along_dim, bound_to, dims_over, lines, repeated, with_facts
 from varlen.dims.place import moved, order_of, spread
-from varlen.dims.reduce import grouped
-from varlen.dims.softmax import ungrouped
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis

@@ -10,9 +10,9 @@ from varlen._core import Dim, Level, Shape
 from varlen.arguments import LARGEST, as_int
 from varlen.dims.axes import describe, place
 from varlen.dims.base import is_data
-from varlen.dims.gather import integers
+from varlen.dims.ops.gather import integers
+from varlen.dims.ops.picked import along_dim, bound_to, dims_over, picked, said
 from varlen.dims.out_shape import checked
-from varlen.dims.picked import along_dim, bound_to, dims_over, picked, said
 from varlen.dims.place import spread
 
 if TYPE_CHECKING:

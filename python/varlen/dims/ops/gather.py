@@ -10,8 +10,8 @@ from varlen._core import Dim, Shape
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, place
 from varlen.dims.base import is_data
+from varlen.dims.ops.picked import lengths_over, picked, said
 from varlen.dims.out_shape import checked
-from varlen.dims.picked import lengths_over, picked, said
 from varlen.dims.place import spread
 
 if TYPE_CHECKING:

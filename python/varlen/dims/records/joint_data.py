@@ -13,7 +13,7 @@ from varlen.dims.axes import describe
 from varlen.dims.constructors import batch_dim
 from varlen.dims.make import check_dims, from_levels
 from varlen.dims.place import in_order
-from varlen.dims.spec import DataSpec
+from varlen.dims.records.spec import DataSpec
 
 if TYPE_CHECKING:
     from varlen.dims.data import Data

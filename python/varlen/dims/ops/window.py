@@ -10,12 +10,12 @@ import numpy as np
 from varlen._core import Dim, Level
 from varlen.arguments import as_int
 from varlen.backends import backend_of
-from varlen.dims.amounts import check_lengths, named
 from varlen.dims.axes import place, places
+from varlen.dims.ops.amounts import check_lengths, named
+from varlen.dims.ops.pad import filled
+from varlen.dims.ops.reduce import reduce
 from varlen.dims.out_shape import checked
-from varlen.dims.pad import filled
 from varlen.dims.place import along, has_inner, lengths_of, positions_taken, rows_of, with_dims
-from varlen.dims.reduce import reduce
 from varlen.levels import equal_lengths
 
 if TYPE_CHECKING:

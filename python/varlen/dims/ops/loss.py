@@ -13,13 +13,13 @@ from varlen.backends import backend_of
 from varlen.backends.values import device_of
 from varlen.dims.axes import describe, place
 from varlen.dims.base import made
-from varlen.dims.combine import combine, expand_dim, lined_up, where
-from varlen.dims.dot import dot
-from varlen.dims.elementwise import log
+from varlen.dims.ops.combine import combine, expand_dim, lined_up, where
+from varlen.dims.ops.dot import dot
+from varlen.dims.ops.elementwise import log
+from varlen.dims.ops.reduce import reduce
+from varlen.dims.ops.softmax import log_softmax
 from varlen.dims.out_shape import checked
 from varlen.dims.place import moved, order_of
-from varlen.dims.reduce import reduce
-from varlen.dims.softmax import log_softmax
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis

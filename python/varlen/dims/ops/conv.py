@@ -9,12 +9,12 @@ import numpy as np
 from varlen._core import Dim, Level, Shape
 from varlen.arguments import as_int
 from varlen.backends import backend_of
-from varlen.dims.amounts import check_lengths, named
 from varlen.dims.axes import describe, place
 from varlen.dims.base import NO_FACTS, is_data, made
+from varlen.dims.ops.amounts import check_lengths, named
+from varlen.dims.ops.window import Windows
 from varlen.dims.out_shape import checked
 from varlen.dims.place import aligned, along, lengths_of, moved, order_of, rows_of
-from varlen.dims.window import Windows
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis

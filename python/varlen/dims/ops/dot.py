@@ -14,10 +14,10 @@ from varlen._core import Dim, Level, Shape
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, place
 from varlen.dims.base import NO_FACTS, is_data, made
-from varlen.dims.combine import agreed, combine
+from varlen.dims.ops.combine import agreed, combine
+from varlen.dims.ops.reduce import reduce as reduce_dims
 from varlen.dims.out_shape import checked
 from varlen.dims.place import order_of
-from varlen.dims.reduce import reduce as reduce_dims
 from varlen.ops.contraction import Step, contract, steps_of
 
 if TYPE_CHECKING:

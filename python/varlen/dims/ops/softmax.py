@@ -9,8 +9,8 @@ import numpy as np
 
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, places
+from varlen.dims.ops.reduce import grouped
 from varlen.dims.out_shape import checked
-from varlen.dims.reduce import grouped
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis

@@ -9,7 +9,10 @@ import numpy as np
 
 from varlen._core import Dim, Level
 from varlen.backends import backend_of
-from varlen.dims.amounts import (
+from varlen.dims.axes import place
+from varlen.dims.base import is_data, made
+from varlen.dims.errors import LengthMismatchError
+from varlen.dims.ops.amounts import (
     as_amount,
     brought_before,
     check_lengths,
@@ -18,17 +21,14 @@ from varlen.dims.amounts import (
     spread,
     together,
 )
-from varlen.dims.axes import place
-from varlen.dims.base import is_data, made
-from varlen.dims.errors import LengthMismatchError
 from varlen.dims.out_shape import checked
 from varlen.dims.place import has_inner, lengths_of, positions_taken, rows_of, with_dims
 from varlen.levels import equal_lengths
 
 if TYPE_CHECKING:
-    from varlen.dims.amounts import Amount
     from varlen.dims.axes import Axis
     from varlen.dims.data import Data
+    from varlen.dims.ops.amounts import Amount
     from varlen.dims.out_shape import OutShape
 
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from varlen.backends import backend_of
 from varlen.dims.axes import place
+from varlen.dims.ops.reduce import grouped
+from varlen.dims.ops.softmax import ungrouped
 from varlen.dims.out_shape import checked
-from varlen.dims.reduce import grouped
-from varlen.dims.softmax import ungrouped
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis

@@ -11,9 +11,9 @@ from varlen._core import Dim, Shape
 from varlen.backends import backend_of
 from varlen.dims.axes import places
 from varlen.dims.base import Facts, made
-from varlen.dims.combine import where
 from varlen.dims.make import check_facts
-from varlen.dims.make_values import shape_of
+from varlen.dims.ops.combine import where
+from varlen.dims.ops.make_values import shape_of
 from varlen.dims.out_shape import checked
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ from varlen._core import Dim, Level, Shape
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, places
 from varlen.dims.base import made
-from varlen.dims.gather import integers
 from varlen.dims.make import check_dims
+from varlen.dims.ops.gather import integers
+from varlen.dims.ops.picked import along_dim, repeated, said, with_facts
+from varlen.dims.ops.reduce import EMPTY, EXTREMES
 from varlen.dims.out_shape import checked
-from varlen.dims.picked import along_dim, repeated, said, with_facts
 from varlen.dims.place import order_of, rows_of, spread
-from varlen.dims.reduce import EMPTY, EXTREMES
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from varlen._core import Dim, Joint
 from varlen.arguments import as_mapping
 from varlen.backends.values import device_of, is_tensor
-from varlen.dims import data_file, joint_data
 from varlen.dims.axes import describe
 from varlen.dims.data import Data
 from varlen.dims.errors import LengthMismatchError
+from varlen.dims.records import data_file, joint_data
 from varlen.levels import describe_difference
 from varlen.types.placed import Placed
 

@@ -9,19 +9,19 @@ import numpy as np
 
 from varlen._core import Dim, Level, Shape
 from varlen.backends import backend_of
-from varlen.dims.amounts import as_amount, brought_before, check_lengths, dim_of, named, spread
 from varlen.dims.axes import places
 from varlen.dims.base import is_data
-from varlen.dims.combine import with_dims_of
+from varlen.dims.ops.amounts import as_amount, brought_before, check_lengths, dim_of, named, spread
+from varlen.dims.ops.combine import with_dims_of
 from varlen.dims.out_shape import checked
 from varlen.dims.place import along, has_inner, lengths_of, positions_taken, rows_of, with_dims
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from varlen.dims.amounts import Amount
     from varlen.dims.axes import Axis
     from varlen.dims.data import Data
+    from varlen.dims.ops.amounts import Amount
     from varlen.dims.out_shape import OutShape
 
 _MODES = ("constant", "reflect", "replicate")

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from varlen._core import Dim
 from varlen.arguments import as_mapping
-from varlen.dims.collate import collate
-from varlen.dims.data_dict import DataDict, all_dims
-from varlen.dims.spec import WORDS, DataSpec, dtype_name, spec_of
+from varlen.dims.records.collate import collate
+from varlen.dims.records.data_dict import DataDict, all_dims
+from varlen.dims.records.spec import WORDS, DataSpec, dtype_name, spec_of
 
 if TYPE_CHECKING:
     from varlen.dims.data import Data

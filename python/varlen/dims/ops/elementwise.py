@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from varlen.backends import backend_of
 from varlen.dims.base import NO_FACTS, is_data, made
-from varlen.dims.combine import combine
+from varlen.dims.ops.combine import combine
 from varlen.dims.out_shape import checked
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from varlen._core import Dim, Level, Shape
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, places, quoted
 from varlen.dims.base import is_data
-from varlen.dims.combine import where
 from varlen.dims.errors import AmbiguousAxisError, LengthMismatchError
+from varlen.dims.ops.combine import where
+from varlen.dims.ops.picked import along_dim, bound_to, dims_over, lengths_over, lines, picked, said
 from varlen.dims.out_shape import checked
-from varlen.dims.picked import along_dim, bound_to, dims_over, lengths_over, lines, picked, said
 from varlen.dims.place import spread
 
 if TYPE_CHECKING:

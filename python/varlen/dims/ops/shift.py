@@ -8,16 +8,16 @@ import numpy as np
 
 from varlen._core import Shape
 from varlen.backends import arrays, backend_of
-from varlen.dims.amounts import as_amount, brought_before, spread
 from varlen.dims.axes import place
-from varlen.dims.combine import with_dims_of
+from varlen.dims.ops.amounts import as_amount, brought_before, spread
+from varlen.dims.ops.combine import with_dims_of
 from varlen.dims.out_shape import checked
 from varlen.dims.place import along, has_inner, positions_taken, rows_of, with_dims
 
 if TYPE_CHECKING:
-    from varlen.dims.amounts import Amount
     from varlen.dims.axes import Axis
     from varlen.dims.data import Data
+    from varlen.dims.ops.amounts import Amount
     from varlen.dims.out_shape import OutShape
 
 

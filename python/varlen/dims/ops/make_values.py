@@ -11,8 +11,8 @@ from varlen._core import Dim, Shape
 from varlen.backends import backend_of
 from varlen.dims.axes import describe
 from varlen.dims.base import Facts, made
-from varlen.dims.combine import combine
 from varlen.dims.make import bind_by_others, check_dims, check_facts
+from varlen.dims.ops.combine import combine
 from varlen.dims.out_shape import checked
 from varlen.dims.place import coordinates, order_of
 
