@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from varlen.dims.data import Data
     from varlen.dims.out_shape import OutShape
 
-DEFAULT = object()  # what stands for an `empty` that was not given
+DEFAULT: Any = object()  # what stands for an `empty` that was not given
 # What comes of no positions.
 EMPTY = {
     "logmeanexp": np.nan,
