@@ -42,6 +42,7 @@ CHAPTERS = {
     "joint": "concat stack",
     "Thinc": "thinc transforms",
     "tensors": "tensor",
+    "packing": "bins",
     "calls": "offsets boundary threads import",
 }
 PEERS = ["nested_ragged_tensors", "torch", "awkward", "pyarrow", "polars", "safetensors"]

@@ -23,6 +23,7 @@ NOUNS = (
     "route",
     "scatter",
     "span",
+    "bins",
     "softmax",
     "losses",
     "sort",

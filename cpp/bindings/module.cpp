@@ -34,6 +34,7 @@ PYBIND11_MODULE(_core, m) {
     }
   });
   bind_batch(m);
+  bind_bins(m);
   bind_cast(m);
   bind_concat(m);
   bind_ctc(m);

@@ -6,6 +6,7 @@
 namespace varlen::bindings {
 
 void bind_batch(pybind11::module_& m);
+void bind_bins(pybind11::module_& m);
 void bind_cast(pybind11::module_& m);
 void bind_concat(pybind11::module_& m);
 void bind_ctc(pybind11::module_& m);

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from varlen import _core
-from varlen.data import Dataset, LengthBuckets, TokenBudget
+from varlen.data import BinPacking, Dataset, LengthBuckets, TokenBudget
 from varlen.testing import oracle
 
 LENGTHS = st.lists(st.integers(0, 20), max_size=40)
@@ -73,7 +73,12 @@ def test_token_budget_of_rows_that_are_too_long():
 
 
 @pytest.mark.parametrize(
-    "make", [lambda n, **k: LengthBuckets(n, 3, **k), lambda n, **k: TokenBudget(n, 40, **k)]
+    "make",
+    [
+        lambda n, **k: LengthBuckets(n, 3, **k),
+        lambda n, **k: TokenBudget(n, 40, **k),
+        lambda n, **k: BinPacking(n, 40, **k),
+    ],
 )
 def test_samplers_share_among_replicas(make):
     lengths = np.random.default_rng(1).integers(0, 20, 53)

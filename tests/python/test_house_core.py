@@ -23,6 +23,7 @@ from house import (
 # The nouns, and the rooms that each is in. What is not listed is a tool of its room.
 ROOMS = {
     "batch": "include cpu bindings cpp-tests",
+    "bins": "bindings tests cpp-tests",
     "cast": "include cpu bindings tests",
     "checked": "include",
     "concat": "include cpu bindings tests cpp-tests",

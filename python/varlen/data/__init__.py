@@ -1,6 +1,7 @@
 """Datasets, batches, collate functions, samplers, prefetching."""
 
 from varlen.data.batch import Batch
+from varlen.data.bin_packing import BinPacking
 from varlen.data.buffers import Buffers
 from varlen.data.collator import Collator, StagedCollator
 from varlen.data.dataset import Dataset
@@ -15,6 +16,7 @@ from varlen.data.staged import StagedBatch
 
 __all__ = [
     "Batch",
+    "BinPacking",
     "Buffers",
     "Collate",
     "Collator",

@@ -674,6 +674,47 @@ def budget(lengths: Sequence[int], max_tokens: int, max_count: int, padded: bool
     return ends + [len(lengths)] * bool(lengths)
 
 
+def bins(lengths: Sequence[int], size: int, window: int, best: bool) -> list[list[int]]:
+    """Sequences put whole into bins of one size, the longest of each window first.
+
+    Parameters
+    ----------
+    lengths
+        Those of the sequences, at most `size`.
+    size
+        What the lengths of a bin add up to at most.
+    window
+        How many sequences are put by themselves.
+    best
+        Into the bin that it leaves the least room in (of several, the one that was filled last), else into
+        the first with room.
+
+    Returns
+    -------
+    For each bin, its sequences as they were put.
+
+    Examples
+    --------
+    >>> bins([2, 5, 3, 3], 8, 4, best=True), bins([2, 5, 3, 3], 8, 2, best=True)
+    ([[1, 2], [3, 0]], [[1, 0], [2, 3]])
+    """
+    done: list[list[int]] = []
+    for begin in range(0, len(lengths), window):
+        held: list[list[int]] = []
+        turns: list[int] = []  # which sequence each bin was filled with last
+        rows = sorted(range(len(lengths))[begin : begin + window], key=lambda row: -lengths[row])
+        for turn, row in enumerate(rows):
+            rooms = [size - sum(lengths[k] for k in some) for some in held]
+            fits = [(room, -turns[b], b) for b, room in enumerate(rooms) if room >= lengths[row]]
+            if not fits:
+                held, turns, fits = [*held, []], [*turns, turn], [(size, -turn, len(held))]
+            b = min(fits)[2] if best else fits[0][2]
+            held[b].append(row)
+            turns[b] = turn
+        done += held
+    return done
+
+
 def order(lengths: Sequence[int], ties: str = "reversed") -> list[int]:
     """The longest first: which sequence is in each column of a time-major block.
 
