@@ -48,7 +48,7 @@ def convert_to_tensor(
     --------
     >>> import varlen.returnn.frontend as rf
     >>> rf.convert_to_tensor([3, 1], dims=[vl.Dim("two", 2)])
-    Data([two(2)], int32)
+    Tensor([two(2)], int32)
     """
     if isinstance(value, Data):
         return as_tensor(value)
