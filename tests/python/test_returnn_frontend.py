@@ -1,5 +1,8 @@
 """Functions of RETURNN's frontend against NumPy on rectangles, whose padding is NaN."""
 
+import re
+
+import house
 import numpy as np
 import pytest
 import varlen as vl
@@ -506,3 +509,14 @@ def test_step_tells_its_number():
         rf.reset_run_ctx()
     assert rf.get_run_ctx_step() == 0
     assert isinstance(rf.range_over_dim(TIME), vl.Data)
+
+
+def test_page_says_what_is_there_and_what_is_not():
+    page = (house.ROOT / "docs/coming/returnn.md").read_text()
+    gone = page.split("## What is not there")[1]
+    for name in re.findall(r"`rf\.(\w+)", page):
+        assert name in rf.__all__, name
+    rows = [line.split("|")[1] for line in gone.splitlines() if line.startswith("| `")]
+    names = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
+    assert len(names) > 50
+    assert not set(names) & set(dir(rf))
