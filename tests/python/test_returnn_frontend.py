@@ -511,6 +511,29 @@ def test_step_tells_its_number():
     assert isinstance(rf.range_over_dim(TIME), vl.Data)
 
 
+def test_dims_that_are_not_there_are_named(x):
+    other, width = SpatialDim("other", [1, 2, 3]), Dim(2, name="width")
+    weights = rf.ones([width, FEATURE, out := Dim(1, name="out")])
+    options = {
+        "in_dim": FEATURE,
+        "out_dim": out,
+        "filter": weights,
+        "filter_size": [width],
+        "padding": "same",
+    }
+    for call in (
+        lambda: rf.window(x, spatial_dim=other, window_dim=width),
+        lambda: rf.max_pool1d(x, pool_size=2, in_spatial_dim=other),
+        lambda: rf.conv(x, in_spatial_dims=[other], **options),
+        lambda: rf.transposed_conv(x, in_spatial_dims=[other], **options),
+        lambda: rf.slice(x, axis=other, start=1),
+        lambda: rf.top_k_mask(x, axis=other, k=1),
+        lambda: rf.replace_dim(x, in_dim=other),
+    ):
+        with pytest.raises(IndexError, match="'other' is not among"):
+            call()
+
+
 def test_page_says_what_is_there_and_what_is_not():
     page = (house.ROOT / "docs/coming/returnn.md").read_text()
     gone = page.split("## What is not there")[1]

@@ -357,7 +357,7 @@ def slice(
     >>> rf.slice(x, axis=time, end=2)[0].to_list()
     [[3, 1], [1]]
     """
-    place = source.dims.index(axis)
+    place = source.dims.index(source.axis(axis))
     result = dims.slice(source, axis, start, end, 1 if step is None else step, size=size, out_dim=out_dim)
     return as_tensor(result), result.dims[place]
 

@@ -67,7 +67,7 @@ def window(
     """
     value = 0 if pad_value is None else number(pad_value, "pad_value")
     options: dict[str, Any] = {"stride": stride, "padding": padding, "value": value}
-    place = source.dims.index(spatial_dim)
+    place = source.dims.index(source.axis(spatial_dim))
     if padding == "same" and not (window_left is None and window_right is None):
         own = source.axis(spatial_dim)
         left, right = _sides(window_left, window_right, window_dim.max_size())
@@ -155,7 +155,7 @@ def pool(
     moving, out = _several(in_spatial_dims), _several(out_spatial_dims)
     if nd not in (None, len(moving)):
         raise ValueError(f"nd: {nd}, but there are {len(moving)} dims")
-    places = [source.dims.index(dim) for dim in moving]
+    places = [source.dims.index(source.axis(dim)) for dim in moving]
     options: dict[str, Any] = {"dilation": dilation_rate, "padding": padding}
     if out:
         options["out_dim"] = out
@@ -365,7 +365,7 @@ def conv(
     >>> y.to_list(), shorter == time - 1
     ([[[-2.0], [3.0]], []], True)
     """
-    place = source.dims.index(_one(in_spatial_dims, "in_spatial_dims"))
+    place = source.dims.index(source.axis(_one(in_spatial_dims, "in_spatial_dims")))
     _check_taps(filter, filter_size)
     result = _dims.conv1d(
         source,
@@ -435,7 +435,7 @@ def transposed_conv(
     >>> y.values.ravel(), longer == time * 2
     (array([ 1.,  1., 10., 10.,  5.,  5.]), True)
     """
-    place = source.dims.index(_one(in_spatial_dims, "in_spatial_dims"))
+    place = source.dims.index(source.axis(_one(in_spatial_dims, "in_spatial_dims")))
     _check_taps(filter, filter_size)
     if _one(output_padding, "output_padding"):
         raise ValueError(f"output_padding: expected None or 0, got {output_padding}")
