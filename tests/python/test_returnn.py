@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import varlen as vl
 import varlen.returnn.frontend as rf
-from varlen.dims import DataDict, DataSpec, LengthMismatchError, Schema
+from varlen.dims import DataDict, DataSpec, LengthMismatchError, OutShapeError, Schema
 from varlen.returnn import (
     Dim,
     FeatureDim,
@@ -18,6 +18,7 @@ from varlen.returnn import (
     from_returnn,
     to_returnn,
 )
+from varlen.returnn.tensor import as_tensor
 
 TIME, FEATURE = SpatialDim("time", [3, 0, 2]), FeatureDim("feature", 4)
 BLOCK = np.arange(36.0).reshape(3, 3, 4)
@@ -65,6 +66,49 @@ def test_operators_and_functions_give_tensors(x):
     assert x.copy_transpose([FEATURE, TIME, batch_dim]).dims == (FEATURE, TIME, batch_dim)
     bias = Tensor("b", [FEATURE], raw_tensor=np.zeros(4))
     assert bias.copy_compatible_to_dims([batch_dim, FEATURE]).dims == (FEATURE,)
+
+
+def test_tensor_says_its_class_and_has_the_members_of_the_other_library(x):
+    assert repr(x.numpy()) == "Tensor('x', [batch(3), time(0 to 3), feature(4)], float64)"
+    assert repr(x.numpy() + 1).startswith("Tensor([batch")
+    assert "Tensor" in x._repr_html_()
+    assert x.remaining_dims() == list(x.dims)
+    assert x.remaining_dims([batch_dim, FEATURE]) == [TIME]
+    assert x.remaining_dims(TIME) == [batch_dim, FEATURE]
+    with pytest.raises(IndexError, match="'other' is not among"):
+        x.remaining_dims(Dim(2, name="other"))
+    assert [x.have_batch_axis(), x.have_time_axis(), x.have_feature_axis()] == [True] * 3
+    assert [x.has_axis(FEATURE), x.has_axis("spatial"), x.has_axis("stag:tim"), x.has_axis("tim")] == [
+        True,
+        True,
+        True,
+        False,
+    ]
+    several = rf.expand_dim(x, Dim(2, name="head")).copy(feature_dim=None)
+    assert several.has_axis("F")
+    assert not rf.reduce_sum(x, axis=x.dims[:2]).has_axis("T")
+    assert x.get_batch_dim_tag() == batch_dim
+    assert x.get_time_dim_tag() == x.get_dim_tag_from_description("T") == TIME
+    assert x.num_elements() == 20
+    assert x.copy("y").name == "y"
+    assert isinstance(x.copy(), Tensor)
+    assert x.copy_template(dtype="float32").dtype == "float32"
+    assert x.copy_template("y").dims == x.dims
+    assert x.copy_masked(-1.0, dims=[TIME]) is x
+    assert as_tensor(x.padded()).copy_masked(-1.0).values.tolist()[1] == [[-1.0] * 4] * 3
+    assert x.copy_as_time_major().dims == (TIME, batch_dim, FEATURE)
+    assert x.copy_as_time_major().copy_as_batch_major().dims[0] == batch_dim
+    assert x.copy_transpose([FEATURE, TIME, batch_dim]).copy_with_feature_last().dims[2] == FEATURE
+
+
+def test_out_shape_is_verified_by_the_words_of_both(x):
+    target = rf.reduce_argmax(x, axis=FEATURE)
+    wanted = {batch_dim, TIME}
+    assert target.verify_out_shape(wanted, allow_missing_implicit_dims=True) is target
+    assert target.verify_out_shape(wanted) is target
+    for word in ("allow_missing_implicit", "allow_missing_implicit_dims"):
+        with pytest.raises(OutShapeError, match="feature"):
+            target.verify_out_shape(wanted, **{word: False})
 
 
 @pytest.mark.parametrize("mode", ["sum", "mean", "max", "min", "logsumexp", "logmeanexp", "argmax", "argmin"])

@@ -44,7 +44,7 @@ def text(data: Data[Any]) -> str:
         parts.append(f"device={device}")
     if getattr(data._values, "requires_grad", False):
         parts.append("requires_grad")
-    return f"Data({', '.join(parts)})"
+    return f"{type(data).__name__}({', '.join(parts)})"
 
 
 def html(data: Data[Any]) -> str:
@@ -55,7 +55,7 @@ def html(data: Data[Any]) -> str:
     >>> html(vl.Data(np.zeros(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])]))[:4]
     '<div'
     """
-    rows = [("Data", escape(text(data)))]
+    rows = [(type(data).__name__, escape(text(data)))]
     pictures = []
     for k, dim in enumerate(data._shape.dims):
         over = ", ".join(escape(x.name) for x in dim.over)

@@ -15,12 +15,19 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
 
+# RETURNN's default dtypes; its places are int32, ours int64.
+FLOAT, INT, PLACE = "float32", "int32", "int64"
+
+
 def convert_to_tensor(
     value: Any,
     *,
     dims: Sequence[Dim] = (),
     dtype: DTypeLike | None = None,
     sparse_dim: Dim | None = None,
+    feature_dim: Dim | None = None,
+    device: str | None = None,
+    keep_scalar_on_cpu: bool = False,
     name: str | None = None,
 ) -> Tensor:
     """A rectangle as a Tensor; a Tensor as itself.
@@ -36,6 +43,12 @@ def convert_to_tensor(
         float32, ints int32.
     sparse_dim
         The Dim that integers are positions of.
+    feature_dim
+        Which of the dims "F" stands for.
+    device
+        Where values lie: those of "cpu" in what they come in, others in a tensor.
+    keep_scalar_on_cpu
+        Whether a number without dims stays where it is.
     name
         What messages call it.
 
@@ -48,14 +61,15 @@ def convert_to_tensor(
     --------
     >>> import varlen.returnn.frontend as rf
     >>> rf.convert_to_tensor([3, 1], dims=[vl.Dim("two", 2)])
-    Data([two(2)], int32)
+    Tensor([two(2)], int32)
     """
     if isinstance(value, Data):
         return as_tensor(value)
     array = value if hasattr(value, "dtype") else np.asarray(value)
     dtype = default_dtype(value) if dtype is None else dtype
-    data = Data.from_padded(array, dims, name=name, dtype=dtype, sparse_dim=sparse_dim)
-    return as_tensor(data)
+    facts: dict[str, Any] = {"sparse_dim": sparse_dim, "feature_dim": feature_dim}
+    data = Data.from_padded(array, dims, name=name, dtype=dtype, **facts)
+    return on_device(data, None if keep_scalar_on_cpu and not data.ndim else device)
 
 
 def default_dtype(value: Any) -> Any:
@@ -69,7 +83,215 @@ def default_dtype(value: Any) -> Any:
     if hasattr(value, "dtype"):
         return value.dtype
     dtype = np.asarray(value).dtype
-    return {"f": "float32", "i": "int32"}.get(dtype.kind, dtype)
+    return {"f": FLOAT, "i": INT}.get(dtype.kind, dtype)
+
+
+def on_device(data: Data[Any], device: Any = None) -> Tensor:
+    """A Data as a Tensor on a device; arrays become tensors for any but the CPU.
+
+    Examples
+    --------
+    >>> on_device(Data(np.zeros(2), [Dim("two", 2)]), "cpu").device
+    'cpu'
+    """
+    if device is None:
+        return as_tensor(data)
+    if str(device) != "cpu" and isinstance(data.values, np.ndarray):
+        data = data.torch()
+    return as_tensor(data.to(device))
+
+
+def with_roles(data: Data[Any], sparse_dim: Dim | None = None, feature_dim: Dim | None = None) -> Tensor:
+    """A Data as a Tensor of which is said what is not None.
+
+    Examples
+    --------
+    >>> words = Dim("words", 9)
+    >>> with_roles(Data(np.array([3]), [Dim("one", 1)]), words).sparse_dim == words
+    True
+    """
+    roles: dict[str, Any] = {"sparse_dim": sparse_dim, "feature_dim": feature_dim}
+    said = {word: dim for word, dim in roles.items() if dim is not None}
+    return as_tensor(data.copy(**said) if said else data)
+
+
+def number(value: Any, argument: str) -> Any:
+    """A number, also of a Tensor without dims.
+
+    Raises
+    ------
+    ValueError
+        A Tensor with dims.
+
+    Examples
+    --------
+    >>> number(Data(np.asarray(0.5), []), "value")
+    0.5
+    """
+    if not isinstance(value, Data):
+        return value
+    if value.ndim:
+        raise ValueError(f"{argument}: expected a number, or a tensor without dims, got {value!r}")
+    return value.item()
+
+
+def copy(tensor: Data[Any]) -> Tensor:
+    """The same in memory of its own.
+
+    Parameters
+    ----------
+    tensor
+        Any values.
+
+    Returns
+    -------
+    Tensor
+        Over the same dims; autograd follows a tensor.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> x = vl.Data(np.zeros(2), [vl.Dim("two", 2)])
+    >>> rf.copy(x).values is x.values
+    False
+    """
+    packed = tensor.packed()
+    values: Any = packed.values
+    own = values.clone() if hasattr(values, "clone") else values.copy()
+    return as_tensor(packed._like(own))
+
+
+def set_sparse_dim(source: Data[Any], sparse_dim: Dim) -> Tensor:
+    """Integers as positions of a dim.
+
+    Parameters
+    ----------
+    source
+        Integers.
+    sparse_dim
+        The dim.
+
+    Returns
+    -------
+    Tensor
+        Of the same values, which are shared.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> x = vl.Data(np.array([2, 0]), [vl.Dim("two", 2)])
+    >>> rf.set_sparse_dim(x, vl.Dim("words", 3)).sparse_dim.name
+    'words'
+    """
+    return with_roles(source, sparse_dim)
+
+
+def replace_dim(source: Data[Any], *, in_dim: Dim, out_dim: Dim | None = None) -> tuple[Tensor, Dim]:
+    """The same values with another dim in the place of one.
+
+    Parameters
+    ----------
+    source
+        Any values.
+    in_dim
+        A dim that it has.
+    out_dim
+        One of the same lengths, or without; a new one by default.
+
+    Returns
+    -------
+    tuple of Tensor and Dim
+        The dim with its lengths.
+
+    Raises
+    ------
+    LengthMismatchError
+        The lengths differ, which RETURNN does not see.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> time = vl.Dim("time", lengths=[2, 1])
+    >>> x = vl.Data(np.array([3, 1, 4]), [vl.dims.batch_dim, time])
+    >>> rf.replace_dim(x, in_dim=time, out_dim=vl.Dim("heard"))[0]
+    Tensor([batch(2), heard(1 to 2)], int64)
+    """
+    new = in_dim.copy(name=f"new-{in_dim.name}", same_as_self=False) if out_dim is None else out_dim
+    result = source.replace_dim(in_dim, new)
+    return as_tensor(result), result.axis(new)
+
+
+def get_default_float_dtype() -> str:
+    """The dtype that floats of Python get.
+
+    Returns
+    -------
+    str
+        "float32", always.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> rf.get_default_float_dtype()
+    'float32'
+    """
+    return FLOAT
+
+
+def get_default_int_dtype() -> str:
+    """The dtype that ints of Python get.
+
+    Returns
+    -------
+    str
+        "int32", always.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> rf.get_default_int_dtype()
+    'int32'
+    """
+    return INT
+
+
+def get_default_array_index_dtype() -> str:
+    """The dtype of places.
+
+    Returns
+    -------
+    str
+        "int64", where RETURNN has int32.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> rf.get_default_array_index_dtype()
+    'int64'
+    """
+    return PLACE
+
+
+def is_float_dtype(dtype: str) -> bool:
+    """Whether a dtype is one of floats.
+
+    Parameters
+    ----------
+    dtype
+        Its name.
+
+    Returns
+    -------
+    bool
+        Also of bfloat16.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> rf.is_float_dtype("bfloat16"), rf.is_float_dtype("int8")
+    (True, False)
+    """
+    return dtype.startswith(("float", "bfloat"))
 
 
 def cast(tensor: Data[Any], dtype: DTypeLike) -> Tensor:
@@ -96,15 +318,15 @@ def cast(tensor: Data[Any], dtype: DTypeLike) -> Tensor:
     return as_tensor(tensor.cast(dtype))
 
 
-def copy_to_device(x: Data[Any], device: str) -> Tensor:
+def copy_to_device(x: Data[Any], device: str | None = None) -> Tensor:
     """The same with values on a device.
 
     Parameters
     ----------
     x
-        Of tensors; arrays are on the CPU alone.
+        Any values.
     device
-        "cpu", "cuda" and so on.
+        "cpu", "cuda" and so on; arrays become tensors for any but the CPU. By default they stay.
 
     Returns
     -------
@@ -117,7 +339,7 @@ def copy_to_device(x: Data[Any], device: str) -> Tensor:
     >>> rf.copy_to_device(vl.Data(np.array([3, 1]), [vl.Dim("two", 2)]), "cpu").device
     'cpu'
     """
-    return as_tensor(x.to(device))
+    return on_device(x, device)
 
 
 def expand_dim(source: Data[Any], dim: Dim) -> Tensor:

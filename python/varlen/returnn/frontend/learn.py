@@ -1,13 +1,17 @@
-"""Losses, noise and values of dims, as RETURNN's frontend names it."""
+"""Losses, norms and what training asks for, as RETURNN's frontend names it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from varlen import dims as _dims
+from varlen.backends.values import is_tensor
 from varlen.dims import Data, Dim
-from varlen.returnn.frontend.convert import default_dtype
+from varlen.returnn.frontend.convert import number
+from varlen.returnn.frontend.make import sparse_to_dense
+from varlen.returnn.frontend.reduce import check_alone
 from varlen.returnn.frontend.run_ctx import get_run_ctx
 from varlen.returnn.tensor import Tensor, as_tensor
 
@@ -55,7 +59,7 @@ def cross_entropy(
 
 def dropout(
     source: Data[Any],
-    drop_prob: float,
+    drop_prob: Data[Any] | float,
     *,
     axis: Dim | Sequence[Dim] | Literal[False] | None = None,
     on_forward: bool = False,
@@ -67,7 +71,7 @@ def dropout(
     source
         Floats.
     drop_prob
-        How probable a zero is.
+        How probable a zero is; a number, or a tensor without dims.
     axis
         The dims over which is drawn; what lies at the same positions of these goes together. All by default,
         and for False.
@@ -95,150 +99,241 @@ def dropout(
     """
     training = on_forward or get_run_ctx().train_flag
     axes = None if axis is False else axis
-    return as_tensor(_dims.dropout(source, drop_prob, axes=axes, training=training))
+    return as_tensor(_dims.dropout(source, number(drop_prob, "drop_prob"), axes=axes, training=training))
 
 
-def one_hot(source: Data[Any]) -> Tensor:
-    """1 at the class of each position, 0 at the others.
+def ctc_loss(
+    *,
+    logits: Data[Any],
+    logits_normalized: bool = False,
+    targets: Data[Any],
+    input_spatial_dim: Dim,
+    targets_spatial_dim: Dim,
+    blank_index: int,
+    max_approx: bool = False,
+    use_native_op: bool | None = None,
+    label_loop: bool = True,
+) -> Tensor:
+    """How improbable labels are whose places nobody knows.
 
     Parameters
     ----------
-    source
-        Classes, with a `sparse_dim`.
+    logits
+        Floats over the time and the classes, the blank among them.
+    logits_normalized
+        Whether they are log probabilities already.
+    targets
+        Labels.
+    input_spatial_dim
+        The time of the logits.
+    targets_spatial_dim
+        That of the labels.
+    blank_index
+        The class that stands for no label.
+    max_approx, label_loop
+        False and True: the loss is the sum over all paths, in which labels may be held.
+    use_native_op
+        Taken for the sake of code that says it.
 
     Returns
     -------
     Tensor
-        float32, with that dim as the last.
+        Over the dims that stay; inf where there is too little time.
+
+    Raises
+    ------
+    ValueError
+        `max_approx`, or labels that are not held.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> time, spell = vl.Dim("time", lengths=[2, 1]), vl.Dim("spell", lengths=[1, 1])
+    >>> labels = vl.Dim("labels", 2)
+    >>> x = vl.Data(np.zeros((3, 2)), [vl.dims.batch_dim, time, labels])
+    >>> y = vl.Data(np.array([1, 1]), [vl.dims.batch_dim, spell], sparse_dim=labels)
+    >>> dims = {"input_spatial_dim": time, "targets_spatial_dim": spell}
+    >>> rf.exp(-rf.ctc_loss(logits=x, targets=y, blank_index=0, **dims)).values
+    array([0.75, 0.5 ])
+    """
+    if max_approx:
+        raise ValueError("max_approx: the best path alone is not computed, only the sum over all")
+    if not label_loop:
+        raise ValueError("label_loop: expected True, paths in which no label is held are not computed apart")
+    others = [dim for dim in logits.dims if dim != input_spatial_dim and dim not in targets.dims_set]
+    loss = _dims.ctc_loss(
+        logits,
+        targets,
+        blank=blank_index,
+        axis=input_spatial_dim,
+        targets_axis=targets_spatial_dim,
+        classes=others[0] if len(others) == 1 else "F",
+        is_normalized=logits_normalized,
+    )
+    return as_tensor(loss)
+
+
+def edit_distance(
+    a: Data[Any], a_spatial_dim: Dim, b: Data[Any], b_spatial_dim: Dim, *, dtype: DTypeLike = "int32"
+) -> Tensor:
+    """The fewest substitutions, insertions and deletions between sequences.
+
+    Parameters
+    ----------
+    a, b
+        Integers.
+    a_spatial_dim, b_spatial_dim
+        The dims along which their sequences go.
+    dtype
+        Of the counts.
+
+    Returns
+    -------
+    Tensor
+        Over the dims that stay.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> found, true = vl.Dim("found", lengths=[3, 1]), vl.Dim("true", lengths=[2, 2])
+    >>> x = vl.Data(np.array([3, 1, 4, 1]), [vl.dims.batch_dim, found])
+    >>> y = vl.Data(np.array([3, 4, 1, 5]), [vl.dims.batch_dim, true])
+    >>> rf.edit_distance(x, found, y, true).values
+    array([1, 1], dtype=int32)
+    """
+    return as_tensor(_dims.edit_distance(a, b, axis=a_spatial_dim, b_axis=b_spatial_dim).cast(dtype))
+
+
+def label_smoothing(prob: Data[Any], smoothing: Data[Any] | float, *, axis: Dim | None = None) -> Tensor:
+    """A share of the probability of labels, given to all others alike.
+
+    Parameters
+    ----------
+    prob
+        Classes, or a probability for each.
+    smoothing
+        The share.
+    axis
+        The dim of the classes; `sparse_dim` or `feature_dim` by default.
+
+    Returns
+    -------
+    Tensor
+        Floats over the classes.
+
+    Raises
+    ------
+    ValueError
+        No classes, or of no fixed size.
 
     Examples
     --------
     >>> import varlen.returnn.frontend as rf
     >>> x = vl.Data(np.array([2, 0]), [vl.Dim("two", 2)], sparse_dim=vl.Dim("words", 3))
-    >>> rf.one_hot(x).to_list()
-    [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
+    >>> rf.label_smoothing(x, 0.5).to_list()
+    [[0.25, 0.25, 0.5], [0.5, 0.25, 0.25]]
     """
-    return as_tensor(_dims.one_hot(source, dtype="float32"))
+    classes = (prob.sparse_dim or prob.feature_dim) if axis is None else axis
+    if classes is None or classes.size is None:
+        raise ValueError(f"axis: expected classes of a fixed size, got {classes!r} of {prob!r}")
+    if prob.sparse_dim is not None:
+        return smooth_one_hot(prob, label_prob=1 - smoothing)
+    least = smoothing / (classes.size - 1)
+    return as_tensor(prob * (1 - classes.size * least) + least)
 
 
-def range_over_dim(dim: Dim, *, dtype: DTypeLike | None = None) -> Tensor:
-    """The places of a dim.
+def smooth_one_hot(source: Data[Any], *, label_prob: Data[Any] | float) -> Tensor:
+    """A probability at the class of each position, the rest of it shared by the others.
 
     Parameters
     ----------
-    dim
-        A dim with lengths.
-    dtype
-        Of the integers; int64 by default.
+    source
+        Classes, with a `sparse_dim` of fixed size.
+    label_prob
+        That of the class.
 
     Returns
     -------
     Tensor
-        Over the dim, and those that it is over, as there is no place that a row lacks.
+        float32 for a number of Python, with the dim of the classes.
+
+    Raises
+    ------
+    ValueError
+        No classes, or of no fixed size.
 
     Examples
     --------
     >>> import varlen.returnn.frontend as rf
-    >>> rf.range_over_dim(vl.Dim("time", lengths=[3, 1])).to_list()
-    [[0, 1, 2], [0]]
+    >>> x = vl.Data(np.array([2, 0]), [vl.Dim("two", 2)], sparse_dim=vl.Dim("words", 3))
+    >>> rf.smooth_one_hot(x, label_prob=0.5).to_list()
+    [[0.25, 0.25, 0.5], [0.5, 0.25, 0.25]]
     """
-    result = _dims.range_over_dim(dim)
-    return as_tensor(result if dtype is None else result.cast(dtype))
+    classes = source.sparse_dim
+    if classes is None or classes.size is None:
+        raise ValueError(f"source: expected classes of a fixed size, got {source!r}")
+    return sparse_to_dense(source, label_value=label_prob, other_value=(1 - label_prob) / (classes.size - 1))
 
 
-def zeros(dims: Sequence[Dim], *, dtype: DTypeLike | None = None, sparse_dim: Dim | None = None) -> Tensor:
-    """Zeros.
+def moments(
+    x: Data[Any],
+    axis: Dim | Sequence[Dim],
+    *,
+    use_mask: bool = True,
+    correction: float = 0,
+    distributed: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """The mean and the variance over some dims.
 
     Parameters
     ----------
-    dims
-        Dims with lengths.
-    dtype
-        Of the values; float32 by default.
-    sparse_dim
-        The Dim that they are positions of.
+    x
+        Numbers.
+    axis
+        The dims that go.
+    use_mask
+        Taken for the sake of code that says it: there is no padding to be masked.
+    correction
+        What is taken off the count that the variance is divided by.
+    distributed
+        False: of this process alone.
 
     Returns
     -------
-    Tensor
-        Over these dims.
+    tuple of Tensor and Tensor
+        Over the dims that stay.
+
+    Raises
+    ------
+    ValueError
+        `distributed`.
 
     Examples
     --------
     >>> import varlen.returnn.frontend as rf
-    >>> rf.zeros([vl.Dim("two", 2)], dtype="int64").to_list()
-    [0, 0]
+    >>> time = vl.Dim("time", lengths=[2, 1])
+    >>> x = vl.Data(np.array([1.0, 3.0, 5.0]), [vl.dims.batch_dim, time])
+    >>> [each.to_list() for each in rf.moments(x, time)]
+    [[2.0, 5.0], [1.0, 0.0]]
     """
-    return full(dims=dims, fill_value=0, dtype="float32" if dtype is None else dtype, sparse_dim=sparse_dim)
+    check_alone(distributed)
+    mean, variance, frames = _dims.moments(x, axis)
+    if correction:
+        variance = variance * (frames / (frames - correction)).cast(variance.dtype)
+    return as_tensor(mean), as_tensor(variance)
 
 
-def ones(dims: Sequence[Dim], *, dtype: DTypeLike | None = None, sparse_dim: Dim | None = None) -> Tensor:
-    """Ones.
-
-    Parameters
-    ----------
-    dims, dtype, sparse_dim
-        As those of `zeros`.
-
-    Returns
-    -------
-    Tensor
-        Over these dims.
-
-    Examples
-    --------
-    >>> import varlen.returnn.frontend as rf
-    >>> rf.ones([vl.Dim("two", 2)], dtype="int64").to_list()
-    [1, 1]
-    """
-    return full(dims=dims, fill_value=1, dtype="float32" if dtype is None else dtype, sparse_dim=sparse_dim)
-
-
-def full(
-    *, dims: Sequence[Dim], fill_value: Any, dtype: DTypeLike | None = None, sparse_dim: Dim | None = None
-) -> Tensor:
-    """One number everywhere.
-
-    Parameters
-    ----------
-    dims
-        Dims with lengths.
-    fill_value
-        The number.
-    dtype
-        Of the values; by default float32 for a float of Python, int32 for an int, bool for a bool, and
-        its own for a number that has one.
-    sparse_dim
-        The Dim that they are positions of.
-
-    Returns
-    -------
-    Tensor
-        Over these dims.
-
-    Examples
-    --------
-    >>> import varlen.returnn.frontend as rf
-    >>> rf.full(dims=[vl.Dim("two", 2)], fill_value=7, dtype="int64").to_list()
-    [7, 7]
-    """
-    result = _dims.full(dims, fill_value, dtype=default_dtype(fill_value) if dtype is None else dtype)
-    return as_tensor(result if sparse_dim is None else result.copy(sparse_dim=sparse_dim))
-
-
-def _elementwise(name: str, what: str) -> Callable[[Data[Any]], Tensor]:
-    operation = getattr(_dims, name)
-
-    def function(a: Data[Any]) -> Tensor:
-        return as_tensor(operation(a))
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""{what} of each number.
+def normalize(a: Data[Any], *, axis: Dim | Sequence[Dim], epsilon: float = 1e-6) -> Tensor:
+    """Numbers less their mean, over their standard deviation, over some dims.
 
     Parameters
     ----------
     a
         Numbers.
+    axis
+        The dims that mean and variance are over.
+    epsilon
+        Added to the variance.
 
     Returns
     -------
@@ -248,22 +343,102 @@ def _elementwise(name: str, what: str) -> Callable[[Data[Any]], Tensor]:
     Examples
     --------
     >>> import varlen.returnn.frontend as rf
-    >>> x = vl.Data(np.array([0.25, 0.5]), [vl.Dim("two", 2)])
-    >>> rf.{name}(x).dims == x.dims
-    True
+    >>> time = vl.Dim("time", lengths=[2, 1])
+    >>> x = vl.Data(np.array([1.0, 3.0, 5.0]), [vl.dims.batch_dim, time])
+    >>> rf.normalize(x, axis=time).values.round(3)
+    array([-1.,  1.,  0.])
     """
-    return function
+    return as_tensor(_dims.layer_norm(a, axis, eps=epsilon))
 
 
-abs = _elementwise("abs", "The absolute value")
-exp = _elementwise("exp", "The exponential")
-log = _elementwise("log", "The logarithm")
-log_sigmoid = _elementwise("log_sigmoid", "The logarithm of the logistic function")
-relu = _elementwise("relu", "The positive part")
-gelu = _elementwise("gelu", "The number, weighted by the normal distribution function")
-sigmoid = _elementwise("sigmoid", "The logistic function")
-silu = _elementwise("silu", "The number, weighted by its logistic function")
-softplus = _elementwise("softplus", "The logarithm of one plus the exponential")
-sqrt = _elementwise("sqrt", "The square root")
-square = _elementwise("square", "The square")
-tanh = _elementwise("tanh", "The hyperbolic tangent")
+def dot_attention(
+    query: Data[Any],
+    keys: Data[Any],
+    values: Data[Any],
+    *,
+    key_dim: Dim,
+    axis: Dim,
+    att_dropout: float = 0.0,
+    att_dropout_broadcast: bool | None = None,
+    causal_query_spatial_dim: Dim | None = None,
+    scale: float | None = None,
+) -> Tensor:
+    """Values, weighted by how well their keys fit a query.
+
+    Parameters
+    ----------
+    query
+        Over `key_dim` and any other dims but `axis`.
+    keys
+        Over `axis` and `key_dim`.
+    values
+        Over `axis`.
+    key_dim
+        The dim of the products.
+    axis
+        The dim that the weights are over.
+    att_dropout
+        How probable a weight of 0 is while the model is trained.
+    att_dropout_broadcast
+        Whether weights are dropped along `axis` alike at all positions of other dims.
+    causal_query_spatial_dim
+        A dim of query whose positions see those of `axis` that are not behind them.
+    scale
+        Of the products; one over the root of the size of `key_dim` by default.
+
+    Returns
+    -------
+    Tensor
+        Over the dims of values but `axis`, and those of query but `key_dim`.
+
+    Raises
+    ------
+    ValueError
+        A query over `axis`; `rf.replace_dim` gives it another.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> time, heard, one = vl.Dim("time", lengths=[1, 2]), vl.Dim("heard", lengths=[2, 1]), vl.Dim("one", 1)
+    >>> x = vl.Data(np.zeros((3, 1)), [vl.dims.batch_dim, time, one])
+    >>> y = vl.Data(np.array([[1.0], [3.0], [5.0]]), [vl.dims.batch_dim, heard, one])
+    >>> rf.dot_attention(x, y, y, key_dim=one, axis=heard).to_list()
+    [[[2.0]], [[5.0], [5.0]]]
+    """
+    if axis in query.dims_set:
+        raise ValueError(f"query: has '{axis.name}' of the keys, give it another dim by rf.replace_dim")
+    size = query.axis(key_dim).max_size()
+    energy = _dims.dot(query, keys, key_dim) * (size**-0.5 if scale is None else scale)
+    if causal_query_spatial_dim is not None:
+        places = [
+            _dims.range_over_dim(energy.axis(dim), like=energy) for dim in (axis, causal_query_spatial_dim)
+        ]
+        is_seen = _dims.combine("<=", *places, broadcast=True)
+        energy = _dims.where(is_seen, energy, -math.inf)
+    weights = _dims.softmax(energy, axis)
+    weights = dropout(weights, att_dropout, axis=axis if att_dropout_broadcast else None)
+    return as_tensor(_dims.dot(weights, values, axis))
+
+
+def stop_gradient(source: Data[Any]) -> Tensor:
+    """The same numbers, to which no gradient flows.
+
+    Parameters
+    ----------
+    source
+        Any values.
+
+    Returns
+    -------
+    Tensor
+        Over the same dims; arrays have no gradient, and are shared.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> rf.stop_gradient(vl.Data(np.ones(2), [vl.Dim("two", 2)])).values
+    array([1., 1.])
+    """
+    if not is_tensor(source.values):
+        return as_tensor(source)
+    return as_tensor(source.packed().apply(lambda values: values.detach()))

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from varlen import dims
 from varlen.dims import Data, Dim
+from varlen.returnn.frontend.convert import number
+from varlen.returnn.frontend.elementwise import identity, sigmoid
 from varlen.returnn.tensor import Tensor, as_tensor
 
 
 def concat(
-    *sources: tuple[Data[Any], Dim], allow_broadcast: bool = False, out_dim: Dim | None = None
+    *sources: tuple[Data[Any], Dim],
+    allow_broadcast: bool = False,
+    out_dim: Dim | None = None,
+    handle_dynamic_dims: bool | None = None,
 ) -> tuple[Tensor, Dim]:
     """Tensors one behind the other, each along a dim of its own; of dynamic ones row by row.
 
@@ -23,6 +30,8 @@ def concat(
         Whether tensors that lack a dim of others are repeated over it.
     out_dim
         What the sum of the dims is called.
+    handle_dynamic_dims
+        Taken for the sake of code that says it: each row ends where it ends.
 
     Returns
     -------
@@ -43,6 +52,125 @@ def concat(
     for _, dim in sources[1:]:
         total = total + dim
     return as_tensor(result), result.axis(total if out_dim is None else out_dim)
+
+
+def concat_features(*sources: Data[Any], allow_broadcast: bool = False) -> Tensor:
+    """Tensors one behind the other, each along its features.
+
+    Parameters
+    ----------
+    *sources
+        Tensors with features.
+    allow_broadcast
+        Whether tensors that lack a dim of others are repeated over it.
+
+    Returns
+    -------
+    Tensor
+        With the sum of the features.
+
+    Raises
+    ------
+    ValueError
+        One without features.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> x, y = vl.Data(np.array([3, 1]), [vl.Dim("two", 2)]), vl.Data(np.array([4]), [vl.Dim("one", 1)])
+    >>> rf.concat_features(x, y).values
+    array([3, 1, 4])
+    """
+    parts = []
+    for k, source in enumerate(sources):
+        feature = source.feature_dim
+        if feature is None:
+            raise ValueError(f"sources: {source!r}, number {k}, has no features")
+        parts.append((source, feature))
+    result, dim = concat(*parts, allow_broadcast=allow_broadcast)
+    return result.copy(feature_dim=dim)
+
+
+def cum_concat_step(
+    source: Data[Any], *, prev_accum: Data[Any], axis: Dim, out_spatial_dim: Dim | None = None
+) -> tuple[Tensor, Dim]:
+    """One position more behind those of each row.
+
+    Parameters
+    ----------
+    source
+        The values of the new position, without the dim.
+    prev_accum
+        Those before it.
+    axis
+        The dim of prev_accum.
+    out_spatial_dim
+        What the longer dim is called.
+
+    Returns
+    -------
+    tuple of Tensor and Dim
+        The dim is axis + 1.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> time = vl.Dim("time", lengths=[2, 0])
+    >>> x = vl.Data(np.array([3, 1]), [vl.dims.batch_dim, time])
+    >>> new = vl.Data(np.array([8, 9]), [vl.dims.batch_dim])
+    >>> y, longer = rf.cum_concat_step(new, prev_accum=x, axis=time)
+    >>> y.to_list(), longer == time + 1
+    ([[3, 1, 8], [9]], True)
+    """
+    one = Dim(1, name="step")
+    out = axis + 1 if out_spatial_dim is None else out_spatial_dim
+    return concat((prev_accum, axis), (dims.expand_dim(source, one), one), allow_broadcast=True, out_dim=out)
+
+
+def gating(
+    x: Data[Any],
+    *,
+    axis: Dim | None = None,
+    gate_func: Callable[[Tensor], Data[Any]] = sigmoid,
+    act_func: Callable[[Tensor], Data[Any]] = identity,
+    out_dim: Dim | None = None,
+) -> tuple[Tensor, Dim]:
+    """The first half of the features times a gate made of the second.
+
+    Parameters
+    ----------
+    x
+        Floats.
+    axis
+        The dim that is halved; the features by default.
+    gate_func, act_func
+        What is applied to the second half, and to the first.
+    out_dim
+        The dim of a half.
+
+    Returns
+    -------
+    tuple of Tensor and Dim
+        Half as many features.
+
+    Raises
+    ------
+    ValueError
+        No features, or an odd number of them.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> x = vl.Data(np.array([3.0, 1.0, 0.0, np.inf]), [vl.Dim("four", 4)])
+    >>> rf.gating(x)[0].values
+    array([1.5, 1. ])
+    """
+    dim = x.feature_dim if axis is None else axis
+    if dim is None or dim.size is None or dim.size % 2:
+        raise ValueError(f"axis: expected features of an even number, got {dim!r} of {x!r}")
+    half = dim.div_left(2) if out_dim is None else out_dim
+    active, gate = split(x, axis=dim, out_dims=[half, half])
+    return as_tensor(act_func(active) * gate_func(gate)), half
 
 
 def split(source: Data[Any], *, axis: Dim, out_dims: Sequence[Dim]) -> tuple[Tensor, ...]:
@@ -99,6 +227,40 @@ def stack(sources: Sequence[Data[Any]], *, out_dim: Dim | None = None) -> tuple[
     return as_tensor(result), next(dim for dim in result.dims if dim not in sources[0].dims_set)
 
 
+def unstack(source: Data[Any], *, axis: Dim) -> tuple[Tensor, ...]:
+    """The tensors that `stack` laid along a dim.
+
+    Parameters
+    ----------
+    source
+        Any values.
+    axis
+        A dim of fixed size.
+
+    Returns
+    -------
+    tuple of Tensor
+        One for each position, without the dim.
+
+    Raises
+    ------
+    ValueError
+        A dim whose lengths differ.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> two, three = vl.Dim("two", 2), vl.Dim("three", 3)
+    >>> x = vl.Data(np.arange(6).reshape(2, 3), [two, three])
+    >>> [part.to_list() for part in rf.unstack(x, axis=two)]
+    [[0, 1, 2], [3, 4, 5]]
+    """
+    if axis.size is None:
+        raise ValueError(f"axis: expected a dim of fixed size, got {axis!r}")
+    places = [Data(np.asarray(k), []) for k in range(axis.size)]
+    return tuple([as_tensor(dims.gather(source, place, axis)) for place in places])
+
+
 def pad(
     source: Data[Any],
     *,
@@ -106,7 +268,8 @@ def pad(
     padding: Any,
     out_dims: Sequence[Dim] | None = None,
     mode: str = "constant",
-    value: Any = 0,
+    value: Data[Any] | complex | None = None,
+    handle_dynamic_dims: bool | None = None,
 ) -> tuple[Tensor, list[Dim]]:
     """More positions before and behind those of some dims.
 
@@ -123,7 +286,9 @@ def pad(
     mode
         "constant", "reflect" or "replicate".
     value
-        Of the new positions.
+        Of the new positions: a number, or a tensor without dims; 0 by default.
+    handle_dynamic_dims
+        Taken for the sake of code that says it: each row ends where it ends.
 
     Returns
     -------
@@ -146,7 +311,8 @@ def pad(
     one = len(padding) == 2 and not isinstance(padding[0], (tuple, list))
     pairs = [padding] * len(axes) if one else list(padding)
     left, right = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    result = dims.pad(source, list(axes), left, right, value=value, mode=mode, out_dim=out_dims)
+    held = 0 if value is None else number(value, "value")
+    result = dims.pad(source, list(axes), left, right, value=held, mode=mode, out_dim=out_dims)
     longer = [begin + axis + end for axis, begin, end in zip(axes, left, right, strict=True)]
     return as_tensor(result), [result.axis(dim) for dim in (longer if out_dims is None else out_dims)]
 
@@ -191,7 +357,7 @@ def slice(
     >>> rf.slice(x, axis=time, end=2)[0].to_list()
     [[3, 1], [1]]
     """
-    place = source.dims.index(axis)
+    place = source.dims.index(source.axis(axis))
     result = dims.slice(source, axis, start, end, 1 if step is None else step, size=size, out_dim=out_dim)
     return as_tensor(result), result.dims[place]
 
@@ -223,7 +389,7 @@ def shift_right(source: Data[Any], *, axis: Dim, pad_value: Any, amount: int = 1
     >>> rf.shift_right(x, axis=time, pad_value=0).to_list()
     [[0, 3, 1], [0]]
     """
-    return as_tensor(dims.shift(source, axis, amount, value=pad_value))
+    return as_tensor(dims.shift(source, axis, amount, value=number(pad_value, "pad_value")))
 
 
 def shift_left(source: Data[Any], *, axis: Dim, pad_value: Any, amount: int = 1) -> Tensor:
@@ -247,10 +413,10 @@ def shift_left(source: Data[Any], *, axis: Dim, pad_value: Any, amount: int = 1)
     >>> rf.shift_left(x, axis=time, pad_value=0).to_list()
     [[1, 4, 0], [0]]
     """
-    return as_tensor(dims.shift(source, axis, -amount, value=pad_value))
+    return as_tensor(dims.shift(source, axis, -amount, value=number(pad_value, "pad_value")))
 
 
-def reverse_sequence(tensor: Data[Any], *, axis: Dim) -> Tensor:
+def reverse_sequence(tensor: Data[Any], *, axis: Dim, handle_dynamic_dims: bool = True) -> Tensor:
     """Each row the other way round.
 
     Parameters
@@ -259,6 +425,8 @@ def reverse_sequence(tensor: Data[Any], *, axis: Dim) -> Tensor:
         Any values.
     axis
         The dim.
+    handle_dynamic_dims
+        Taken for the sake of code that says it: each row ends where it ends.
 
     Returns
     -------

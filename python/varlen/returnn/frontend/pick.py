@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from varlen import dims as _dims
 from varlen.dims import Data, Dim
+from varlen.returnn.frontend.convert import number
 from varlen.returnn.tensor import Tensor, as_tensor
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
 
 
 def gather(
-    source: Data[Any], *, indices: Data[Any], axis: Dim | None = None, clip_to_valid: bool = False
+    source: Data[Any], *, indices: Data[Any] | int, axis: Dim | None = None, clip_to_valid: bool = False
 ) -> Tensor:
     """The values at places along a dim.
 
@@ -20,7 +26,7 @@ def gather(
     source
         Any values.
     indices
-        Places; dims that both have go together.
+        Places, or one for all; dims that both have go together.
     axis
         The dim; `indices.sparse_dim` by default.
     clip_to_valid
@@ -39,7 +45,8 @@ def gather(
     >>> rf.gather(x, indices=rf.reduce_argmax(x, axis=time)).to_list()
     [4, 1]
     """
-    return as_tensor(_dims.gather(source, indices, axis, clip=clip_to_valid))
+    places = indices if isinstance(indices, Data) else Data(np.asarray(indices), [])
+    return as_tensor(_dims.gather(source, places, axis, clip=clip_to_valid))
 
 
 def scatter(
@@ -50,6 +57,7 @@ def scatter(
     mode: str = "sum",
     fill_value: Any = None,
     out_dim: Dim | None = None,
+    use_mask: bool | None = None,
 ) -> Tensor:
     """Values put to places along a new dim; what meets at one is reduced.
 
@@ -67,6 +75,8 @@ def scatter(
         Of places where nothing was put.
     out_dim
         The new dim; `indices.sparse_dim` by default.
+    use_mask
+        Taken for the sake of code that says it: there is no padding to be masked.
 
     Returns
     -------
@@ -91,6 +101,83 @@ def scatter(
     if to is None:
         raise ValueError("out_dim: expected a Dim, as indices have no sparse_dim")
     return as_tensor(_dims.scatter(source, indices, to, mode=mode, fill=fill_value, axis=indices_dim))
+
+
+def scatter_count(
+    *,
+    indices: Data[Any],
+    indices_dim: Dim | Sequence[Dim],
+    out_dim: Dim | None = None,
+    fill_value: int | None = None,
+) -> Tensor:
+    """How often each place is named.
+
+    Parameters
+    ----------
+    indices
+        Places.
+    indices_dim
+        The dims that go.
+    out_dim
+        The dim that is counted along; `indices.sparse_dim` by default.
+    fill_value
+        Of places that none names; 0 by default.
+
+    Returns
+    -------
+    Tensor
+        int32, with the new dim.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> words, time = vl.Dim("words", 3), vl.Dim("time", lengths=[3, 1])
+    >>> ids = vl.Data(np.array([2, 0, 2, 1]), [vl.dims.batch_dim, time], sparse_dim=words)
+    >>> rf.scatter_count(indices=ids, indices_dim=time).to_list()
+    [[1, 0, 2], [0, 1, 0]]
+    """
+    each = _dims.ones(indices.dims, dtype="int32", like=indices)
+    return scatter(each, indices=indices, indices_dim=indices_dim, fill_value=fill_value, out_dim=out_dim)
+
+
+def _scattering(mode: str, what: str) -> Callable[..., Tensor]:
+    def function(
+        source: Data[Any],
+        *,
+        indices: Data[Any],
+        indices_dim: Dim | Sequence[Dim],
+        fill_value: float | None = None,
+        out_dim: Dim | None = None,
+    ) -> Tensor:
+        to = {"indices": indices, "indices_dim": indices_dim, "out_dim": out_dim}
+        return scatter(source, mode=mode, fill_value=fill_value, **to)  # type: ignore[arg-type]
+
+    name = f"scatter_{mode}"
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"""{what} of the values that are put to each place along a new dim.
+
+    Parameters
+    ----------
+    source, indices, indices_dim, fill_value, out_dim
+        As those of `scatter`.
+
+    Returns
+    -------
+    Tensor
+        With the new dim.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> ids = vl.Data(np.array([2, 0, 2]), [vl.Dim("three", 3)], sparse_dim=vl.Dim("words", 3))
+    >>> rf.{name}(ids.cast(float), indices=ids, indices_dim=ids.dims[0]).dims == (ids.sparse_dim,)
+    True
+    """
+    return function
+
+
+scatter_mean = _scattering("mean", "The mean")
+scatter_logsumexp = _scattering("logsumexp", "The logarithm of the sum of exponentials")
 
 
 def cumsum(source: Data[Any], *, spatial_dim: Dim) -> Tensor:
@@ -120,13 +207,13 @@ def cumsum(source: Data[Any], *, spatial_dim: Dim) -> Tensor:
 
 
 def repeat(
-    source: Data[Any], *, in_spatial_dim: Dim, repeats: Data[Any] | int, out_spatial_dim: Dim | None = None
+    values: Data[Any], *, in_spatial_dim: Dim, repeats: Data[Any] | int, out_spatial_dim: Dim | None = None
 ) -> tuple[Tensor, Dim]:
     """Each position as often as is said.
 
     Parameters
     ----------
-    source
+    values
         Any values.
     in_spatial_dim
         The dim.
@@ -148,7 +235,7 @@ def repeat(
     >>> rf.repeat(x, in_spatial_dim=time, repeats=x)[0].to_list()
     [[3, 3, 3, 1], [2, 2]]
     """
-    result, dim = _dims.repeat(source, in_spatial_dim, repeats, out_spatial_dim)
+    result, dim = _dims.repeat(values, in_spatial_dim, repeats, out_spatial_dim)
     return as_tensor(result), dim
 
 
@@ -253,7 +340,14 @@ def merge_dims(source: Data[Any], *, dims: Sequence[Dim], out_dim: Dim | None = 
     return as_tensor(result), _new_dim(result, source)
 
 
-def split_dims(source: Data[Any], *, axis: Dim, dims: Sequence[Dim], pad_value: Any = None) -> Tensor:
+def split_dims(
+    source: Data[Any],
+    *,
+    axis: Dim,
+    dims: Sequence[Dim],
+    pad_to_multiples: bool | None = None,
+    pad_value: complex | None = None,
+) -> Tensor:
     """One dim as several, the first slowest.
 
     Parameters
@@ -264,8 +358,10 @@ def split_dims(source: Data[Any], *, axis: Dim, dims: Sequence[Dim], pad_value: 
         The dim.
     dims
         Dims whose product it is; one may be without a size.
+    pad_to_multiples
+        Whether the last of the first dim is filled up; by default where a `pad_value` says with what.
     pad_value
-        What fills up the last of the first dim.
+        With what; 0 by default.
 
     Returns
     -------
@@ -280,10 +376,14 @@ def split_dims(source: Data[Any], *, axis: Dim, dims: Sequence[Dim], pad_value: 
     >>> rf.split_dims(x, axis=two * three, dims=[two, three]).to_list()
     [[0, 1, 2], [3, 4, 5]]
     """
+    if pad_to_multiples is not None:
+        pad_value = (pad_value or 0) if pad_to_multiples else None
     return as_tensor(_dims.split_dims(source, axis, dims, pad_value=pad_value))
 
 
-def pack_padded(source: Data[Any], *, dims: Sequence[Dim], out_dim: Dim | None = None) -> tuple[Tensor, Dim]:
+def pack_padded(
+    source: Data[Any], *, dims: Sequence[Dim], enforce_sorted: bool = False, out_dim: Dim | None = None
+) -> tuple[Tensor, Dim]:
     """The positions of some dims as one dim, in the order of these dims.
 
     Parameters
@@ -292,6 +392,8 @@ def pack_padded(source: Data[Any], *, dims: Sequence[Dim], out_dim: Dim | None =
         Any values.
     dims
         The dims, the slowest first.
+    enforce_sorted
+        Taken for the sake of code that says it: rows are in their order, sorted by length or not.
     out_dim
         What the one dim is called.
 
@@ -342,7 +444,12 @@ def pad_packed(source: Data[Any], *, in_dim: Dim, dims: Sequence[Dim]) -> Tensor
 
 
 def top_k(
-    source: Data[Any], *, axis: Dim | Sequence[Dim], k: int | None = None, k_dim: Dim | None = None
+    source: Data[Any],
+    *,
+    axis: Dim | Sequence[Dim],
+    k: Data[Any] | int | None = None,
+    k_dim: Dim | None = None,
+    sorted: bool = True,
 ) -> tuple[Tensor, Any, Dim]:
     """The greatest numbers over some dims, the greatest first, and where they stand.
 
@@ -353,9 +460,11 @@ def top_k(
     axis
         One dim or several.
     k
-        How many.
+        How many; a number, or a tensor without dims.
     k_dim
         The dim of the numbers.
+    sorted
+        Taken for the sake of code that says it: they are sorted.
 
     Returns
     -------
@@ -375,7 +484,7 @@ def top_k(
     >>> values.to_list(), places.to_list(), best.size
     ([[4, 3], [9, 5]], [[2, 0], [2, 1]], 2)
     """
-    many = k_dim if k is None else k
+    many = k_dim if k is None else number(k, "k")
     if many is None:
         raise ValueError("k: give k or k_dim")
     values, places, dim = _dims.top_k(source, axis, many, k_dim)
@@ -383,7 +492,9 @@ def top_k(
     return as_tensor(values), each[0] if isinstance(axis, Dim) else each, dim
 
 
-def sort(source: Data[Any], *, axis: Dim, descending: bool = False) -> tuple[Tensor, Tensor, Dim]:
+def sort(
+    source: Data[Any], *, axis: Dim, descending: bool = False, stable: bool = True
+) -> tuple[Tensor, Tensor, Dim]:
     """Numbers in their order, in each row.
 
     Parameters
@@ -394,6 +505,8 @@ def sort(source: Data[Any], *, axis: Dim, descending: bool = False) -> tuple[Ten
         The dim; RETURNN takes none whose lengths differ.
     descending
         Whether the greatest comes first.
+    stable
+        Taken for the sake of code that says it: equal numbers stay in their order.
 
     Returns
     -------
@@ -410,6 +523,75 @@ def sort(source: Data[Any], *, axis: Dim, descending: bool = False) -> tuple[Ten
     """
     values, places = _dims.sort(source, axis, descending=descending)
     return as_tensor(values), as_tensor(places), values.axis(axis)
+
+
+def search_sorted(
+    sorted_seq: Data[Any],
+    values: Data[Any],
+    *,
+    axis: Dim,
+    side: str = "left",
+    out_dtype: DTypeLike = "int32",
+) -> Tensor:
+    """Where numbers would go among others that ascend, in each row.
+
+    Parameters
+    ----------
+    sorted_seq
+        Numbers that ascend along the dim.
+    values
+        The numbers that are looked for.
+    axis
+        The dim; RETURNN takes none whose lengths differ.
+    side
+        "left", before equal ones, or "right".
+    out_dtype
+        Of the places.
+
+    Returns
+    -------
+    Tensor
+        Over the dims of values, and those of sorted_seq that stay.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> time = vl.Dim("time", lengths=[3, 1])
+    >>> x = vl.Data(np.array([1, 3, 4, 2]), [vl.dims.batch_dim, time])
+    >>> rf.search_sorted(x, vl.Data(np.array([3, 3]), [vl.dims.batch_dim]), axis=time).values
+    array([1, 1], dtype=int32)
+    """
+    return as_tensor(_dims.search_sorted(sorted_seq, values, axis, side=side).cast(out_dtype))
+
+
+def top_k_mask(values: Data[Any], *, axis: Dim, k: Data[Any] | int) -> Tensor:
+    """Which numbers are among the greatest over a dim.
+
+    Parameters
+    ----------
+    values
+        Numbers.
+    axis
+        The dim.
+    k
+        How many; a number, or a tensor without dims.
+
+    Returns
+    -------
+    Tensor
+        Bools over the same dims.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> x = vl.Data(np.array([[3, 1, 4], [1, 5, 9]]), [vl.dims.batch_dim, vl.Dim("words", 3)])
+    >>> rf.top_k_mask(x, axis=x.dims[1], k=1).to_list()
+    [[False, False, True], [False, False, True]]
+    """
+    _, places, best = top_k(values, axis=axis, k=k)
+    marks = _dims.full(places.dims, True, like=places, dtype="bool")
+    is_best = _dims.scatter(marks, places, values.axis(axis), mode="any", fill=False, axis=best)
+    return as_tensor(is_best.transpose(values.dims))
 
 
 def squeeze(source: Data[Any], axis: Dim) -> Tensor:

@@ -10,7 +10,30 @@ from varlen.dims import Data, Dim
 from varlen.returnn.tensor import Tensor, as_tensor
 
 
-def reduce(source: Data[Any], *, mode: str, axis: Dim | Sequence[Dim], use_mask: bool = True) -> Tensor:
+def check_alone(distributed: bool) -> None:
+    """Refuse to reduce over the batches of several processes.
+
+    Raises
+    ------
+    ValueError
+        That is what is asked for.
+
+    Examples
+    --------
+    >>> check_alone(False)
+    """
+    if distributed:
+        raise ValueError("distributed: expected False, other processes are not asked for theirs")
+
+
+def reduce(
+    source: Data[Any],
+    *,
+    mode: str,
+    axis: Dim | Sequence[Dim],
+    use_mask: bool = True,
+    distributed: bool = False,
+) -> Tensor:
     """What all positions of some dims come to.
 
     Parameters
@@ -23,11 +46,18 @@ def reduce(source: Data[Any], *, mode: str, axis: Dim | Sequence[Dim], use_mask:
         The dims that go.
     use_mask
         Taken for the sake of code that says it: there is no padding to be masked.
+    distributed
+        False: over the positions of this process alone.
 
     Returns
     -------
     Tensor
         Over the dims that stay.
+
+    Raises
+    ------
+    ValueError
+        `distributed`.
 
     Notes
     -----
@@ -42,6 +72,7 @@ def reduce(source: Data[Any], *, mode: str, axis: Dim | Sequence[Dim], use_mask:
     >>> rf.reduce(x, mode="max", axis=time).values
     array([3., 5.])
     """
+    check_alone(distributed)
     return as_tensor(dims.reduce(source, mode, axis))
 
 
@@ -49,8 +80,10 @@ _Reduction = Callable[..., Tensor]
 
 
 def _reducing(mode: str, what: str) -> _Reduction:
-    def function(source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: bool = True) -> Tensor:
-        return as_tensor(dims.reduce(source, mode, axis))
+    def function(
+        source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: bool = True, distributed: bool = False
+    ) -> Tensor:
+        return reduce(source, mode=mode, axis=axis, distributed=distributed)
 
     name = f"reduce_{mode}"
     numbers = "np.array([True, False, True])" if mode in ("any", "all") else "np.array([3.0, 1.0, 5.0])"
@@ -65,6 +98,8 @@ def _reducing(mode: str, what: str) -> _Reduction:
         The dims that go.
     use_mask
         Taken for the sake of code that says it: there is no padding to be masked.
+    distributed
+        False, as that of `reduce`.
 
     Returns
     -------
@@ -92,3 +127,43 @@ reduce_argmax = _reducing("argmax", "The place of the greatest number")
 reduce_argmin = _reducing("argmin", "The place of the least number")
 reduce_logsumexp = _reducing("logsumexp", "The logarithm of the sum of exponentials")
 reduce_logmeanexp = _reducing("logmeanexp", "The logarithm of the mean of exponentials")
+
+
+def reduce_out(source: Data[Any], *, mode: str, num_pieces: int, out_dim: Dim | None = None) -> Tensor:
+    """What each few features that lie side by side come to, as for maxout.
+
+    Parameters
+    ----------
+    source
+        Numbers with features.
+    mode
+        As that of `reduce`.
+    num_pieces
+        How many features become one.
+    out_dim
+        The dim of the result; the features over `num_pieces` by default.
+
+    Returns
+    -------
+    Tensor
+        With fewer features.
+
+    Raises
+    ------
+    ValueError
+        No features.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> x = vl.Data(np.array([3, 1, 4, 1]), [vl.Dim("four", 4)])
+    >>> rf.reduce_out(x, mode="max", num_pieces=2).values
+    array([3, 4])
+    """
+    feature = source.feature_dim
+    if feature is None:
+        raise ValueError(f"source: {source!r} has no features")
+    pieces = Dim(num_pieces, name="pieces")
+    out = feature // pieces if out_dim is None else out_dim
+    result = reduce(dims.split_dims(source, feature, [out, pieces]), mode=mode, axis=pieces)
+    return result.copy(feature_dim=out)

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
-__all__ = ["RunCtx", "get_run_ctx", "init_forward_step_run_ctx", "init_train_step_run_ctx", "reset_run_ctx"]
+__all__ = [
+    "RunCtx",
+    "get_run_ctx",
+    "get_run_ctx_step",
+    "init_forward_step_run_ctx",
+    "init_train_step_run_ctx",
+    "reset_run_ctx",
+]
 
 
 class RunCtx(NamedTuple):
@@ -17,6 +24,8 @@ class RunCtx(NamedTuple):
         "forward_step" where outputs are.
     train_flag
         Whether the model is trained.
+    step, epoch
+        What was said of them.
 
     Notes
     -----
@@ -31,6 +40,8 @@ class RunCtx(NamedTuple):
 
     stage: Literal["init", "train_step", "forward_step"]
     train_flag: bool = False
+    step: Any = 0
+    epoch: Any = 1
 
 
 # One for all threads: torch recomputes checkpoints in those of the backward pass.
@@ -49,18 +60,39 @@ def get_run_ctx() -> RunCtx:
     --------
     >>> import varlen.returnn.frontend as rf
     >>> rf.get_run_ctx()
-    RunCtx(stage='init', train_flag=False)
+    RunCtx(stage='init', train_flag=False, step=0, epoch=1)
     """
     return _current
 
 
-def init_train_step_run_ctx(*, train_flag: Any) -> None:
+def get_run_ctx_step() -> Any:
+    """The number of the step.
+
+    Returns
+    -------
+    int or Tensor
+        What was said last; 0 at first.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> rf.init_train_step_run_ctx(step=7)
+    >>> rf.get_run_ctx_step()
+    7
+    >>> rf.reset_run_ctx()
+    """
+    return _current.step
+
+
+def init_train_step_run_ctx(*, train_flag: Any = True, step: Any = 0, epoch: Any = 1) -> None:
     """Say that a step with a loss begins.
 
     Parameters
     ----------
     train_flag
         Whether the model is trained: False where it is only evaluated.
+    step, epoch
+        Numbers that `get_run_ctx` tells.
 
     Examples
     --------
@@ -71,22 +103,29 @@ def init_train_step_run_ctx(*, train_flag: Any) -> None:
     >>> rf.reset_run_ctx()
     """
     global _current
-    _current = RunCtx("train_step", bool(train_flag))
+    _current = RunCtx("train_step", bool(train_flag), step, epoch)
 
 
-def init_forward_step_run_ctx() -> None:
+def init_forward_step_run_ctx(*, expected_outputs: Any = None, step: Any = 0, epoch: Any = 1) -> None:
     """Say that a step without a loss begins; nothing is trained.
+
+    Parameters
+    ----------
+    expected_outputs
+        Taken for the sake of code that says it: no outputs are collected.
+    step, epoch
+        Numbers that `get_run_ctx` tells.
 
     Examples
     --------
     >>> import varlen.returnn.frontend as rf
     >>> rf.init_forward_step_run_ctx()
     >>> rf.get_run_ctx()
-    RunCtx(stage='forward_step', train_flag=False)
+    RunCtx(stage='forward_step', train_flag=False, step=0, epoch=1)
     >>> rf.reset_run_ctx()
     """
     global _current
-    _current = RunCtx("forward_step")
+    _current = RunCtx("forward_step", False, step, epoch)
 
 
 def reset_run_ctx() -> None:

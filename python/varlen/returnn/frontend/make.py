@@ -1,0 +1,369 @@
+"""Tensors over given dims, as RETURNN's frontend names them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from varlen import dims as _dims
+from varlen.dims import Data, Dim
+from varlen.returnn.frontend.convert import FLOAT, default_dtype, on_device, with_roles
+from varlen.returnn.frontend.math import where
+from varlen.returnn.tensor import Tensor, as_tensor
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+
+def one_hot(source: Data[Any]) -> Tensor:
+    """1 at the class of each position, 0 at the others.
+
+    Parameters
+    ----------
+    source
+        Classes, with a `sparse_dim`.
+
+    Returns
+    -------
+    Tensor
+        float32, with that dim as the last.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> x = vl.Data(np.array([2, 0]), [vl.Dim("two", 2)], sparse_dim=vl.Dim("words", 3))
+    >>> rf.one_hot(x).to_list()
+    [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
+    """
+    return as_tensor(_dims.one_hot(source, dtype="float32"))
+
+
+def range_over_dim(dim: Dim, *, dtype: DTypeLike | None = None, device: str | None = None) -> Tensor:
+    """The places of a dim.
+
+    Parameters
+    ----------
+    dim
+        A dim with lengths.
+    dtype
+        Of the integers; int64 by default.
+    device
+        Where they lie.
+
+    Returns
+    -------
+    Tensor
+        Over the dim, and those that it is over, as there is no place that a row lacks.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> rf.range_over_dim(vl.Dim("time", lengths=[3, 1])).to_list()
+    [[0, 1, 2], [0]]
+    """
+    result = _dims.range_over_dim(dim)
+    return on_device(result if dtype is None else result.cast(dtype), device)
+
+
+def zeros(
+    dims: Sequence[Dim],
+    *,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    sparse_dim: Dim | None = None,
+    feature_dim: Dim | None = None,
+) -> Tensor:
+    """Zeros.
+
+    Parameters
+    ----------
+    dims
+        Dims with lengths.
+    dtype
+        Of the values; float32 by default.
+    device
+        Where they lie: those of "cpu" in an array, others in a tensor.
+    sparse_dim
+        The Dim that they are positions of.
+    feature_dim
+        Which of the dims "F" stands for.
+
+    Returns
+    -------
+    Tensor
+        Over these dims.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> rf.zeros([vl.Dim("two", 2)], dtype="int64").to_list()
+    [0, 0]
+    """
+    wanted = FLOAT if dtype is None else dtype
+    facts = {"sparse_dim": sparse_dim, "feature_dim": feature_dim}
+    return full(dims=dims, fill_value=0, dtype=wanted, device=device, **facts)
+
+
+def ones(
+    dims: Sequence[Dim],
+    *,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    sparse_dim: Dim | None = None,
+    feature_dim: Dim | None = None,
+) -> Tensor:
+    """Ones.
+
+    Parameters
+    ----------
+    dims, dtype, device, sparse_dim, feature_dim
+        As those of `zeros`.
+
+    Returns
+    -------
+    Tensor
+        Over these dims.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> rf.ones([vl.Dim("two", 2)], dtype="int64").to_list()
+    [1, 1]
+    """
+    wanted = FLOAT if dtype is None else dtype
+    facts = {"sparse_dim": sparse_dim, "feature_dim": feature_dim}
+    return full(dims=dims, fill_value=1, dtype=wanted, device=device, **facts)
+
+
+def full(
+    *,
+    dims: Sequence[Dim],
+    fill_value: Any,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    sparse_dim: Dim | None = None,
+    feature_dim: Dim | None = None,
+) -> Tensor:
+    """One number everywhere.
+
+    Parameters
+    ----------
+    dims
+        Dims with lengths.
+    fill_value
+        The number, or a tensor over none or some of these dims.
+    dtype
+        Of the values; by default float32 for a float of Python, int32 for an int, bool for a bool, and
+        its own for a number that has one.
+    device, sparse_dim, feature_dim
+        As those of `zeros`.
+
+    Returns
+    -------
+    Tensor
+        Over these dims; autograd follows a tensor.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> rf.full(dims=[vl.Dim("two", 2)], fill_value=7, dtype="int64").to_list()
+    [7, 7]
+    """
+    if isinstance(fill_value, Data):
+        value = fill_value if dtype is None else fill_value.cast(dtype)
+        result = _dims.where(_dims.full(dims, False), value, value, broadcast=True)
+    else:
+        result = _dims.full(dims, fill_value, dtype=default_dtype(fill_value) if dtype is None else dtype)
+    return on_device(with_roles(result, sparse_dim, feature_dim), device)
+
+
+def constant(
+    fill_value: Any,
+    *,
+    dims: Sequence[Dim],
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    sparse_dim: Dim | None = None,
+    feature_dim: Dim | None = None,
+) -> Tensor:
+    """One number everywhere, as `full`.
+
+    Parameters
+    ----------
+    fill_value, dims, dtype, device, sparse_dim, feature_dim
+        As those of `full`.
+
+    Returns
+    -------
+    Tensor
+        Over these dims.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> rf.constant(7, dims=[vl.Dim("two", 2)]).to_list()
+    [7, 7]
+    """
+    facts = {"sparse_dim": sparse_dim, "feature_dim": feature_dim}
+    return full(dims=dims, fill_value=fill_value, dtype=dtype, device=device, **facts)
+
+
+def zeros_like(other: Data[Any]) -> Tensor:
+    """Zeros over the dims of another tensor, of its dtype and where it lies.
+
+    Parameters
+    ----------
+    other
+        Any values.
+
+    Returns
+    -------
+    Tensor
+        Over the same dims.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> rf.zeros_like(vl.Data(np.array([3, 1]), [vl.Dim("two", 2)])).values
+    array([0, 0])
+    """
+    return with_roles(_dims.zeros(other.dims, like=other), other.sparse_dim)
+
+
+def ones_like(other: Data[Any]) -> Tensor:
+    """Ones over the dims of another tensor, of its dtype and where it lies.
+
+    Parameters
+    ----------
+    other
+        Any values.
+
+    Returns
+    -------
+    Tensor
+        Over the same dims.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> rf.ones_like(vl.Data(np.array([3, 1]), [vl.Dim("two", 2)])).values
+    array([1, 1])
+    """
+    return with_roles(_dims.ones(other.dims, like=other), other.sparse_dim)
+
+
+def sequence_mask(dims: Dim | Sequence[Dim], *, device: str | None = None) -> Tensor:
+    """Where a rectangle of dims has values.
+
+    Parameters
+    ----------
+    dims
+        Dims with lengths.
+    device
+        As that of `zeros`.
+
+    Returns
+    -------
+    Tensor
+        Bools over these dims and those that they are over: True at all positions that there are, and False
+        in the padding of its `raw_tensor`.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> rf.sequence_mask(vl.Dim("time", lengths=[2, 1])).raw_tensor
+    array([[ True,  True],
+           [ True, False]])
+    """
+    each = [dims] if isinstance(dims, Dim) else list(dims)
+    over = [dim for inner in each for dim in _dims.range_over_dim(inner).dims]
+    whole = list(dict.fromkeys([*over, *each]))
+    return on_device(_dims.full(whole, True), device)
+
+
+def sparse_to_dense(
+    labels: Data[Any], *, label_value: Any, other_value: Any, axis: Dim | None = None
+) -> Tensor:
+    """One value at the class of each position, another at the other classes.
+
+    Parameters
+    ----------
+    labels
+        Classes.
+    label_value, other_value
+        Numbers or tensors.
+    axis
+        The dim of the classes; `sparse_dim` by default.
+
+    Returns
+    -------
+    Tensor
+        With the dim of the classes.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> x = vl.Data(np.array([2, 0]), [vl.Dim("two", 2)], sparse_dim=vl.Dim("words", 3))
+    >>> rf.sparse_to_dense(x, label_value=7, other_value=-1).to_list()
+    [[-1, -1, 7], [7, -1, -1]]
+    """
+    is_label = _dims.one_hot(labels, axis, dtype=bool)
+    return where(is_label, label_value, other_value, allow_broadcast_all_sources=True)
+
+
+def num_elements_of_shape(
+    dims: Dim | Sequence[Dim], *, use_mask: bool = True, device: str | None = None
+) -> int | Tensor:
+    """How many valid positions dims have.
+
+    Parameters
+    ----------
+    dims
+        Dims with lengths.
+    use_mask
+        Taken for the sake of code that says it: padding has no positions.
+    device
+        Where counts lie, if they are a tensor.
+
+    Returns
+    -------
+    int or Tensor
+        A number; where a dim is over others that are not given, integers over those.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> time = vl.Dim("time", lengths=[3, 1])
+    >>> rf.num_elements_of_shape([vl.dims.batch_dim, time]), rf.num_elements_of_shape(time).values
+    (4, array([3, 1]))
+    """
+    count = _dims.num_elements_of_shape([dims] if isinstance(dims, Dim) else dims)
+    return on_device(count, device) if isinstance(count, Data) else count
+
+
+def last_frame_position_of_dim(
+    dim: Dim, *, device: str | None = None, allow_scalar_on_cpu: bool = True
+) -> Tensor:
+    """The last place of each row of a dim.
+
+    Parameters
+    ----------
+    dim
+        A dim with lengths.
+    device
+        Where places lie.
+    allow_scalar_on_cpu
+        Taken for the sake of code that says it.
+
+    Returns
+    -------
+    Tensor
+        Over what the dim is over; -1 of an empty row, where RETURNN has 0.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> rf.last_frame_position_of_dim(vl.Dim("time", lengths=[3, 0])).values
+    array([ 2, -1])
+    """
+    return on_device(_dims.last_frame_position_of_dim(dim), device)

@@ -1,0 +1,268 @@
+"""Random numbers, as RETURNN's frontend names them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen import dims as _dims
+from varlen.dims import Data, Dim
+from varlen.returnn.frontend.convert import FLOAT, number, on_device, with_roles
+from varlen.returnn.tensor import Tensor
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
+
+    Seed = int | Sequence[int] | NDArray[np.integer[Any]]
+
+_DISTRIBUTIONS = ("uniform", "normal", "truncated_normal")
+
+
+def random(
+    dims: Sequence[Dim],
+    *,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    sparse_dim: Dim | None = None,
+    feature_dim: Dim | None = None,
+    distribution: str,
+    mean: Data[Any] | float | None = None,
+    stddev: Data[Any] | float | None = None,
+    bound: Data[Any] | float | None = None,
+    minval: Data[Any] | float | None = None,
+    maxval: Data[Any] | float | None = None,
+    seed: Seed | None = None,
+    algorithm: str | None = None,
+    explicit_state: None = None,
+    auto_update_state: bool | None = None,
+    static: bool | None = None,
+    out: None = None,
+) -> Tensor:
+    """Random numbers.
+
+    Parameters
+    ----------
+    dims
+        Dims with lengths.
+    dtype
+        Of the numbers; float32 by default. Integers are drawn as such.
+    device
+        Where they lie: those of "cpu" in an array, others in a tensor.
+    sparse_dim
+        The Dim that integers are positions of.
+    feature_dim
+        Which of the dims "F" stands for.
+    distribution
+        "uniform", "normal", or "truncated_normal", which is cut at two standard deviations.
+    mean, stddev
+        Of a normal distribution, 0 and 1 by default; numbers, or tensors without dims.
+    bound
+        `minval` and `maxval` of a uniform distribution are minus this, and this.
+    minval, maxval
+        The bounds of a uniform distribution, 0 and 1 by default; the second is not drawn.
+    seed
+        Numbers that the random numbers depend on; new ones each time by default.
+    algorithm, auto_update_state, static
+        Taken for the sake of code that says them.
+    explicit_state, out
+        None: there is no state, and nothing is filled.
+
+    Returns
+    -------
+    Tensor
+        Over these dims.
+
+    Raises
+    ------
+    ValueError
+        Another distribution, a state, a tensor to fill; bounds of a truncated normal distribution that are
+        not those at two standard deviations.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> rf.random([vl.Dim("two", 2)], distribution="normal", stddev=0.0, mean=3).values
+    array([3., 3.], dtype=float32)
+    """
+    if distribution not in _DISTRIBUTIONS:
+        raise ValueError(f"distribution: expected one of {', '.join(_DISTRIBUTIONS)}, got {distribution!r}")
+    for word, given in (("explicit_state", explicit_state), ("out", out)):
+        if given is not None:
+            raise ValueError(
+                f"{word}: expected None, a state is not kept and no tensor is filled; give a seed"
+            )
+    said = [(mean, "mean", 0.0), (stddev, "stddev", 1.0)]
+    center, spread = [default if x is None else number(x, word) for x, word, default in said]
+    if bound is not None:
+        minval, maxval = -bound, bound
+    low, high = number(minval, "minval"), number(maxval, "maxval")
+    if distribution == "truncated_normal":
+        cuts = center - 2 * spread, center + 2 * spread
+        for word, given, cut in zip(("minval", "maxval"), (low, high), cuts, strict=True):
+            if given is not None and given != cut:
+                raise ValueError(f"{word}: expected {cut}, two standard deviations on, got {given}")
+    wanted = FLOAT if dtype is None else dtype
+    kind = "randint" if "int" in str(wanted) and distribution == "uniform" else distribution
+    drawn = _dims.random(
+        kind, dims, low=low, high=high, mean=center, std=spread, generator=seed, dtype=wanted
+    )
+    return on_device(with_roles(drawn, sparse_dim, feature_dim), device)
+
+
+def random_uniform(
+    dims: Sequence[Dim],
+    *,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    sparse_dim: Dim | None = None,
+    feature_dim: Dim | None = None,
+    minval: Data[Any] | float = 0,
+    maxval: Data[Any] | float = 1,
+    seed: Seed | None = None,
+    algorithm: str | None = None,
+    explicit_state: None = None,
+    auto_update_state: bool | None = None,
+    static: bool | None = None,
+    out: None = None,
+) -> Tensor:
+    """Random numbers that are all as probable.
+
+    Parameters
+    ----------
+    dims, dtype, device, sparse_dim, feature_dim, minval, maxval
+        As those of `random`.
+    seed, algorithm, explicit_state, auto_update_state, static, out
+        As those of `random`.
+
+    Returns
+    -------
+    Tensor
+        Over these dims.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> rf.random_uniform([vl.Dim("two", 2)], dtype="int32", minval=3, maxval=4).values
+    array([3, 3], dtype=int32)
+    """
+    return random(
+        dims,
+        dtype=dtype,
+        device=device,
+        sparse_dim=sparse_dim,
+        feature_dim=feature_dim,
+        distribution="uniform",
+        minval=minval,
+        maxval=maxval,
+        seed=seed,
+        explicit_state=explicit_state,
+        out=out,
+    )
+
+
+def random_normal(
+    dims: Sequence[Dim],
+    *,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    sparse_dim: Dim | None = None,
+    feature_dim: Dim | None = None,
+    mean: Data[Any] | float | None = 0.0,
+    stddev: Data[Any] | float | None = 1.0,
+    seed: Seed | None = None,
+    algorithm: str | None = None,
+    explicit_state: None = None,
+    auto_update_state: bool | None = None,
+    static: bool | None = None,
+    out: None = None,
+) -> Tensor:
+    """Random numbers of a normal distribution.
+
+    Parameters
+    ----------
+    dims, dtype, device, sparse_dim, feature_dim, mean, stddev
+        As those of `random`.
+    seed, algorithm, explicit_state, auto_update_state, static, out
+        As those of `random`.
+
+    Returns
+    -------
+    Tensor
+        Over these dims.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> rf.random_normal([vl.Dim("two", 2)], seed=0).values.round(3)
+    array([ 0.126, -0.132], dtype=float32)
+    """
+    return random(
+        dims,
+        dtype=dtype,
+        device=device,
+        sparse_dim=sparse_dim,
+        feature_dim=feature_dim,
+        distribution="normal",
+        mean=mean,
+        stddev=stddev,
+        seed=seed,
+        explicit_state=explicit_state,
+        out=out,
+    )
+
+
+def random_truncated_normal(
+    dims: Sequence[Dim],
+    *,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    sparse_dim: Dim | None = None,
+    feature_dim: Dim | None = None,
+    mean: Data[Any] | float | None = 0.0,
+    stddev: Data[Any] | float | None = 1.0,
+    minval: Data[Any] | float | None = None,
+    maxval: Data[Any] | float | None = None,
+    seed: Seed | None = None,
+    algorithm: str | None = None,
+    explicit_state: None = None,
+    auto_update_state: bool | None = None,
+    static: bool | None = None,
+    out: None = None,
+) -> Tensor:
+    """Random numbers of a normal distribution, none beyond two standard deviations.
+
+    Parameters
+    ----------
+    dims, dtype, device, sparse_dim, feature_dim, mean, stddev, minval, maxval
+        As those of `random`.
+    seed, algorithm, explicit_state, auto_update_state, static, out
+        As those of `random`.
+
+    Returns
+    -------
+    Tensor
+        Over these dims.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> bool((abs(rf.random_truncated_normal([vl.Dim("many", 99)]).values) <= 2).all())
+    True
+    """
+    return random(
+        dims,
+        dtype=dtype,
+        device=device,
+        sparse_dim=sparse_dim,
+        feature_dim=feature_dim,
+        distribution="truncated_normal",
+        mean=mean,
+        stddev=stddev,
+        minval=minval,
+        maxval=maxval,
+        seed=seed,
+        explicit_state=explicit_state,
+        out=out,
+    )

@@ -1,0 +1,518 @@
+"""Windows, pooling and convolutions along dims, as RETURNN's frontend names them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from varlen import dims as _dims
+from varlen.dims import Data, Dim
+from varlen.returnn.frontend.convert import number
+from varlen.returnn.tensor import Tensor, as_tensor
+
+
+def window(
+    source: Data[Any],
+    *,
+    spatial_dim: Dim,
+    window_dim: Dim,
+    window_right: Dim | int | None = None,
+    window_left: Dim | int | None = None,
+    padding: str = "same",
+    pad_value: Data[Any] | float | None = None,
+    stride: int = 1,
+    use_mask: bool | None = None,
+) -> tuple[Tensor, Dim]:
+    """Windows that go along a dim, each row for itself.
+
+    Parameters
+    ----------
+    source
+        Any values.
+    spatial_dim
+        The dim.
+    window_dim
+        The dim of the positions in a window.
+    window_right, window_left
+        How many positions of a window are behind the one that it belongs to, and before it; by default half,
+        one more behind where it cannot be halved. For padding "same".
+    padding
+        "same": one window for each position; "valid": those that lie in the row.
+    pad_value
+        What stands where a window reaches out of the row; 0 by default.
+    stride
+        How far apart windows are.
+    use_mask
+        Taken for the sake of code that says it: there is no padding to be masked.
+
+    Returns
+    -------
+    tuple of Tensor and Dim
+        The dim of the windows.
+
+    Raises
+    ------
+    ValueError
+        Both sides are said, and are not as many as the window has.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> time, width = vl.Dim("time", lengths=[3, 1]), vl.Dim("width", 2)
+    >>> x = vl.Data(np.array([3, 1, 4, 5]), [vl.dims.batch_dim, time])
+    >>> rf.window(x, spatial_dim=time, window_dim=width)[0].to_list()
+    [[[3, 1], [1, 4], [4, 0]], [[5, 0]]]
+    >>> rf.window(x, spatial_dim=time, window_dim=width, window_right=0)[0].to_list()
+    [[[0, 3], [3, 1], [1, 4]], [[0, 5]]]
+    """
+    value = 0 if pad_value is None else number(pad_value, "pad_value")
+    options: dict[str, Any] = {"stride": stride, "padding": padding, "value": value}
+    place = source.dims.index(source.axis(spatial_dim))
+    if padding == "same" and not (window_left is None and window_right is None):
+        own = source.axis(spatial_dim)
+        left, right = _sides(window_left, window_right, window_dim.max_size())
+        source = _dims.pad(source, own, left, right, value=value)
+        out = own if stride == 1 else own.ceildiv_right(stride)
+        options |= {"padding": "valid", "out_dim": out}
+        spatial_dim = source.dims[place]
+    result = _dims.window(source, spatial_dim, window_dim, **options)
+    return as_tensor(result), result.dims[place]
+
+
+def _sides(left: Dim | int | None, right: Dim | int | None, width: int) -> tuple[int, int]:
+    """How many positions of a window are before the one that it belongs to, and behind it."""
+    before, behind = (side.max_size() if isinstance(side, Dim) else side for side in (left, right))
+    before = width - 1 - (behind or 0) if before is None else before
+    behind = width - 1 - before if behind is None else behind
+    if before + 1 + behind != width:
+        raise ValueError(f"window_left: {before} and {behind} and one are not the {width} of window_dim")
+    return before, behind
+
+
+def pool(
+    source: Data[Any],
+    *,
+    nd: int | None = None,
+    mode: str,
+    pool_size: int | Sequence[int],
+    padding: str | int | Sequence[int] = "valid",
+    dilation_rate: int | Sequence[int] = 1,
+    strides: int | Sequence[int] | None = None,
+    in_spatial_dims: Dim | Sequence[Dim],
+    out_spatial_dims: Dim | Sequence[Dim] | None = None,
+    use_mask: bool | None = None,
+) -> tuple[Tensor, list[Dim]]:
+    """What the numbers in windows along some dims come to.
+
+    Parameters
+    ----------
+    source
+        Numbers.
+    nd
+        How many dims, if it is said.
+    mode
+        "max" or "avg".
+    pool_size
+        Positions of a window, for all dims or for each.
+    padding
+        "valid", "same", or how many positions more there are at both ends.
+    dilation_rate
+        How far apart the positions of a window are.
+    strides
+        How far apart windows are; `pool_size` by default.
+    in_spatial_dims
+        The dims.
+    out_spatial_dims
+        What the dims of the windows are called.
+    use_mask
+        Taken for the sake of code that says it: there is no padding to be masked.
+
+    Returns
+    -------
+    tuple of Tensor and list of Dim
+        The dims of the windows.
+
+    Raises
+    ------
+    ValueError
+        Another mode, another number of dims.
+
+    Notes
+    -----
+    What reaches out of a row does not count; in RETURNN it counts as 0 in a mean.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> time = vl.Dim("time", lengths=[4, 2])
+    >>> x = vl.Data(np.array([3.0, 1, 4, 1, 5, 9]), [vl.dims.batch_dim, time])
+    >>> rf.pool(x, mode="avg", pool_size=2, in_spatial_dims=[time])[0].to_list()
+    [[2.0, 2.5], [7.0]]
+    """
+    modes = {"max": "max", "avg": "mean"}
+    if mode not in modes:
+        raise ValueError(f"mode: expected 'max' or 'avg', got {mode!r}")
+    moving, out = _several(in_spatial_dims), _several(out_spatial_dims)
+    if nd not in (None, len(moving)):
+        raise ValueError(f"nd: {nd}, but there are {len(moving)} dims")
+    places = [source.dims.index(source.axis(dim)) for dim in moving]
+    options: dict[str, Any] = {"dilation": dilation_rate, "padding": padding}
+    if out:
+        options["out_dim"] = out
+    result = _dims.pool(source, modes[mode], moving, pool_size, strides or None, **options)
+    return as_tensor(result), [result.dims[place] for place in places]
+
+
+def _several(dims: Dim | Sequence[Dim] | None) -> list[Dim]:
+    return [] if dims is None else [dims] if isinstance(dims, Dim) else list(dims)
+
+
+def max_pool(
+    source: Data[Any],
+    *,
+    pool_size: int | Sequence[int],
+    padding: str = "valid",
+    dilation_rate: int | Sequence[int] = 1,
+    strides: int | Sequence[int] | None = None,
+    in_spatial_dims: Dim | Sequence[Dim],
+    out_spatial_dims: Dim | Sequence[Dim] | None = None,
+) -> tuple[Tensor, list[Dim]]:
+    """The greatest number in windows along some dims.
+
+    Parameters
+    ----------
+    source, pool_size, padding, dilation_rate, strides, in_spatial_dims, out_spatial_dims
+        As those of `pool`.
+
+    Returns
+    -------
+    tuple of Tensor and list of Dim
+        The dims of the windows.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> time = vl.Dim("time", lengths=[4, 2])
+    >>> x = vl.Data(np.array([3, 1, 4, 1, 5, 9]), [vl.dims.batch_dim, time])
+    >>> rf.max_pool(x, pool_size=2, in_spatial_dims=[time])[0].to_list()
+    [[3, 4], [9]]
+    """
+    return pool(
+        source,
+        mode="max",
+        pool_size=pool_size,
+        padding=padding,
+        dilation_rate=dilation_rate,
+        strides=strides,
+        in_spatial_dims=in_spatial_dims,
+        out_spatial_dims=out_spatial_dims,
+    )
+
+
+def pool1d(
+    source: Data[Any],
+    *,
+    mode: str,
+    pool_size: int,
+    padding: str = "valid",
+    dilation_rate: int = 1,
+    strides: int | None = None,
+    in_spatial_dim: Dim,
+    out_spatial_dim: Dim | None = None,
+) -> tuple[Tensor, Dim]:
+    """What the numbers in windows along a dim come to.
+
+    Parameters
+    ----------
+    source, mode, pool_size, padding, dilation_rate, strides
+        As those of `pool`.
+    in_spatial_dim
+        The dim.
+    out_spatial_dim
+        What the dim of the windows is called.
+
+    Returns
+    -------
+    tuple of Tensor and Dim
+        The dim of the windows.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> time = vl.Dim("time", lengths=[4, 2])
+    >>> x = vl.Data(np.array([3.0, 1, 4, 1, 5, 9]), [vl.dims.batch_dim, time])
+    >>> rf.pool1d(x, mode="avg", pool_size=2, in_spatial_dim=time)[0].to_list()
+    [[2.0, 2.5], [7.0]]
+    """
+    result, (dim,) = pool(
+        source,
+        mode=mode,
+        pool_size=pool_size,
+        padding=padding,
+        dilation_rate=dilation_rate,
+        strides=strides,
+        in_spatial_dims=in_spatial_dim,
+        out_spatial_dims=out_spatial_dim,
+    )
+    return result, dim
+
+
+def max_pool1d(
+    source: Data[Any],
+    *,
+    pool_size: int,
+    padding: str = "valid",
+    dilation_rate: int = 1,
+    strides: int | None = None,
+    in_spatial_dim: Dim,
+    out_spatial_dim: Dim | None = None,
+) -> tuple[Tensor, Dim]:
+    """The greatest number in windows along a dim.
+
+    Parameters
+    ----------
+    source, pool_size, padding, dilation_rate, strides, in_spatial_dim, out_spatial_dim
+        As those of `pool1d`.
+
+    Returns
+    -------
+    tuple of Tensor and Dim
+        The dim of the windows.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> time = vl.Dim("time", lengths=[4, 2])
+    >>> x = vl.Data(np.array([3, 1, 4, 1, 5, 9]), [vl.dims.batch_dim, time])
+    >>> rf.max_pool1d(x, pool_size=2, in_spatial_dim=time)[0].to_list()
+    [[3, 4], [9]]
+    """
+    return pool1d(
+        source,
+        mode="max",
+        pool_size=pool_size,
+        padding=padding,
+        dilation_rate=dilation_rate,
+        strides=strides,
+        in_spatial_dim=in_spatial_dim,
+        out_spatial_dim=out_spatial_dim,
+    )
+
+
+def conv(
+    source: Data[Any],
+    *,
+    in_dim: Dim,
+    out_dim: Dim,
+    in_spatial_dims: Sequence[Dim],
+    out_spatial_dims: Sequence[Dim] | None = None,
+    filter: Data[Any],
+    filter_size: Sequence[Dim],
+    padding: str | int | Sequence[int],
+    strides: int | Sequence[int] | None = None,
+    dilation_rate: int | Sequence[int] | None = None,
+    groups: int | None = None,
+    bias: Data[Any] | None = None,
+    use_mask: bool | None = None,
+) -> tuple[Tensor, list[Dim]]:
+    """A convolution along one dim; the filter is not reversed.
+
+    Parameters
+    ----------
+    source
+        Numbers with channels.
+    in_dim, out_dim
+        The channels that come in and go out.
+    in_spatial_dims
+        The dim that the filter goes along, in a list.
+    out_spatial_dims
+        What it is called then.
+    filter
+        Weights over `in_dim`, `out_dim` and the dim of `filter_size`.
+    filter_size
+        The dim of the positions of the filter, in a list.
+    padding
+        "valid", "same", or how many zeros there are at both ends.
+    strides
+        How far apart the places of the filter are; 1 by default.
+    dilation_rate
+        How far apart the positions are that one place reads; 1 by default.
+    groups
+        Runs of channels, each of which sees its own only; 1 by default.
+    bias
+        A number for each of `out_dim`.
+    use_mask
+        Taken for the sake of code that says it: there is no padding to be masked.
+
+    Returns
+    -------
+    tuple of Tensor and list of Dim
+        The dim of the places.
+
+    Raises
+    ------
+    ValueError
+        Two dims or more; a filter of other dims.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> time, one, taps = vl.Dim("time", lengths=[3, 1]), vl.Dim("one", 1), vl.Dim("taps", 2)
+    >>> x = vl.Data(np.array([[3.0], [1.0], [4.0], [5.0]]), [vl.dims.batch_dim, time, one])
+    >>> difference = vl.Data(np.array([[[-1.0]], [[1.0]]]), [taps, one, vl.Dim("out", 1)])
+    >>> dims = {"in_dim": one, "out_dim": difference.dims[2], "in_spatial_dims": [time]}
+    >>> y, (shorter,) = rf.conv(x, filter=difference, filter_size=[taps], padding="valid", **dims)
+    >>> y.to_list(), shorter == time - 1
+    ([[[-2.0], [3.0]], []], True)
+    """
+    place = source.dims.index(source.axis(_one(in_spatial_dims, "in_spatial_dims")))
+    _check_taps(filter, filter_size)
+    result = _dims.conv1d(
+        source,
+        filter,
+        source.dims[place],
+        in_dim,
+        out_dim,
+        stride=_one(strides, "strides", 1),
+        dilation=_one(dilation_rate, "dilation_rate", 1),
+        padding=_one(padding, "padding"),
+        groups=groups or 1,
+        bias=bias,
+        out_spatial_dim=_one(out_spatial_dims, "out_spatial_dims"),
+    )
+    return as_tensor(result), [result.dims[place]]
+
+
+def transposed_conv(
+    source: Data[Any],
+    *,
+    in_dim: Dim,
+    out_dim: Dim,
+    in_spatial_dims: Sequence[Dim],
+    out_spatial_dims: Sequence[Dim] | None = None,
+    filter: Data[Any],
+    filter_size: Sequence[Dim],
+    padding: str,
+    remove_padding: int | Sequence[int] = 0,
+    output_padding: int | Sequence[int | None] | None = None,
+    strides: int | Sequence[int] | None = None,
+    bias: Data[Any] | None = None,
+    use_mask: bool | None = None,
+) -> tuple[Tensor, list[Dim]]:
+    """The gradient of a convolution along one dim: each position gives a copy of the filter, added up.
+
+    Parameters
+    ----------
+    source, in_dim, out_dim, in_spatial_dims, out_spatial_dims, filter, filter_size, bias, use_mask
+        As those of `conv`.
+    padding
+        "valid" or "same".
+    remove_padding
+        How many positions are cut off at both ends of the result.
+    output_padding
+        None or 0.
+    strides
+        How far apart copies are; the size of the filter by default.
+
+    Returns
+    -------
+    tuple of Tensor and list of Dim
+        The longer dim.
+
+    Raises
+    ------
+    ValueError
+        Two dims or more; a filter of other dims; an `output_padding`.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> time, one, taps = vl.Dim("time", lengths=[2, 1]), vl.Dim("one", 1), vl.Dim("taps", 2)
+    >>> x = vl.Data(np.array([[1.0], [10.0], [5.0]]), [vl.dims.batch_dim, time, one])
+    >>> twice = vl.Data(np.ones((2, 1, 1)), [taps, one, vl.Dim("out", 1)])
+    >>> dims = {"in_dim": one, "out_dim": twice.dims[2], "in_spatial_dims": [time]}
+    >>> y, (longer,) = rf.transposed_conv(x, filter=twice, filter_size=[taps], padding="valid", **dims)
+    >>> y.values.ravel(), longer == time * 2
+    (array([ 1.,  1., 10., 10.,  5.,  5.]), True)
+    """
+    place = source.dims.index(source.axis(_one(in_spatial_dims, "in_spatial_dims")))
+    _check_taps(filter, filter_size)
+    if _one(output_padding, "output_padding"):
+        raise ValueError(f"output_padding: expected None or 0, got {output_padding}")
+    cut = _one(remove_padding, "remove_padding", 0)
+    named = _one(out_spatial_dims, "out_spatial_dims")
+    result = _dims.transposed_conv1d(
+        source,
+        filter,
+        source.dims[place],
+        in_dim,
+        out_dim,
+        stride=_one(strides, "strides", filter_size[0].max_size()),
+        padding=padding,
+        bias=bias,
+        out_spatial_dim=None if cut else named,
+    )
+    if cut:
+        result = _dims.slice(result, result.dims[place], cut, -cut, out_dim=named)
+    return as_tensor(result), [result.dims[place]]
+
+
+def _one(given: Any, argument: str, default: Any = None) -> Any:
+    """What is said of the one dim."""
+    if given is None:
+        return default
+    if not isinstance(given, (list, tuple)):
+        return given
+    if len(given) != 1:
+        raise ValueError(f"{argument}: expected one, convolutions go along one dim, got {len(given)}")
+    return given[0]
+
+
+def _check_taps(filter: Data[Any], filter_size: Sequence[Dim]) -> None:
+    taps = _one(filter_size, "filter_size")
+    if taps not in filter.dims_set:
+        raise ValueError(f"filter_size: '{taps.name}' is not among the dims of {filter!r}")
+
+
+def make_conv_out_spatial_dims(
+    in_spatial_dims: Sequence[Dim],
+    *,
+    filter_size: Dim | int | Sequence[Dim | int],
+    padding: str | int | Sequence[int],
+    strides: int | Sequence[int] = 1,
+    dilation_rate: int | Sequence[int] = 1,
+    description_prefix: str | None = None,
+) -> list[Dim]:
+    """The dims of what a convolution or a pooling gives.
+
+    Parameters
+    ----------
+    in_spatial_dims
+        The dims that the filter goes along.
+    filter_size
+        Its size, for all dims or for each.
+    padding, strides, dilation_rate
+        As those of `conv`, for all dims or for each.
+    description_prefix
+        Taken for the sake of code that says it: dims are called by what they are made of.
+
+    Returns
+    -------
+    list of Dim
+        One for each.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> time = vl.Dim("time", lengths=[5, 3])
+    >>> rf.make_conv_out_spatial_dims([time], filter_size=3, padding="valid")[0].lengths
+    array([3, 1])
+    """
+    said = [
+        list(given) if isinstance(given, (list, tuple)) else [given] * len(in_spatial_dims)
+        for given in (filter_size, strides, dilation_rate, padding)
+    ]
+    return [
+        _dims.conv_out_dim(dim, size, stride=stride, dilation=dilation, padding=pads)
+        for dim, size, stride, dilation, pads in zip(in_spatial_dims, *said, strict=True)
+    ]
