@@ -95,11 +95,12 @@ def test_batch_casts_and_replaces_nan(data):
     wanted = expected(table, rows, options | {"fill": {"x": 5}})
     for name, to in dtype.items():
         wanted[name] = wanted[name].astype(to)
-    for name in ("x", "w"):
-        axes = 1 if options["flatten"] else table.dims[name]
+    floats = [name for name, values in table.values.items() if values.dtype.kind == "f"]
+    for name in floats:
+        axes = min(table.dims[name], 1) if options["flatten"] else table.dims[name]
         present = ~np.isnan(wanted[name])
-        wanted[name] = np.where(present, wanted[name], -1)
-        if options["layout"] == "padded":
+        wanted[name] = np.where(present, wanted[name], wanted[name].dtype.type(-1))
+        if options["layout"] == "padded" and axes:
             mask = result[f"dim{axes}/mask"]
             present &= mask.reshape(mask.shape + (1,) * (present.ndim - mask.ndim))
         wanted[f"{name}/mask"] = present

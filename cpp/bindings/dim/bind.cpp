@@ -176,8 +176,15 @@ std::vector<ModelDim> dims_of(PyObject* over) {
   return dims;
 }
 
-/// A name bound to what a caller gives: an int, a Level, or anything that a Level is made of.
+/// A name bound to what a caller gives: an int, a Level, a Data, or anything that a Level is made of.
 ModelDim bound(const Expression& name, PyObject* lengths, PyObject* over) {
+  if (PyObject_HasAttrString(lengths, "_with_rows") != 0) {  // a container of ours: Data and Ragged say more
+    const py::object make = py::module_::import("varlen.dims.make");
+    const py::tuple found = make.attr("as_lengths")(py::handle(lengths), or_none(over));
+    const py::object numbers = found[0];
+    const py::object dims = found[1];
+    return bound(name, numbers.ptr(), dims.ptr());
+  }
   std::vector<std::int64_t> extents;
   const bool is_int = is_plain_int(lengths);
   py::object numbers = py::reinterpret_borrow<py::object>(lengths);

@@ -11,9 +11,9 @@ from varlen._core import Dim, Level, RaggedBase, Shape
 from varlen.backends import backend_of
 from varlen.backends.values import device_of
 from varlen.dims.axes import describe
-from varlen.dims.base import Facts, made
+from varlen.dims.base import Facts, is_data, made
 from varlen.dims.errors import LengthMismatchError
-from varlen.dims.place import aligned, order_of
+from varlen.dims.place import aligned, in_order, order_of
 from varlen.levels import describe_difference, equal_lengths
 
 if TYPE_CHECKING:
@@ -83,6 +83,41 @@ def bind_by_others(dims: list[Dim]) -> None:
             known = [over for other in dims for over in other.over if over == dim]
             if known:
                 dims[k] = known[0]
+
+
+def as_lengths(numbers: Any, over: Any) -> tuple[Any, Any]:
+    """What a container of lengths holds, and the dims that they are over; None of one number.
+
+    Raises
+    ------
+    TypeError
+        No Data and no Ragged of integers; `over` beside a Data, or none beside a Ragged.
+
+    Examples
+    --------
+    >>> as_lengths(vl.Data(np.array([2, 1]), [vl.dims.batch_dim]), None)
+    (array([2, 1]), (Dim('batch', length 2),))
+    """
+    if is_data(numbers):
+        if over is not None:
+            raise TypeError(f"over: lengths that are a Data are over its dims, {describe(numbers.dims)}")
+    elif not isinstance(numbers, RaggedBase):
+        raise TypeError(f"lengths: expected integers, got a {type(numbers).__name__}")
+    elif over is None:
+        raise TypeError(
+            "lengths: a Ragged does not say the dims that its numbers are over; give them as over=, "
+            "one for its sequences and one for each level"
+        )
+    else:
+        numbers = from_ragged(numbers, [over] if type(over) is Dim else over)
+    dtype = str(numbers.dtype).removeprefix("torch.")
+    if not dtype.startswith(("int", "uint")):
+        raise TypeError(f"lengths: expected integers, got a {type(numbers).__name__} of {dtype}")
+    lying = in_order(numbers)
+    if not lying.ndim:
+        return int(lying), None
+    values: Any = lying._values
+    return (values.reshape(-1) if lying._shape.ragged else values), lying.dims
 
 
 def check_facts(data: Data[Any], facts: Facts) -> Facts:
