@@ -27,6 +27,7 @@ from varlen.dims import (
     reduce,
     repeat,
     softmax,
+    top_k,
     where,
 )
 
@@ -413,6 +414,34 @@ def test_a_dim_that_is_there_twice_is_told_by_priority():
     assert square.transpose([MODEL, again]).to_list() == square.to_list()
     assert square.transpose([again, MODEL]).to_list() == np.arange(16).reshape(4, 4).T.tolist()
     assert (square + square.transpose([again, MODEL])).to_list() == (square * 2).to_list()
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_an_axis_of_equal_dims_is_the_one_of_its_priority(moved):
+    again = MODEL.copy(match_priority=1)
+    numbers = np.arange(16.0).reshape(4, 4)
+    square = Data(numbers, [MODEL, again])
+    if moved:
+        square = square.transpose([again, MODEL])
+    for axis, dim in enumerate((MODEL, again)):
+        other = (again, MODEL)[axis]
+        assert square.sum(dim).to_list() == numbers.sum(axis).tolist()
+        assert square.sum(dim).dims[0].match_priority == other.match_priority
+        assert square.argmax([dim, other]).item() == 15
+        assert np.allclose(
+            softmax(square, dim).transpose([MODEL, again]).values.sum(axis), np.ones(4), rtol=1e-12
+        )
+        best = top_k(square, dim, 2)[0]
+        highest = np.sort(numbers, axis)
+        highest = highest[:1:-1] if axis == 0 else highest[:, :1:-1]
+        assert best.to_padded(
+            [dim for dim in best.dims if dim == MODEL] + [dim for dim in best.dims if dim != MODEL]
+        ).tolist() == (highest.T.tolist() if axis == 0 else highest.tolist())
+    assert square.sum(MODEL.copy(match_priority=7)).to_list() == numbers.sum(1).tolist()
+    with pytest.raises(
+        AmbiguousAxisError, match=r"'model' is 2 dims of .*, of match_priority [01] and [01]; give"
+    ):
+        square.sum("model")
 
 
 def test_dims_that_were_declared_the_same_later_are_ambiguous():

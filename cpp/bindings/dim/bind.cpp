@@ -499,7 +499,8 @@ PyGetSetDef dim_properties[] = {
       return py::int_(reinterpret_cast<std::uintptr_t>(d.dim.expression().reduced().element()));
     }>("_id", "A number that equal dims share for as long as one of them lives, until the next declaration."),
     property<[](DimObject& d) { return d.match_priority; }>(
-        "match_priority", "Which of two equal dims of one array is meant: the greater one."),
+        "match_priority",
+        "Which of two equal dims of one array is meant: that of this priority, else the greater one."),
     {},
 };
 

@@ -172,7 +172,7 @@ name
 same_as_self
     False for a dim of its own, with the size or the lengths of this one.
 match_priority
-    Which of two equal dims of one array is meant: the greater one.
+    Which of two equal dims of one array is meant: the one of this priority, else the one of the greater.
 
 Returns
 -------
