@@ -112,15 +112,78 @@ def of(*dims, dtype="float64"):
         (
             lambda: Data.from_padded(np.zeros((3, 2)), [batch_dim, TIME]),
             LengthMismatchError,
-            "'time' is 3 long, but the axis 1",
+            r"'time' is 3 long, but axis 1 of block is 2 long",
         ),
         (lambda: Data.from_padded(np.zeros(3), [batch_dim, TIME]), ValueError, "expected 2 axes"),
+        (
+            lambda: Data([[1, 2], [3]], [batch_dim, TIME]),
+            ValueError,
+            "lists of different lengths .* Data.from_list",
+        ),
+        (lambda: np.where(of(BATCH) > 1, 1, 0), TypeError, "is no array; .* for np.where dims.where"),
+        (
+            lambda: of(BATCH)[0],
+            TypeError,
+            r"no positions by number.* dims.slice, dims.gather .* x.to_list\(\)",
+        ),
+        (lambda: list(of(BATCH)), TypeError, "no positions by number"),
+        (lambda: 1 in of(BATCH), TypeError, "no positions by number"),
+        (lambda: of(BATCH) @ of(BATCH), TypeError, "@: does not say .*; take dims.dot"),
+        (lambda: np.zeros(3) @ of(BATCH), TypeError, "@: does not say .*; take dims.dot"),
+        (
+            lambda: f"{of(BATCH):.2f}",
+            TypeError,
+            r"format: Data\(.* is many values, and '.2f' is for one number",
+        ),
+        (
+            lambda: of(BATCH).detach(),
+            TypeError,
+            r"detach: arrays of NumPy have no gradients; take x.torch\(\)",
+        ),
+        (lambda: of(BATCH).sum().backward(), TypeError, "backward: arrays of NumPy have no gradients"),
         (lambda: Data.from_ragged([[1]], [batch_dim, TIME]), TypeError, "expected a Ragged, got list"),
     ],
 )
 def test_what_does_not_fit_is_refused_by_name(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+def test_format_is_that_of_the_text_and_of_one_number():
+    assert f"{of(BATCH)}" == str(of(BATCH))
+    assert f"{of(BATCH).mean():.3f}" == "1.000"
+
+
+def test_namesakes_are_told_from_one_dim():
+    other = SpatialDim("time", [3, 0, 2])
+    with pytest.raises(
+        ValueError, match=r"add: no operand .*; 'time' is another dim in each \(see Dim.declare"
+    ):
+        of(BATCH, TIME) + of(BATCH, other)
+    with pytest.raises(ValueError, match=r"broadcast=True in dims.combine if that is meant$"):
+        of(BATCH, TIME) + of(BATCH, SOURCE)
+
+
+def test_lengths_that_differ_name_the_operator():
+    with pytest.raises(
+        LengthMismatchError, match=r"^add: row 1 of 'time' has length 0 in one and 1 in the other"
+    ):
+        of(BATCH, TIME) + of(BATCH, TIME.bind([3, 1, 1]))
+
+
+def test_gradients_go_back_from_one_number():
+    torch = pytest.importorskip("torch")
+    leaf = torch.ones(4, dtype=torch.float64, requires_grad=True)
+    x = Data(leaf, [MODEL], name="x")
+    assert x.requires_grad
+    assert not of(MODEL).requires_grad
+    assert not x.detach().requires_grad
+    assert x.detach().name == "x"
+    assert x.detach().values.data_ptr() == leaf.data_ptr()
+    with pytest.raises(ValueError, match=r"backward: Data\('x', .* is no single number"):
+        x.backward()
+    (x * of(MODEL)).sum().backward()
+    assert leaf.grad.tolist() == [0.0, 1.0, 2.0, 3.0]
 
 
 def test_dims_without_lengths_are_bound():

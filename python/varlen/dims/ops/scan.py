@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from varlen.backends import backend_of
-from varlen.dims.axes import place
+from varlen.dims.axes import describe, place
 from varlen.dims.ops.reduce import grouped
 from varlen.dims.ops.softmax import ungrouped
 from varlen.dims.out_shape import checked
@@ -179,5 +179,8 @@ def cummin(
 def _scanned(op: str, x: Data[Any], axis: Axis, exclusive: bool, reverse: bool, out_shape: Any) -> Data[Any]:
     asked = (place(x, axis),)
     values, level, order, _ = grouped(x, asked)
-    result = backend_of(values).scan(op, values, level, exclusive, reverse)
+    try:
+        result = backend_of(values).scan(op, values, level, exclusive, reverse)
+    except TypeError as error:
+        raise TypeError(f"cum{op} of {describe(x.dims)}: {str(error).removeprefix('X: ')}") from None
     return checked(ungrouped(x, result, asked, order), out_shape)

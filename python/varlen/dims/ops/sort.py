@@ -224,7 +224,8 @@ def unique(
     Returns
     -------
     values : Data
-        With the new dim in the place of `axis`. All NaN are one, which comes last.
+        With the new dim in the place of `axis`. All NaN are one, which comes last. No gradient goes back from
+        these; `gather` of the places of `argsort` has one.
     inverse : Data
         int64 over the dims of `x`, with the new dim as `sparse_dim`: `gather(values, inverse)` is `x`.
     counts : Data
