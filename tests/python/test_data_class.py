@@ -23,6 +23,8 @@ from varlen.dims import (
     batch_dim,
     combine,
     concat,
+    cumprod,
+    cumsum,
     dot,
     reduce,
     repeat,
@@ -345,6 +347,57 @@ def test_nothing_is_the_extreme_of_no_integers():
         reduce(x, "median", TIME)
 
 
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_complex_numbers_have_sums_means_norms_and_running_sums(library, dtype):
+    real = of(BATCH, TIME, MODEL)
+    x = (real * (2 - 1j) + 3j).cast(dtype)
+    rows = [np.array(row, dtype).reshape(-1, 4) for row in x.to_list()]
+    if library == "torch":
+        pytest.importorskip("torch")
+        x = x.torch()
+    for over, found in ((TIME, [row.sum(0) for row in rows]), ("*", sum(row.sum() for row in rows))):
+        assert np.allclose(x.sum(over).to_list(), found, rtol=1e-6)
+        assert str(x.sum(over).dtype).endswith(dtype)
+    assert np.allclose(x.sum(BATCH).to_list(), [rows[0][0] + rows[2][0], rows[0][1] + rows[2][1], rows[0][2]])
+    means = x.mean(TIME).to_list()
+    assert np.allclose([means[0], means[2]], [rows[0].mean(0), rows[2].mean(0)])
+    assert np.isnan(means[1]).all()
+    assert str(x.mean(TIME).dtype).endswith(dtype)
+    assert x.sum(TIME, empty=7 - 1j).to_list()[1] == [7 - 1j] * 4
+    norms = reduce(x, "norm", TIME)
+    assert np.allclose(norms.to_list(), [np.linalg.norm(row, axis=0) for row in rows])
+    running = cumsum(x, TIME).to_list()
+    assert all(
+        np.allclose(np.reshape(found, (-1, 4)), row.cumsum(0))
+        for found, row in zip(running, rows, strict=True)
+    )
+    assert cumsum(x, TIME, exclusive=True).to_list()[0][0] == [0] * 4
+
+
+def test_complex_numbers_that_have_no_such_thing_are_refused_by_name():
+    x = of(BATCH, TIME).cast("complex64")
+    for mode in ("prod", "max", "var", "logsumexp"):
+        with pytest.raises(TypeError, match=rf"{mode} of \[batch\(3\), .* got complex64"):
+            reduce(x, mode, "*")
+    with pytest.raises(TypeError, match=r"cumprod of \[batch\(3\), .* got complex64"):
+        cumprod(x, TIME)
+
+
+def test_gradients_of_complex_sums_are_those_of_torch():
+    torch = pytest.importorskip("torch")
+    leaf = torch.arange(5.0, dtype=torch.float64).mul(1 + 2j).requires_grad_()
+    x = Data(leaf, [BATCH, TIME])
+    for mode, wanted in (
+        ("sum", leaf[:3].sum().abs()),
+        ("mean", leaf[:3].mean().abs()),
+        ("norm", leaf[:3].norm()),
+    ):
+        found = reduce(x, mode, TIME).values[0].abs()
+        ways = [torch.autograd.grad(each, leaf, retain_graph=True)[0] for each in (found, wanted)]
+        assert torch.allclose(*ways)
+
+
 def test_dot_refuses_what_it_cannot_sum():
     x, w = of(BATCH, TIME, MODEL), of(MODEL, Dim("out", 2))
     with pytest.raises(IndexError, match=r"reduce: 'source' is neither in \[batch.* nor in \[model"):
@@ -522,8 +575,8 @@ def test_nothing_is_refused_where_it_is_to_be():
             ValueError, match=f"'time' has no positions in row 1, and empty=None refuses the {mode}"
         ):
             reduce(x, mode, TIME, empty=None)
-    with pytest.raises(TypeError, match=r"sum of \[batch\(3\), .* floats, got complex"):
-        x.cast("complex64").sum(TIME)
+    with pytest.raises(TypeError, match=r"prod of \[batch\(3\), .* floats, got complex"):
+        x.cast("complex64").prod(TIME)
 
 
 def test_all_dims_go_where_none_is_said():
