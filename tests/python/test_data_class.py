@@ -23,10 +23,13 @@ from varlen.dims import (
     batch_dim,
     combine,
     concat,
+    cumprod,
+    cumsum,
     dot,
     reduce,
     repeat,
     softmax,
+    top_k,
     where,
 )
 
@@ -111,15 +114,78 @@ def of(*dims, dtype="float64"):
         (
             lambda: Data.from_padded(np.zeros((3, 2)), [batch_dim, TIME]),
             LengthMismatchError,
-            "'time' is 3 long, but the axis 1",
+            r"'time' is 3 long, but axis 1 of block is 2 long",
         ),
         (lambda: Data.from_padded(np.zeros(3), [batch_dim, TIME]), ValueError, "expected 2 axes"),
+        (
+            lambda: Data([[1, 2], [3]], [batch_dim, TIME]),
+            ValueError,
+            "lists of different lengths .* Data.from_list",
+        ),
+        (lambda: np.where(of(BATCH) > 1, 1, 0), TypeError, "is no array; .* for np.where dims.where"),
+        (
+            lambda: of(BATCH)[0],
+            TypeError,
+            r"no positions by number.* dims.slice, dims.gather .* x.to_list\(\)",
+        ),
+        (lambda: list(of(BATCH)), TypeError, "no positions by number"),
+        (lambda: 1 in of(BATCH), TypeError, "no positions by number"),
+        (lambda: of(BATCH) @ of(BATCH), TypeError, "@: does not say .*; take dims.dot"),
+        (lambda: np.zeros(3) @ of(BATCH), TypeError, "@: does not say .*; take dims.dot"),
+        (
+            lambda: f"{of(BATCH):.2f}",
+            TypeError,
+            r"format: Data\(.* is many values, and '.2f' is for one number",
+        ),
+        (
+            lambda: of(BATCH).detach(),
+            TypeError,
+            r"detach: arrays of NumPy have no gradients; take x.torch\(\)",
+        ),
+        (lambda: of(BATCH).sum().backward(), TypeError, "backward: arrays of NumPy have no gradients"),
         (lambda: Data.from_ragged([[1]], [batch_dim, TIME]), TypeError, "expected a Ragged, got list"),
     ],
 )
 def test_what_does_not_fit_is_refused_by_name(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+def test_format_is_that_of_the_text_and_of_one_number():
+    assert f"{of(BATCH)}" == str(of(BATCH))
+    assert f"{of(BATCH).mean():.3f}" == "1.000"
+
+
+def test_namesakes_are_told_from_one_dim():
+    other = SpatialDim("time", [3, 0, 2])
+    with pytest.raises(
+        ValueError, match=r"add: no operand .*; 'time' is another dim in each \(see Dim.declare"
+    ):
+        of(BATCH, TIME) + of(BATCH, other)
+    with pytest.raises(ValueError, match=r"broadcast=True in dims.combine if that is meant$"):
+        of(BATCH, TIME) + of(BATCH, SOURCE)
+
+
+def test_lengths_that_differ_name_the_operator():
+    with pytest.raises(
+        LengthMismatchError, match=r"^add: row 1 of 'time' has length 0 in one and 1 in the other"
+    ):
+        of(BATCH, TIME) + of(BATCH, TIME.bind([3, 1, 1]))
+
+
+def test_gradients_go_back_from_one_number():
+    torch = pytest.importorskip("torch")
+    leaf = torch.ones(4, dtype=torch.float64, requires_grad=True)
+    x = Data(leaf, [MODEL], name="x")
+    assert x.requires_grad
+    assert not of(MODEL).requires_grad
+    assert not x.detach().requires_grad
+    assert x.detach().name == "x"
+    assert x.detach().values.data_ptr() == leaf.data_ptr()
+    with pytest.raises(ValueError, match=r"backward: Data\('x', .* is no single number"):
+        x.backward()
+    (x * of(MODEL)).sum().backward()
+    assert leaf.grad.tolist() == [0.0, 1.0, 2.0, 3.0]
 
 
 def test_dims_without_lengths_are_bound():
@@ -281,6 +347,57 @@ def test_nothing_is_the_extreme_of_no_integers():
         reduce(x, "median", TIME)
 
 
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_complex_numbers_have_sums_means_norms_and_running_sums(library, dtype):
+    real = of(BATCH, TIME, MODEL)
+    x = (real * (2 - 1j) + 3j).cast(dtype)
+    rows = [np.array(row, dtype).reshape(-1, 4) for row in x.to_list()]
+    if library == "torch":
+        pytest.importorskip("torch")
+        x = x.torch()
+    for over, found in ((TIME, [row.sum(0) for row in rows]), ("*", sum(row.sum() for row in rows))):
+        assert np.allclose(x.sum(over).to_list(), found, rtol=1e-6)
+        assert str(x.sum(over).dtype).endswith(dtype)
+    assert np.allclose(x.sum(BATCH).to_list(), [rows[0][0] + rows[2][0], rows[0][1] + rows[2][1], rows[0][2]])
+    means = x.mean(TIME).to_list()
+    assert np.allclose([means[0], means[2]], [rows[0].mean(0), rows[2].mean(0)])
+    assert np.isnan(means[1]).all()
+    assert str(x.mean(TIME).dtype).endswith(dtype)
+    assert x.sum(TIME, empty=7 - 1j).to_list()[1] == [7 - 1j] * 4
+    norms = reduce(x, "norm", TIME)
+    assert np.allclose(norms.to_list(), [np.linalg.norm(row, axis=0) for row in rows])
+    running = cumsum(x, TIME).to_list()
+    assert all(
+        np.allclose(np.reshape(found, (-1, 4)), row.cumsum(0))
+        for found, row in zip(running, rows, strict=True)
+    )
+    assert cumsum(x, TIME, exclusive=True).to_list()[0][0] == [0] * 4
+
+
+def test_complex_numbers_that_have_no_such_thing_are_refused_by_name():
+    x = of(BATCH, TIME).cast("complex64")
+    for mode in ("prod", "max", "var", "logsumexp"):
+        with pytest.raises(TypeError, match=rf"{mode} of \[batch\(3\), .* got complex64"):
+            reduce(x, mode, "*")
+    with pytest.raises(TypeError, match=r"cumprod of \[batch\(3\), .* got complex64"):
+        cumprod(x, TIME)
+
+
+def test_gradients_of_complex_sums_are_those_of_torch():
+    torch = pytest.importorskip("torch")
+    leaf = torch.arange(5.0, dtype=torch.float64).mul(1 + 2j).requires_grad_()
+    x = Data(leaf, [BATCH, TIME])
+    for mode, wanted in (
+        ("sum", leaf[:3].sum().abs()),
+        ("mean", leaf[:3].mean().abs()),
+        ("norm", leaf[:3].norm()),
+    ):
+        found = reduce(x, mode, TIME).values[0].abs()
+        ways = [torch.autograd.grad(each, leaf, retain_graph=True)[0] for each in (found, wanted)]
+        assert torch.allclose(*ways)
+
+
 def test_dot_refuses_what_it_cannot_sum():
     x, w = of(BATCH, TIME, MODEL), of(MODEL, Dim("out", 2))
     with pytest.raises(IndexError, match=r"reduce: 'source' is neither in \[batch.* nor in \[model"):
@@ -415,6 +532,34 @@ def test_a_dim_that_is_there_twice_is_told_by_priority():
     assert (square + square.transpose([again, MODEL])).to_list() == (square * 2).to_list()
 
 
+@pytest.mark.parametrize("moved", [False, True])
+def test_an_axis_of_equal_dims_is_the_one_of_its_priority(moved):
+    again = MODEL.copy(match_priority=1)
+    numbers = np.arange(16.0).reshape(4, 4)
+    square = Data(numbers, [MODEL, again])
+    if moved:
+        square = square.transpose([again, MODEL])
+    for axis, dim in enumerate((MODEL, again)):
+        other = (again, MODEL)[axis]
+        assert square.sum(dim).to_list() == numbers.sum(axis).tolist()
+        assert square.sum(dim).dims[0].match_priority == other.match_priority
+        assert square.argmax([dim, other]).item() == 15
+        assert np.allclose(
+            softmax(square, dim).transpose([MODEL, again]).values.sum(axis), np.ones(4), rtol=1e-12
+        )
+        best = top_k(square, dim, 2)[0]
+        highest = np.sort(numbers, axis)
+        highest = highest[:1:-1] if axis == 0 else highest[:, :1:-1]
+        assert best.to_padded(
+            [dim for dim in best.dims if dim == MODEL] + [dim for dim in best.dims if dim != MODEL]
+        ).tolist() == (highest.T.tolist() if axis == 0 else highest.tolist())
+    assert square.sum(MODEL.copy(match_priority=7)).to_list() == numbers.sum(1).tolist()
+    with pytest.raises(
+        AmbiguousAxisError, match=r"'model' is 2 dims of .*, of match_priority [01] and [01]; give"
+    ):
+        square.sum("model")
+
+
 def test_dims_that_were_declared_the_same_later_are_ambiguous():
     p, q = Dim("p", lengths=[2, 1]), Dim("q", lengths=[2, 1])
     x = combine("+", Data(np.ones(3), [batch_dim, p]), Data(np.ones(3), [batch_dim, q]), broadcast=True)
@@ -430,8 +575,8 @@ def test_nothing_is_refused_where_it_is_to_be():
             ValueError, match=f"'time' has no positions in row 1, and empty=None refuses the {mode}"
         ):
             reduce(x, mode, TIME, empty=None)
-    with pytest.raises(TypeError, match=r"sum of \[batch\(3\), .* floats, got complex"):
-        x.cast("complex64").sum(TIME)
+    with pytest.raises(TypeError, match=r"prod of \[batch\(3\), .* floats, got complex"):
+        x.cast("complex64").prod(TIME)
 
 
 def test_all_dims_go_where_none_is_said():

@@ -145,9 +145,11 @@ def test_stack_and_split_name_what_does_not_fit():
         dims.stack([x, x], Dim(3, name="three"))
     with pytest.raises(ValueError, match="part 1 has the dims"):
         dims.stack([x, x.sum("F")])
-    with pytest.raises(LengthMismatchError, match=r"'time' is 3 long in row 0, but the pieces are 1 \+ 1"):
+    with pytest.raises(
+        LengthMismatchError, match=r"^split: 'time' is 3 long in row 0, but the pieces are 1 \+ 1"
+    ):
         dims.split(x, time, [Dim("a", lengths=[1, 0, 1]), Dim("b", lengths=[1, 0, 1])])
-    with pytest.raises(ValueError, match="'a' and 'b' have no lengths"):
+    with pytest.raises(ValueError, match="split: dims: 'a' and 'b' have no lengths"):
         dims.split(x, time, [Dim("a"), Dim("b")])
     with pytest.raises(OutShapeError, match="'time' is not expected"):
         dims.concat((x, feature), (x, feature), out_shape={batch, 2 * feature})
@@ -179,6 +181,12 @@ def test_bad_arguments_are_named():
         dims.reverse(Data(np.zeros(3), [batch, time, labels]))
     with pytest.raises(ValueError, match="padding: expected 'same', 'valid' or an int, got 'full'"):
         dims.pool(x, "max", time, 2, padding="full")
+    with pytest.raises(OverflowError, match="padding: 4611686018427387904 positions do not fit 60 bits"):
+        dims.pool(x, "max", time, 2, padding=2**62)
+    with pytest.raises(
+        OverflowError, match="size: 1099511627776 positions with a dilation of 2097152 do not"
+    ):
+        dims.window(x, time, Dim(1 << 40, name="wide"), dilation=1 << 21)
     with pytest.raises(ValueError, match="mode: expected one of max, mean"):
         dims.pool(x, "median", time, 2)
     with pytest.raises(ValueError, match="width: 'labels' has no one size"):

@@ -171,7 +171,7 @@ BAD = {
     "gather of an empty row": (
         lambda: dims.gather(X, Data(np.array([0, 0, 0]), [batch]), time, clip=True),
         IndexError,
-        "indices: 0 at batch 2 is no position of 'time', which has 0",
+        "gather: indices: 0 at batch 2 is no position of 'time', which has 0",
     ),
     "gather by floats": (
         lambda: dims.gather(X, X, time),
@@ -181,13 +181,13 @@ BAD = {
     "gather without an axis": (
         lambda: dims.gather(X, Data(np.array(0), [])),
         ValueError,
-        "axis: not given",
+        "gather: axis is not given",
     ),
     "gather by an int": (lambda: dims.gather(X, 0, time), TypeError, "indices: expected a Data, got int"),
     "gather by another batch": (
         lambda: dims.gather(X, Data(np.array([0, 0]), [batch]), feature),
         dims.LengthMismatchError,
-        "batch",
+        "gather: .*batch",
     ),
     "scatter out of the target": (
         lambda: dims.scatter(X, IDS, feature.copy(name="bins", same_as_self=False)),
@@ -247,22 +247,22 @@ BAD = {
     "split that does not divide": (
         lambda: dims.split_dims(X, time, [Dim("half"), Dim("pair", 2)]),
         dims.LengthMismatchError,
-        "'time' is 3 long at batch 0, the product",
+        "^split_dims: 'time' is 3 long at batch 0, but the product",
     ),
     "split of two unknown": (
         lambda: dims.split_dims(X, time, [Dim("a"), Dim("b")]),
         ValueError,
-        "'a' and 'b' have no lengths",
+        "^split_dims: dims: 'a' and 'b' have no lengths",
     ),
     "unflatten to other lengths": (
         lambda: dims.unflatten(X, time, [source]),
         dims.LengthMismatchError,
-        "'time' is 3 long at batch 0, .* have 1 positions",
+        "^unflatten: 'time' is 3 long at batch 0, .* have 1 positions",
     ),
     "squeeze of several": (
         lambda: dims.squeeze(X, time),
         dims.LengthMismatchError,
-        "'time' is 3 long at batch 0, not 1",
+        "^squeeze: 'time' is 3 long at batch 0, not 1",
     ),
     "best of none": (lambda: dims.top_k(X, time, 0), ValueError, "k"),
     "best of an unknown number": (

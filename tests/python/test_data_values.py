@@ -80,6 +80,22 @@ def test_counts_and_last_positions_are_over_what_a_dim_is_over():
     assert dims.last_frame_position_of_dim(FEATURE).item() == 2
 
 
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_constants_like_a_data_are_over_its_dims(library):
+    x = Data(np.arange(5, dtype=np.int32), [batch_dim, TIME]).transpose([TIME, batch_dim])
+    if library == "torch":
+        pytest.importorskip("torch")
+        x = x.torch()
+    for like, number in ((dims.zeros_like(x), 0), (dims.ones_like(x), 1), (dims.full_like(x, 7), 7)):
+        assert like.dims == x.dims
+        assert like.dtype == x.dtype
+        assert like.values.tolist() == [number] * 5
+    assert str(dims.full_like(x, 0.5, dtype="float32").dtype).endswith("float32")
+    assert dims.zeros_like(x.sum()).item() == 0
+    with pytest.raises(dims.OutShapeError):
+        dims.ones_like(x, out_shape={TIME})
+
+
 @few
 @given(samples("int64", shapes=["BT", "BTS", "BHT", "B", "F"]), st.data())
 def test_one_hot_is_that_of_the_model(x, data):
@@ -94,9 +110,9 @@ def test_one_hot_is_over_classes_of_any_number():
     x = Data(np.array([1, 0]), [batch_dim], sparse_dim=Dim("choices", lengths=[2, 1]))
     assert dims.one_hot(x).to_list() == [[0.0, 1.0], [1.0]]
     assert dims.one_hot(x).feature_dim == x.sparse_dim
-    with pytest.raises(ValueError, match="x: has no sparse_dim"):
+    with pytest.raises(ValueError, match=r"one_hot: .* has no sparse_dim"):
         dims.one_hot(Data(np.array([1]), [batch_dim]))
-    with pytest.raises(ValueError, match="values: 3 at position 0 is no position of"):
+    with pytest.raises(ValueError, match="one_hot: x: 3 at position 0 is no position of"):
         dims.one_hot(Data(np.array([3]), [batch_dim]), FEATURE)
 
 

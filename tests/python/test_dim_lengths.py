@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from devices import Array, Capture
-from varlen import Dim, Level, _core
+from varlen import Data, Dim, Level, Padded, Ragged, _core
 from varlen.dims import LengthMismatchError, batch_dim
 
 time = Dim("time", lengths=[5, 3, 0])
@@ -240,3 +240,85 @@ def test_lengths_stay_on_their_device_until_they_are_read():
 )
 def test_printed(dim, text):
     assert repr(dim) == text
+
+
+def test_lengths_may_be_a_data_which_says_what_they_are_over():
+    counts = Data(np.array([[1, 2], [0, 3]], np.int32), [batch_dim, beam])
+    for dim in (Dim("x", lengths=counts), Dim("x").bind(counts), Dim(counts, name="x")):
+        assert dim.over == (batch_dim, beam)
+        assert numbers(dim) == [[1, 2], [0, 3]]
+    turned = Dim("x", lengths=counts.transpose([beam, batch_dim]))
+    assert turned.over == (beam, batch_dim)
+    assert numbers(turned) == [[1, 0], [2, 3]]
+    alone = Dim("x", lengths=counts.sum())
+    assert (alone.over, numbers(alone)) == ((), 6)
+
+
+def test_lengths_may_be_a_data_over_ragged_dims():
+    words = Data(np.array([2, 0, 1]), [batch_dim, Dim("rows", lengths=[1, 2])])
+    dim = Dim("words", lengths=words)
+    assert dim.over == words.dims
+    assert numbers(dim) == [2, 0, 1]
+    letters = Data(np.arange(3), [*words.dims, dim])
+    assert letters.to_list() == [[[0, 1]], [[], [2]]]
+
+
+def test_lengths_may_be_a_ragged_over_dims_that_are_said():
+    rows = Dim("rows")
+    given = Ragged([2, 0, 1], [1, 2])
+    dim = Dim("words", lengths=given, over=[batch_dim, rows])
+    assert dim.over == (batch_dim, rows)
+    assert numbers(dim.over[1]) == [1, 2]
+    assert numbers(dim) == [2, 0, 1]
+    with pytest.raises(LengthMismatchError, match="'rows' is 2 long in row 0, but 1 are given"):
+        Dim("words", lengths=given, over=[batch_dim, rows.bind([2, 1])])
+
+
+def test_lengths_may_be_a_data_of_tensors():
+    torch = pytest.importorskip("torch")
+    dim = Dim("x", lengths=Data(torch.tensor([3, 1]), [batch_dim]))
+    assert numbers(dim) == [3, 1]
+    assert dim.over == (batch_dim,)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "over", "error", "text"),
+    [
+        (
+            Data(np.array([1, 2]), [batch_dim]),
+            batch_dim,
+            TypeError,
+            r"over: lengths that are a Data are over its dims, \[batch\(2\)\]",
+        ),
+        (
+            Data(np.array([1.0]), [batch_dim]),
+            None,
+            TypeError,
+            "lengths: expected integers, got a Data of float",
+        ),
+        (
+            Data(np.array([True]), [batch_dim]),
+            None,
+            TypeError,
+            "lengths: expected integers, got a Data of bool",
+        ),
+        (Data(np.array([-1]), [batch_dim]), None, ValueError, "lengths: row 0 has a negative length, -1"),
+        (
+            Ragged([1, 2], [1, 1]),
+            None,
+            TypeError,
+            "lengths: a Ragged does not say the dims .* give them as over=",
+        ),
+        (Ragged([1, 2], [1, 1]), batch_dim, ValueError, "dims: 1 of them"),
+        (
+            Ragged([0.5], [1]),
+            [batch_dim, Dim("rows")],
+            TypeError,
+            "lengths: expected integers, got a Data of float64",
+        ),
+        (Padded.from_ragged(Ragged([1], [1])), None, TypeError, "lengths: expected integers, got a Padded"),
+    ],
+)
+def test_containers_that_are_no_lengths(lengths, over, error, text):
+    with pytest.raises(error, match=text):
+        Dim("x", lengths=lengths, over=over)

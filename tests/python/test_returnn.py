@@ -194,7 +194,7 @@ def test_dims_are_added(x):
 
 
 def test_rectangle_of_other_lengths_is_refused():
-    with pytest.raises(LengthMismatchError, match="'time' is 3 long, but the axis 1 of block 2"):
+    with pytest.raises(LengthMismatchError, match="'time' is 3 long, but axis 1 of block is 2 long"):
         Tensor("x", [batch_dim, TIME, FEATURE], raw_tensor=BLOCK[:, :2])
 
 

@@ -176,8 +176,15 @@ std::vector<ModelDim> dims_of(PyObject* over) {
   return dims;
 }
 
-/// A name bound to what a caller gives: an int, a Level, or anything that a Level is made of.
+/// A name bound to what a caller gives: an int, a Level, a Data, or anything that a Level is made of.
 ModelDim bound(const Expression& name, PyObject* lengths, PyObject* over) {
+  if (PyObject_HasAttrString(lengths, "_with_rows") != 0) {  // a container of ours: Data and Ragged say more
+    const py::object make = py::module_::import("varlen.dims.make");
+    const py::tuple found = make.attr("as_lengths")(py::handle(lengths), or_none(over));
+    const py::object numbers = found[0];
+    const py::object dims = found[1];
+    return bound(name, numbers.ptr(), dims.ptr());
+  }
   std::vector<std::int64_t> extents;
   const bool is_int = is_plain_int(lengths);
   py::object numbers = py::reinterpret_borrow<py::object>(lengths);
@@ -492,7 +499,8 @@ PyGetSetDef dim_properties[] = {
       return py::int_(reinterpret_cast<std::uintptr_t>(d.dim.expression().reduced().element()));
     }>("_id", "A number that equal dims share for as long as one of them lives, until the next declaration."),
     property<[](DimObject& d) { return d.match_priority; }>(
-        "match_priority", "Which of two equal dims of one array is meant: the greater one."),
+        "match_priority",
+        "Which of two equal dims of one array is meant: that of this priority, else the greater one."),
     {},
 };
 

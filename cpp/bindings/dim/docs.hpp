@@ -30,7 +30,8 @@ dimension
     The size or the lengths, behind a name.
 lengths
     How many positions each row has: (n,) integers over the batch, an array with an axis for each dim of `over`,
-    an int where it is one number, a tensor, or a Level, which is shared.
+    an int where it is one number, a tensor, or a Level, which is shared. A Data of integers is over its own dims,
+    a Ragged of them over those of `over`.
 name
     What it is called. Nothing depends on it.
 kind
@@ -44,7 +45,7 @@ vocab
 Raises
 ------
 TypeError
-    Something else than integers or dims; lengths for a dim of one size.
+    Something else than integers or dims; lengths for a dim of one size; `over` beside a Data, or a Ragged without.
 ValueError
     A negative size or length, an unknown kind, another number of labels than the size.
 LengthMismatchError
@@ -171,7 +172,7 @@ name
 same_as_self
     False for a dim of its own, with the size or the lengths of this one.
 match_priority
-    Which of two equal dims of one array is meant: the greater one.
+    Which of two equal dims of one array is meant: the one of this priority, else the one of the greater.
 
 Returns
 -------

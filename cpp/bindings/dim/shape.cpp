@@ -177,14 +177,6 @@ py::object arranged(const Arguments<2>& args) {
 PyObject* find(PyObject* self, PyObject* dim) noexcept {
   return guarded([&] {
     const Shape& shape = *ShapeOwner::in(self).shape;
-    const std::size_t at = shape.find(axis_of(dim, "dim"));
-    return PyLong_FromLongLong(at == shape.rank() ? -1 : static_cast<long long>(at));
-  });
-}
-
-PyObject* place_of(PyObject* self, PyObject* dim) noexcept {
-  return guarded([&] {
-    const Shape& shape = *ShapeOwner::in(self).shape;
     const std::size_t at = shape.place_of(axis_of(dim, "dim"));
     return PyLong_FromLongLong(at == shape.rank() ? -1 : static_cast<long long>(at));
   });
@@ -324,12 +316,8 @@ PyGetSetDef shape_properties[] = {
 
 PyMethodDef shape_methods[] = {
     {"find", find, METH_O,
-     "find($self, dim, /)\n--\n\nWhere a dim is, -1 where it is not; of two that are equal the one of "
-     "greater "
-     "priority."},
-    {"place_of", place_of, METH_O,
-     "place_of($self, dim, /)\n--\n\nWhere a dim of a related shape is: that of its priority, else as "
-     "`find`."},
+     "find($self, dim, /)\n--\n\nWhere a dim is, -1 where it is not; of two that are equal the one of its "
+     "priority, else the one of the greater."},
     {"count", count, METH_O, "count($self, k, /)\n--\n\nHow many positions the first k dims have."},
     {"extent", extent, METH_O,
      "extent($self, k, /)\n--\n\nHow many positions the dim k has; of a ragged one the most."},

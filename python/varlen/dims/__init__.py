@@ -51,12 +51,15 @@ from varlen.dims.ops.loss import cross_entropy, ctc_loss, edit_distance
 from varlen.dims.ops.make_values import (
     arange,
     full,
+    full_like,
     last_frame_position_of_dim,
     num_elements_of_shape,
     one_hot,
     ones,
+    ones_like,
     range_over_dim,
     zeros,
+    zeros_like,
 )
 from varlen.dims.ops.merge import flatten, merge_dims, split_dims, squeeze, unflatten
 from varlen.dims.ops.norm import Moments, batch_norm, layer_norm, moments
@@ -125,6 +128,7 @@ __all__ = [
     "flatten",
     "floor",
     "full",
+    "full_like",
     "gather",
     "gelu",
     "is_finite",
@@ -142,6 +146,7 @@ __all__ = [
     "num_elements_of_shape",
     "one_hot",
     "ones",
+    "ones_like",
     "pad",
     "pool",
     "random",
@@ -180,4 +185,5 @@ __all__ = [
     "window",
     "write_dims",
     "zeros",
+    "zeros_like",
 ]

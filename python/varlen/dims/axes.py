@@ -83,6 +83,23 @@ def place(data: Data[Any], axis: Axis, argument: str = "axis") -> int:
     return several[0]
 
 
+def place_into(data: Data[Any], dim: Dim) -> int:
+    """Where a dim lies that both operands of a product have, -1 where it does not.
+
+    A square matrix has it twice: what goes in has the greater priority, if the dim itself has none.
+
+    Examples
+    --------
+    >>> two = vl.Dim("two", 2)
+    >>> place_into(vl.Data(np.eye(2), [two, two.copy(match_priority=1)]), two)
+    1
+    """
+    dims = data._shape.dims
+    if dim.match_priority or dims.count(dim) < 2:
+        return data._shape.find(dim)
+    return max(range(len(dims)), key=lambda k: (dims[k] == dim, dims[k].match_priority))
+
+
 def places(data: Data[Any], axes: Axis | Sequence[Axis], argument: str = "axis") -> tuple[int, ...]:
     """Where the dims that are meant lie among those of the values, each once.
 
@@ -111,12 +128,9 @@ def places(data: Data[Any], axes: Axis | Sequence[Axis], argument: str = "axis")
             f"{argument}: expected a Dim, its name, or several, got {axes!r}; axes are told by their dims"
         )
     given: Any = axes
-    several = list(given)  # of a generator too
     found: list[int] = []
-    for each in several:
+    for each in given:
         for k in places(data, each, argument):
-            if type(each) is Dim and data._shape.dims.count(each) > 1 and several.count(each) > 1:
-                k = data._shape.place_of(each)  # which of two equal dims is told by their priorities
             if k in found:
                 raise ValueError(f"{argument}: '{data._shape.dims[k].name}' is given twice")
             found.append(k)
@@ -178,6 +192,12 @@ def _refuse_equals(data: Data[Any], axis: Dim, argument: str) -> None:
 
 def _refuse_several(data: Data[Any], several: Sequence[int], axis: Any, argument: str) -> None:
     dims = [data._shape.dims[k] for k in several]
+    if all(dim == dims[0] for dim in dims):
+        told = " and ".join([str(dim.match_priority) for dim in dims])
+        raise AmbiguousAxisError(
+            f"{argument}: {axis!r} is {len(dims)} dims of {describe(data.dims)}, of match_priority {told}; "
+            "give the Dim, of the others as copy(match_priority=...)"
+        )
     raise AmbiguousAxisError(f"{argument}: {axis!r} may be {quoted(dims)}; give the Dim")
 
 

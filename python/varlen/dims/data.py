@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -115,7 +115,8 @@ class Data(Computing, DataBase[ArrayT]):
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         # Without this NumPy makes an array of one Python object.
         raise TypeError(
-            f"{self!r} is no array; take its .values, the valid ones end to end, or its .to_padded()"
+            f"{self!r} is no array; take its .values, the valid ones end to end, or its .to_padded(), "
+            "for np.where dims.where, for other functions of one number x.apply(function)"
         )
 
     def __init__(
@@ -131,7 +132,7 @@ class Data(Computing, DataBase[ArrayT]):
         beam: Beam | None = None,
         available_for_inference: bool = True,
     ) -> None:
-        values = backend_of(values).as_array(values, "values")
+        values = make.as_values(values)
         if dtype is not None:
             values = backend_of(values).cast(values, dtype, "dtype")
         self._shape = make.bound_dims(values, dims)
@@ -685,6 +686,62 @@ class Data(Computing, DataBase[ArrayT]):
 
         return self._like(tensor_of(values))
 
+    # Gradients of tensors.
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether torch follows its values; never those of arrays."""
+        return bool(getattr(self._values, "requires_grad", False))
+
+    def detach(self) -> Data[ArrayT]:
+        """The same tensor where no gradient goes back.
+
+        Returns
+        -------
+        Data
+            Of the same values, which are shared.
+
+        Raises
+        ------
+        TypeError
+            Arrays of NumPy, which have no gradients.
+
+        Examples
+        --------
+        >>> x = vl.Data(np.arange(3.0), [vl.Dim("three", 3)]).torch()
+        >>> x.detach().requires_grad
+        False
+        """
+        return self._like(self._tensor("detach").detach())
+
+    def backward(self) -> None:
+        """Give the tensors that one number is computed from their gradients, as `torch.Tensor.backward`.
+
+        Raises
+        ------
+        TypeError
+            Arrays of NumPy, which have no gradients.
+        ValueError
+            More than one number.
+
+        Examples
+        --------
+        >>> import torch
+        >>> weights = torch.tensor([1.0, 2.0], requires_grad=True)
+        >>> (vl.Data(weights, [vl.Dim("two", 2)]) ** 2).sum().backward()
+        >>> weights.grad
+        tensor([2., 4.])
+        """
+        values = self._tensor("backward")
+        if values.numel() != 1:
+            raise ValueError(f"backward: {self!r} is no single number; reduce it, as by x.mean()")
+        values.backward()
+
+    def _tensor(self, op: str) -> Any:
+        if isinstance(self._values, np.ndarray):
+            raise TypeError(f"{op}: arrays of NumPy have no gradients; take x.torch()")
+        return self._values
+
     # The order of dims, and their names.
 
     def transpose(self, order: Sequence[Axis]) -> Data[ArrayT]:
@@ -984,6 +1041,25 @@ class Data(Computing, DataBase[ArrayT]):
     __eq__ = _binary("eq", operator.eq)
     __ne__ = _binary("ne", operator.ne)
     __hash__ = object.__hash__
+
+    def __getitem__(self, key: object) -> NoReturn:
+        # Without this Python says only that there is none; iteration and `in` end here, too.
+        raise TypeError(
+            f"{self!r} has no positions by number, as its axes are told by their dims; take dims.slice, "
+            "dims.gather or dims.masked_select, or x.to_list()"
+        )
+
+    def __matmul__(self, other: object) -> NoReturn:
+        raise TypeError("@: does not say which dims are summed; take dims.dot(x, y, dims)")
+
+    __rmatmul__ = __matmul__
+
+    def __format__(self, spec: str) -> str:
+        if not spec:
+            return str(self)
+        if self._shape.rank:
+            raise TypeError(f"format: {self!r} is many values, and {spec!r} is for one number")
+        return format(self.item(), spec)
 
     def __str__(self) -> str:
         return show.shown(self)

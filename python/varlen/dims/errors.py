@@ -1,5 +1,14 @@
 """What can be wrong with dims."""
 
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+Given = ParamSpec("Given")
+Found = TypeVar("Found")
+
 
 class LengthMismatchError(ValueError):
     """Lengths differ where they have to be the same; the text names the row.
@@ -37,3 +46,25 @@ class OutShapeError(ValueError):
     Traceback (most recent call last):
     varlen.dims.errors.OutShapeError: out_shape: expected {t(2)}, got [s(4), t(2)]: 's' is not expected
     """
+
+
+def names_itself(operation: Callable[Given, Found]) -> Callable[Given, Found]:
+    """Let lengths that differ name the operation that came upon them.
+
+    Examples
+    --------
+    >>> time = vl.Dim("time", lengths=[2, 1])
+    >>> x = vl.Data(np.arange(3), [vl.dims.batch_dim, time])
+    >>> vl.dims.squeeze(x, time)
+    Traceback (most recent call last):
+    varlen.dims.errors.LengthMismatchError: squeeze: 'time' is 2 long at batch 0, not 1
+    """
+
+    @functools.wraps(operation)
+    def named(*args: Given.args, **kwargs: Given.kwargs) -> Found:
+        try:
+            return operation(*args, **kwargs)
+        except LengthMismatchError as error:
+            raise LengthMismatchError(f"{operation.__name__}: {error}") from None
+
+    return named

@@ -11,9 +11,9 @@ from varlen._core import Dim, Level, RaggedBase, Shape
 from varlen.backends import backend_of
 from varlen.backends.values import device_of
 from varlen.dims.axes import describe
-from varlen.dims.base import Facts, made
+from varlen.dims.base import Facts, is_data, made
 from varlen.dims.errors import LengthMismatchError
-from varlen.dims.place import aligned, order_of
+from varlen.dims.place import aligned, in_order, order_of
 from varlen.levels import describe_difference, equal_lengths
 
 if TYPE_CHECKING:
@@ -85,7 +85,60 @@ def bind_by_others(dims: list[Dim]) -> None:
                 dims[k] = known[0]
 
 
-def check_facts(data: Data[Any], facts: Facts) -> Facts:
+def as_values(values: Any) -> Any:
+    """An array or a tensor of what was given, refused where lists are no array.
+
+    Examples
+    --------
+    >>> as_values([[1, 2], [3]])
+    Traceback (most recent call last):
+    ValueError: values: lists of different lengths are no array; Data.from_list makes a Data of them
+    """
+    try:
+        return backend_of(values).as_array(values, "values")
+    except ValueError:
+        if not isinstance(values, (list, tuple)):
+            raise
+        text = "values: lists of different lengths are no array; Data.from_list makes a Data of them"
+        raise ValueError(text) from None
+
+
+def as_lengths(numbers: Any, over: Any) -> tuple[Any, Any]:
+    """What a container of lengths holds, and the dims that they are over; None of one number.
+
+    Raises
+    ------
+    TypeError
+        No Data and no Ragged of integers; `over` beside a Data, or none beside a Ragged.
+
+    Examples
+    --------
+    >>> as_lengths(vl.Data(np.array([2, 1]), [vl.dims.batch_dim]), None)
+    (array([2, 1]), (Dim('batch', length 2),))
+    """
+    if is_data(numbers):
+        if over is not None:
+            raise TypeError(f"over: lengths that are a Data are over its dims, {describe(numbers.dims)}")
+    elif not isinstance(numbers, RaggedBase):
+        raise TypeError(f"lengths: expected integers, got a {type(numbers).__name__}")
+    elif over is None:
+        raise TypeError(
+            "lengths: a Ragged does not say the dims that its numbers are over; give them as over=, "
+            "one for its sequences and one for each level"
+        )
+    else:
+        numbers = from_ragged(numbers, [over] if type(over) is Dim else over)
+    dtype = str(numbers.dtype).removeprefix("torch.")
+    if not dtype.startswith(("int", "uint")):
+        raise TypeError(f"lengths: expected integers, got a {type(numbers).__name__} of {dtype}")
+    lying = in_order(numbers)
+    if not lying.ndim:
+        return int(lying), None
+    values: Any = lying._values
+    return (values.reshape(-1) if lying._shape.ragged else values), lying.dims
+
+
+def check_facts(data: Data[Any], facts: Facts, argument: str = "values") -> Facts:
     """What is said of a Data, refused where it does not fit.
 
     Examples
@@ -105,21 +158,21 @@ def check_facts(data: Data[Any], facts: Facts) -> Facts:
             raise TypeError(f"sparse_dim: expected a Dim, got {sparse!r}")
         if facts.feature_dim is not None:
             raise ValueError("feature_dim: integers of a sparse_dim have no features")
-        _check_classes(data._values, sparse)
+        _check_classes(data._values, sparse, argument)
     return facts
 
 
-def _check_classes(values: Any, sparse: Dim) -> None:
+def _check_classes(values: Any, sparse: Dim, argument: str) -> None:
     dtype = str(values.dtype).removeprefix("torch.")
     if not dtype.startswith(("int", "uint")):
-        raise TypeError(f"values: positions of a sparse_dim are integers, got {dtype}")
+        raise TypeError(f"{argument}: positions of a sparse_dim are integers, got {dtype}")
     if not sparse.is_static or device_of(values) != "cpu" or 0 in values.shape:
         return
     numbers = backend_of(values).readable(values).reshape(-1)
     if int(numbers.min()) < 0 or int(numbers.max()) >= int(sparse.size or 0):
         at = int(((numbers < 0) | (numbers >= sparse.size)).argmax())
         raise ValueError(
-            f"values: {numbers[at]} at position {at} is no position of {describe([sparse])[1:-1]}"
+            f"{argument}: {numbers[at]} at position {at} is no position of {describe([sparse])[1:-1]}"
         )
 
 
@@ -334,7 +387,7 @@ def from_padded(block: Any, dims: Sequence[Dim], side: str = "right", **facts: A
         size, extent = block.shape[at], shape.extent(k)
         if size < extent or (size != extent and not shape.is_ragged(k)):
             raise LengthMismatchError(
-                f"'{each[at].name}' is {extent} long, but the axis {at} of block {size}"
+                f"'{each[at].name}' is {extent} long, but axis {at} of block is {size} long"
             )
     block = backend.transpose(block, order)
     first = next((k for k in range(shape.rank) if shape.is_ragged(k)), 0)

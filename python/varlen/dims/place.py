@@ -71,7 +71,7 @@ def order_of(shape: Shape, dims: Sequence[Dim]) -> tuple[int, ...] | None:
     >>> order_of(Shape([two, three]), [three, two]), order_of(Shape([two, three]), [two, three])
     ((1, 0), None)
     """
-    order = tuple([shape.place_of(dim) for dim in dims])
+    order = tuple([shape.find(dim) for dim in dims])
     return None if order == tuple(range(len(order))) else order
 
 

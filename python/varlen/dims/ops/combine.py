@@ -12,6 +12,7 @@ from varlen._core import Dim, Shape
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, every_place, quoted
 from varlen.dims.base import NO_FACTS, Facts, is_data, made, positions_or_none
+from varlen.dims.errors import LengthMismatchError
 from varlen.dims.make import check_dims
 from varlen.dims.out_shape import checked
 from varlen.dims.place import aligned, order_of
@@ -247,13 +248,17 @@ def joined(each: Sequence[Data[Any]], name: str, broadcast: bool) -> tuple[Shape
     """
     first = each[0]
     shape = first._shape
-    for other in each[1:]:
-        shape = shape.join(other._shape)
+    try:
+        for other in each[1:]:
+            shape = shape.join(other._shape)
+    except LengthMismatchError as error:
+        raise LengthMismatchError(f"{name}: {error}") from None
     if not broadcast and all(x._shape.rank < shape.rank for x in each):
         texts = " and ".join(describe(x.dims) for x in each)
-        raise ValueError(
-            f"{name}: no operand has all dims of {texts}; say broadcast=True in dims.combine if that is meant"
-        )
+        hint = "say broadcast=True in dims.combine if that is meant"
+        if namesakes := _namesakes(shape.dims):
+            hint += f"; {quoted(namesakes, 'and')} is another dim in each (see Dim.declare_same_as)"
+        raise ValueError(f"{name}: no operand has all dims of {texts}; {hint}")
     if shape is first._shape:
         return shape, first._order
     dims = list(first.dims)
@@ -262,6 +267,12 @@ def joined(each: Sequence[Data[Any]], name: str, broadcast: bool) -> tuple[Shape
     if len(dims) != shape.rank:  # a dim twice: the order in which the values lie
         return shape, None
     return shape, order_of(shape, dims)
+
+
+def _namesakes(dims: Sequence[Dim]) -> list[Dim]:
+    """Dims that are called as another one before them."""
+    names = [dim.name for dim in dims]
+    return [dim for k, dim in enumerate(dims) if dim.name in names[:k] and dim not in dims[:k]]
 
 
 def lined_up(each: Sequence[Data[Any]], shape: Shape) -> list[Any]:

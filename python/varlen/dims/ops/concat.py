@@ -11,7 +11,7 @@ from varlen._core import Dim, Level, Shape
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, place, quoted
 from varlen.dims.base import NO_FACTS, is_data, made
-from varlen.dims.errors import LengthMismatchError
+from varlen.dims.errors import LengthMismatchError, names_itself
 from varlen.dims.ops.amounts import as_amount, check_lengths, named, together
 from varlen.dims.ops.combine import agreed, expand_dim, of_one_kind
 from varlen.dims.ops.slice import cut
@@ -234,6 +234,7 @@ def _check_rest(shapes: Sequence[Shape], k: int, op: str) -> None:
             raise LengthMismatchError(f"{op}: '{dim.name}' {text}")
 
 
+@names_itself
 def split(
     x: Data[Any],
     axis: Axis,
@@ -290,7 +291,7 @@ def split(
     unbound = [i for i, dim in enumerate(each) if not dim.is_defined]
     if len(unbound) > 1:
         raise ValueError(
-            f"dims: {quoted([each[i] for i in unbound], 'and')} have no lengths; one may be without"
+            f"split: dims: {quoted([each[i] for i in unbound], 'and')} have no lengths; one may be without"
         )
     known = [as_amount(dim, "dims") for dim in each if dim.is_defined]
     shape, (whole, *counts) = together([lengths_of(moving), *known])
@@ -300,7 +301,7 @@ def split(
         row = int(wrong.argmax())
         texts = " + ".join(str(count[row]) for count in counts)
         raise LengthMismatchError(
-            f"dims: '{moving.name}' is {whole[row]} long in row {row}, but the pieces are {texts}"
+            f"'{moving.name}' is {whole[row]} long in row {row}, but the pieces are {texts}"
         )
     if unbound:
         counts.insert(unbound[0], whole - total)
@@ -314,7 +315,7 @@ def split(
         begin = begin + count
     if out_shapes is not None:
         if len(out_shapes) != len(pieces):
-            raise ValueError(f"out_shapes: {len(out_shapes)} of them for {len(pieces)} pieces")
+            raise ValueError(f"split: out_shapes: {len(out_shapes)} of them for {len(pieces)} pieces")
         for piece, out_shape in zip(pieces, out_shapes, strict=True):
             checked(piece, out_shape)
     return pieces

@@ -9,7 +9,7 @@ import numpy as np
 from varlen._core import Dim, Level, Shape
 from varlen.arguments import as_int
 from varlen.backends import backend_of
-from varlen.dims.axes import describe, place
+from varlen.dims.axes import describe, place, place_into
 from varlen.dims.base import NO_FACTS, is_data, made
 from varlen.dims.ops.amounts import check_lengths, named
 from varlen.dims.ops.window import Windows
@@ -273,7 +273,7 @@ def _operands(
         raise ValueError(f"groups: {groups} do not divide the {count} positions of '{in_dim.name}'")
     there = filter._shape.dims
     few = [in_dim] if groups == 1 else [in_dim // groups, in_dim.div_left(groups)]
-    comes = next((filter._shape.find(each) for each in few if filter._shape.find(each) >= 0), -1)
+    comes = next((k for each in few if (k := place_into(filter, each)) >= 0), -1)
     goes = next((j for j, each in enumerate(there) if j != comes and each == out_dim), -1)
     if len(there) != 3 or min(comes, goes) < 0:
         raise ValueError(

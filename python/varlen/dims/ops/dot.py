@@ -12,7 +12,7 @@ import numpy as np
 
 from varlen._core import Dim, Level, Shape
 from varlen.backends import backend_of
-from varlen.dims.axes import describe, place
+from varlen.dims.axes import describe, place, place_into
 from varlen.dims.base import NO_FACTS, is_data, made
 from varlen.dims.ops.combine import agreed, combine
 from varlen.dims.ops.reduce import reduce as reduce_dims
@@ -105,7 +105,7 @@ def dot(
 
 def _found(a: Data[Any], b: Data[Any], axis: Axis) -> tuple[int, int]:
     """Where a dim that is summed is in each operand, -1 where it is not."""
-    i, j = (x._shape.find(axis) if isinstance(axis, Dim) else _place_of_words(x, axis) for x in (a, b))
+    i, j = (place_into(x, axis) if isinstance(axis, Dim) else _place_of_words(x, axis) for x in (a, b))
     if i < 0 and j < 0:
         name = axis.name if isinstance(axis, Dim) else axis
         raise IndexError(f"reduce: {name!r} is neither in {describe(a.dims)} nor in {describe(b.dims)}")

@@ -10,6 +10,7 @@ from varlen._core import Dim, Shape
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, place
 from varlen.dims.base import is_data
+from varlen.dims.errors import names_itself
 from varlen.dims.ops.picked import lengths_over, picked, said
 from varlen.dims.out_shape import checked
 from varlen.dims.place import spread
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from varlen.dims.out_shape import OutShape
 
 
+@names_itself
 def gather(
     x: Data[Any],
     indices: Data[Any],
@@ -77,15 +79,15 @@ def gather(
     >>> vl.dims.gather(words, ids, "words").to_list()
     [[[1.0, 1.1], [0.0, 0.1]], [[1.0, 1.1]]]
     """
-    numbers = integers(indices, "indices")
+    numbers = integers(indices, "gather: indices")
     if axis is None:
         axis = indices.sparse_dim
         if axis is None:
             raise ValueError(
-                f"axis: not given, and the indices over {describe(indices.dims)} have no sparse_dim"
+                f"gather: axis is not given, and the indices over {describe(indices.dims)} have no sparse_dim"
             )
     k = place(x, axis)
-    frame, at = inside_rows(numbers, indices._shape, x._shape.dims[k], clip, "indices")
+    frame, at = inside_rows(numbers, indices._shape, x._shape.dims[k], clip, "gather: indices")
     rest = [dim for j, dim in enumerate(x._shape.dims) if j != k]
     new = [dim for dim in indices.dims if dim not in rest]
     return checked(picked(x, [k], frame, [at], new), out_shape)

@@ -266,7 +266,8 @@ def edit_distance(
     axis, b_axis
         The dim along which sequences of `a` go, that of `b`.
     normalize
-        Divide by the length of the sequence of `b`: an error rate.
+        Divide by the length of the sequence of `b`: an error rate. Where that is empty it is 0 beside another
+        empty one, else inf.
     out_shape
         The dims that are expected.
 

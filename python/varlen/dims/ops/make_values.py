@@ -179,6 +179,97 @@ def full(
     return _filled(value, dims, dtype, like, out_shape)
 
 
+def zeros_like(
+    x: Data[Any], *, dtype: DTypeLike | None = None, out_shape: OutShape | None = None
+) -> Data[Any]:
+    """0 wherever another Data has values.
+
+    Parameters
+    ----------
+    x
+        A Data whose dims, kind of array, device and dtype are taken.
+    dtype
+        That of `x` if nothing is said.
+    out_shape
+        The dims that are expected.
+
+    Returns
+    -------
+    Data
+        Over the dims of `x`.
+
+    Raises
+    ------
+    OutShapeError
+        Other dims than expected.
+
+    Examples
+    --------
+    >>> x = vl.Data(np.array([3, 1, 4]), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
+    >>> vl.dims.zeros_like(x).to_list()
+    [[0, 0], [0]]
+    """
+    return zeros(x.dims, dtype=dtype, like=x, out_shape=out_shape)
+
+
+def ones_like(
+    x: Data[Any], *, dtype: DTypeLike | None = None, out_shape: OutShape | None = None
+) -> Data[Any]:
+    """1 wherever another Data has values.
+
+    Parameters
+    ----------
+    x, dtype, out_shape
+        As those of `zeros_like`.
+
+    Returns
+    -------
+    Data
+        Over the dims of `x`.
+
+    Raises
+    ------
+    OutShapeError
+        Other dims than expected.
+
+    Examples
+    --------
+    >>> vl.dims.ones_like(vl.Data(np.array([3, 1]), [vl.Dim("two", 2)])).values
+    array([1, 1])
+    """
+    return ones(x.dims, dtype=dtype, like=x, out_shape=out_shape)
+
+
+def full_like(
+    x: Data[Any], value: complex, *, dtype: DTypeLike | None = None, out_shape: OutShape | None = None
+) -> Data[Any]:
+    """One number wherever another Data has values.
+
+    Parameters
+    ----------
+    x, dtype, out_shape
+        As those of `zeros_like`.
+    value
+        The number.
+
+    Returns
+    -------
+    Data
+        Over the dims of `x`.
+
+    Raises
+    ------
+    OutShapeError
+        Other dims than expected.
+
+    Examples
+    --------
+    >>> vl.dims.full_like(vl.Data(np.array([3, 1]), [vl.Dim("two", 2)]), 7).values
+    array([7, 7])
+    """
+    return full(x.dims, value, dtype=dtype, like=x, out_shape=out_shape)
+
+
 def range_over_dim(
     dim: Dim, *, like: Data[Any] | None = None, out_shape: OutShape | None = None
 ) -> Data[Any]:
@@ -333,9 +424,9 @@ def one_hot(
     """
     classes = x._facts.sparse_dim if dim is None else dim
     if classes is None:
-        raise ValueError("x: has no sparse_dim; say dim=")
+        raise ValueError(f"one_hot: {x!r} has no sparse_dim; say dim=")
     x = x._like(x._values)
-    x._facts = check_facts(x, Facts(sparse_dim=classes))
+    x._facts = check_facts(x, Facts(sparse_dim=classes), "one_hot: x")
     hot = combine("==", x, range_over_dim(classes, like=x), broadcast=True)
     hot = _cast(hot, np.float32 if dtype is None else dtype)
     hot._facts = Facts(feature_dim=hot._shape.dims[hot._shape.find(classes)])

@@ -10,7 +10,7 @@ import numpy as np
 from varlen._core import Dim, Level, Shape
 from varlen.dims.axes import describe, place, places, quoted
 from varlen.dims.base import made
-from varlen.dims.errors import LengthMismatchError
+from varlen.dims.errors import LengthMismatchError, names_itself
 from varlen.dims.make import bind_by_others, check_dims
 from varlen.dims.ops.picked import (
     along_dim,
@@ -145,6 +145,7 @@ def flatten(
     return checked(_flat(x, gone, named, out_dim, "flat", None), out_shape)
 
 
+@names_itself
 def unflatten(
     x: Data[Any], axis: Axis, dims: Sequence[Dim], *, out_shape: OutShape | None = None
 ) -> Data[Any]:
@@ -185,10 +186,11 @@ def unflatten(
     [[7, 8], [9]]
     """
     k = place(x, axis)
-    each = _defined(x, k, dims)
+    each = _defined(x, k, dims, "unflatten")
     return checked(_spelled(x, k, each, None), out_shape)
 
 
+@names_itself
 def split_dims(
     x: Data[Any],
     axis: Axis,
@@ -243,11 +245,11 @@ def split_dims(
     unknown = [i for i, factor in enumerate(each) if not factor.is_defined]
     if len(unknown) > 1:
         names = quoted([each[i] for i in unknown], "and")
-        raise ValueError(f"dims: {names} have no lengths, and only one of them can be what is left")
+        raise ValueError(f"split_dims: dims: {names} have no lengths, and only one can be what is left")
     for factor in each:
         if any(over in each for over in factor.over):
             raise ValueError(
-                f"dims: '{factor.name}' has lengths over another of {describe(each)}; use unflatten"
+                f"split_dims: '{factor.name}' has lengths over another of {describe(each)}; use unflatten"
             )
     known = [factor for factor in each if factor.is_defined]
     over = dims_over([dim, *known])
@@ -265,11 +267,12 @@ def split_dims(
         i = int(wrong.argmax())
         at = f" at {said(shape, i)}" if shape.rank else ""
         raise LengthMismatchError(
-            f"dims: '{dim.name}' is {length[i]} long{at}, the product of {describe(each)} {product[i]}"
+            f"'{dim.name}' is {length[i]} long{at}, but the product of {describe(each)} is {product[i]} long"
         )
-    return checked(_spelled(x, k, _defined(x, k, each), pad_value), out_shape)
+    return checked(_spelled(x, k, _defined(x, k, each, "split_dims"), pad_value), out_shape)
 
 
+@names_itself
 def squeeze(x: Data[Any], axis: Axis | Sequence[Axis], *, out_shape: OutShape | None = None) -> Data[Any]:
     """The same numbers without dims that have one position in each row.
 
@@ -310,7 +313,7 @@ def squeeze(x: Data[Any], axis: Axis | Sequence[Axis], *, out_shape: OutShape | 
         if (length != 1).any():
             i = int((length != 1).argmax())
             at = f" at {said(shape, i)}" if shape.rank else ""
-            raise LengthMismatchError(f"axis: '{dim.name}' is {length[i]} long{at}, not 1")
+            raise LengthMismatchError(f"'{dim.name}' is {length[i]} long{at}, not 1")
     for k in sorted(gone, reverse=True):
         x = relabeled(x, k, 1, [])
     return checked(x, out_shape)
@@ -347,22 +350,22 @@ def _flat(
     return picked(x, gone, Shape([*others, new]), at, [new])
 
 
-def _defined(x: Data[Any], k: int, dims: Sequence[Dim]) -> list[Dim]:
+def _defined(x: Data[Any], k: int, dims: Sequence[Dim], op: str) -> list[Dim]:
     """Dims that may stand in the place of one."""
     each = check_dims(dims)
     bind_by_others(each)
     rest = [dim for j, dim in enumerate(x._shape.dims) if j != k]
     for i, dim in enumerate(each):
         if not dim.is_defined:
-            raise ValueError(f"dims: '{dim.name}' has no lengths")
+            raise ValueError(f"{op}: dims: '{dim.name}' has no lengths")
         if dim in rest or dim in each[:i]:
             raise ValueError(
-                f"dims: '{dim.name}' would be there twice, in {describe(x.dims)} and {describe(each)}"
+                f"{op}: '{dim.name}' would be there twice, in {describe(x.dims)} and {describe(each)}"
             )
         foreign = [over for over in dim.over if over not in rest and over not in each]
         if foreign:
             raise ValueError(
-                f"dims: '{dim.name}' is over '{foreign[0].name}', which is not in {describe(x.dims)}"
+                f"{op}: '{dim.name}' is over '{foreign[0].name}', which is not in {describe(x.dims)}"
             )
     return each
 
@@ -377,7 +380,7 @@ def _spelled(x: Data[Any], k: int, dims: list[Dim], pad_value: Any) -> Data[Any]
         i = int((length != level.lengths).argmax())
         at = f" at {said(Shape(over), i)}" if over else ""
         raise LengthMismatchError(
-            f"dims: '{dim.name}' is {length[i]} long{at}, {describe(dims)} have {level.lengths[i]} positions"
+            f"'{dim.name}' is {length[i]} long{at}, but {describe(dims)} have {level.lengths[i]} positions"
         )
     is_inside = all(0 <= x._shape.find(each) < k for one in dims for each in one.over if each not in dims)
     if order is None and is_inside and (length == level.lengths).all():

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from varlen._core import Dim, Level, Shape
 from varlen.backends import backend_of
+from varlen.backends.numeric import as_pairs, is_complex, of_pairs
 from varlen.dims.axes import describe, places, quoted
 from varlen.dims.base import NO_FACTS, made
 from varlen.dims.out_shape import checked
@@ -33,6 +34,7 @@ EMPTY = {
     "std": np.nan,
 }
 EXTREMES = {"max": -np.inf, "min": np.inf}
+_OF_COMPLEX = ("sum", "mean", "norm")
 _MODES = (*EMPTY, *EXTREMES, "logsumexp", "argmax", "argmin")
 
 
@@ -49,7 +51,7 @@ def reduce(
     Parameters
     ----------
     x
-        Numbers.
+        Numbers; complex ones have a sum, a mean and a norm.
     mode
         "sum", "mean", "max", "min", "prod", "any", "all", "norm", "var", "std", "logsumexp", "logmeanexp",
         "argmax" or "argmin".
@@ -101,12 +103,40 @@ def reduce(
     values, level, _, rest = grouped(x, asked)
     given = _empty_of(mode, values, level, empty, x, asked)
     try:
-        rows = backend_of(values).reduce("logsumexp" if mode == "logmeanexp" else mode, values, level, given)
+        if mode in _OF_COMPLEX and is_complex(values):
+            rows = _of_complex(mode, values, level, given)
+        else:
+            verb = "logsumexp" if mode == "logmeanexp" else mode
+            rows = backend_of(values).reduce(verb, values, level, given)
     except TypeError as error:
         raise TypeError(f"{mode} of {describe(x.dims)}: {str(error).removeprefix('X: ')}") from None
     if mode == "logmeanexp":
         rows = rows - _log_counts(level, rows)
     return checked(made(rows.reshape(rest.array_shape), rest, order_left(x, asked), _facts(x)), out_shape)
+
+
+def _of_complex(mode: str, values: Any, level: Level, empty: Any) -> Any:
+    """What complex numbers come to, by kernels of real ones."""
+    if mode == "norm":
+        return backend_of(values).reduce(mode, abs(values), level, empty)
+    rows = over_pairs(values, lambda pairs: backend_of(pairs).reduce(mode, pairs, level, 0))
+    if empty == 0 or not (level.lengths == 0).any():
+        return rows
+    backend = backend_of(rows)
+    is_empty = backend.like((level.lengths == 0).reshape(-1, *[1] * (rows.ndim - 1)), rows)
+    return backend.to_dtype(backend.where(is_empty, empty, rows), rows.dtype)
+
+
+def over_pairs(values: Any, function: Callable[[Any], Any]) -> Any:
+    """What a function of real rows gives of complex ones, whose parts it takes one by one.
+
+    Examples
+    --------
+    >>> over_pairs(np.array([1 + 2j, 3j]), lambda pairs: pairs.sum(0, keepdims=True))
+    array([1.+5.j])
+    """
+    rows = of_pairs(function(as_pairs(values[..., None])))
+    return rows.reshape(rows.shape[:-1])
 
 
 def _log_counts(level: Level, rows: Any) -> Any:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from varlen.backends import backend_of
-from varlen.dims.axes import place
-from varlen.dims.ops.reduce import grouped
+from varlen.backends.numeric import is_complex
+from varlen.dims.axes import describe, place
+from varlen.dims.ops.reduce import grouped, over_pairs
 from varlen.dims.ops.softmax import ungrouped
 from varlen.dims.out_shape import checked
 
@@ -29,7 +30,7 @@ def cumsum(
     Parameters
     ----------
     x
-        Numbers or bools.
+        Numbers, complex ones too, or bools.
     axis
         The dim along which they are added. Where another dim is over it, positions that are the same in that
         one are added.
@@ -80,7 +81,9 @@ def cumprod(
 
     Parameters
     ----------
-    x, axis, reverse, out_shape
+    x
+        Real numbers or bools.
+    axis, reverse, out_shape
         As those of `cumsum`.
     exclusive
         Leave the number itself out: the first position holds 1.
@@ -179,5 +182,13 @@ def cummin(
 def _scanned(op: str, x: Data[Any], axis: Axis, exclusive: bool, reverse: bool, out_shape: Any) -> Data[Any]:
     asked = (place(x, axis),)
     values, level, order, _ = grouped(x, asked)
-    result = backend_of(values).scan(op, values, level, exclusive, reverse)
+    try:
+        if op == "sum" and is_complex(values):
+            result = over_pairs(
+                values, lambda pairs: backend_of(pairs).scan(op, pairs, level, exclusive, reverse)
+            )
+        else:
+            result = backend_of(values).scan(op, values, level, exclusive, reverse)
+    except TypeError as error:
+        raise TypeError(f"cum{op} of {describe(x.dims)}: {str(error).removeprefix('X: ')}") from None
     return checked(ungrouped(x, result, asked, order), out_shape)

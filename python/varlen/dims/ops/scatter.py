@@ -11,6 +11,7 @@ from varlen._core import Dim, Level, Shape
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, places
 from varlen.dims.base import made
+from varlen.dims.errors import names_itself
 from varlen.dims.make import check_dims
 from varlen.dims.ops.gather import integers
 from varlen.dims.ops.picked import along_dim, repeated, said, with_facts
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _MODES = ("sum", "mean", "max", "min", "prod", "any", "all", "logsumexp")
 
 
+@names_itself
 def scatter(
     x: Data[Any],
     indices: Data[Any],
@@ -91,7 +93,7 @@ def scatter(
     """
     if mode not in _MODES:
         raise ValueError(f"mode: expected one of {', '.join(_MODES)}, got {mode!r}")
-    numbers = integers(indices, "indices")
+    numbers = integers(indices, "scatter: indices")
     check_dims([out_dim])
     if not out_dim.is_defined:
         raise ValueError(f"out_dim: '{out_dim.name}' has no lengths")

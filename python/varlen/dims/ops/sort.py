@@ -185,7 +185,7 @@ def top_k(
     head = rest.rank - len(tail)
     new = _best_dim(x, named, rest.dims[:head], level, kept, k, out_dim, most)
     target = Shape([*rest.dims[:head], new, *rest.dims[head:]])
-    left = [dim for dim in x.dims if dim not in named]
+    left = [x._shape.dims[i] for i in x._order or range(x._shape.rank) if i not in gone]
     user = [rest.dims[rest.find(dim)] for dim in left]
     user.insert(first, new)
 
@@ -224,7 +224,8 @@ def unique(
     Returns
     -------
     values : Data
-        With the new dim in the place of `axis`. All NaN are one, which comes last.
+        With the new dim in the place of `axis`. All NaN are one, which comes last. No gradient goes back from
+        these; `gather` of the places of `argsort` has one.
     inverse : Data
         int64 over the dims of `x`, with the new dim as `sparse_dim`: `gather(values, inverse)` is `x`.
     counts : Data
@@ -373,13 +374,12 @@ def _taken_at(which: Any, level: Level, kept: Level, numbers: Any) -> Any:
 
 def _in_order(x: Data[Any], asked: Sequence[int]) -> tuple[Data[Any], int]:
     """The same where several dims lie in the order that is asked for, and where the first is shown."""
-    shown = [x._shape.dims[k] for k in x._order] if x._order else list(x._shape.dims)
-    named = [x._shape.dims[k] for k in asked]
-    at = min(shown.index(dim) for dim in named)
+    shown = x._order or tuple(range(x._shape.rank))
+    at = min(shown.index(k) for k in asked)
     if tuple(asked) == tuple(sorted(asked)):
         return x, at
-    slots = iter(named)
-    dims = [next(slots) if dim in named else dim for dim in x._shape.dims]
+    slots = iter([x._shape.dims[k] for k in asked])
+    dims = [next(slots) if k in asked else dim for k, dim in enumerate(x._shape.dims)]
     if Shape.arranged(dims) != tuple(range(len(dims))):
         return x, at
     target = Shape(dims)

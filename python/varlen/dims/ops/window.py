@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from varlen.dims.data import Data
     from varlen.dims.out_shape import OutShape
 
+_FAR = 1 << 60  # lengths with twice as many positions and a window more fit 63 bits
 _POOLS = ("max", "mean", "min", "sum", "prod", "any", "all", "logsumexp", "norm")
 
 
@@ -54,6 +55,8 @@ class Windows:
         self.stride = as_int(stride, "stride", 1)
         self.dilation = as_int(dilation, "dilation", 1)
         self.span = (self.size - 1) * self.dilation
+        if self.span > _FAR:
+            raise OverflowError(f"size: {size} positions with a dilation of {dilation} do not fit 60 bits")
         self.is_same = padding == "same"
         if isinstance(padding, str):
             if padding not in ("same", "valid"):
@@ -61,6 +64,8 @@ class Windows:
             self.left = self.span // 2 if self.is_same else 0
         else:
             self.left = as_int(padding, "padding")
+            if self.left > _FAR:
+                raise OverflowError(f"padding: {padding} positions do not fit 60 bits")
 
     def counts(self, lengths: Any) -> Any:
         """How many windows rows have.
