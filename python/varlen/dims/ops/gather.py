@@ -10,7 +10,7 @@ from varlen._core import Dim, Shape
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, place
 from varlen.dims.base import is_data
-from varlen.dims.ops.picked import lengths_over, picked, said
+from varlen.dims.ops.picked import lengths_over, picked, picked_along, said
 from varlen.dims.out_shape import checked
 from varlen.dims.place import spread
 
@@ -86,6 +86,8 @@ def gather(
             )
     k = place(x, axis)
     frame, at = inside_rows(numbers, indices._shape, x._shape.dims[k], clip, "indices")
+    if frame is indices._shape:
+        return checked(picked_along(x, k, frame, indices._order, at), out_shape)
     rest = [dim for j, dim in enumerate(x._shape.dims) if j != k]
     new = [dim for dim in indices.dims if dim not in rest]
     return checked(picked(x, [k], frame, [at], new), out_shape)
