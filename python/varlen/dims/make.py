@@ -11,7 +11,7 @@ from varlen._core import Dim, Level, RaggedBase, Shape
 from varlen.backends import backend_of
 from varlen.backends.values import device_of
 from varlen.dims.axes import describe
-from varlen.dims.base import Facts, made
+from varlen.dims.base import Facts, dtype_name, made
 from varlen.dims.errors import LengthMismatchError
 from varlen.dims.place import aligned, order_of
 from varlen.levels import describe_difference, equal_lengths
@@ -110,7 +110,7 @@ def check_facts(data: Data[Any], facts: Facts) -> Facts:
 
 
 def _check_classes(values: Any, sparse: Dim) -> None:
-    dtype = str(values.dtype).removeprefix("torch.")
+    dtype = dtype_name(values.dtype)
     if not dtype.startswith(("int", "uint")):
         raise TypeError(f"values: positions of a sparse_dim are integers, got {dtype}")
     if not sparse.is_static or device_of(values) != "cpu" or 0 in values.shape:

@@ -136,7 +136,11 @@ class _Plan(NamedTuple):
 
 
 def _plan_of(
-    shapes: tuple[Shape, ...], order: tuple[int, ...] | None, at: tuple[int, ...], out_dim: Dim | None, op: str
+    shapes: tuple[Shape, ...],
+    order: tuple[int, ...] | None,
+    at: tuple[int, ...],
+    out_dim: Dim | None,
+    op: str,
 ) -> _Plan | None:
     first, k = shapes[0], at[0]
     if not all(_is_laid_alike(shape, first, own, k) for shape, own in zip(shapes, at, strict=True)):

@@ -10,7 +10,7 @@ import numpy as np
 from varlen._core import Dim, Level, Shape
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, places, quoted
-from varlen.dims.base import is_data, made
+from varlen.dims.base import dtype_name, is_data, made
 from varlen.dims.errors import AmbiguousAxisError, LengthMismatchError
 from varlen.dims.ops.combine import where
 from varlen.dims.ops.picked import (
@@ -24,7 +24,7 @@ from varlen.dims.ops.picked import (
     with_facts,
 )
 from varlen.dims.out_shape import checked
-from varlen.dims.place import has_inner, rows_of, spread
+from varlen.dims.place import rows_of, spread
 from varlen.dims.planned import planned
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ def masked_scatter(
 def _check_mask(mask: Any) -> None:
     if not is_data(mask):
         raise TypeError(f"mask: expected a Data, got {type(mask).__name__}")
-    if str(mask.dtype).removeprefix("torch.") != "bool":
+    if dtype_name(mask.dtype) != "bool":
         raise TypeError(f"mask: expected bools, got {mask.dtype}")
 
 
@@ -217,7 +217,8 @@ def _planned_lines(
     named = [shape.dims[k] for k in gone]
     whole, level, places = _lines(made(None, shape, order), made(None, mask, mask_order), named)
     are_rows = places is None and order is None and whole is Shape(shape.dims[: whole.rank])
-    return whole, level, places, are_rows and not any(has_inner(shape, k) for k in gone)
+    inner = [dim for dim in shape.dims[whole.rank :] if any(each in dim.over for each in named)]
+    return whole, level, places, are_rows and not inner
 
 
 def _mask_over(mask: Data[Any], shape: Shape) -> Any:

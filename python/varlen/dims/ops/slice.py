@@ -147,7 +147,14 @@ class _Plan(NamedTuple):
 
 
 def _plan_of(
-    shape: Shape, order: tuple[int, ...] | None, k: int, start: Any, end: Any, step: int, size: Any, out_dim: Any
+    shape: Shape,
+    order: tuple[int, ...] | None,
+    k: int,
+    start: Any,
+    end: Any,
+    step: int,
+    size: Any,
+    out_dim: Any,
 ) -> _Plan:
     dim = shape.dims[k]
     over, numbers = together(
