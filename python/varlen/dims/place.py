@@ -39,14 +39,14 @@ def aligned(values: Any, shape: Shape, target: Shape) -> Any:
     if transposed is not None:
         values = backend.transpose(values, transposed)
     if flat is not None:
-        values = values.reshape(flat)
+        values = shaped(values, flat)
     if rows is not None:
         values = backend.contiguous(values)
         if type(rows) is Level:
             values = backend.broadcast_rows(values, rows)
         else:
             values = backend.take_rows(values, rows)
-    return values if then is None else values.reshape(then)
+    return values if then is None else shaped(values, then)
 
 
 def spread(values: Any, shape: Shape, target: Shape) -> Any:
@@ -358,7 +358,18 @@ def placed(
             time_dim=new if facts.time_dim == gone else facts.time_dim,
             feature_dim=new if facts.feature_dim == gone else facts.feature_dim,
         )
-    return made(values.reshape(target[0].array_shape), target[0], target[1], facts)
+    return made(shaped(values, target[0].array_shape), target[0], target[1], facts)
+
+
+def shaped(values: Any, shape: tuple[int, ...]) -> Any:
+    """Values in another shape, themselves where it is theirs: torch takes its time to see that.
+
+    Examples
+    --------
+    >>> shaped(np.arange(4), (2, 2)).tolist()
+    [[0, 1], [2, 3]]
+    """
+    return values if values.shape == shape else values.reshape(shape)
 
 
 def rebound(data: Data[Any], k: int, change: Callable[[Data[Any]], Data[Any]]) -> list[Dim] | None:

@@ -16,7 +16,7 @@ from varlen.dims.ops.amounts import as_amount, check_lengths, named, together
 from varlen.dims.ops.combine import agreed, expand_dim, of_one_kind
 from varlen.dims.ops.slice import cut
 from varlen.dims.out_shape import checked
-from varlen.dims.place import lengths_of, moved, order_of, rows_shape, target_of
+from varlen.dims.place import lengths_of, moved, order_of, rows_shape, shaped, target_of
 from varlen.dims.planned import planned
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def _concat(each: list[Data[Any]], at: list[int], out_dim: Dim | None, op: str) 
     if plan.axis is not None:
         result = backend.concat([backend.contiguous(x) for x in values], plan.axis, op)
     else:
-        rows = [backend.contiguous(x.reshape(y)) for x, y in zip(values, plan.rows, strict=True)]
+        rows = [backend.contiguous(shaped(x, y)) for x, y in zip(values, plan.rows, strict=True)]
         result, _ = backend.interleave(rows, plan.levels, op)
     shape, order = plan.target
     facts = each[0]._facts
@@ -121,7 +121,7 @@ def _concat(each: list[Data[Any]], at: list[int], out_dim: Dim | None, op: str) 
         dims = [x._shape.dims[plan.k] for x in each]
         new = [plan.dim if said in dims else said for said in (facts.time_dim, facts.feature_dim)]
         facts = facts._replace(name=None, time_dim=new[0], feature_dim=new[1])
-    return made(result.reshape(shape.array_shape), shape, order, facts)
+    return made(shaped(result, shape.array_shape), shape, order, facts)
 
 
 class _Plan(NamedTuple):

@@ -19,7 +19,7 @@ from varlen.dims.ops.elementwise import log
 from varlen.dims.ops.reduce import reduce
 from varlen.dims.ops.softmax import log_softmax
 from varlen.dims.out_shape import checked
-from varlen.dims.place import aligned, moved, order_of
+from varlen.dims.place import aligned, moved, order_of, shaped
 from varlen.dims.planned import planned
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _picked(x: Data[Any], at: Data[Any], dim: Dim) -> Data[Any]:
     if isinstance(values, np.ndarray):
         rows = backend_of(rows).readable(rows)
     found = backend.take_rows(backend.contiguous(values).reshape(-1), rows)
-    return made(found.reshape(shape.array_shape), shape, plan.order)
+    return made(shaped(found, shape.array_shape), shape, plan.order)
 
 
 class _Places(NamedTuple):

@@ -237,14 +237,13 @@ def _by_plan(x: Data[Any], plan: _Plan, value: Any) -> Data[Any]:
 def _surrounded(values: Any, levels: tuple[Level, ...], value: Any) -> Any:
     """Rows of a value before and behind those of each sequence."""
     backend = backend_of(values)
-    row = backend.row_as(value, values, "value")
-    tail = (1,) * (values.ndim - 1)
+    tail = tuple(values.shape[1:])
     parts = []
     for i, level in enumerate(levels):
         if i == 1:
             parts.append((values, level))
         elif level.total:
-            parts.append((backend.tile(row, (level.total, *tail)), level))
+            parts.append((_constant(values, (level.total, *tail), value), level))
     if len(parts) == 1:
         return values
     rows, _ = backend.interleave([part[0] for part in parts], [part[1] for part in parts], "pad")
@@ -253,13 +252,24 @@ def _surrounded(values: Any, levels: tuple[Level, ...], value: Any) -> Any:
 
 def _axis_padded(values: Any, axis: int, counts: tuple[int, int], value: Any) -> Any:
     backend = backend_of(values)
-    row = backend.row_as(value, values.reshape(-1), "value").reshape((1,) * values.ndim)
     sizes = list(values.shape)
     parts = []
     for count in counts:
         sizes[axis] = count
-        parts.append(backend.tile(row, tuple(sizes)))
+        parts.append(_constant(values, tuple(sizes), value, is_one=True))
     return backend.concat([parts[0], values, parts[1]], axis, "pad")
+
+
+def _constant(values: Any, sizes: tuple[int, ...], value: Any, is_one: bool = False) -> Any:
+    """A value, or a row of them where it need not be one, in an array of these sizes beside others."""
+    backend = backend_of(values)
+    is_number = not isinstance(values, np.ndarray) or values.dtype.kind in "biufc"
+    if type(value) is int and not value and is_number:
+        return backend.zeros(values, sizes)
+    if is_one:
+        row = backend.row_as(value, values.reshape(-1), "value").reshape((1,) * values.ndim)
+        return backend.tile(row, sizes)
+    return backend.tile(backend.row_as(value, values, "value"), (sizes[0], *[1] * (len(sizes) - 1)))
 
 
 def _positions(level: Level, left: Any, right: Any, mode: str) -> NDArray[np.int64]:

@@ -16,7 +16,7 @@ from varlen.backends import backend_of
 from varlen.dims.axes import describe, quoted
 from varlen.dims.base import NO_FACTS, made
 from varlen.dims.errors import LengthMismatchError
-from varlen.dims.place import aligned, coordinates, has_inner, lengths_of, order_of, rows_of, spread
+from varlen.dims.place import aligned, coordinates, has_inner, lengths_of, order_of, rows_of, shaped, spread
 from varlen.dims.planned import planned
 
 if TYPE_CHECKING:
@@ -259,16 +259,16 @@ def _by_plan(
     for i, places, wide in plan.steps:
         steps = places if i < 0 else spread(at[i], frame, plan.inner)
         steps = steps if chosen is None else steps[chosen]
-        if rows is None:
-            rows = steps
+        if rows is None or wide is None:
+            rows = steps if rows is None else rows + steps
         else:
-            rows = (rows if wide is None else _first_rows(rows, wide)) + steps
+            rows = _first_rows(rows, wide) + steps
     values = rows_of(x, plan.front)
     backend = backend_of(values)
     values = backend.take_rows(backend.contiguous(values), rows)
     if chosen is not None:
         values = backend.insert_row(values, np.cumsum(chosen)[~chosen], backend.row_as(fill, values, "fill"))
-    result = made(values.reshape(plan.target.array_shape), plan.target, plan.order)
+    result = made(shaped(values, plan.target.array_shape), plan.target, plan.order)
     return with_facts(result, x, plan.successor)
 
 

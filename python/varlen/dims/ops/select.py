@@ -24,7 +24,7 @@ from varlen.dims.ops.picked import (
     with_facts,
 )
 from varlen.dims.out_shape import checked
-from varlen.dims.place import rows_of, spread
+from varlen.dims.place import rows_of, shaped, spread
 from varlen.dims.planned import planned
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def masked_select(
         backend = backend_of(values)
         values = backend.take_rows(backend.contiguous(values), chosen)
         target = Shape([*others, new, *x._shape.dims[shape.rank :]])
-        result = made(values.reshape(target.array_shape), target)
+        result = made(shaped(values, target.array_shape), target)
         successor = (named[0], new) if len(named) == 1 else None
         return checked(with_facts(result, x, successor), out_shape), new
     if order is not None:
