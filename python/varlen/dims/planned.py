@@ -90,12 +90,12 @@ def planned(make: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(make)
     def plan(*given: P.args, **none: P.kwargs) -> R:
-        key = (make, Shape.epoch(), *[id(x) if type(x) is Dim else x for x in given])
+        epoch = Shape.epoch()
+        key = (make, epoch, *[id(x) if type(x) is Dim else x for x in given])
         known: Any = _plans.kept.get(key)
         if known is None:
-            epoch = key[1]
             known = make(*given, **none), given
-            _plans.keep(key, known[0], given, epoch)
+            _plans.keep(key, *known, epoch)
         found: R = known[0]
         return found
 

@@ -239,7 +239,7 @@ def _plan_of(
         before = spread(np.arange(outer.count(first)), outer, inner)
     steps: list[tuple[int, Any, Any]] = []
     for k in range(first, front):
-        wide = shape.span(k, k + 1).offsets if shape.is_ragged(k) else shape.extent(k)
+        wide: Any = shape.span(k, k + 1).offsets if shape.is_ragged(k) else shape.extent(k)
         if k == first and before is not None:
             before = _first_rows(before, wide)
             wide = None

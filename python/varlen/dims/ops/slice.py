@@ -123,8 +123,8 @@ def slice(
     plan = find(x._shape, x._order, k, start, end, step, size, out_dim)
     if plan.target is None:
         return checked(cut(x, k, plan.begins, plan.counts, step, plan.dim), out_shape)
-    if plan.index is not None:
-        values = x._values[plan.index]
+    if plan.part is not None:
+        values = x._values[plan.part]
     else:  # the kernel works out by itself what is the same for all rows
         backend = backend_of(x._values)
         rows = backend.contiguous(rows_of(x, x._shape.ragged))
@@ -142,7 +142,7 @@ class _Plan(NamedTuple):
     begins: Data[Any]
     counts: Data[Any]
     target: tuple[Shape, tuple[int, ...] | None] | None = None  # None: the values are looked at first
-    index: tuple[builtins.slice, ...] | None = None  # of an axis
+    part: tuple[builtins.slice, ...] | None = None  # of an axis
     levels: tuple[Level, ...] = ()
 
 
