@@ -6,6 +6,7 @@ Operations take and give these; `varlen.Data`, which has them as methods, stands
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
 from varlen.backends.values import ArrayT
@@ -181,6 +182,18 @@ def positions_or_none(values: Any, facts: Facts) -> Facts:
     if facts.sparse_dim is None or "int" in str(values.dtype):
         return facts
     return facts._replace(sparse_dim=None)
+
+
+@lru_cache(maxsize=64)
+def dtype_name(dtype: Any) -> str:
+    """What a dtype of NumPy or torch is called, which NumPy takes its time to say.
+
+    Examples
+    --------
+    >>> dtype_name(np.dtype(np.int64))
+    'int64'
+    """
+    return str(dtype).removeprefix("torch.")
 
 
 def is_data(x: object) -> TypeGuard[Data[Any]]:

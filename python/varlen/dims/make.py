@@ -11,7 +11,7 @@ from varlen._core import Dim, Level, RaggedBase, Shape
 from varlen.backends import backend_of
 from varlen.backends.values import device_of
 from varlen.dims.axes import describe
-from varlen.dims.base import Facts, is_data, made
+from varlen.dims.base import Facts, dtype_name, is_data, made
 from varlen.dims.errors import LengthMismatchError
 from varlen.dims.place import aligned, in_order, order_of
 from varlen.levels import describe_difference, equal_lengths
@@ -163,7 +163,7 @@ def check_facts(data: Data[Any], facts: Facts, argument: str = "values") -> Fact
 
 
 def _check_classes(values: Any, sparse: Dim, argument: str) -> None:
-    dtype = str(values.dtype).removeprefix("torch.")
+    dtype = dtype_name(values.dtype)
     if not dtype.startswith(("int", "uint")):
         raise TypeError(f"{argument}: positions of a sparse_dim are integers, got {dtype}")
     if not sparse.is_static or device_of(values) != "cpu" or 0 in values.shape:

@@ -39,14 +39,14 @@ def aligned(values: Any, shape: Shape, target: Shape) -> Any:
     if transposed is not None:
         values = backend.transpose(values, transposed)
     if flat is not None:
-        values = values.reshape(flat)
+        values = shaped(values, flat)
     if rows is not None:
         values = backend.contiguous(values)
         if type(rows) is Level:
             values = backend.broadcast_rows(values, rows)
         else:
             values = backend.take_rows(values, rows)
-    return values if then is None else values.reshape(then)
+    return values if then is None else shaped(values, then)
 
 
 def spread(values: Any, shape: Shape, target: Shape) -> Any:
@@ -59,7 +59,9 @@ def spread(values: Any, shape: Shape, target: Shape) -> Any:
     array([7, 7, 7, 8, 8, 8])
     """
     lying = aligned(values.reshape(shape.array_shape), shape, target)
-    return np.broadcast_to(lying, target.array_shape).reshape(-1)
+    if lying.size != target.count(target.rank):
+        lying = np.broadcast_to(lying, target.array_shape)
+    return lying.reshape(-1)
 
 
 def order_of(shape: Shape, dims: Sequence[Dim]) -> tuple[int, ...] | None:
@@ -157,8 +159,18 @@ def rows_of(data: Data[Any], front: int) -> Any:
     shape = data._shape
     if front == max(shape.ragged, 1) and shape.rank:
         return data._values
-    tail = [shape.extent(k) for k in range(front, shape.rank)]
-    return data._values.reshape((shape.count(front), *tail))
+    return data._values.reshape(rows_shape(shape, front))
+
+
+def rows_shape(shape: Shape, front: int) -> tuple[int, ...]:
+    """The shape of values with one row for each position of the first `front` dims.
+
+    Examples
+    --------
+    >>> rows_shape(Shape([Dim("a", 2), Dim("b", 3), Dim("c", 4)]), 2)
+    (6, 4)
+    """
+    return (shape.count(front), *[shape.extent(k) for k in range(front, shape.rank)])
 
 
 def coordinates(shape: Shape, k: int, front: int | None = None) -> Any:
@@ -202,6 +214,8 @@ def has_inner(shape: Shape, k: int) -> bool:
     >>> has_inner(shape, 1), has_inner(shape, 2)
     (True, False)
     """
+    if k + 1 >= shape.ragged:
+        return False
     dim = shape.dims[k]
     return any(dim in other.over for other in shape.dims[k + 1 :])
 
@@ -284,29 +298,78 @@ def with_dims(
     Data([two(2)], int64)
     """
     old = data._shape.dims
+    target = target_of(data._shape, data._order, k, dims, behind, before)
+    return placed(data, values, target, old[k], dims[0] if dims else None)
+
+
+def target_of(
+    shape: Shape,
+    order: tuple[int, ...] | None,
+    k: int,
+    dims: Sequence[Dim],
+    behind: Sequence[Dim] | None = None,
+    before: Sequence[Dim] | None = None,
+) -> tuple[Shape, tuple[int, ...] | None]:
+    """The shape and the order of `with_dims`.
+
+    Examples
+    --------
+    >>> shape, order = target_of(Shape([Dim("two", 2), Dim("three", 3)]), (1, 0), 0, [Dim("one", 1)])
+    >>> shape.array_shape, order
+    ((1, 3), (1, 0))
+    """
+    old = shape.dims
     front = old[:k] if before is None else tuple(before)
-    shape = Shape([*front, *dims, *(old[k + 1 :] if behind is None else behind)])
-    order = None
-    if data._order is not None or before is not None:
-        more, first = len(dims) - 1, len(front)
-        shown: list[int] = []
-        for j in data._order or range(len(old)):
-            if j == k:
-                shown += range(first, first + len(dims))
-            else:
-                shown.append(shape.find(old[j]) if j < k else first + more + j - k)
-        ahead = [j for j in range(shape.rank) if j not in shown]
-        places = (*ahead, *shown)
-        order = None if places == tuple(range(len(places))) else places
+    target = Shape([*front, *dims, *(old[k + 1 :] if behind is None else behind)])
+    if order is None and before is None:
+        return target, None
+    more, first = len(dims) - 1, len(front)
+    shown: list[int] = []
+    for j in order or range(len(old)):
+        if j == k:
+            shown += range(first, first + len(dims))
+        else:
+            shown.append(target.find(old[j]) if j < k else first + more + j - k)
+    ahead = [j for j in range(target.rank) if j not in shown]
+    places = (*ahead, *shown)
+    return target, None if places == tuple(range(len(places))) else places
+
+
+def placed(
+    data: Data[Any],
+    values: Any,
+    target: tuple[Shape, tuple[int, ...] | None],
+    gone: Dim,
+    new: Dim | None,
+) -> Data[Any]:
+    """Values over a shape in an order, in which a dim stands in the place of one that goes.
+
+    Examples
+    --------
+    >>> x = vl.Data(np.arange(3), [Dim("three", 3)])
+    >>> two = Dim("two", 2)
+    >>> placed(x, x.values[:2], (Shape([two]), None), x.dims[0], two)
+    Data([two(2)], int64)
+    """
     facts = data._facts
     if facts is not NO_FACTS:
-        gone, new = old[k], dims[0] if dims else None
         facts = facts._replace(
             name=None,
             time_dim=new if facts.time_dim == gone else facts.time_dim,
             feature_dim=new if facts.feature_dim == gone else facts.feature_dim,
         )
-    return made(values.reshape(shape.array_shape), shape, order, facts)
+    return made(shaped(values, target[0].array_shape), target[0], target[1], facts)
+
+
+def shaped(values: Any, shape: tuple[int, ...]) -> Any:
+    """Values in another shape, themselves where it is theirs: torch takes its time to see that.
+
+    Examples
+    --------
+    >>> shaped(np.arange(4), (2, 2)).tolist()
+    [[0, 1], [2, 3]]
+    """
+    return values if values.shape == shape else values.reshape(shape)
 
 
 def rebound(data: Data[Any], k: int, change: Callable[[Data[Any]], Data[Any]]) -> list[Dim] | None:

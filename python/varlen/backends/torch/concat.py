@@ -41,7 +41,7 @@ def interleave(values: list[Any], levels: list[Level], argument: str) -> tuple[t
     tensor([3, 1, 4])
     """
     first = next(x for x in values if isinstance(x, torch.Tensor))
-    if not on_host(first) and _are_alike(values, first):
+    if _are_alike(values, first):
         result = on_plain_tensors(_core.interleave, list(values), list(levels))
         if result is not None and result is not NotImplemented:
             return result

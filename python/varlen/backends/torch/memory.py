@@ -275,7 +275,13 @@ def readable(tensor: torch.Tensor) -> NDArray[Any]:
     >>> readable(torch.ones(1, dtype=torch.bfloat16))
     array([1.], dtype=float32)
     """
+    if tensor.dtype in _READ_AS_THEY_ARE and type(tensor) is torch.Tensor and on_host(tensor):
+        numbers: NDArray[Any] = tensor.numpy()
+        return numbers
     return as_numpy(_readable(tensor.detach().cpu()))
+
+
+_READ_AS_THEY_ARE = {torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64}
 
 
 def _readable(tensor: torch.Tensor) -> torch.Tensor:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
+import numpy as np
 import torch
 
 from varlen.arguments import as_dtype
@@ -76,8 +78,18 @@ def cast(x: torch.Tensor, dtype: Any, argument: str) -> torch.Tensor:
     """
     kind = dtype
     if not isinstance(dtype, torch.dtype):
-        kind = getattr(torch, as_dtype(dtype, "dtype").name, dtype)
-    return x if x.dtype == kind else cast_tensor(x, kind, argument)
+        kind = _by_name(dtype) if isinstance(dtype, (type, str, np.dtype)) else _named(dtype)
+    if x.dtype == kind:
+        return x
+    return x.to(kind) if x.dtype == torch.bool else cast_tensor(x, kind, argument)
+
+
+def _named(dtype: Any) -> Any:
+    """The dtype of torch that has the name of one of NumPy."""
+    return getattr(torch, as_dtype(dtype, "dtype").name, dtype)
+
+
+_by_name = lru_cache(maxsize=64)(_named)
 
 
 def take_columns(x: torch.Tensor, columns: Any) -> torch.Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,8 @@ from varlen.dims.ops.amounts import as_amount, check_lengths, named, together
 from varlen.dims.ops.combine import agreed, expand_dim, of_one_kind
 from varlen.dims.ops.slice import cut
 from varlen.dims.out_shape import checked
-from varlen.dims.place import lengths_of, moved, order_of, rows_of, with_dims
+from varlen.dims.place import lengths_of, moved, order_of, rows_shape, shaped, target_of
+from varlen.dims.planned import planned
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
@@ -98,37 +99,70 @@ def _parts_of(parts: Sequence[Any], broadcast: bool) -> tuple[list[Data[Any]], l
 
 
 def _concat(each: list[Data[Any]], at: list[int], out_dim: Dim | None, op: str) -> Data[Any]:
-    each, k = _in_one_order(each, at)
-    first = each[0]._shape
-    shapes = [x._shape for x in each]
-    dims = [shape.dims[k] for shape in shapes]
-    dim = _sum(dims, out_dim)
-    _check_rest(shapes, k, op)
-
+    is_known = out_dim is None or type(out_dim) is Dim
+    find = _planned if is_known else _plan_of
+    plan = find(tuple([x._shape for x in each]), each[0]._order, tuple(at), out_dim, op)
+    if plan is None:
+        each, k = _in_one_order(each, at)
+        plan = find(tuple([x._shape for x in each]), each[0]._order, (k,) * len(each), out_dim, op)
+        assert plan is not None
     values = of_one_kind([x._values for x in each])
-    each = [x if x._values is y else x._like(y) for x, y in zip(each, values, strict=True)]
     backend = backend_of(*values)
-    ragged = max(shape.ragged for shape in shapes)
-    if k >= ragged and all(shape.ragged == ragged for shape in shapes):
-        axis = k - ragged + 1 if ragged else k
-        result = backend.concat([backend.contiguous(x) for x in values], axis, op)
-        check_lengths(op, dim, first.dims[:k], [sum(shape.extent(k) for shape in shapes)])
+    if plan.axis is not None:
+        result = backend.concat([backend.contiguous(x) for x in values], plan.axis, op)
     else:
-        rows = max(ragged, k + 1)
-        levels = [shape.span(k, rows) for shape in shapes]
-        values = [backend.contiguous(rows_of(x, rows)) for x in each]
-        result, level = backend.interleave(values, levels, op)
-        if rows > k + 1:
-            level = Level.from_lengths(np.sum([shape.span(k, k + 1).lengths for shape in shapes], axis=0))
-        check_lengths(op, dim, first.dims[:k], level)
-    joined = with_dims(each[0], k, result, [dim], _behind(shapes, k, dim))
+        rows = [backend.contiguous(shaped(x, y)) for x, y in zip(values, plan.rows, strict=True)]
+        result, _ = backend.interleave(rows, plan.levels, op)
+    shape, order = plan.target
     facts = each[0]._facts
     for x in each[1:]:
         facts = agreed(facts, x._facts)
     if facts is not NO_FACTS:
-        new = [dim if said in dims else said for said in (facts.time_dim, facts.feature_dim)]
-        joined._facts = facts._replace(name=None, time_dim=new[0], feature_dim=new[1])
-    return joined
+        dims = [x._shape.dims[plan.k] for x in each]
+        new = [plan.dim if said in dims else said for said in (facts.time_dim, facts.feature_dim)]
+        facts = facts._replace(name=None, time_dim=new[0], feature_dim=new[1])
+    return made(shaped(result, shape.array_shape), shape, order, facts)
+
+
+class _Plan(NamedTuple):
+    """How parts whose dims are in one order are joined along their dims k."""
+
+    k: int
+    dim: Dim
+    target: tuple[Shape, tuple[int, ...] | None]
+    axis: int | None
+    rows: list[tuple[int, ...]]  # the shapes of parts that are joined row by row
+    levels: list[Level]
+
+
+def _plan_of(
+    shapes: tuple[Shape, ...],
+    order: tuple[int, ...] | None,
+    at: tuple[int, ...],
+    out_dim: Dim | None,
+    op: str,
+) -> _Plan | None:
+    first, k = shapes[0], at[0]
+    if not all(_is_laid_alike(shape, first, own, k) for shape, own in zip(shapes, at, strict=True)):
+        return None
+    dim = _sum([shape.dims[k] for shape in shapes], out_dim)
+    _check_rest(shapes, k, op)
+    ragged = max(shape.ragged for shape in shapes)
+    axis, tails, levels = None, [], []
+    if k >= ragged and all(shape.ragged == ragged for shape in shapes):
+        axis = k - ragged + 1 if ragged else k
+        check_lengths(op, dim, first.dims[:k], [sum(shape.extent(k) for shape in shapes)])
+    else:
+        rows = max(ragged, k + 1)
+        levels = [shape.span(k, rows) for shape in shapes]
+        tails = [rows_shape(shape, rows) for shape in shapes]
+        lengths = np.sum([shape.span(k, k + 1).lengths for shape in shapes], axis=0)
+        check_lengths(op, dim, first.dims[:k], lengths)
+    target = target_of(first, order, k, [dim], _behind(shapes, k, dim))
+    return _Plan(k, dim, target, axis, tails, levels)
+
+
+_planned = planned(_plan_of)
 
 
 def _behind(shapes: Sequence[Shape], k: int, dim: Dim) -> list[Dim]:

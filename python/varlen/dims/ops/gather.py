@@ -9,11 +9,12 @@ import numpy as np
 from varlen._core import Dim, Shape
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, place
-from varlen.dims.base import is_data
+from varlen.dims.base import dtype_name, is_data
 from varlen.dims.errors import names_itself
-from varlen.dims.ops.picked import lengths_over, picked, said
+from varlen.dims.ops.picked import lengths_over, picked, picked_along, said
 from varlen.dims.out_shape import checked
 from varlen.dims.place import spread
+from varlen.dims.planned import planned
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
@@ -88,6 +89,8 @@ def gather(
             )
     k = place(x, axis)
     frame, at = inside_rows(numbers, indices._shape, x._shape.dims[k], clip, "gather: indices")
+    if frame is indices._shape:
+        return checked(picked_along(x, k, frame, indices._order, at), out_shape)
     rest = [dim for j, dim in enumerate(x._shape.dims) if j != k]
     new = [dim for dim in indices.dims if dim not in rest]
     return checked(picked(x, [k], frame, [at], new), out_shape)
@@ -103,7 +106,7 @@ def integers(indices: Data[Any], argument: str) -> Any:
     """
     if not is_data(indices):
         raise TypeError(f"{argument}: expected a Data, got {type(indices).__name__}")
-    dtype = str(indices.dtype).removeprefix("torch.")
+    dtype = dtype_name(indices.dtype)
     if not dtype.startswith(("int", "uint")):
         raise TypeError(f"{argument}: expected integers, got {dtype}")
     numbers = backend_of(indices._values).readable(indices._values).reshape(-1)
@@ -131,12 +134,10 @@ def inside_rows(numbers: Any, frame: Shape, dim: Dim, clip: bool, argument: str)
     shortest = dim.max_size() if level is None else level.shortest if len(level) else 0
     if not numbers.size or (int(numbers.min()) >= 0 and int(numbers.max()) < shortest):
         return frame, numbers
-    if dim.over:
-        over = Shape(dim.over)
-        whole = frame.join(over)
+    whole, lengths = _lengths(frame, dim)
+    if whole is not frame:
         numbers = spread(numbers, frame, whole)
         frame = whole
-    lengths = lengths_over(dim, frame)
     wrong = lengths == 0 if clip else (numbers < 0) | (numbers >= lengths)
     if wrong.any():
         i = int(wrong.argmax())
@@ -144,4 +145,11 @@ def inside_rows(numbers: Any, frame: Shape, dim: Dim, clip: bool, argument: str)
         raise IndexError(
             f"{argument}: {numbers[i]}{at} is no position of '{dim.name}', which has {lengths[i]} there"
         )
-    return frame, np.clip(numbers, 0, lengths - 1)
+    return frame, np.clip(numbers, 0, lengths - 1) if clip else numbers
+
+
+@planned
+def _lengths(frame: Shape, dim: Dim) -> tuple[Shape, Any]:
+    """How long a dim is at each position of a frame, which gets what the dim is over."""
+    whole = frame.join(Shape(dim.over)) if dim.over else frame
+    return whole, lengths_over(dim, whole)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -12,14 +12,15 @@ from varlen.arguments import as_bool, as_int
 from varlen.backends import backend_of
 from varlen.backends.values import device_of
 from varlen.dims.axes import describe, place
-from varlen.dims.base import made
-from varlen.dims.ops.combine import combine, expand_dim, lined_up, where
+from varlen.dims.base import dtype_name, made
+from varlen.dims.ops.combine import combine, expand_dim, of_one_kind, where
 from varlen.dims.ops.dot import dot
 from varlen.dims.ops.elementwise import log
 from varlen.dims.ops.reduce import reduce
 from varlen.dims.ops.softmax import log_softmax
 from varlen.dims.out_shape import checked
-from varlen.dims.place import moved, order_of
+from varlen.dims.place import aligned, moved, order_of, shaped
+from varlen.dims.planned import planned
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
@@ -116,50 +117,67 @@ def _check_sparse(target: Data[Any], classes: Dim) -> None:
         raise ValueError(
             f"target: its classes are {describe([sparse])[1:-1]}, those estimated {describe([classes])[1:-1]}"
         )
-    if "int" not in str(target.dtype):
+    if "int" not in dtype_name(target.dtype):
         text = describe([classes])[1:-1]
         raise ValueError(f"target: expected integers, or floats over {text}, got {target!r}")
 
 
 def _picked(x: Data[Any], at: Data[Any], dim: Dim) -> Data[Any]:
     """The numbers at some positions along a dim, which goes; of each position of all other dims."""
-    k = x._shape.find(dim)
-    others = [each for each in x._shape.dims if each != dim]
-    if any(dim in each.over for each in others):
-        raise ValueError(f"'{dim.name}' of {describe(x.dims)} has other dims over it")
-    whole = Shape([*others, x._shape.dims[k]])
-    values = moved(x, whole)
-    rest = Shape(others)
-    level = whole.span(whole.rank - 1, whole.rank)
-    starts = made(level.offsets[:-1].reshape(rest.array_shape), rest)
-    shape = rest.join(at._shape)
-    first, picked = lined_up((starts, at), shape)
-    _check_positions(at, picked, level, rest, shape, dim)
-    rows = (first + picked).reshape(-1)
+    plan = _places_along(x._shape, x._order, x._shape.find(dim), at._shape, at._order)
+    shape = plan.shape
+    values, numbers = moved(x, plan.whole), at._values
+    is_host = device_of(numbers) == "cpu"
+    if is_host:
+        numbers = backend_of(numbers).readable(numbers)
+    first, places = of_one_kind([plan.first, aligned(numbers, at._shape, shape)])
+    if is_host and 0 not in shape.array_shape:
+        _check_positions(places, plan.sizes, shape, dim)
+    rows = (first + places).reshape(-1)
     backend = backend_of(values)
     if isinstance(values, np.ndarray):
         rows = backend_of(rows).readable(rows)
     found = backend.take_rows(backend.contiguous(values).reshape(-1), rows)
-    dims = [each for each in x.dims if each != dim]
-    dims += [each for each in at.dims if each not in dims]
-    return made(found.reshape(shape.array_shape), shape, order_of(shape, dims))
+    return made(shaped(found, shape.array_shape), shape, plan.order)
 
 
-def _check_positions(at: Data[Any], picked: Any, level: Any, rest: Shape, shape: Shape, dim: Dim) -> None:
-    """Refuse positions that the dim does not have; on a device the kernel that reads them does."""
-    if device_of(at._values) != "cpu" or 0 in shape.array_shape:
-        return
-    numbers = backend_of(picked).readable(picked)
-    size = (
-        dim.size
-        if dim.is_static
-        else lined_up((made(level.lengths.reshape(rest.array_shape), rest),), shape)[0]
+class _Places(NamedTuple):
+    """Where numbers along a dim begin and how many there are, for each position of all other dims."""
+
+    whole: Shape  # the dim behind all others
+    shape: Shape  # of what is picked
+    order: tuple[int, ...] | None
+    first: Any
+    sizes: Any
+
+
+@planned
+def _places_along(
+    shape: Shape, order: tuple[int, ...] | None, k: int, at: Shape, at_order: tuple[int, ...] | None
+) -> _Places:
+    dim, shown = shape.dims[k], made(None, shape, order).dims
+    others = [each for each in shape.dims if each != dim]
+    if any(dim in each.over for each in others):
+        raise ValueError(f"'{dim.name}' of {describe(shown)} has other dims over it")
+    whole, rest = Shape([*others, dim]), Shape(others)
+    level = whole.span(whole.rank - 1, whole.rank)
+    joint = rest.join(at)
+    first, sizes = (
+        aligned(each.reshape(rest.array_shape), rest, joint) for each in (level.offsets[:-1], level.lengths)
     )
-    wrong = np.broadcast_to((numbers < 0) | (numbers >= size), shape.array_shape)
-    if wrong.any():
-        row = int(wrong.reshape(-1).argmax())
-        number = np.broadcast_to(numbers, shape.array_shape).reshape(-1)[row]
-        raise ValueError(f"target: {number} at position {row} is no position of {describe([dim])[1:-1]}")
+    dims = [each for each in shown if each != dim]
+    dims += [each for each in made(None, at, at_order).dims if each not in dims]
+    return _Places(whole, joint, order_of(joint, dims), first, dim.size if dim.is_static else sizes)
+
+
+def _check_positions(numbers: Any, sizes: Any, shape: Shape, dim: Dim) -> None:
+    """Refuse positions that the dim does not have; on a device the kernel that reads them does."""
+    if int(numbers.min()) >= 0 and (numbers < sizes).all():
+        return
+    wrong = np.broadcast_to((numbers < 0) | (numbers >= sizes), shape.array_shape)
+    row = int(wrong.reshape(-1).argmax())
+    number = np.broadcast_to(numbers, shape.array_shape).reshape(-1)[row]
+    raise ValueError(f"target: {number} at position {row} is no position of {describe([dim])[1:-1]}")
 
 
 def ctc_loss(

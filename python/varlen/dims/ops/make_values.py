@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,9 +12,10 @@ from varlen.backends import backend_of
 from varlen.dims.axes import describe
 from varlen.dims.base import Facts, made
 from varlen.dims.make import bind_by_others, check_dims, check_facts
-from varlen.dims.ops.combine import combine
+from varlen.dims.ops.combine import joined, of_one_kind
 from varlen.dims.out_shape import checked
-from varlen.dims.place import coordinates, order_of
+from varlen.dims.place import aligned, coordinates, order_of
+from varlen.dims.planned import planned
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -425,12 +426,28 @@ def one_hot(
     classes = x._facts.sparse_dim if dim is None else dim
     if classes is None:
         raise ValueError(f"one_hot: {x!r} has no sparse_dim; say dim=")
-    x = x._like(x._values)
-    x._facts = check_facts(x, Facts(sparse_dim=classes), "one_hot: x")
-    hot = combine("==", x, range_over_dim(classes, like=x), broadcast=True)
-    hot = _cast(hot, np.float32 if dtype is None else dtype)
-    hot._facts = Facts(feature_dim=hot._shape.dims[hot._shape.find(classes)])
-    return checked(hot, out_shape)
+    check_facts(x, Facts(sparse_dim=classes), "one_hot: x")
+    plan = _beside_classes(x._shape, x._order, classes)
+    numbers, places = of_one_kind([aligned(x._values, x._shape, plan.shape), plan.places])
+    values = backend_of(numbers).cast(numbers == places, np.float32 if dtype is None else dtype, "dtype")
+    return checked(made(values, plan.shape, plan.order, Facts(feature_dim=plan.classes)), out_shape)
+
+
+class _Classes(NamedTuple):
+    """The places along a dim of classes as they line up with integers, and what both are over."""
+
+    places: Any
+    shape: Shape
+    order: tuple[int, ...] | None
+    classes: Dim
+
+
+@planned
+def _beside_classes(shape: Shape, order: tuple[int, ...] | None, classes: Dim) -> _Classes:
+    places = range_over_dim(classes)
+    whole, shown = joined((made(None, shape, order), places), "one_hot", True)
+    lying = aligned(places._values, places._shape, whole)
+    return _Classes(lying, whole, shown, whole.dims[whole.find(classes)])
 
 
 def num_elements_of_shape(dims: Sequence[Dim]) -> int | Data[Any]:

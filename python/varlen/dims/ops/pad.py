@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,10 +11,19 @@ from varlen._core import Dim, Level, Shape
 from varlen.backends import backend_of
 from varlen.dims.axes import places
 from varlen.dims.base import is_data
-from varlen.dims.ops.amounts import as_amount, brought_before, check_lengths, dim_of, named, spread
+from varlen.dims.ops.amounts import (
+    as_amount,
+    brought_before,
+    check_alike,
+    check_lengths,
+    dim_of,
+    named,
+    spread,
+)
 from varlen.dims.ops.combine import with_dims_of
 from varlen.dims.out_shape import checked
-from varlen.dims.place import along, has_inner, lengths_of, positions_taken, rows_of, with_dims
+from varlen.dims.place import along, has_inner, lengths_of, placed, positions_taken, rows_of, target_of
+from varlen.dims.planned import planned
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -102,11 +111,15 @@ def pad(
     for dim, before, behind, out in zip(
         moving, lefts, rights, _each(out_dim, len(moving), "out_dim", None), strict=True
     ):
-        amounts = as_amount(before, "left"), as_amount(behind, "right")
-        whole = _dim(before, amounts[0], "left") + dim + _dim(behind, amounts[1], "right")
-        x = _padded(
-            x, dim, amounts, value, mode, named(whole, out, [amounts[0], lengths_of(dim), amounts[1]])
-        )
+        is_known = all(type(each) in (int, Dim) for each in (before, behind))
+        plan = None
+        if is_known and (out is None or type(out) is Dim):
+            plan = _planned(x._shape, x._order, x._shape.find(dim), before, behind, mode, out)
+        if plan is None:
+            amounts = as_amount(before, "left"), as_amount(behind, "right")
+            x = _padded(x, dim, amounts, value, mode, _longer(before, dim, behind, amounts, out))
+        else:
+            x = _by_plan(x, plan, value)
     return checked(x, out_shape)
 
 
@@ -126,6 +139,12 @@ def _dim(amount: Any, numbers: Data[Any], name: str) -> Any:
     return dim_of(numbers, name) if is_data(amount) else amount
 
 
+def _longer(before: Any, dim: Dim, behind: Any, amounts: tuple[Data[Any], Data[Any]], out: Any) -> Dim:
+    """The dim of the result."""
+    whole = _dim(before, amounts[0], "left") + dim + _dim(behind, amounts[1], "right")
+    return named(whole, out, [amounts[0], lengths_of(dim), amounts[1]])
+
+
 def _padded(
     x: Data[Any], moving: Dim, amounts: tuple[Data[Any], Data[Any]], value: Any, mode: str, dim: Dim
 ) -> Data[Any]:
@@ -136,55 +155,121 @@ def _padded(
     def change(each: Data[Any]) -> Data[Any]:
         return _padded(each, moving, amounts, 0, mode, dim)
 
-    inner = has_inner(x._shape, k)
-    if not inner:
+    if not has_inner(x._shape, k):
         x, k = along(x, k)
-    shape = x._shape
-    backend = backend_of(x._values)
-    if mode == "constant" and not over and k >= shape.ragged and (k or not shape.ragged):
-        return _axis_padded(x, k, (int(amounts[0]._values), int(amounts[1]._values)), value, dim)
+        return _by_plan(x, _plan_of(x._shape, x._order, k, amounts, mode, dim), value)
+    front = Shape(x._shape.dims[:k])
+    level = x._shape.span(k, k + 1)
+    left, right = (spread(each, front) for each in amounts)
+    check_lengths("pad", dim, front.dims, left + level.lengths + right)
+    return positions_taken(x, k, _positions(level, left, right, mode), [dim], change)
+
+
+class _Plan(NamedTuple):
+    """How positions come to rows, or to an axis, where no dim is over the one that gets longer."""
+
+    k: int
+    dim: Dim
+    target: tuple[Shape, tuple[int, ...] | None]
+    axis: int | None = None
+    counts: tuple[int, int] = (0, 0)  # of an axis
+    levels: tuple[Level, ...] = ()  # of rows: before, itself, behind
+    positions: NDArray[np.int64] | None = None
+
+
+@planned
+def _planned(
+    shape: Shape,
+    order: tuple[int, ...] | None,
+    k: int,
+    before: int | Dim,
+    behind: int | Dim,
+    mode: str,
+    out: Dim | None,
+) -> _Plan | None:
+    """The plan; None where values have to be brought in order, or repeated, for it."""
+    dim = shape.dims[k]
+    amounts = as_amount(before, "left"), as_amount(behind, "right")
+    longer = _longer(before, dim, behind, amounts, out)
+    if k + 1 < shape.ragged:
+        return None
+    for each in [each for amount in amounts for each in amount._shape.dims]:
+        if not 0 <= shape.find(each) < k:
+            return None
+        check_alike(each, shape.dims[shape.find(each)])
+    return _plan_of(shape, order, k, amounts, mode, longer)
+
+
+def _plan_of(
+    shape: Shape,
+    order: tuple[int, ...] | None,
+    k: int,
+    amounts: tuple[Data[Any], Data[Any]],
+    mode: str,
+    dim: Dim,
+) -> _Plan:
+    target = target_of(shape, order, k, [dim])
+    if mode == "constant" and k >= shape.ragged and not any(amount._shape.rank for amount in amounts):
+        counts = int(amounts[0]._values), int(amounts[1]._values)
+        check_lengths("pad", dim, [], [sum(counts) + shape.extent(k)])
+        return _Plan(k, dim, target, k - shape.ragged + 1 if shape.ragged else k, counts)
     front = Shape(shape.dims[:k])
     level = shape.span(k, k + 1)
     left, right = (spread(each, front) for each in amounts)
     check_lengths("pad", dim, front.dims, left + level.lengths + right)
-    if inner:
-        return positions_taken(x, k, _positions(level, left, right, mode), [dim], change)
-    values = backend.contiguous(rows_of(x, k + 1))
-    if mode == "constant":
-        rows = _surrounded(values, level, left, right, value)
+    if mode != "constant":
+        return _Plan(k, dim, target, positions=_positions(level, left, right, mode))
+    return _Plan(k, dim, target, levels=(Level.from_lengths(left), level, Level.from_lengths(right)))
+
+
+def _by_plan(x: Data[Any], plan: _Plan, value: Any) -> Data[Any]:
+    if plan.axis is not None:
+        rows = _axis_padded(x._values, plan.axis, plan.counts, value)
     else:
-        rows = filled(values, _positions(level, left, right, mode), value)
-    return with_dims(x, k, rows, [dim])
+        rows = backend_of(x._values).contiguous(rows_of(x, plan.k + 1))
+        if plan.positions is not None:
+            rows = filled(rows, plan.positions, value)
+        else:
+            rows = _surrounded(rows, plan.levels, value)
+    return placed(x, rows, plan.target, x._shape.dims[plan.k], plan.dim)
 
 
-def _surrounded(values: Any, level: Level, left: Any, right: Any, value: Any) -> Any:
+def _surrounded(values: Any, levels: tuple[Level, ...], value: Any) -> Any:
     """Rows of a value before and behind those of each sequence."""
     backend = backend_of(values)
-    row = backend.row_as(value, values, "value")
+    tail = tuple(values.shape[1:])
     parts = []
-    for count in (left, right):
-        around = Level.from_lengths(count)
-        parts.append((backend.tile(row, (around.total, *[1] * (values.ndim - 1))), around))
-    parts.insert(1, (values, level))
-    kept = [part for part in parts if part[1].total or part[1] is level]
-    if len(kept) == 1:
+    for i, level in enumerate(levels):
+        if i == 1:
+            parts.append((values, level))
+        elif level.total:
+            parts.append((_constant(values, (level.total, *tail), value), level))
+    if len(parts) == 1:
         return values
-    rows, _ = backend.interleave([part[0] for part in kept], [part[1] for part in kept], "pad")
+    rows, _ = backend.interleave([part[0] for part in parts], [part[1] for part in parts], "pad")
     return rows
 
 
-def _axis_padded(x: Data[Any], k: int, counts: tuple[int, int], value: Any, dim: Dim) -> Data[Any]:
-    shape, values = x._shape, x._values
+def _axis_padded(values: Any, axis: int, counts: tuple[int, int], value: Any) -> Any:
     backend = backend_of(values)
-    axis = k - shape.ragged + 1 if shape.ragged else k
-    check_lengths("pad", dim, [], [sum(counts) + shape.extent(k)])
-    row = backend.row_as(value, values.reshape(-1), "value").reshape([1] * values.ndim)
     sizes = list(values.shape)
     parts = []
     for count in counts:
         sizes[axis] = count
-        parts.append(backend.tile(row, tuple(sizes)))
-    return with_dims(x, k, backend.concat([parts[0], values, parts[1]], axis, "pad"), [dim])
+        parts.append(_constant(values, tuple(sizes), value, is_one=True))
+    return backend.concat([parts[0], values, parts[1]], axis, "pad")
+
+
+def _constant(values: Any, sizes: tuple[int, ...], value: Any, is_one: bool = False) -> Any:
+    """A value, or a row of them where it need not be one, in an array of these sizes beside others."""
+    backend = backend_of(values)
+    is_number = not isinstance(values, np.ndarray) or values.dtype.kind in "biufc"
+    if type(value) is int and not value and is_number:
+        return backend.zeros(values, sizes)
+    if is_one:
+        row = backend.row_as(value, values.reshape(-1), "value").reshape((1,) * values.ndim)
+        return backend.tile(row, sizes)
+    return backend.tile(backend.row_as(value, values, "value"), (sizes[0], *[1] * (len(sizes) - 1)))
 
 
 def _positions(level: Level, left: Any, right: Any, mode: str) -> NDArray[np.int64]:

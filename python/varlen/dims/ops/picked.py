@@ -7,7 +7,7 @@ a dim that stays is over may go: its sequences move as a whole, and it gets thei
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,8 @@ from varlen.backends import backend_of
 from varlen.dims.axes import describe, quoted
 from varlen.dims.base import NO_FACTS, made
 from varlen.dims.errors import LengthMismatchError
-from varlen.dims.place import aligned, coordinates, lengths_of, order_of, rows_of, spread
+from varlen.dims.place import aligned, coordinates, has_inner, lengths_of, order_of, rows_of, shaped, spread
+from varlen.dims.planned import planned
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -198,21 +199,109 @@ def picked(
     for k, dim in enumerate(dims):
         if k not in gone and any(dims[g] in dim.over for g in gone):
             kept[k] = _rebound(dim, [dims[g] for g in gone], frame, at, there)
+    plan = _plan_of(shape, x._order, gone, frame, new, kept)
+    chosen = None if there is None or there.all() else spread(there, frame, plan.inner)
+    return _by_plan(x, plan, frame, at, chosen, fill)
+
+
+class _Plan(NamedTuple):
+    """What comes out where some dims go, and how rows of what it is made of are found."""
+
+    front: int  # how many dims count the rows
+    inner: Shape  # the dims that do so in the result
+    target: Shape
+    order: tuple[int, ...] | None
+    successor: tuple[Dim, Dim] | None
+    before: Any  # the row of the first dims, up to the first that goes; None where that is 0
+    steps: list[tuple[int, Any, Any]]  # for each dim: which of `at` or -1, places, first rows or an extent
+
+
+def _plan_of(
+    shape: Shape,
+    order: tuple[int, ...] | None,
+    gone: Sequence[int],
+    frame: Shape,
+    new: Sequence[Dim],
+    kept: dict[int, Dim],
+) -> _Plan:
+    dims = shape.dims
+    rest = {dim for k, dim in enumerate(dims) if k not in gone}
     shared = [shape.find(dim) for dim in frame.dims if dim in rest]
     front = max(shape.ragged, *[k + 1 for k in (*gone, *shared)])
     head = _replaced(range(front), gone, new, kept)
     inner = Shape([head[k] for k in Shape.arranged(head, static_last=True)])
     target = Shape([*inner.dims, *dims[front:]])
-    chosen = None if there is None or there.all() else spread(there, frame, inner)
-    rows = _rows(shape, kept, gone, frame, at, front, inner, chosen)
-    values = rows_of(x, front)
+    user = _replaced(order or range(shape.rank), gone, new, kept)
+    first = min(gone)
+    before = None
+    if first:
+        outer = Shape(dims[:first])
+        before = spread(np.arange(outer.count(first)), outer, inner)
+    steps: list[tuple[int, Any, Any]] = []
+    for k in range(first, front):
+        wide: Any = shape.span(k, k + 1).offsets if shape.is_ragged(k) else shape.extent(k)
+        if k == first and before is not None:
+            before = _first_rows(before, wide)
+            wide = None
+        steps.append((gone.index(k), None, wide) if k in gone else (-1, along_dim(kept[k], inner), wide))
+    return _Plan(front, inner, target, order_of(target, user), _successor(dims, gone, new), before, steps)
+
+
+def _first_rows(rows: Any, wide: Any) -> Any:
+    """Where what is inside some rows begins."""
+    return rows * wide if type(wide) is int else wide[rows]
+
+
+def _by_plan(
+    x: Data[Any], plan: _Plan, frame: Shape, at: Sequence[Any], chosen: Any = None, fill: Any = 0
+) -> Data[Any]:
+    rows = plan.before if chosen is None or plan.before is None else plan.before[chosen]
+    for i, places, wide in plan.steps:
+        steps = places if i < 0 else spread(at[i], frame, plan.inner)
+        steps = steps if chosen is None else steps[chosen]
+        if rows is None or wide is None:
+            rows = steps if rows is None else rows + steps
+        else:
+            rows = _first_rows(rows, wide) + steps
+    values = rows_of(x, plan.front)
     backend = backend_of(values)
     values = backend.take_rows(backend.contiguous(values), rows)
     if chosen is not None:
         values = backend.insert_row(values, np.cumsum(chosen)[~chosen], backend.row_as(fill, values, "fill"))
-    user = _replaced(x._order or range(shape.rank), gone, new, kept)
-    result = made(values.reshape(target.array_shape), target, order_of(target, user))
-    return with_facts(result, x, _successor(dims, gone, new))
+    result = made(shaped(values, plan.target.array_shape), plan.target, plan.order)
+    return with_facts(result, x, plan.successor)
+
+
+def picked_along(x: Data[Any], k: int, frame: Shape, order: tuple[int, ...] | None, at: Any) -> Data[Any]:
+    """As `picked` of the dim k, where dims of the frame that are new stand in an order.
+
+    Examples
+    --------
+    >>> two, three = Dim("two", 2), Dim("three", 3)
+    >>> x = vl.Data(np.array([10, 20, 30]), [three])
+    >>> picked_along(x, 0, Shape([two]), None, np.array([2, 0])).values
+    array([30, 10])
+    """
+    plan = _planned(x._shape, x._order, k, frame, order)
+    if plan is not None:
+        return _by_plan(x, plan, frame, [at])
+    rest = [dim for j, dim in enumerate(x._shape.dims) if j != k]
+    shown = [frame.dims[j] for j in order or range(frame.rank)]
+    return picked(x, [k], frame, [at], [dim for dim in shown if dim not in rest])
+
+
+@planned
+def _planned(
+    shape: Shape, order: tuple[int, ...] | None, k: int, frame: Shape, frame_order: tuple[int, ...] | None
+) -> _Plan | None:
+    """The plan where one dim goes; None where lengths of another hang on what is taken."""
+    if has_inner(shape, k):
+        return None
+    rest = [dim for j, dim in enumerate(shape.dims) if j != k]
+    shown = [frame.dims[j] for j in frame_order or range(frame.rank)]
+    new = [dim for dim in shown if dim not in rest]
+    whole = _whole(shape, [k], frame)
+    return _plan_of(shape, order, [k], whole, new, dict(enumerate(shape.dims)))
 
 
 def _replaced(
@@ -234,7 +323,16 @@ def _matched(
     x: Data[Any], gone: Sequence[int], frame: Shape, at: Sequence[Any], there: Any
 ) -> tuple[Shape, Sequence[Any], Any]:
     """A frame whose dims that the values have too are over what they are over there."""
-    dims = x._shape.dims
+    whole = _whole(x._shape, gone, frame)
+    if whole is not frame:
+        at = [spread(places, frame, whole) for places in at]
+        there = None if there is None else spread(there, frame, whole)
+    return whole, at, there
+
+
+def _whole(shape: Shape, gone: Sequence[int], frame: Shape) -> Shape:
+    """The dims of a frame, and what those of them are over that the values have too."""
+    dims = shape.dims
     shared = [dim for k, dim in enumerate(dims) if k not in gone and frame.find(dim) >= 0]
     for dim in shared:
         inner = [dims[g] for g in gone if dims[g] in dim.over]
@@ -242,11 +340,7 @@ def _matched(
             names = quoted(inner, "and")
             raise ValueError(f"'{dim.name}' of {describe(frame.dims)} has lengths over {names}, which goes")
     closed = [dim for dim in dims if any(dim in (each, *each.over) for each in shared)]
-    whole = frame.join(Shape(closed)) if closed else frame
-    if whole is not frame:
-        at = [spread(places, frame, whole) for places in at]
-        there = None if there is None else spread(there, frame, whole)
-    return whole, at, there
+    return frame.join(Shape(closed)) if closed else frame
 
 
 def _rebound(dim: Dim, gone: Sequence[Dim], frame: Shape, at: Sequence[Any], there: Any) -> Dim:
@@ -255,35 +349,6 @@ def _rebound(dim: Dim, gone: Sequence[Dim], frame: Shape, at: Sequence[Any], the
     places = [dim.over.index(gone[i]) for i in some]
     moved = picked(lengths_of(dim), places, frame, [at[i] for i in some], None, there)
     return dim._bound(Level.from_lengths(moved._values.reshape(-1)), moved._shape.dims)
-
-
-def _rows(
-    shape: Shape,
-    kept: dict[int, Dim],
-    gone: Sequence[int],
-    frame: Shape,
-    at: Sequence[Any],
-    front: int,
-    inner: Shape,
-    chosen: Any,
-) -> Any:
-    """Which row of the first dims each position of a shape takes."""
-
-    def at_chosen(places: Any) -> Any:
-        return places if chosen is None else places[chosen]
-
-    first = min(gone)
-    rows: Any = np.zeros(1, np.int64)
-    if first:
-        before = Shape(shape.dims[:first])
-        rows = at_chosen(spread(np.arange(before.count(first)), before, inner))
-    for k in range(first, front):
-        places = spread(at[gone.index(k)], frame, inner) if k in gone else along_dim(kept[k], inner)
-        if shape.is_ragged(k):
-            rows = shape.span(k, k + 1).offsets[rows] + at_chosen(places)
-        else:
-            rows = rows * shape.extent(k) + at_chosen(places)
-    return rows
 
 
 def relabeled(x: Data[Any], k: int, count: int, new: Sequence[Dim]) -> Data[Any]:

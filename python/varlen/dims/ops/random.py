@@ -10,11 +10,13 @@ import numpy as np
 from varlen._core import Dim, Shape
 from varlen.backends import backend_of
 from varlen.dims.axes import places
-from varlen.dims.base import Facts, made
+from varlen.dims.base import Facts, dtype_name, made
 from varlen.dims.make import check_facts
-from varlen.dims.ops.combine import where
+from varlen.dims.ops.combine import of_one_kind
 from varlen.dims.ops.make_values import shape_of
 from varlen.dims.out_shape import checked
+from varlen.dims.place import aligned
+from varlen.dims.planned import planned
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -131,7 +133,7 @@ def _drawn_by_numpy(
     draw = np.random.default_rng(generator)
     values: Any
     if kind == "uniform":
-        values = draw.random(shape) * (bounds[1] - bounds[0]) + bounds[0]
+        values = _between(draw.random(shape), bounds)
     elif kind == "randint":
         values = draw.integers(int(bounds[0]), int(bounds[1]), shape)
     else:
@@ -161,8 +163,7 @@ def _drawn_by_torch(
             int(bounds[0]), int(bounds[1]), shape, generator=generator, device=device, dtype=torch.int64
         )
     elif kind == "uniform":
-        values = torch.rand(shape, generator=generator, device=device)
-        values = values * (bounds[1] - bounds[0]) + bounds[0]
+        values = _between(torch.rand(shape, generator=generator, device=device), bounds)
     else:
 
         def draw(size: Any) -> Any:
@@ -173,6 +174,11 @@ def _drawn_by_torch(
             _draw_again(values, lambda count: draw((count,)))
         values = values * moments[1] + moments[0]
     return values if dtype is None else backend_of(values).cast(values, dtype, "dtype")
+
+
+def _between(values: Any, bounds: tuple[float, float]) -> Any:
+    """Numbers from 0 to 1 brought between others."""
+    return values if bounds == (0, 1) else values * (bounds[1] - bounds[0]) + bounds[0]
 
 
 def _draw_again(values: Any, draw: Callable[[int], Any]) -> None:
@@ -240,22 +246,28 @@ def dropout(
     """
     if not 0 <= p <= 1:
         raise ValueError(f"p: expected a share of 0 to 1, got {p}")
-    if "float" not in str(x.dtype):
+    if "float" not in dtype_name(x.dtype):
         raise TypeError(f"x: expected floats, got {x.dtype}")
     if not training or p == 0:
         return checked(x, out_shape)
-    asked = tuple(range(x._shape.rank)) if axes is None else places(x, axes)
-    shape = x._shape
-    if len(asked) < shape.rank:
-        shape = Shape([_alone(x, k, asked) for k in sorted(asked)])
-    drawn = random("uniform", shape.dims, generator=generator, like=x, dtype=np.float32)
-    kept = where(drawn >= p, x * (1 / (1 - p) if p < 1 else 0.0), 0.0)
-    return checked(x._map(lambda _: kept._values), out_shape)
+    shape = _drawn_over(x._shape, None if axes is None else tuple(sorted(places(x, axes))))
+    draw = _drawn_by_torch if _is_of_torch(generator, x._values) else _drawn_by_numpy
+    drawn = draw("uniform", shape.array_shape, (0, 1), (0.0, 1.0), generator, np.float32, x._values)
+    there, values = of_one_kind([aligned(drawn >= p, shape, x._shape), x._values])
+    scaled = values * (1 / (1 - p) if p < 1 else 0.0)
+    return checked(x._map(lambda _: backend_of(there).where(there, scaled, 0.0)), out_shape)
 
 
-def _alone(x: Data[Any], k: int, asked: Sequence[int]) -> Dim:
+@planned
+def _drawn_over(shape: Shape, asked: tuple[int, ...] | None) -> Shape:
+    """The shape of some of the dims, all if nothing is said."""
+    dims = shape.dims if asked is None else [_alone(shape, k, asked) for k in asked]
+    return shape_of(dims)[0]
+
+
+def _alone(shape: Shape, k: int, asked: Sequence[int]) -> Dim:
     """A dim as it is where some of what it is over is left out: as long as the longest."""
-    dim = x._shape.dims[k]
-    if all(x._shape.find(over) in asked for over in dim.over):
+    dim = shape.dims[k]
+    if all(shape.find(over) in asked for over in dim.over):
         return dim
-    return dim._bound(x._shape.extent(k))
+    return dim._bound(shape.extent(k))

@@ -10,12 +10,22 @@ import numpy as np
 from varlen._core import Dim, Level, Shape
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, places, quoted
-from varlen.dims.base import is_data
+from varlen.dims.base import dtype_name, is_data, made
 from varlen.dims.errors import AmbiguousAxisError, LengthMismatchError
 from varlen.dims.ops.combine import where
-from varlen.dims.ops.picked import along_dim, bound_to, dims_over, lengths_over, lines, picked, said
+from varlen.dims.ops.picked import (
+    along_dim,
+    bound_to,
+    dims_over,
+    lengths_over,
+    lines,
+    picked,
+    said,
+    with_facts,
+)
 from varlen.dims.out_shape import checked
-from varlen.dims.place import spread
+from varlen.dims.place import rows_of, shaped, spread
+from varlen.dims.planned import planned
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
@@ -79,13 +89,23 @@ def masked_select(
     """
     gone = places(x, dims, "dims")
     named = [x._shape.dims[k] for k in gone]
-    shape, level, order, taken = _taken(x, mask, named)
+    _check_mask(mask)
+    shape, level, order, are_rows = _planned_lines(x._shape, x._order, mask._shape, mask._order, gone)
+    taken = _mask_over(mask, shape)
     if order is not None:
         taken = taken[order]
     chosen = np.flatnonzero(taken)
     others = list(shape.dims[: shape.rank - len(named)])
     counts = np.bincount(level.row_ids[chosen], minlength=len(level))
     new = bound_to(out_dim, Level.from_lengths(counts), others, "selected")
+    if are_rows and out_dim is None:
+        values = rows_of(x, shape.rank)
+        backend = backend_of(values)
+        values = backend.take_rows(backend.contiguous(values), chosen)
+        target = Shape([*others, new, *x._shape.dims[shape.rank :]])
+        result = made(shaped(values, target.array_shape), target)
+        successor = (named[0], new) if len(named) == 1 else None
+        return checked(with_facts(result, x, successor), out_shape), new
     if order is not None:
         chosen = order[chosen]
     at = [along_dim(dim, shape)[chosen] for dim in named]
@@ -148,7 +168,8 @@ def masked_scatter(
     _check_mask(mask)
     named = [mask._shape.dims[k] for k in places(mask, dims, "dims")]
     k = _in_dim(x, mask, in_dim)
-    shape, level, order, taken = _taken(x, mask, named, k)
+    shape, level, order = _lines(x, mask, named, k)
+    taken = _mask_over(mask, shape)
     lying = taken if order is None else taken[order]
     before = np.concatenate([[0], np.cumsum(lying)])
     _check_counts(x, k, shape, len(named), np.diff(before[level.offsets]))
@@ -170,24 +191,39 @@ def masked_scatter(
 def _check_mask(mask: Any) -> None:
     if not is_data(mask):
         raise TypeError(f"mask: expected a Data, got {type(mask).__name__}")
-    if str(mask.dtype).removeprefix("torch.") != "bool":
+    if dtype_name(mask.dtype) != "bool":
         raise TypeError(f"mask: expected bools, got {mask.dtype}")
 
 
-def _taken(
-    x: Data[Any], mask: Data[Any], gone: Sequence[Dim], but: int = -1
-) -> tuple[Shape, Level, Any, Any]:
-    """As `lines` of the dims that go, and the mask for each position as it lies."""
-    _check_mask(mask)
+def _lines(x: Data[Any], mask: Data[Any], gone: Sequence[Dim], but: int = -1) -> tuple[Shape, Level, Any]:
+    """As `lines` of the dims that go, for each of the others that the mask has."""
     there = [dim for k, dim in enumerate(x._shape.dims) if k != but]
     foreign = [dim for dim in mask.dims if dim not in (*there, *gone)]
     if foreign:
         names = quoted(foreign, "and")
         raise ValueError(f"mask: {names} of {describe(mask.dims)} is not among {describe(x.dims)}")
-    others = dims_over(gone, [dim for dim in there if mask._shape.find(dim) >= 0])
-    shape, level, order = lines(others, gone)
-    bools = backend_of(mask._values).readable(mask._values)
-    return shape, level, order, spread(bools, mask._shape, shape)
+    return lines(dims_over(gone, [dim for dim in there if mask._shape.find(dim) >= 0]), gone)
+
+
+@planned
+def _planned_lines(
+    shape: Shape,
+    order: tuple[int, ...] | None,
+    mask: Shape,
+    mask_order: tuple[int, ...] | None,
+    gone: tuple[int, ...],
+) -> tuple[Shape, Level, Any, bool]:
+    """As `_lines`, and whether these positions are the rows of the values, of which some stay."""
+    named = [shape.dims[k] for k in gone]
+    whole, level, places = _lines(made(None, shape, order), made(None, mask, mask_order), named)
+    are_rows = places is None and order is None and whole is Shape(shape.dims[: whole.rank])
+    inner = [dim for dim in shape.dims[whole.rank :] if any(each in dim.over for each in named)]
+    return whole, level, places, are_rows and not inner
+
+
+def _mask_over(mask: Data[Any], shape: Shape) -> Any:
+    """The mask for each position as it lies."""
+    return spread(backend_of(mask._values).readable(mask._values), mask._shape, shape)
 
 
 def _in_dim(x: Data[Any], mask: Data[Any], in_dim: Axis | None) -> int:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import builtins
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from varlen._core import Dim, Level
+from varlen._core import Dim, Level, Shape
 from varlen.backends import backend_of
 from varlen.dims.axes import place
 from varlen.dims.base import is_data, made
@@ -22,7 +22,16 @@ from varlen.dims.ops.amounts import (
     together,
 )
 from varlen.dims.out_shape import checked
-from varlen.dims.place import has_inner, lengths_of, positions_taken, rows_of, with_dims
+from varlen.dims.place import (
+    has_inner,
+    lengths_of,
+    placed,
+    positions_taken,
+    rows_of,
+    target_of,
+    with_dims,
+)
+from varlen.dims.planned import planned
 from varlen.levels import equal_lengths
 
 if TYPE_CHECKING:
@@ -109,7 +118,46 @@ def slice(
         raise ValueError("size: both an end and a size are given")
     if step != 1 and size is not None:
         raise ValueError(f"step: with a size there is none, got {step}")
-    shape, numbers = together(
+    known = _KNOWN if out_dim is None or type(out_dim) is Dim else ()
+    find = _planned if all(type(each) in known for each in (start, end, size)) else _plan_of
+    plan = find(x._shape, x._order, k, start, end, step, size, out_dim)
+    if plan.target is None:
+        return checked(cut(x, k, plan.begins, plan.counts, step, plan.dim), out_shape)
+    if plan.part is not None:
+        values = x._values[plan.part]
+    else:  # the kernel works out by itself what is the same for all rows
+        backend = backend_of(x._values)
+        rows = backend.contiguous(rows_of(x, x._shape.ragged))
+        values, _ = backend.gather_window(rows, plan.levels, builtins.slice(start, end, step))
+    return checked(placed(x, values, plan.target, dim, plan.dim), out_shape)
+
+
+_KNOWN = (type(None), int, Dim)
+
+
+class _Plan(NamedTuple):
+    """Which part of a dim is taken: from where and how many positions, for each row."""
+
+    dim: Dim
+    begins: Data[Any]
+    counts: Data[Any]
+    target: tuple[Shape, tuple[int, ...] | None] | None = None  # None: the values are looked at first
+    part: tuple[builtins.slice, ...] | None = None  # of an axis
+    levels: tuple[Level, ...] = ()
+
+
+def _plan_of(
+    shape: Shape,
+    order: tuple[int, ...] | None,
+    k: int,
+    start: Any,
+    end: Any,
+    step: int,
+    size: Any,
+    out_dim: Any,
+) -> _Plan:
+    dim = shape.dims[k]
+    over, numbers = together(
         [lengths_of(dim), *[as_amount(each, word, least) for each, word, least in _given(start, end, size)]]
     )
     whole, rest = numbers[0], iter(numbers[1:])
@@ -120,24 +168,32 @@ def slice(
         _check_fit(dim, size, whole, first, last)
         out = size
     begin, count = _positions(whole, first, last, step, size is not None)
-    begins, counts = (made(each.reshape(shape.array_shape), shape) for each in (begin, count))
+    begins, counts = (made(each.reshape(over.array_shape), over) for each in (begin, count))
     if out is None:
         out = dim_of(counts, dim.name + _text(start, end, step, size))
     out = named(out, out_dim, [counts])
-    is_plain = size is None and not any(type(each) is Dim or is_data(each) for each in (start, end))
-    if is_plain and k < x._shape.ragged and not has_inner(x._shape, k):
-        return checked(_cut_alike(x, k, builtins.slice(start, end, step), out), out_shape)
-    return checked(cut(x, k, begins, counts, step, out), out_shape)
-
-
-def _cut_alike(x: Data[Any], k: int, part: builtins.slice, dim: Dim) -> Data[Any]:
-    """The same slice of each row, which the kernel works out itself."""
-    shape = x._shape
-    level, backend = shape.span(k, k + 1), backend_of(x._values)
+    if k >= shape.ragged and step > 0 and not over.rank:
+        return _Plan(out, begins, counts, *_of_axis(shape, order, k, int(begin[0]), int(count[0]), step, out))
+    is_alike = size is None and not any(type(each) is Dim or is_data(each) for each in (start, end))
+    if not is_alike or k >= shape.ragged or has_inner(shape, k):
+        return _Plan(out, begins, counts)
+    check_lengths("slice", out, shape.dims[:k], spread(counts, Shape(shape.dims[:k])))
     inner = (shape.span(k + 1, shape.ragged),) if k + 1 < shape.ragged else ()
-    rows, levels = backend.gather_window(backend.contiguous(rows_of(x, shape.ragged)), (level, *inner), part)
-    check_lengths("slice", dim, shape.dims[:k], levels[0])
-    return with_dims(x, k, rows, [dim])
+    target = target_of(shape, order, k, [out])
+    return _Plan(out, begins, counts, target, None, (shape.span(k, k + 1), *inner))
+
+
+_planned = planned(_plan_of)
+
+
+def _of_axis(
+    shape: Shape, order: tuple[int, ...] | None, k: int, begin: int, count: int, step: int, dim: Dim
+) -> tuple[tuple[Shape, tuple[int, ...] | None], tuple[builtins.slice, ...]]:
+    """Over which dims part of an axis is, and what takes it."""
+    check_lengths("slice", dim, shape.dims[:k], [count])
+    axis = k - shape.ragged + 1 if shape.ragged else k
+    part = builtins.slice(begin, begin + count * step, step)
+    return target_of(shape, order, k, [dim]), (*[builtins.slice(None)] * axis, part)
 
 
 def _given(start: Any, end: Any, size: Any) -> list[tuple[Any, str, int | None]]:
@@ -216,13 +272,10 @@ def cut(x: Data[Any], k: int, begin: Data[Any], count: Data[Any], step: int, dim
     """
     shape = x._shape
     moving = shape.dims[k]
-    is_axis = k >= shape.ragged and not begin._shape.rank
-    if is_axis and step > 0:
+    if k >= shape.ragged and step > 0 and not begin._shape.rank:
         a, n = int(begin._values), int(count._values)
-        axis = k - shape.ragged + 1 if shape.ragged else k
-        check_lengths("slice", dim, shape.dims[:k], [n])
-        part = x._values[(builtins.slice(None),) * axis + (builtins.slice(a, a + n * step, step),)]
-        return with_dims(x, k, part, [dim])
+        target, part = _of_axis(shape, x._order, k, a, n, step, dim)
+        return placed(x, x._values[part], target, moving, dim)
     over = [*begin._shape.dims, *[each for each in count._shape.dims if begin._shape.find(each) < 0]]
     x, k, front, at = brought_before(x, k, over)
     level = x._shape.span(k, k + 1)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from varlen._core import Dim, Level
+from varlen._core import Dim, Level, Shape
 from varlen.arguments import as_int
 from varlen.backends import backend_of
 from varlen.dims.axes import place, places
@@ -15,7 +15,17 @@ from varlen.dims.ops.amounts import check_lengths, named
 from varlen.dims.ops.pad import filled
 from varlen.dims.ops.reduce import reduce
 from varlen.dims.out_shape import checked
-from varlen.dims.place import along, has_inner, lengths_of, positions_taken, rows_of, with_dims
+from varlen.dims.place import (
+    along,
+    has_inner,
+    lengths_of,
+    placed,
+    positions_taken,
+    rows_of,
+    target_of,
+    with_dims,
+)
+from varlen.dims.planned import planned
 from varlen.levels import equal_lengths
 
 if TYPE_CHECKING:
@@ -125,8 +135,18 @@ class Windows:
         >>> Windows(2, 1, 1, "valid").of_rows(np.array([3, 1, 4]), Level([3])).tolist()
         [[3, 1], [1, 4]]
         """
+        rows = self.read(values, level, value)
+        return rows.reshape((int(self.counts(level.lengths).sum()), self.size, *values.shape[1:]))
+
+    def read(self, values: Any, level: Level, value: Any = 0) -> Any:
+        """Windows of rows, in some shape.
+
+        Examples
+        --------
+        >>> Windows(2, 1, 1, "valid").read(np.array([3, 1, 4]), Level([3])).size
+        4
+        """
         backend = backend_of(values)
-        tail = tuple(values.shape[1:])
         if not (self.is_same or self.left) and self.dilation == 1:
             rows, _, _ = backend.windows(values, level, self.size, self.stride, True)
         elif self.is_same and self.left % self.dilation == 0 and type(value) is int and value == 0:
@@ -134,7 +154,7 @@ class Windows:
             rows, _ = backend.seq2col(values, level, left, self.size - 1 - left, self.dilation, self.stride)
         else:
             rows = filled(values, self.positions(level).reshape(-1), value)
-        return rows.reshape((int(self.counts(level.lengths).sum()), self.size, *tail))
+        return rows
 
 
 def window(
@@ -207,15 +227,18 @@ def window(
     [[[3, 1], [1, 4]], []]
     """
     k = place(x, axis)
-    dim = x._shape.dims[k]
-    windows = Windows(_size_of(width), stride, dilation, padding)
-    out = windows.out_dim(dim)
-    if padding != "same" and dilation == 1:
-        out = windows.left + dim + windows.left - width + 1
-        out = out if stride == 1 else out.ceildiv_right(stride)
-    return checked(
-        _windowed(x, dim, named(out, out_dim, [windows.count(dim)]), width, windows, value), out_shape
-    )
+    inner = has_inner(x._shape, k)
+    if not inner:
+        x, k = along(x, k)
+    size = _size_of(width)
+    is_known = type(stride) is int and type(dilation) is int and type(padding) in (int, str)
+    find = _planned if is_known and (out_dim is None or type(out_dim) is Dim) else _plan_of
+    plan = find(x._shape, x._order, k, width, size, stride, dilation, padding, out_dim)
+    if inner:
+        return checked(_with_inner(x, k, width, plan), out_shape)
+    rows = backend_of(x._values).contiguous(rows_of(x, k + 1))
+    rows = plan.windows.read(rows, plan.level, value)
+    return checked(placed(x, rows, plan.target, x._shape.dims[k], plan.dim), out_shape)
 
 
 def _size_of(width: Any) -> int:
@@ -226,21 +249,55 @@ def _size_of(width: Any) -> int:
     return int(width.max_size())
 
 
-def _windowed(x: Data[Any], dim: Dim, out: Dim, width: Dim, windows: Windows, value: Any) -> Data[Any]:
-    k = x._shape.find(dim)
-    inner = has_inner(x._shape, k)
-    if not inner:
-        x, k = along(x, k)
-    level = x._shape.span(k, k + 1)
-    check_lengths("window", out, x._shape.dims[:k], windows.counts(level.lengths))
-    if inner:
+class _Plan(NamedTuple):
+    windows: Windows
+    level: Level
+    dim: Dim
+    target: tuple[Shape, tuple[int, ...] | None]
 
-        def change(each: Data[Any]) -> Data[Any]:
-            return _windowed(each, dim, out, width, windows, 0)
 
-        return positions_taken(x, k, windows.positions(level).reshape(-1), [out, width], change)
-    rows = backend_of(x._values).contiguous(rows_of(x, k + 1))
-    return with_dims(x, k, windows.of_rows(rows, level, value), [out, width])
+def _plan_of(
+    shape: Shape,
+    order: tuple[int, ...] | None,
+    k: int,
+    width: Dim,
+    size: int,
+    stride: int,
+    dilation: int,
+    padding: str | int,
+    out_dim: Dim | None,
+) -> _Plan:
+    dim = shape.dims[k]
+    windows = Windows(size, stride, dilation, padding)
+    out = windows.out_dim(dim)
+    if padding != "same" and dilation == 1:
+        out = windows.left + dim + windows.left - width + 1
+        out = out if stride == 1 else out.ceildiv_right(stride)
+    out = named(out, out_dim, [windows.count(dim)])
+    level = shape.span(k, k + 1)
+    check_lengths("window", out, shape.dims[:k], windows.counts(level.lengths))
+    target = (shape, order) if has_inner(shape, k) else target_of(shape, order, k, [out, width])
+    return _Plan(windows, level, out, target)
+
+
+_planned = planned(_plan_of)
+
+
+def _with_inner(x: Data[Any], k: int, width: Dim, plan: _Plan) -> Data[Any]:
+    """Windows of sequences of several dims."""
+    moving, windows = x._shape.dims[k], plan.windows
+
+    def change(each: Data[Any]) -> Data[Any]:
+        there = each._shape.find(moving)
+        if has_inner(each._shape, there):
+            return _with_inner(each, there, width, plan)
+        each, there = along(each, there)
+        level = each._shape.span(there, there + 1)
+        rows = windows.read(backend_of(each._values).contiguous(rows_of(each, there + 1)), level)
+        return with_dims(each, there, rows, [plan.dim, width])
+
+    positions = windows.positions(x._shape.span(k, k + 1)).reshape(-1)
+    return positions_taken(x, k, positions, [plan.dim, width], change)
 
 
 def pool(

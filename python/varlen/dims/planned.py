@@ -1,0 +1,102 @@
+"""Plans of ops: what hangs on dims alone, worked out once for those that come again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen._core import Dim, Level, Shape
+
+if TYPE_CHECKING:
+    from typing import ParamSpec, TypeVar
+
+    P = ParamSpec("P")
+    R = TypeVar("R")
+
+_MOST = 256
+_MOST_BYTES = 16 << 20
+
+
+class _Plans:
+    """Those that were made lately, of all ops; the oldest goes first."""
+
+    def __init__(self) -> None:
+        self.kept: dict[Any, tuple[Any, Any, int]] = {}  # the plan, what it is for, its bytes
+        self.epoch = 0
+        self.bytes = 0
+        self.changing = Lock()
+
+    def keep(self, key: Any, plan: Any, given: Any, epoch: int) -> None:
+        size = _bytes_of(plan) + _bytes_of(given)
+        # Nobody waits: in a forked child, the one that is at it may not exist.
+        if size > _MOST_BYTES // 4 or not self.changing.acquire(blocking=False):
+            return
+        try:
+            if self.epoch != epoch:
+                self.kept, self.epoch, self.bytes = {}, epoch, 0
+            if key not in self.kept:
+                self.kept[key] = plan, given, size
+                self.bytes += size
+            while len(self.kept) > _MOST or self.bytes > _MOST_BYTES:
+                self.bytes -= self.kept.pop(next(iter(self.kept)))[2]
+        finally:
+            self.changing.release()
+
+
+_plans = _Plans()
+
+
+def _bytes_of(x: Any) -> int:
+    """Roughly what is held: positions, and levels, which may know the sequence of each of their rows."""
+    if isinstance(x, np.ndarray):
+        return x.nbytes
+    if isinstance(x, Level):
+        return 8 * (len(x) + x.total)
+    if isinstance(x, Shape):
+        return 8 * x.count(x.ragged)
+    return sum(map(_bytes_of, x)) if isinstance(x, (tuple, list)) else 0
+
+
+def planned(make: Callable[P, R]) -> Callable[P, R]:
+    """What a function of dims gives, kept for the next call with the same ones.
+
+    It is given shapes, dims, numbers and words, by position, and gives a plan that nobody changes. A dim is
+    the same where it is the same object, as equal ones may be bound to other lengths. Plans go when dims are
+    declared the same, and where they hold too much.
+
+    Parameters
+    ----------
+    make
+        A function that makes a plan.
+
+    Returns
+    -------
+    callable
+        The same, which remembers.
+
+    Examples
+    --------
+    >>> @planned
+    ... def longer(dim, count):
+    ...     return dim + count
+    >>> time = vl.Dim("time", lengths=[2, 1])
+    >>> longer(time, 1) is longer(time, 1), longer(time, 1) is longer(vl.Dim("time", lengths=[3]), 1)
+    (True, False)
+    """
+
+    @wraps(make)
+    def plan(*given: P.args, **none: P.kwargs) -> R:
+        epoch = Shape.epoch()
+        key = (make, epoch, *[id(x) if type(x) is Dim else x for x in given])
+        known: Any = _plans.kept.get(key)
+        if known is None:
+            known = make(*given, **none), given
+            _plans.keep(key, known[0], given, epoch)
+        found: R = known[0]
+        return found
+
+    return plan
