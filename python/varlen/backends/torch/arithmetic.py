@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -60,20 +61,17 @@ def ufunc(function: np.ufunc | str, inputs: list[Any], kwargs: dict[str, Any]) -
     tensor([10, 11])
     """
     called = function if isinstance(function, str) else function.__name__
-    name = _NAMES.get(called, called)
-    implementation = (
-        _OF_TWO.get(name) or _ELSEWHERE.get(name) or (getattr(torch, name, None) if name else None)
-    )
-    if implementation is None:
-        raise TypeError(f"torch has no {called}; use .values, or values that are a NumPy array")
-    if set(kwargs) - {"out"}:
-        raise TypeError(f"{called} of tensors does not take {', '.join(sorted(set(kwargs) - {'out'}))}")
+    implementation = _of_torch(called)
+    if len(inputs) == 1 and not kwargs:
+        return implementation(inputs[0])
+    if kwargs.keys() - {"out"}:
+        raise TypeError(f"{called} of tensors does not take {', '.join(sorted(kwargs.keys() - {'out'}))}")
     first = next(x for x in inputs if isinstance(x, torch.Tensor))
     tensors = [_operand(x, first) for x in inputs]
     out = kwargs.get("out")
     if out is None:
         return implementation(*tensors)
-    if name not in _OF_TWO:
+    if called not in _OF_TWO:
         return implementation(*tensors, out=out[0])
     results = implementation(*tensors)
     for target, result in zip(out, results, strict=True):
@@ -83,6 +81,16 @@ def ufunc(function: np.ufunc | str, inputs: list[Any], kwargs: dict[str, Any]) -
         result if target is None else target.copy_(result)
         for target, result in zip(out, results, strict=True)
     )
+
+
+def _of_torch(called: str) -> Callable[..., Any]:
+    name = _NAMES.get(called, called)
+    found: Callable[..., Any] | None = _OF_TWO.get(name) or _ELSEWHERE.get(name)
+    if found is None and name:
+        found = getattr(torch, name, None)
+    if found is None:
+        raise TypeError(f"torch has no {called}; use .values, or values that are a NumPy array")
+    return found
 
 
 def _check_target(out: torch.Tensor, result: torch.Tensor, name: str) -> None:
