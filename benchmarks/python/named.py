@@ -15,6 +15,7 @@ import numpy as np
 
 from ..harness import Case, row
 from . import sample
+from .by_returnn import by_returnn
 from .einsum import DEPTH, HEADS, LIMIT, Attention, attention_by, drawn_to_fill
 
 WIDTH = 512
@@ -125,14 +126,14 @@ class _Frames:
 
 
 def _by_kernel(
-    case: Case, named: Any, kernel: Any, row_by_row: Any, by_mask: Any, back: Any = None, limit: float = 1.05
+    case: Case, named: Any, kernel: Any, row_by_row: Any, by_mask: Any, back: Any, returnn: Any
 ) -> None:
-    """Over time: Data, the kernel that it calls, a loop over sequences, a rectangle with a mask."""
+    """Over time: Data, the kernel that it calls, a loop over sequences, a rectangle with a mask, RETURNN."""
     frames = _Frames(case)
     wanted = np.concatenate([np.atleast_2d(row_by_row(x.astype(np.float64))) for x in frames.parts])
     case.reference = True
     case.yardstick("the kernel by hand", kernel, frames)
-    case.over("the kernel by hand", limit)
+    case.over("the kernel by hand", 1.05)
 
     @case.contender("varlen", show=_near(wanted, 1e-3))
     def _() -> Any:
@@ -145,6 +146,8 @@ def _by_kernel(
     @case.contender("torch, padded", needs="torch", show=lambda x: _near(wanted, 1e-3)(back(frames, x)))
     def _() -> Any:
         return by_mask, *frames.padded()
+
+    by_returnn(case, frames.data, frames.time, returnn, lambda x: _near(wanted, 1e-3)(x.values))
 
 
 def _of_batch(frames: _Frames, result: Any) -> Any:
@@ -171,6 +174,7 @@ def _(case: Case) -> None:
         lambda x: x.sum(0),
         lambda block, gone: block.masked_fill(gone, 0).sum(1),
         _of_batch,
+        lambda rf, x, time: rf.reduce_sum(x, axis=time),
     )
 
 
@@ -187,6 +191,7 @@ def _(case: Case) -> None:
         lambda x: x.max(0),
         lambda block, gone: block.masked_fill(gone, -np.inf).amax(1),
         _of_batch,
+        lambda rf, x, time: rf.reduce_max(x, axis=time),
     )
 
 
@@ -201,6 +206,7 @@ def _(case: Case) -> None:
         _shares,
         lambda block, gone: block.masked_fill(gone, -np.inf).softmax(1),
         _of_frames,
+        lambda rf, x, time: rf.softmax(x, axis=time),
     )
 
 
