@@ -114,11 +114,9 @@ def test_drop_last_of_a_sampler_leaves_out_what_is_not_full_and_nothing_else(siz
 @pytest.mark.parametrize("replicas", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("drop_last", [False, True])
 def test_replicas_take_turns(replicas, drop_last):
-    whole = list(LengthBuckets(LENGTHS[:16], 4, seed=2))  # four batches
-    shares = [
-        list(LengthBuckets(LENGTHS[:16], 4, seed=2, num_replicas=replicas, rank=r, drop_last=drop_last))
-        for r in range(replicas)
-    ]
+    whole = list(LengthBuckets(LENGTHS[:16], 4, shuffle=False))  # four batches
+    how = {"shuffle": False, "num_replicas": replicas, "drop_last": drop_last}
+    shares = [list(LengthBuckets(LENGTHS[:16], 4, rank=r, **how)) for r in range(replicas)]
     count = 4 // replicas if drop_last else -(-4 // replicas)
     assert shares == [[whole[(r + k * replicas) % 4] for k in range(count)] for r in range(replicas)]
 

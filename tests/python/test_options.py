@@ -135,6 +135,8 @@ LOOPS = {
     "windows": (DATASET.windows, {"max_len": 2}),
     "TokenBudget": (vl.data.TokenBudget, {"lengths": [1, 2, 3], "max_tokens": 4}),
     "LengthBuckets": (vl.data.LengthBuckets, {"lengths": [1, 2, 3], "batch_size": 2}),
+    "BatchSampler": (vl.data.BatchSampler, {"lengths": [1, 2, 3], "batch_size": 2}),
+    "BinPacking": (vl.data.BinPacking, {"lengths": [1, 2, 3], "size": 4}),
 }
 
 

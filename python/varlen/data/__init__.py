@@ -10,12 +10,14 @@ from varlen.data.epoch import Epoch
 from varlen.data.files import open
 from varlen.data.prefetch import Prefetcher
 from varlen.data.records import Records
-from varlen.data.samplers import LengthBuckets, TokenBudget
+from varlen.data.sampler import Sampler
+from varlen.data.samplers import BatchSampler, LengthBuckets, TokenBudget
 from varlen.data.samples import Collate, collate
 from varlen.data.staged import StagedBatch
 
 __all__ = [
     "Batch",
+    "BatchSampler",
     "BinPacking",
     "Buffers",
     "Collate",
@@ -26,6 +28,7 @@ __all__ = [
     "LengthBuckets",
     "Prefetcher",
     "Records",
+    "Sampler",
     "StagedBatch",
     "StagedCollator",
     "TokenBudget",

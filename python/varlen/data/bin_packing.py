@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike
 
 from varlen import _core
 from varlen.arguments import as_int, one_of
-from varlen.data.samplers import BatchSampler, HasLengths, Ints
+from varlen.data.sampler import HasLengths, Ints, Sampler, Uneven
 
 __all__ = ["BinPacking"]
 
 
-class BinPacking(BatchSampler):
+class BinPacking(Sampler):
     """Batches of whole rows that fill a fixed number of tokens: sequence packing, with next to no room left.
 
     Each batch is one bin. As a ragged batch it is what attention over `cu_seqlens` takes, and its tokens are
@@ -43,9 +43,9 @@ class BinPacking(BatchSampler):
     seed
         int, at least 0.
     drop_last
-        Leave out the batches that do not divide among replicas. No batch is left out for being small.
-    num_replicas, rank
-        As those of `BatchSampler`: every replica gets as many batches.
+        Short for uneven="drop": no batch is left out for being small.
+    uneven, num_replicas, rank
+        As those of `Sampler`: what the last step does, and how many processes share the rows.
 
     Raises
     ------
@@ -62,6 +62,8 @@ class BinPacking(BatchSampler):
     [array([1, 2, 3, 4], dtype=uint8), array([5, 6], dtype=uint8)]
     """
 
+    _OPTIONS = ("size", "fit", "window", "too_long")
+
     def __init__(
         self,
         lengths: ArrayLike | HasLengths,
@@ -74,17 +76,19 @@ class BinPacking(BatchSampler):
         shuffle: bool = True,
         seed: int = 0,
         drop_last: bool = False,
-        num_replicas: int = 1,
-        rank: int = 0,
+        uneven: Uneven | None = None,
+        num_replicas: int | None = None,
+        rank: int | None = None,
     ) -> None:
         super().__init__(
-            lengths, shuffle=shuffle, seed=seed, drop_last=drop_last, num_replicas=num_replicas, rank=rank
-        )
+            lengths, shuffle=shuffle, seed=seed, drop_last=drop_last, uneven=uneven,
+            num_replicas=num_replicas, rank=rank,
+        )  # fmt: skip
         self.size = as_int(size, "size", 1)
         self.window = as_int(window, "window", 1)
         one_of(fit, "fit", ("best", "first"))
         one_of(too_long, "too_long", ("raise", "skip"))
-        self.fit = fit
+        self.fit, self.too_long = fit, too_long
         if max_len is not None:
             self.lengths = np.minimum(self.lengths, as_int(max_len, "max_len", 1))
         is_over = self.lengths > self.size
@@ -109,10 +113,14 @@ class BinPacking(BatchSampler):
         >>> BinPacking([5, 2, 3, 4, 6], 10).padding_share()
         0.0
         """
-        batches = self._batches()
+        batches = [batch for batch in self._batches() if len(batch)]
         if not batches:
             return 0.0
         return 1 - int(self.lengths[np.concatenate(batches)].sum()) / (self.size * len(batches))
+
+    @property
+    def _counts_padding(self) -> bool:
+        return False
 
     def _deal(self, rng: np.random.Generator) -> list[Ints]:
         rows = rng.permutation(self._rows) if self.shuffle else self._rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Generic, cast
 
 import numpy as np
@@ -16,6 +16,8 @@ from varlen.data.devices import usable_device
 from varlen.data.options import BatchOptions
 from varlen.data.plan import Seed
 from varlen.data.prefetch import Prefetcher
+from varlen.data.sampler import Sampler
+from varlen.data.samplers import BatchSampler
 from varlen.data.staging import Ring
 
 if TYPE_CHECKING:
@@ -77,40 +79,115 @@ class Epoch(Generic[ArrayT]):
         elif not (seed is None or isinstance(seed, np.random.Generator)):
             raise TypeError(f"seed: expected an int, a Generator or None; got {type(seed).__name__}")
         self._dataset, self._options = dataset, options
-        self._batch_size, self._batches = batch_size, batches
-        self._shuffle, self._seed, self._epoch = shuffle, seed, epoch
-        self._drop_last, self._prefetch = drop_last, prefetch
+        self._seed, self._epoch, self._prefetch = seed, epoch, prefetch
         self._progress = as_bool(progress, "progress")
+        if batch_size is not None:
+            batches = BatchSampler(
+                len(dataset), batch_size, shuffle=shuffle, seed=seed if isinstance(seed, int) else 0,
+                drop_last=drop_last, uneven="repeat", num_replicas=1, rank=0,
+            )  # fmt: skip
+            batches.set_epoch(epoch or 0)
+        self._is_drawn = batch_size is not None and shuffle and not isinstance(seed, int)
+        self._batches: Any = batches
+        self._given = 0
 
     def __len__(self) -> int:
-        if self._batches is not None:
-            return len(self._batches)  # type: ignore[arg-type]
-        size, n = self._batch_size or 1, len(self._dataset)
-        return n // size if self._drop_last else -(-n // size)
+        return len(self._batches)
 
     def __iter__(self) -> Iterator[Batch[ArrayT]]:
-        result = self._make_batches(self._rows())
+        result = self._counted(self._make_batches(self._rows()))
         if not self._progress:
             return result
         from tqdm.auto import tqdm
 
-        total = len(self) if self._batches is None or hasattr(self._batches, "__len__") else None
-        return iter(tqdm(result, total=total, unit=" batches"))
+        total = len(self) if hasattr(self._batches, "__len__") else None
+        return iter(tqdm(result, total=total, initial=self._given, unit=" batches"))
 
-    def _rows(self) -> Iterable[Rows]:
-        if self._batches is not None:
-            return self._batches
-        n, size = len(self._dataset), self._batch_size or 1
-        order = np.arange(n)
-        if self._shuffle:
-            order = self._generator().permutation(n)
-        stop = n // size * size if self._drop_last else n
-        return [order[at : at + size] for at in range(0, stop, size)]
+    def _counted(self, batches: Iterator[Batch[ArrayT]]) -> Iterator[Batch[ArrayT]]:
+        for batch in batches:
+            self._given += 1
+            yield batch
 
-    def _generator(self) -> np.random.Generator:
-        if isinstance(self._seed, np.random.Generator):
-            return self._seed
-        return np.random.default_rng(None if self._seed is None else [self._seed, self._epoch or 0])
+    def _rows(self) -> Iterator[Rows]:
+        if self._is_drawn:
+            rng = np.random.default_rng(self._seed)
+            self._batches.seed = int(rng.integers(2**63))
+            self._batches._epoch_batches = None
+        rows: Iterator[Rows] = iter(self._batches)
+        self._given = self._batches._position if isinstance(self._batches, Sampler) else 0
+        return rows
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the last pass is: the batches that the loop has had, not those that were made ahead.
+
+        Returns
+        -------
+        dict
+            Of numbers, texts and lists, for `load_state_dict` of an epoch that is made in the same way.
+
+        Raises
+        ------
+        ValueError
+            Rows or windows are drawn without an int as seed.
+        TypeError
+            `batches` is no sampler of this module.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3], [], [4]]}))
+        >>> epoch = ds.epoch(1, shuffle=True, seed=7)
+        >>> batch = next(iter(epoch))
+        >>> epoch.state_dict()["sampler"]["batches"]
+        1
+        """
+        return {"seed": self._seed, "sampler": self._sampler().state_dict(self._given)}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on where a state was taken: the next pass gives the batches that are left.
+
+        Parameters
+        ----------
+        state
+            What `state_dict` gave.
+
+        Raises
+        ------
+        ValueError
+            The state of other rows, or of an epoch with another seed or other batches: what differs is said.
+        TypeError
+            Something else than such a state.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3], [], [4]]}))
+        >>> epoch = ds.epoch(1)
+        >>> seen = [batch["x"].size for _, batch in zip(range(2), epoch)]
+        >>> again = ds.epoch(1)
+        >>> again.load_state_dict(epoch.state_dict())
+        >>> seen, [batch["x"].size for batch in again]
+        ([3, 0], [1])
+        """
+        if not isinstance(state, Mapping) or not {"seed", "sampler"} <= state.keys():
+            raise TypeError("state: expected what state_dict() of an epoch gave")
+        sampler = self._sampler()
+        if state["seed"] != self._seed:
+            raise ValueError(f"state: of seed {state['seed']}, here {self._seed}")
+        sampler.load_state_dict(state["sampler"])
+        self._given = sampler._position
+
+    def _sampler(self) -> Sampler:
+        if not isinstance(self._batches, Sampler):
+            kind = type(self._batches).__name__
+            raise TypeError(f"batches: a sampler of varlen.data has a state to go on from, a {kind} has none")
+        if (self._is_drawn or self._options.is_random) and not isinstance(self._seed, int):
+            raise ValueError("seed: what is drawn cannot be drawn again; give an int")
+        return self._batches
+
+    def __repr__(self) -> str:
+        ahead = f", {self._prefetch} made ahead" if self._prefetch else ""
+        return f"Epoch({self._batches!r}{ahead})"
 
     def _make_batches(self, rows: Iterable[Rows]) -> Iterator[Batch[ArrayT]]:
         dataset, options, seed = self._dataset, self._options, self._seed

@@ -4,8 +4,8 @@ fit torch's `DataLoader(batch_sampler=...)`, `Dataset.epoch(batches=...)` and a 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Literal, Protocol
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,141 +13,80 @@ from numpy.typing import ArrayLike
 from varlen import _core
 from varlen.arguments import as_bool, as_int, one_of
 from varlen.backends.values import as_ints
-from varlen.data.records import RowNumbers
+from varlen.data.sampler import HasLengths, Ints, Sampler, Uneven
 
 __all__ = ["BatchSampler", "LengthBuckets", "TokenBudget"]
 
-Ints = np.ndarray[tuple[Any, ...], np.dtype[np.int64]]
 
-
-class HasLengths(Protocol):
-    """A dataset, or anything else whose `lengths` are those of its rows."""
-
-    @property
-    def lengths(self) -> Any: ...
-
-
-class BatchSampler:
-    """Base class of the samplers: seed and epoch, replicas, and the number of batches.
-
-    The list of batches of an epoch is computed from the seed and the epoch, the same in every process.
-    Replica `rank` of `num_replicas` takes every num_replicas-th batch, from number `rank` on. Where the
-    number of batches does not divide, the first batches are taken again, so that each replica has as many;
-    with `drop_last` the rest is left out.
-
-    The subclasses, `LengthBuckets` and `TokenBudget`, choose which rows go together.
+class BatchSampler(Sampler):
+    """Batches of a fixed number of rows, in the order of the rows or in random order.
 
     Parameters
     ----------
     lengths
-        (rows,) integers, the length of every row.
+        (rows,) integers, the length of every row; or a dataset, for its `lengths`; or one number: so many
+        rows.
+    batch_size
+        Rows of a batch; the last may have fewer, unless `drop_last`.
     shuffle
-        Another order of rows and batches for each seed and epoch.
+        Another order of the rows for each seed and epoch.
     seed
         int, at least 0.
     drop_last
-        Leave out small batches, and those that do not divide among replicas.
-    num_replicas, rank
-        How many replicas there are, and which this is.
+        Leave out the last batch where it has fewer than batch_size rows.
+    uneven, num_replicas, rank
+        As those of `Sampler`: what the last step does, and how many processes share the rows.
+
+    Raises
+    ------
+    ValueError, TypeError
+        A batch_size below 1, lengths that are negative or not integers, a rank that does not fit.
 
     Examples
     --------
-    >>> isinstance(TokenBudget([3, 1, 2], 4), BatchSampler)
-    True
+    >>> list(BatchSampler(5, 2))
+    [[0, 1], [2, 3], [4]]
+    >>> [list(BatchSampler(5, 2, uneven="empty", num_replicas=2, rank=rank)) for rank in (0, 1)]
+    [[[0, 1], [4]], [[2, 3], []]]
+    >>> BatchSampler(5, 2)
+    BatchSampler(3 batches of 5 rows in epoch 0, 0.0% padding)
     """
+
+    _OPTIONS = ("batch_size",)
 
     def __init__(
         self,
-        lengths: ArrayLike | HasLengths,
+        lengths: int | ArrayLike | HasLengths,
+        batch_size: int,
         *,
-        shuffle: bool,
-        seed: int,
-        drop_last: bool,
-        num_replicas: int,
-        rank: int,
+        shuffle: bool = False,
+        seed: int = 0,
+        drop_last: bool = False,
+        uneven: Uneven | None = None,
+        num_replicas: int | None = None,
+        rank: int | None = None,
     ) -> None:
-        self.lengths: Ints = _core.Level.from_lengths(_lengths_of(lengths)).lengths
-        num_replicas, rank = as_int(num_replicas, "num_replicas", 1), as_int(rank, "rank")
-        if rank >= num_replicas:
-            raise ValueError(f"rank: expected 0 to {num_replicas - 1}, got {rank}")
-        self.shuffle, self.drop_last = as_bool(shuffle, "shuffle"), as_bool(drop_last, "drop_last")
-        self.seed = as_int(seed, "seed", most=None)
-        self.num_replicas, self.rank = num_replicas, rank
-        self.epoch = 0
-        self._epoch_batches: tuple[int, list[Ints]] | None = None
-
-    def set_epoch(self, epoch: int) -> None:
-        """Set the epoch of the next iteration: another order, the same on every replica.
-
-        Parameters
-        ----------
-        epoch
-            At least 0.
-
-        Examples
-        --------
-        >>> sampler = LengthBuckets(range(20), 2)
-        >>> first = list(sampler)
-        >>> sampler.set_epoch(1)
-        >>> list(sampler) == first
-        False
-        """
-        self.epoch = as_int(epoch, "epoch")
-
-    def __len__(self) -> int:
-        """Batches of this replica in this epoch."""
-        return len(self._batches())
-
-    def __iter__(self) -> Iterator[RowNumbers]:
-        epoch = self.epoch
-        for batch in self._batches():
-            yield RowNumbers(batch.tolist(), epoch)
-
-    def padding_share(self) -> float:
-        """The share of padded slots of this epoch's batches that hold no data.
-
-        Returns
-        -------
-        float
-            From 0, where nothing is padded, to 1.
-
-        Examples
-        --------
-        >>> round(LengthBuckets([1, 3, 2, 2], 2, shuffle=False).padding_share(), 3)
-        0.2
-        """
-        slots = values = 0
-        for batch in self._batches():
-            lengths = self.lengths[batch]
-            slots += int(lengths.max(initial=0)) * len(batch)
-            values += int(lengths.sum())
-        return 1 - values / slots if slots else 0.0
-
-    def _batches(self) -> list[Ints]:
-        if self._epoch_batches is None or self._epoch_batches[0] != self.epoch:
-            rng = np.random.default_rng([self.seed, self.epoch])
-            self._epoch_batches = self.epoch, self._own_share(self._deal(rng))
-        return self._epoch_batches[1]
+        super().__init__(
+            _lengths_or_ones(lengths), shuffle=shuffle, seed=seed, drop_last=drop_last, uneven=uneven,
+            num_replicas=num_replicas, rank=rank,
+        )  # fmt: skip
+        self.batch_size = as_int(batch_size, "batch_size", 1)
 
     def _deal(self, rng: np.random.Generator) -> list[Ints]:
-        raise NotImplementedError
-
-    def _own_share(self, batches: list[Ints]) -> list[Ints]:
-        n, count = self.num_replicas, len(batches)
-        own = count // n if self.drop_last else -(-count // n)
-        return [batches[(self.rank + k * n) % count] for k in range(own)]
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_epoch_batches": None}
+        n, size = len(self.lengths), self.batch_size
+        order = rng.permutation(n) if self.shuffle else np.arange(n)
+        stop = n // size * size if self.drop_last else n
+        return [order[at : at + size] for at in range(0, stop, size)]
 
 
-def _lengths_of(given: Any) -> Any:
-    """Lengths, or those of a dataset, a Ragged or a joint dict."""
-    lengths = getattr(given, "lengths", given)
-    return as_ints(lengths() if callable(lengths) else lengths)
+def _lengths_or_ones(lengths: Any) -> Any:
+    """Lengths, all 1 where only the number of rows is known."""
+    if isinstance(lengths, (int, np.integer)) and not isinstance(lengths, bool):
+        return np.ones(as_int(lengths, "lengths", most=2**40), np.int64)
+    return np.ones(len(lengths), np.int64) if getattr(lengths, "depth", 1) == 0 else lengths
 
 
-class LengthBuckets(BatchSampler):
+class LengthBuckets(Sampler):
     """Batches of a fixed number of rows of similar length, so that there is little padding.
 
     Parameters
@@ -169,9 +108,9 @@ class LengthBuckets(BatchSampler):
     seed
         int, at least 0.
     drop_last
-        Leave out batches with fewer than batch_size rows, and those that do not divide among replicas.
-    num_replicas, rank
-        As those of `BatchSampler`: every replica gets as many batches.
+        Leave out batches with fewer than batch_size rows.
+    uneven, num_replicas, rank
+        As those of `Sampler`: what the last step does, and how many processes share the rows.
 
     Raises
     ------
@@ -188,6 +127,8 @@ class LengthBuckets(BatchSampler):
     True
     """
 
+    _OPTIONS = ("batch_size", "bucket_size", "buckets")
+
     def __init__(
         self,
         lengths: ArrayLike | HasLengths,
@@ -198,12 +139,14 @@ class LengthBuckets(BatchSampler):
         shuffle: bool = True,
         seed: int = 0,
         drop_last: bool = False,
-        num_replicas: int = 1,
-        rank: int = 0,
+        uneven: Uneven | None = None,
+        num_replicas: int | None = None,
+        rank: int | None = None,
     ) -> None:
         super().__init__(
-            lengths, shuffle=shuffle, seed=seed, drop_last=drop_last, num_replicas=num_replicas, rank=rank
-        )
+            lengths, shuffle=shuffle, seed=seed, drop_last=drop_last, uneven=uneven,
+            num_replicas=num_replicas, rank=rank,
+        )  # fmt: skip
         self.batch_size = as_int(batch_size, "batch_size", 1)
         if bucket_size is not None and buckets is not None:
             raise ValueError("buckets: give bucket_size or buckets, not both")
@@ -242,7 +185,7 @@ class LengthBuckets(BatchSampler):
         return batches
 
 
-class TokenBudget(BatchSampler):
+class TokenBudget(Sampler):
     """Batches of as many rows as fit a number of tokens: many short rows, or few long ones.
 
     Parameters
@@ -264,10 +207,10 @@ class TokenBudget(BatchSampler):
     bucket_size
         How many rows are sorted by length together, as in `LengthBuckets`. By default all rows without
         `shuffle`, and 100 times the rows of a mean batch with it; 1 keeps the order of the rows.
-    shuffle, seed, num_replicas, rank
+    shuffle, seed, uneven, num_replicas, rank
         As those of `LengthBuckets`.
     drop_last
-        Leave out the batches that do not divide among replicas. No batch is left out for being small.
+        Short for uneven="drop": no batch is left out for being small.
 
     Raises
     ------
@@ -286,6 +229,8 @@ class TokenBudget(BatchSampler):
     ValueError: lengths: row 1 has 90 tokens, over max_tokens=10; give max_len, or too_long='alone' or 'skip'
     """
 
+    _OPTIONS = ("max_tokens", "padded", "max_batch", "bucket_size", "too_long")
+
     def __init__(
         self,
         lengths: ArrayLike | HasLengths,
@@ -299,17 +244,20 @@ class TokenBudget(BatchSampler):
         shuffle: bool = True,
         seed: int = 0,
         drop_last: bool = False,
-        num_replicas: int = 1,
-        rank: int = 0,
+        uneven: Uneven | None = None,
+        num_replicas: int | None = None,
+        rank: int | None = None,
     ) -> None:
         super().__init__(
-            lengths, shuffle=shuffle, seed=seed, drop_last=drop_last, num_replicas=num_replicas, rank=rank
-        )
+            lengths, shuffle=shuffle, seed=seed, drop_last=drop_last, uneven=uneven,
+            num_replicas=num_replicas, rank=rank,
+        )  # fmt: skip
         self.max_tokens = as_int(max_tokens, "max_tokens", 1)
         self.max_batch = None if max_batch is None else as_int(max_batch, "max_batch", 1)
         self.bucket_size = None if bucket_size is None else as_int(bucket_size, "bucket_size", 1)
         self.padded = as_bool(padded, "padded")
         one_of(too_long, "too_long", ("raise", "alone", "skip"))
+        self.too_long = too_long
         if max_len is not None:
             self.lengths = np.minimum(self.lengths, as_int(max_len, "max_len", 1))
         is_over = self.lengths > self.max_tokens
@@ -320,6 +268,10 @@ class TokenBudget(BatchSampler):
                 "give max_len, or too_long='alone' or 'skip'"
             )
         self._rows: Ints = np.flatnonzero(~is_over) if too_long == "skip" else np.arange(len(self.lengths))
+
+    @property
+    def _counts_padding(self) -> bool:
+        return self.padded
 
     def _deal(self, rng: np.random.Generator) -> list[Ints]:
         rows = rng.permutation(self._rows) if self.shuffle else self._rows

@@ -1,0 +1,312 @@
+"""What all batch samplers do: seeds and epochs, ranks, and states to go on from."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from varlen import _core
+from varlen.arguments import as_bool, as_int, one_of
+from varlen.backends.values import as_ints
+from varlen.data.ranks import as_rank
+from varlen.data.records import RowNumbers
+
+__all__ = ["Sampler"]
+
+Ints = np.ndarray[tuple[Any, ...], np.dtype[np.int64]]
+Uneven = Literal["repeat", "drop", "empty"]
+
+
+class HasLengths(Protocol):
+    """A dataset, or anything else whose `lengths` are those of its rows."""
+
+    @property
+    def lengths(self) -> Any: ...
+
+
+class Sampler:
+    """Base class of the batch samplers: seed and epoch, ranks, state, and the number of batches.
+
+    The batches of an epoch depend on seed and epoch alone, so every process works out the same ones. Each
+    step takes `num_replicas` of them, one for each rank; with `shuffle`, batches of about as many tokens, so
+    that no rank waits for the others.
+
+    Accelerate's `prepare` of a DataLoader deals batches out to ranks by itself: give the sampler
+    `num_replicas=1` there. Lightning's Trainer leaves a sampler alone with `use_distributed_sampler=False`.
+
+    Parameters
+    ----------
+    lengths
+        (rows,) integers, the length of every row.
+    shuffle
+        Another order of rows and batches for each seed and epoch.
+    seed
+        int, at least 0.
+    drop_last
+        Leave out small batches.
+    uneven
+        What the last step does where batches do not divide among ranks: "repeat" takes the first ones again,
+        "drop" leaves the rest out, "empty" gives the other ranks a batch without rows, so that every row
+        comes exactly once. By default "drop" with drop_last, else "repeat".
+    num_replicas, rank
+        How many processes share the rows, and which this is. By default what torch.distributed says, where it
+        is initialised; else WORLD_SIZE and RANK of the environment; else one.
+
+    Examples
+    --------
+    >>> isinstance(vl.data.TokenBudget([3, 1, 2], 4), Sampler)
+    True
+    """
+
+    _OPTIONS: tuple[str, ...] = ()  # beside those of this class, what batches depend on
+
+    def __init__(
+        self,
+        lengths: ArrayLike | HasLengths,
+        *,
+        shuffle: bool,
+        seed: int,
+        drop_last: bool,
+        uneven: Uneven | None,
+        num_replicas: int | None,
+        rank: int | None,
+    ) -> None:
+        self.lengths: Ints = _core.Level.from_lengths(_lengths_of(lengths)).lengths
+        self.num_replicas, self.rank = as_rank(num_replicas, rank)
+        self.shuffle, self.drop_last = as_bool(shuffle, "shuffle"), as_bool(drop_last, "drop_last")
+        one_of(uneven, "uneven", ("repeat", "drop", "empty", None))
+        self.uneven: Uneven = uneven or ("drop" if self.drop_last else "repeat")
+        self.seed = as_int(seed, "seed", most=None)
+        self.epoch = 0
+        self._epoch_batches: tuple[Any, list[Ints]] | None = None
+        # Steps that this epoch had among other numbers of ranks, each with that number; and those since.
+        self._before: tuple[tuple[int, int], ...] = ()
+        self._steps = 0
+        self._start: int | None = None  # where a state that was loaded goes on
+        self._is_told = False  # whether the epoch was set since
+
+    def set_epoch(self, epoch: int) -> None:
+        """Set the epoch of the next iteration: another order, the same on every rank.
+
+        Parameters
+        ----------
+        epoch
+            At least 0. The one that a state was loaded for goes on where it was; any other begins anew.
+
+        Examples
+        --------
+        >>> sampler = vl.data.LengthBuckets(range(20), 2)
+        >>> first = list(sampler)
+        >>> sampler.set_epoch(1)
+        >>> list(sampler) == first
+        False
+        """
+        number, self._is_told = as_int(epoch, "epoch"), True
+        if number != self.epoch:
+            self.epoch, self._before, self._steps, self._start = number, (), 0, None
+
+    def __len__(self) -> int:
+        """Batches of this rank in this epoch."""
+        return len(self._batches()) + self._position - self._steps
+
+    def __iter__(self) -> Iterator[RowNumbers]:
+        start = self._start
+        if start is None:
+            start, self._before = 0, ()
+        elif start == len(self._batches()) and not self._is_told:
+            self._start = None  # torchdata asks for the end of an epoch, and then for the next one
+        self._steps = start
+        return self._rest(start)
+
+    def _rest(self, start: int) -> Iterator[RowNumbers]:
+        self._start = None  # not before: a DataLoader asks for two iterators, and uses one
+        epoch = self.epoch
+        for k, batch in enumerate(self._batches()[start:], start + 1):
+            self._steps = k
+            yield RowNumbers(batch.tolist(), epoch)
+
+    def padding_share(self) -> float:
+        """The share of padded slots of this epoch's batches that hold no data.
+
+        Returns
+        -------
+        float
+            From 0, where nothing is padded, to 1.
+
+        Examples
+        --------
+        >>> round(vl.data.LengthBuckets([1, 3, 2, 2], 2, shuffle=False).padding_share(), 3)
+        0.2
+        """
+        batches = [batch for batch in self._batches() if len(batch)]
+        slots = int(self._sizes(batches, padded=True).sum())
+        return 1 - int(self._sizes(batches, padded=False).sum()) / slots if slots else 0.0
+
+    def state_dict(self, batches: int | None = None) -> dict[str, Any]:
+        """Where this epoch is, to go on from there in another process.
+
+        Parameters
+        ----------
+        batches
+            How many batches of this epoch this rank has had, those before an earlier state included. By
+            default those that were taken from the sampler. A DataLoader with workers takes them ahead of the
+            loop: give the number there. torchdata's StatefulDataLoader knows it.
+
+        Returns
+        -------
+        dict
+            Of numbers, texts and lists. It is the same on every rank after the same number of steps.
+
+        Raises
+        ------
+        ValueError
+            More batches than there are, or fewer than there were at an earlier state.
+
+        Examples
+        --------
+        >>> sampler = vl.data.LengthBuckets([5, 1, 4, 2], 2, seed=1)
+        >>> seen = next(iter(sampler))
+        >>> state = sampler.state_dict()
+        >>> again = vl.data.LengthBuckets([5, 1, 4, 2], 2, seed=1)
+        >>> again.load_state_dict(state)
+        >>> sorted(seen + list(again)[0])
+        [0, 1, 2, 3]
+        """
+        earlier = self._position - self._steps
+        steps = self._steps if batches is None else as_int(batches, "batches") - earlier
+        if not 0 <= steps <= len(self._batches()):
+            raise ValueError(f"batches: expected {earlier} to {len(self)}, got {batches}")
+        return {
+            "epoch": self.epoch,
+            "batches": earlier + steps,
+            "steps": [list(each) for each in (*self._before, (self.num_replicas, steps))],
+            "data": self._identity(),
+            "options": self._options(),
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on where a state was taken: the next iteration gives what that one had not given yet.
+
+        The number of workers of a DataLoader may be another, and so may the number of ranks, where all had
+        taken as many steps.
+
+        Parameters
+        ----------
+        state
+            What `state_dict` gave.
+
+        Raises
+        ------
+        ValueError
+            The state of other rows, or of a sampler with other options: each difference is named.
+        TypeError
+            Something else than such a state.
+
+        Examples
+        --------
+        >>> state = vl.data.TokenBudget([2, 9, 3, 4], 10).state_dict()
+        >>> vl.data.TokenBudget([2, 9, 3, 4], 12).load_state_dict(state)
+        Traceback (most recent call last):
+        ValueError: state: of other data or options: max_tokens 10, here 12
+        """
+        if not isinstance(state, Mapping) or not {"epoch", "steps", "data", "options"} <= state.keys():
+            raise TypeError("state: expected what state_dict() of a sampler gave")
+        own = {**self._identity(), **self._options()}
+        theirs = {**state["data"], **state["options"]}
+        names = [name for name in {**own, **theirs} if own.get(name) != theirs.get(name)]
+        if names:
+            said = "; ".join(f"{name} {theirs.get(name)}, here {own.get(name)}" for name in names)
+            raise ValueError(f"state: of other data or options: {said}")
+        *before, (replicas, steps) = [(int(n), int(k)) for n, k in state["steps"]]
+        if replicas != self.num_replicas:
+            before, steps = [*before, (replicas, steps)], 0
+        self.epoch, self._before = as_int(state["epoch"], "epoch"), tuple(before)
+        self._steps = self._start = steps
+        self._is_told = False
+
+    @property
+    def _position(self) -> int:
+        """Batches of this epoch that were taken."""
+        return sum(steps for _, steps in self._before) + self._steps
+
+    def __repr__(self) -> str:
+        rank = f", rank {self.rank} of {self.num_replicas}" if self.num_replicas > 1 else ""
+        name = type(self).__name__
+        return (
+            f"{name}({len(self)} batches of {len(self.lengths)} rows in epoch {self.epoch}, "
+            f"{self.padding_share():.1%} padding{rank})"
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_epoch_batches": None}
+
+    # How batches are dealt.
+
+    def _deal(self, rng: np.random.Generator) -> list[Ints]:
+        """The batches of an epoch, for all ranks."""
+        raise NotImplementedError
+
+    def _sizes(self, batches: list[Ints], padded: bool) -> Ints:
+        """The tokens of each batch, which has rows: with its padding, or without."""
+        if not batches:
+            return np.empty(0, np.int64)
+        counts = np.array([len(batch) for batch in batches])
+        lengths, begins = self.lengths[np.concatenate(batches)], np.cumsum(counts) - counts
+        return counts * np.maximum.reduceat(lengths, begins) if padded else np.add.reduceat(lengths, begins)
+
+    @property
+    def _counts_padding(self) -> bool:
+        """Whether a batch costs its padding, too."""
+        return True
+
+    def _batches(self) -> list[Ints]:
+        """Those of this rank, from the last change of the number of ranks on."""
+        which = self.epoch, self._before
+        if self._epoch_batches is None or self._epoch_batches[0] != which:
+            rng = np.random.default_rng([self.seed, self.epoch])
+            batches = self._deal(rng)
+            for replicas, steps in self._before:
+                batches = self._in_steps(batches, replicas, rng)[steps * replicas :]
+            self._epoch_batches = which, self._own_share(self._in_steps(batches, self.num_replicas, rng))
+        return self._epoch_batches[1]
+
+    def _in_steps(self, batches: list[Ints], replicas: int, rng: np.random.Generator) -> list[Ints]:
+        """The batches step by step: `replicas` of about the same size each, the last step what is left."""
+        steps = len(batches) // replicas
+        if replicas == 1 or steps == 0 or not self.shuffle:
+            return batches
+        sizes = self._sizes(batches[: steps * replicas], self._counts_padding)
+        alike = np.argsort(sizes, kind="stable").reshape(steps, replicas)
+        order = rng.permuted(alike, axis=1)[rng.permutation(steps)].ravel()
+        return [batches[i] for i in order] + batches[steps * replicas :]
+
+    def _own_share(self, batches: list[Ints]) -> list[Ints]:
+        n, count = self.num_replicas, len(batches)
+        steps = count // n if self.uneven == "drop" else -(-count // n)
+        places = [self.rank + k * n for k in range(steps)]
+        if self.uneven == "empty":
+            none: Ints = np.empty(0, np.int64)
+            return [batches[at] if at < count else none for at in places]
+        return [batches[at % count] for at in places]
+
+    # What a state says of the sampler.
+
+    def _identity(self) -> dict[str, Any]:
+        digest = hashlib.blake2b(self.lengths.tobytes(), digest_size=8).hexdigest()
+        return {"rows": len(self.lengths), "lengths": digest}
+
+    def _options(self) -> dict[str, Any]:
+        names = ("seed", "shuffle", "drop_last", "uneven", *self._OPTIONS)
+        values = {name: getattr(self, name) for name in names}
+        plain = {name: x.tolist() if isinstance(x, np.ndarray) else x for name, x in values.items()}
+        return {"sampler": type(self).__name__, **plain}
+
+
+def _lengths_of(given: Any) -> Any:
+    """Lengths, or those of a dataset, a Ragged or a joint dict."""
+    lengths = getattr(given, "lengths", given)
+    return as_ints(lengths() if callable(lengths) else lengths)
