@@ -30,7 +30,7 @@ def test_prefetcher_keeps_order_and_the_batch_that_was_taken(depth, threads):
             threading.Event().wait(0.0005)  # others are filled meanwhile
             assert batch.tolist() == [i] * 4
     assert i == 49
-    assert len(seen) <= depth + 1
+    assert len(seen) <= depth + 2
     assert not threads_left()
 
 
@@ -172,3 +172,65 @@ def test_a_depth_beyond_what_there_is_to_make_costs_nothing():
         assert list(batches) == list(range(9))
     ds = Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2], [3]]}))
     assert [batch["x"].tolist() for batch in ds.epoch(1, prefetch=2**62)] == [[[1, 2]], [[3]]]
+
+
+def of_batch(framework, layout, rows=range(30)):
+    """A dataset's batch as its arrays or tensors, each alone, and the buffers that it was made in."""
+    if framework == "torch":
+        pytest.importorskip("torch")
+    lists = [list(range(i)) for i in range(30)]
+    nested = [[[j] * (j % 3) for j in range(i)] for i in range(30)]
+    joint = vl.JointNestedRaggedTensorDict({"id": list(range(30)), "x": lists, "y": nested}, row_ids="id")
+    dataset, buffers = Dataset(joint), Buffers()
+    batch = dataset.batch(
+        list(rows), layout=layout, framework=framework, lengths=layout != "data", out=buffers
+    )
+    return dict(batch), buffers
+
+
+@pytest.mark.parametrize("layout", ["padded", "ragged", "data"])
+@pytest.mark.parametrize("framework", ["numpy", "torch"])
+def test_buffers_know_who_holds_them(framework, layout):
+    batch, buffers = of_batch(framework, layout)
+    names = list(batch)
+    for name in names:
+        kept = batch[name] if layout != "data" else batch[name].values
+        batch = {}
+        inside = any(np.shares_memory(np.asarray(kept), buffer) for buffer in buffers.values())
+        assert buffers.is_free is not inside, name
+        del kept
+        assert buffers.is_free
+        batch, buffers = of_batch(framework, layout)
+    view = next(iter(buffers.values()))[:1]
+    batch = {}
+    assert not buffers.is_free
+    del view
+    assert buffers.is_free
+
+
+@pytest.mark.parametrize("size", [4, 5000])
+@pytest.mark.parametrize("keep", [1, 3, 9])
+def test_prefetcher_leaves_alone_what_is_held(keep, size):
+    def make(item, buffers):
+        array = buffers.grow("x", np.dtype(np.int64), size)[:size]
+        array[:] = item
+        return {"x": array}
+
+    held = []
+    with Prefetcher(make, range(60), depth=2, threads=2) as ahead:
+        for i, batch in enumerate(ahead):
+            held.append((i, batch["x"][1:2]))
+            held = held[-keep:]
+            threading.Event().wait(0.0005)
+            assert all(x.tolist() == [j] for j, x in held)
+
+
+def test_prefetcher_goes_round_with_few_buffers():
+    def make(item, buffers):
+        return {"x": buffers.grow("x", np.dtype(np.int64), 5000)}
+
+    seen = set()
+    with Prefetcher(make, range(200), depth=2) as ahead:
+        for batch in ahead:
+            seen.add(batch["x"].ctypes.data)
+    assert len(seen) <= 4

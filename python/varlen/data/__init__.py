@@ -8,6 +8,7 @@ from varlen.data.dataset import Dataset
 from varlen.data.device_loader import DeviceLoader
 from varlen.data.epoch import Epoch
 from varlen.data.files import open
+from varlen.data.loader import Loader
 from varlen.data.prefetch import Prefetcher
 from varlen.data.records import Records
 from varlen.data.sampler import Sampler
@@ -26,6 +27,7 @@ __all__ = [
     "DeviceLoader",
     "Epoch",
     "LengthBuckets",
+    "Loader",
     "Prefetcher",
     "Records",
     "Sampler",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,30 @@ class Buffers(dict[str, "np.ndarray[tuple[Any, ...], np.dtype[Any]]"]):
         return held
 
     @property
+    def is_free(self) -> bool:
+        """Whether nobody holds a batch that was made in them: no view, and no tensor of one.
+
+        Examples
+        --------
+        >>> buffers = Buffers()
+        >>> batch = buffers.grow("x", np.dtype("f4"), 100)[:3]
+        >>> buffers.is_free
+        False
+        >>> del batch
+        >>> buffers.is_free
+        True
+        """
+        return all(count == _ALONE[is_view] for is_view, count in self._references())
+
+    def _references(self) -> list[tuple[bool, int]]:
+        return [
+            (held.base is not None, sys.getrefcount(held) + sys.getrefcount(held.base))
+            if held.base is not None
+            else (False, sys.getrefcount(held))
+            for held in self.values()
+        ]
+
+    @property
     def nbytes(self) -> int:
         """Bytes of all buffers.
 
@@ -91,3 +116,14 @@ def _aligned(dtype: np.dtype[Any], count: int) -> np.ndarray[Any, Any]:
     raw = np.empty(size + _PAGE, np.uint8)
     skip = -raw.ctypes.data % _PAGE
     return raw[skip : skip + size].view(dtype)
+
+
+def _of_nobody() -> dict[bool, int]:
+    """The references to a buffer that nobody holds, as this interpreter counts them."""
+    buffers = Buffers(0)
+    buffers.grow("own memory", np.dtype(np.uint8), 1)
+    buffers.grow("a view", np.dtype(np.uint8), _PAGE)
+    return dict(buffers._references())
+
+
+_ALONE = _of_nobody()

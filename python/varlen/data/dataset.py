@@ -401,9 +401,8 @@ class Dataset(Batching):
         drop_last
             Leave out the last batch where it has fewer rows than batch_size.
         prefetch
-            Make so many batches ahead, in a thread, into buffers that are used again: a batch is valid until
-            the next one is taken. With a `device` the next batch is on its way there while the loop works on
-            this one, and batches are the loop's to keep.
+            Make so many batches ahead, in a thread, into buffers that are used again once nobody holds their
+            batch. With a `device` the next batch is on its way there while the loop works on this one.
         progress
             Show a progress bar.
         **options

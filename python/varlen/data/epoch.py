@@ -41,6 +41,8 @@ class Epoch(Generic[ArrayT]):
         Of the batches.
     batch_size, batches, shuffle, seed, epoch, drop_last, prefetch, progress
         As `Dataset.epoch` takes them.
+    threads
+        How many batches are made at the same time, at most prefetch.
 
     Examples
     --------
@@ -63,6 +65,7 @@ class Epoch(Generic[ArrayT]):
         drop_last: bool,
         prefetch: int,
         progress: bool,
+        threads: int = 1,
     ) -> None:
         if (batch_size is None) == (batches is None):
             raise ValueError("batch_size: give batch_size or batches, one of them")
@@ -80,7 +83,9 @@ class Epoch(Generic[ArrayT]):
             raise TypeError(f"seed: expected an int, a Generator or None; got {type(seed).__name__}")
         self._dataset, self._options = dataset, options
         self._seed, self._epoch, self._prefetch = seed, epoch, prefetch
-        self._progress = as_bool(progress, "progress")
+        self._progress, self._threads = as_bool(progress, "progress"), as_int(threads, "threads", 1)
+        if self._threads > max(prefetch, 1):
+            raise ValueError(f"threads: expected 1 to prefetch={prefetch}, got {threads}")
         if batch_size is not None:
             batches = BatchSampler(
                 len(dataset), batch_size, shuffle=shuffle, seed=seed if isinstance(seed, int) else 0,
@@ -202,7 +207,7 @@ class Epoch(Generic[ArrayT]):
         elif self._prefetch == 0:
             yield from map(make, rows)
         else:
-            with Prefetcher(make, rows, depth=self._prefetch) as batches:
+            with Prefetcher(make, rows, depth=self._prefetch, threads=self._threads) as batches:
                 yield from batches
 
     def _on_device(self, device: str, make: Any, rows: Iterable[Rows]) -> Iterator[Any]:
@@ -214,5 +219,6 @@ class Epoch(Generic[ArrayT]):
             return
         framework = self._options.values["framework"] or "torch"
         ring = Ring(usable_device(device, framework).number, self._prefetch + 1)
-        with Prefetcher(lambda batch, _: make(batch, ring), rows, depth=self._prefetch) as staged:
+        how = {"depth": self._prefetch, "threads": self._threads}
+        with Prefetcher(lambda batch, _: make(batch, ring), rows, **how) as staged:
             yield from ahead(staged, device)

@@ -22,12 +22,13 @@ class _SharedState(Generic[Item, Result]):
     dropped.
     """
 
-    def __init__(self, make: Callable[[Item, Buffers], Result], items: Iterable[Item], slots: int) -> None:
+    def __init__(self, make: Callable[[Item, Buffers], Result], items: Iterable[Item], depth: int) -> None:
         self.make = make
         self.items = iter(items)
         self.changed = threading.Condition()
-        self.free: list[Buffers] = []
-        self.unmade = slots  # sets of buffers that nobody has needed yet
+        self.depth = depth
+        self.ahead = 0  # batches that are made, or in the making
+        self.lent: list[Buffers] = []  # of batches that were taken; some may be held still
         self.taking = threading.Lock()  # items come one at a time, in their order
         self.taken = 0
         self.last: int | None = None  # how many items there are, once that is known
@@ -68,13 +69,17 @@ class _SharedState(Generic[Item, Result]):
 
     def _buffers(self) -> Buffers | None:
         with self.changed:
-            while not self.free and not self.unmade and not self.stopped and self.last is None:
+            while self.ahead >= self.depth and not self.stopped and self.last is None:
                 self.changed.wait()
             if self.stopped or self.last is not None:
                 return None
-            if self.free:
-                return self.free.pop()
-            self.unmade -= 1
+            self.ahead += 1
+            for k, buffers in enumerate(self.lent):
+                if buffers.is_free:
+                    return self.lent.pop(k)
+            # The loop lets go of a batch a moment after it took the next; what it keeps longer is its own.
+            if len(self.lent) > 2:
+                del self.lent[0]
             return Buffers()
 
     def _put(self, number: int, buffers: Buffers, result: Result | BaseException) -> None:
@@ -91,12 +96,13 @@ class _SharedState(Generic[Item, Result]):
         with self.changed:
             while number not in self.ready and not self.stopped and (self.last is None or number < self.last):
                 self.changed.wait()
-            return self.ready.pop(number, None)
-
-    def give_back(self, buffers: Buffers) -> None:
-        with self.changed:
-            self.free.append(buffers)
-            self.changed.notify_all()
+            found = self.ready.pop(number, None)
+            if found is not None:
+                self.ahead -= 1
+                if found[0] is not None:
+                    self.lent.append(found[0])
+                self.changed.notify_all()
+            return found
 
     def stop(self) -> None:
         if os.getpid() != self.process:
@@ -108,14 +114,14 @@ class _SharedState(Generic[Item, Result]):
             if thread is not threading.current_thread():
                 thread.join()
         self.ready.clear()
-        self.free.clear()
+        self.lent.clear()
 
 
 class Prefetcher(Iterator[Result], Generic[Item, Result]):
     """Makes batches ahead of the loop that takes them, in order.
 
-    There are depth + 1 sets of buffers: one that the consumer reads, the others ready or being filled. **A
-    batch is valid until the next one is taken**: its buffers are then filled again. Copy what you keep.
+    The buffers of a batch are filled again once nobody holds it, nor an array or a tensor of it. A loop that
+    lets go of each batch goes round with depth + 2 sets of them; what it keeps stays as it is.
 
     The core releases the GIL while it fills buffers, so threads of this process can do the work of worker
     processes, and nothing is sent between processes. An error in `make` or in `items` is raised in place of
@@ -156,8 +162,7 @@ class Prefetcher(Iterator[Result], Generic[Item, Result]):
         depth, threads = as_int(depth, "depth", 1), as_int(threads, "threads")
         if not 1 <= threads <= depth:
             raise ValueError(f"threads: expected 1 to depth={depth}, got {threads}")
-        self._state: _SharedState[Item, Result] = _SharedState(make, items, depth + 1)
-        self._held: Buffers | None = None
+        self._state: _SharedState[Item, Result] = _SharedState(make, items, depth)
         self._number = 0
         self._finish = weakref.finalize(self, _SharedState.stop, self._state)
         self._state.start(threads)
@@ -168,22 +173,19 @@ class Prefetcher(Iterator[Result], Generic[Item, Result]):
     def __next__(self) -> Result:
         if os.getpid() != self._state.process:
             raise RuntimeError("a prefetcher's threads stay behind in a fork; make one in the child")
-        if self._held is not None:
-            self._state.give_back(self._held)
-            self._held = None
         found = self._state.take(self._number)
         if found is None:
             self.close()
             raise StopIteration
         self._number += 1
-        self._held, result = found
+        result = found[1]
         if isinstance(result, BaseException):
             self.close()
             raise result
         return result
 
     def close(self) -> None:
-        """Stops the threads and waits for them. The batch that was taken last stays valid.
+        """Stops the threads and waits for them. Batches that were taken stay valid.
 
         Examples
         --------

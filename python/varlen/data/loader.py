@@ -1,0 +1,223 @@
+"""Epoch after epoch of batches for a training loop, made by threads of its own process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
+
+from varlen.arguments import as_int
+from varlen.backends.values import ArrayT
+from varlen.data.batch import Batch
+from varlen.data.dataset import Dataset
+from varlen.data.epoch import Epoch
+from varlen.data.options import BatchOptions, with_options
+from varlen.data.prefetch import Prefetcher
+from varlen.data.sampler import Sampler, Uneven
+from varlen.data.samplers import BatchSampler
+from varlen.data.samples import Collate
+
+if TYPE_CHECKING:
+    import torch
+    from numpy.typing import NDArray
+    from typing_extensions import Unpack
+
+    from varlen.backends.kinds import CupyArray
+    from varlen.data.options import ArrayBatchKeywords, BatchKeywords
+
+    class _Keywords(ArrayBatchKeywords, total=False):
+        batches: Iterable[Any] | None
+        shuffle: bool
+        seed: int
+        drop_last: bool
+        uneven: Uneven | None
+        num_replicas: int | None
+        rank: int | None
+        prefetch: int
+        threads: int
+        progress: bool
+
+
+__all__ = ["Loader"]
+
+
+class Samples(Protocol):
+    """A map-style dataset of any library."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: int, /) -> Any: ...
+
+
+class Loader(Epoch[ArrayT]):
+    """Batches of a dataset for a training loop: threads make them ahead, and no worker process is needed.
+
+    Each iteration is an epoch. After a whole one the next begins, with another order and other windows,
+    unless `set_epoch` says which. The core releases the GIL while it makes a batch, so threads do what worker
+    processes would, and nothing is sent between processes: a batch is ready in memory that is used again once
+    nobody holds the batch. With a `device` it is there already, by way of pinned memory.
+
+    An error of a thread is raised where its batch is asked for. The threads end with the iteration, however
+    it ends. `len` is the number of batches of an epoch.
+
+    Parameters
+    ----------
+    dataset
+        A `Dataset`; or any other with `__len__` and `__getitem__`, or `__getitems__`, whose samples
+        `collate_fn` makes a batch of.
+    batch_size
+        Rows of a batch.
+    batches
+        In place of batch_size: a sampler, such as `TokenBudget`, or lists of row numbers.
+    shuffle, drop_last, uneven, num_replicas, rank
+        Of the batches of batch_size, as `BatchSampler` takes them: with more processes than one, each gets
+        its share.
+    seed
+        int, of the order and of random windows.
+    prefetch
+        How many batches are made ahead, at least 1.
+    threads
+        How many are made at the same time, at most prefetch.
+    collate_fn
+        What makes a batch of a list of samples, for other datasets: `varlen.data.collate` by default.
+    progress
+        Show a progress bar.
+    **options
+        As those of `Dataset.batch`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument or an option that does not fit.
+
+    Examples
+    --------
+    >>> import varlen as vl
+    >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3], [], [4]]}))
+    >>> loader = Loader(ds, 2, shuffle=True, seed=7, framework="numpy")
+    >>> loader
+    Loader(BatchSampler(2 batches of 3 rows in epoch 0, 33.3% padding), 2 made ahead)
+    >>> sum(batch["x"].sum() for batch in loader), loader.state_dict()["sampler"]["epoch"]
+    (np.uint64(10), 1)
+    """
+
+    @overload
+    def __init__(
+        self: Loader[CupyArray], dataset: Dataset, batch_size: int | None = None, *,
+        framework: Literal["cupy"], device: Any = None, **options: Unpack[_Keywords],
+    ) -> None: ...  # fmt: skip
+    @overload
+    def __init__(
+        self: Loader[torch.Tensor], dataset: Dataset, batch_size: int | None = None, *,
+        device: torch.device | str | int, framework: Literal["torch"] | None = None,
+        **options: Unpack[_Keywords],
+    ) -> None: ...  # fmt: skip
+    @overload
+    def __init__(
+        self: Loader[torch.Tensor], dataset: Dataset, batch_size: int | None = None, *,
+        framework: Literal["torch"], **options: Unpack[_Keywords],
+    ) -> None: ...  # fmt: skip
+    @overload
+    def __init__(
+        self: Loader[NDArray[Any]], dataset: Dataset, batch_size: int | None = None, *,
+        framework: Literal["numpy"] | None = None, **options: Unpack[_Keywords],
+    ) -> None: ...  # fmt: skip
+    @overload
+    def __init__(
+        self: Loader[Any], dataset: Samples, batch_size: int | None = None, *,
+        collate_fn: Callable[[list[Any]], Any] | None = None, **options: Unpack[_Keywords],
+    ) -> None: ...  # fmt: skip
+    @with_options
+    def __init__(
+        self,
+        dataset: Any,
+        batch_size: int | None = None,
+        *,
+        batches: Iterable[Any] | None = None,
+        shuffle: bool = False,
+        seed: int = 0,
+        drop_last: bool = False,
+        uneven: Uneven | None = None,
+        num_replicas: int | None = None,
+        rank: int | None = None,
+        prefetch: int = 2,
+        threads: int = 1,
+        collate_fn: Callable[[list[Any]], Any] | None = None,
+        progress: bool = False,
+        **options: Unpack[BatchKeywords],
+    ) -> None:
+        self._collate_fn = None if isinstance(dataset, Dataset) else _collate_fn(dataset, collate_fn, options)
+        if self._collate_fn is None and collate_fn is not None:
+            raise ValueError("collate_fn: a Dataset makes its batches itself, in one call; give its options")
+        if (batch_size is None) == (batches is None):
+            raise ValueError("batch_size: give batch_size or batches, one of them")
+        seed = as_int(seed, "seed", most=None)
+        if batch_size is not None:
+            batches = BatchSampler(
+                dataset if self._collate_fn is None else len(dataset), batch_size, shuffle=shuffle, seed=seed,
+                drop_last=drop_last, uneven=uneven, num_replicas=num_replicas, rank=rank,
+            )  # fmt: skip
+            shuffle = drop_last = False
+        elif uneven is not None or num_replicas is not None or rank is not None:
+            raise ValueError("batches: they are shared out; uneven, num_replicas and rank need batch_size")
+        super().__init__(
+            dataset, BatchOptions(**({} if self._collate_fn else options)), batch_size=None, batches=batches,
+            shuffle=shuffle, seed=seed, epoch=None, drop_last=drop_last,
+            prefetch=as_int(prefetch, "prefetch", 1), progress=progress, threads=threads,
+        )  # fmt: skip
+
+    def set_epoch(self, epoch: int) -> None:
+        """Set the epoch of the next iteration.
+
+        Parameters
+        ----------
+        epoch
+            At least 0.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> loader = Loader(vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1], [2]]})), 1)
+        >>> loader.set_epoch(3)
+        >>> loader.state_dict()["sampler"]["epoch"]
+        3
+        """
+        number = as_int(epoch, "epoch")
+        if hasattr(self._batches, "set_epoch"):
+            self._batches.set_epoch(number)
+
+    def __iter__(self) -> Iterator[Batch[ArrayT]]:
+        batches: Any = super().__iter__()
+        yield from batches
+        if isinstance(self._batches, Sampler):
+            self._batches.set_epoch(self._batches.epoch + 1)
+            self._given = 0
+
+    def _make_batches(self, rows: Iterable[Any]) -> Iterator[Batch[ArrayT]]:
+        collate_fn, dataset = self._collate_fn, self._dataset
+        if collate_fn is None:
+            made: Any = super()._make_batches(rows)
+            yield from made
+            return
+        many = getattr(dataset, "__getitems__", None) or (lambda batch: [dataset[i] for i in batch])
+        how = {"depth": self._prefetch, "threads": self._threads}
+        with Prefetcher(lambda batch, _: collate_fn(many(batch)), rows, **how) as batches:
+            yield from batches
+
+    def __repr__(self) -> str:
+        by = f" by {self._threads} threads" if self._threads > 1 else ""
+        return f"Loader({self._batches!r}, {self._prefetch} made ahead{by})"
+
+
+def _collate_fn(dataset: Any, given: Any, options: Any) -> Callable[[list[Any]], Any]:
+    """What makes a batch of samples of another dataset."""
+    if not hasattr(dataset, "__len__") or not hasattr(dataset, "__getitem__"):
+        kind = type(dataset).__name__
+        raise TypeError(f"dataset: expected __len__ and __getitem__, got {kind}; varlen.open opens files")
+    if given is None:
+        made: Callable[[list[Any]], Any] = Collate(**options)
+        return made
+    if options:
+        raise ValueError(f"{next(iter(options))}: collate_fn makes the batches; it has no such option here")
+    if not callable(given):
+        raise TypeError(f"collate_fn: expected a function, got {type(given).__name__}")
+    result: Callable[[list[Any]], Any] = given
+    return result
