@@ -138,3 +138,12 @@ def test_types_need_no_thinc():
     assert all("pip install" in line for line in lines[1:])
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         varlen.thinc.nonsense  # noqa: B018
+
+
+def test_install_loads_no_lazy_module(monkeypatch):
+    class Lazy(type(sys)):
+        def __getattribute__(self, name):
+            raise AssertionError(f"{name} of a lazy module was asked for")
+
+    monkeypatch.setitem(sys.modules, "lazy", Lazy("lazy"))
+    varlen.thinc.install()()

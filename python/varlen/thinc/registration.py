@@ -141,5 +141,9 @@ def _patch_modules() -> None:
 
 def _module_attributes() -> Iterator[tuple[Any, str, Any]]:
     for module in list(sys.modules.values()):
-        for name, value in list(getattr(module, "__dict__", {}).items()):
+        try:
+            names = object.__getattribute__(module, "__dict__")  # a lazy module is not loaded by that
+        except AttributeError:
+            continue
+        for name, value in list(names.items()):
             yield module, name, value
