@@ -6,6 +6,7 @@ import importlib
 
 NOUNS = (
     "data",
+    "loader",
     "io",
     "lists",
     "flatten",
