@@ -126,18 +126,23 @@ class Batching(Rows):
         is_checked = isinstance(rows, np.ndarray) and rows.dtype.kind == "i"
         rows_given = rows if is_checked else self.row_numbers(rows)
         edge_rows = (rows_given, len(self)) if edges_per_row else None
-        source = self._source
-        self._check_files(rows_given)
+        source, numbers, counters = self._source, rows_given, None
+        if self._index is not None:
+            counters = self.row_numbers(rows_given)
+            numbers = self._index[counters]
+        self._check_files(numbers)
         if source.mmap and len(source.counts) <= _OPEN_TOGETHER:
-            return self._plan(options).run(rows_given, start, end, seed, epoch, out, None, edge_rows)
-        numbers = self.row_numbers(rows_given)
+            plan = (self if self._whole is None else self._whole)._plan(options)
+            return plan.run(numbers, start, end, seed, epoch, out, counters, edge_rows)
+        if counters is None:
+            counters = numbers = self.row_numbers(rows_given)
         if not source.mmap:
-            return run_unmapped(self, options, numbers, start, end, seed, epoch, out, edge_rows)
+            return run_unmapped(self, options, counters, numbers, start, end, seed, epoch, out, edge_rows)
         shards, at = np.unique(source.offsets[1:].searchsorted(numbers, side="right"), return_inverse=True)
         begins = np.concatenate([np.zeros(1, np.int64), np.cumsum(source.counts[shards])])
         local_rows = numbers - source.offsets[shards][at] + begins[at]
         return self._plan_of(options, shards).run(
-            local_rows, start, end, seed, epoch, out, numbers, edge_rows
+            local_rows, start, end, seed, epoch, out, counters, edge_rows
         )
 
     def _check_files(self, rows: Any) -> None:
@@ -145,8 +150,8 @@ class Batching(Rows):
         source = self._source
         if len(source.counts) < 2:
             source.guard()
-        elif len(self):
-            shards = np.unique(source.offsets[1:].searchsorted(rows % len(self), side="right"))
+        elif len(source):
+            shards = np.unique(source.offsets[1:].searchsorted(rows % len(source), side="right"))
             source.guard(int(shard) for shard in shards)
 
     def _plan(self, options: BatchOptions) -> BatchPlan:

@@ -230,6 +230,59 @@ class ShardSet:
                 self._joints[shard] = known
         return known[1]
 
+    def ends(self, shard: int, dim: int) -> Ints:
+        """The ends of a level of one shard, without its values.
+
+        Parameters
+        ----------
+        shard : int
+            Its number.
+        dim : int
+            1 for the outermost level.
+
+        Returns
+        -------
+        ndarray of int64
+            One end for each sequence of the level.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows)
+        ...     varlen.io.open_shards(folder).ends(0, 1)
+        array([2, 3])
+        """
+        level = self.file(shard).level(dim)
+        return level.bounds if isinstance(level, _core.Level) else level
+
+    def values(self, shard: int, name: str) -> np.ndarray[tuple[Any, ...], np.dtype[Any]]:
+        """The flat values of a key of one shard, of the dtype of its file.
+
+        Parameters
+        ----------
+        shard : int
+            Its number.
+        name : str
+            A key.
+
+        Returns
+        -------
+        ndarray
+            Read-only.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows)
+        ...     varlen.io.open_shards(folder).values(0, "t")
+        array([5, 6, 7])
+        """
+        return self.file(shard).values(name)
+
     def wider(self, shard: int) -> Mapping[str, np.dtype[Any]]:
         """The keys that a shard holds in a narrower dtype than `fields` says.
 
@@ -442,7 +495,9 @@ class ShardSet:
         many = self.read_many(np.array([row]), starts, ends)
         return many.row(0) if many.depth else many
 
-    def read_many(self, rows: Any, starts: Any = None, ends: Any = None) -> _core.Joint:
+    def read_many(
+        self, rows: Any, starts: Any = None, ends: Any = None, keys: Sequence[str] | None = None
+    ) -> _core.Joint:
         """Rows in their order, or a window of each; only the bytes of the windows are read.
 
         Parameters
@@ -451,6 +506,8 @@ class ShardSet:
             Row numbers; negative ones count from the end.
         starts, ends : array_like of int, optional
             Only these events, one entry a row or one for all, counted and clipped as slices do.
+        keys : sequence of str, optional
+            Only these of the keys, with the levels that they need; all by default.
 
         Returns
         -------
@@ -483,7 +540,7 @@ class ShardSet:
         for shard in touched:
             mine = np.flatnonzero(shards == shard)
             cut = [None if w is None else w[mine] for w in windows]
-            parts.append(self._read_shard(int(shard), local[mine], cut[0], cut[1]))
+            parts.append(self._read_shard(int(shard), local[mine], cut[0], cut[1], keys))
         agreement = self._agreed()
         assert agreement is not None
         metadata = agreement.metadata[0]  # complete only now: each shard that is opened may add words
@@ -632,11 +689,14 @@ class ShardSet:
             file = File(path, self.mmap, known)  # raises the error that says how it differs
         return file
 
-    def _read_shard(self, shard: int, rows: Ints, starts: Ints | None, ends: Ints | None) -> _core.Joint:
+    def _read_shard(
+        self, shard: int, rows: Ints, starts: Ints | None, ends: Ints | None, keys: Sequence[str] | None
+    ) -> _core.Joint:
         file = self.file(shard)
         if not self.mmap or starts is not None or ends is not None:
-            found = read_rows(file, rows, starts, ends, self._keys)
+            found = read_rows(file, rows, starts, ends, self._keys if keys is None else keys)
         else:
             file.guard()
-            found = self.joint(shard).take(rows)
+            joint = self.joint(shard)
+            found = (joint if keys is None else joint.select(keys)).take(rows)
         return widened(found, self.wider(shard))
