@@ -80,8 +80,8 @@ class JoinedSource:
         parts = []
         for owner in np.unique(owners) if len(rows) else [self._sources.index(self._full[0])]:
             mine = owners == owner
-            cut = [None if window is None else window[mine] for window in (starts, ends)]
-            part = self._sources[owner].read_many(rows[mine] - self._begins[owner], *cut, keys)
+            first, last = (None if window is None else window[mine] for window in (starts, ends))
+            part = self._sources[owner].read_many(rows[mine] - self._begins[owner], first, last, keys)
             wider = {name: dtype for name, dtype in dtypes.items() if part.values(name).dtype != dtype}
             parts.append(widened(part, wider))
         metadata = joint_metadata(self.fields, self.row_ids)  # reading may have added words

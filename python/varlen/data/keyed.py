@@ -90,7 +90,8 @@ class KeyedSource:
         if not others:
             return own.with_meta(metadata)
         flat = all(self.fields[name].dim == 0 for name in others)
-        joint = self._source.read_many(rows, *((None, None) if flat else (starts, ends)), others)
+        first, last = (None, None) if flat else (starts, ends)
+        joint = self._source.read_many(rows, first, last, others)
         if self._column.dim <= joint.depth:
             return joint.with_column(self._name, self._column.dim, own.values(self._name), metadata)
         for name, dim in zip(joint.names, joint.dims, strict=True):

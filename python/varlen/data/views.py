@@ -131,6 +131,7 @@ class Views(Batching):
         if function is not None:
             mask = self._mask(function)
             keep = mask if keep is None else keep & mask
+        assert keep is not None
         return self._view(np.flatnonzero(keep))
 
     def shuffle(self, seed: Seed = None) -> Self:
@@ -243,7 +244,7 @@ class Views(Batching):
         for i, other in enumerate(others):
             if not isinstance(other, Batching):
                 raise TypeError(f"others[{i}]: expected a Dataset, got {type(other).__name__}")
-        parts = [self, *others]
+        parts: list[Batching] = [self, *others]
         sources = list({id(part._source): part._source for part in parts}.values())
         begins = dict(zip(map(id, sources), np.cumsum([0, *map(len, sources)]), strict=False))
         joined = self._over(JoinedSource(sources) if len(sources) > 1 else self._source)
