@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,10 +16,18 @@ from varlen.data.rows import Rows
 from varlen.data.unmapped import run_unmapped
 from varlen.dims import DataDict, Dim, Schema
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 __all__ = []
 
-# Files of more shards are not opened together: a batch opens those that its rows are in.
-_OPEN_TOGETHER = 256
+# Files of more shards are not opened together: a batch opens those that its rows are in. A process may have
+# some 65,000 maps.
+_OPEN_TOGETHER = 16_384
+
+# A look at the path of each shard that a batch touches takes 4 us, a batch of 64 rows 60 us: so a shard that
+# was looked at so many seconds ago is not looked at again.
+_LOOK_AGAIN = 0.02
 
 
 class Batching(Rows):
@@ -27,6 +36,7 @@ class Batching(Rows):
     def __init__(self, source: Any) -> None:
         super().__init__(source)
         self._plans: dict[BatchOptions, BatchPlan] = {}
+        self._looked_at: NDArray[np.float64] | None = None  # when each shard was
 
     def _run(
         self,
@@ -131,7 +141,7 @@ class Batching(Rows):
             counters = self.row_numbers(rows_given)
             numbers = self._index[counters]
         self._check_files(numbers)
-        if source.mmap and len(source.counts) <= _OPEN_TOGETHER:
+        if source.mmap and len(source.counts) <= _OPEN_TOGETHER and source.opens_together:
             plan = (self if self._whole is None else self._whole)._plan(options)
             return plan.run(numbers, start, end, seed, epoch, out, counters, edge_rows)
         if counters is None:
@@ -150,9 +160,16 @@ class Batching(Rows):
         source = self._source
         if len(source.counts) < 2:
             source.guard()
-        elif len(source):
-            shards = np.unique(source.offsets[1:].searchsorted(rows % len(source), side="right"))
-            source.guard(int(shard) for shard in shards)
+        elif len(source) and source.mmap:
+            whole = self if self._whole is None else self._whole
+            if whole._looked_at is None:
+                whole._looked_at = np.full(len(source.counts), -np.inf)
+            shards = source.offsets[1:].searchsorted(rows % len(source), side="right")
+            now = time.monotonic()
+            due = shards[whole._looked_at[shards] < now - _LOOK_AGAIN]
+            if len(due):
+                source.guard(np.unique(due).tolist())
+                whole._looked_at[due] = now
 
     def _plan(self, options: BatchOptions) -> BatchPlan:
         plan = self._plans.get(options)

@@ -37,6 +37,11 @@ class JoinedSource:
         return int(self.offsets[-1])
 
     @property
+    def opens_together(self) -> bool:
+        """Whether all shards may be opened for one batch."""
+        return all(source.opens_together for source in self._sources)
+
+    @property
     def fields(self) -> Mapping[str, Column]:
         """Each key's column, with the words of all shards that are open so far."""
         return self._check_fields()

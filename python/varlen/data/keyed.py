@@ -30,6 +30,11 @@ class KeyedSource:
         return len(self._source)
 
     @property
+    def opens_together(self) -> bool:
+        """Whether all shards may be opened for one batch."""
+        return self._source.opens_together
+
+    @property
     def fields(self) -> Mapping[str, ColumnLike]:
         """Each key's column."""
         return {**self._source.fields, self._name: self._column}

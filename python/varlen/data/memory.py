@@ -47,6 +47,8 @@ class Source(Protocol):
 
     def __len__(self) -> int: ...
     @property
+    def opens_together(self) -> bool: ...  # whether all shards may be opened for one batch
+    @property
     def fields(self) -> Mapping[str, ColumnLike]: ...
     @property
     def paths(self) -> list[str]: ...
@@ -113,6 +115,7 @@ class MemorySource:
     """Joints one after another, with the same keys at the same dims; parts without rows are not compared."""
 
     mmap = True
+    opens_together = True
 
     def __init__(self, joints: Sequence[_core.Joint], row_ids: str | None = None) -> None:
         self.row_ids = row_ids

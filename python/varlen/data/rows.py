@@ -133,7 +133,7 @@ class Rows:
             else:
                 shards = [s for s, count in enumerate(self._source.counts) if count]
                 parts = [_lengths_of(self._source, s, level) for s in shards]
-                result = np.concatenate(parts) if parts else np.empty(0, np.int64)
+                result = parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, np.int64), *parts])
             result.flags.writeable = False
             self._lengths[level] = result
         return self._lengths[level]
@@ -330,7 +330,9 @@ def _lengths_of(source: Source, shard: int, dim: int) -> Ints:
     ends = source.ends(shard, 1)
     for d in range(2, dim + 1):
         ends = np.concatenate([np.zeros(1, np.int64), source.ends(shard, d)])[ends]
-    lengths = np.diff(ends, prepend=0)
+    lengths = np.empty_like(ends)
+    lengths[:1] = ends[:1]
+    np.subtract(ends[1:], ends[:-1], out=lengths[1:])
     if len(lengths) and lengths.min() < 0:
         row = int(np.argmin(lengths))
         raise ValueError(

@@ -205,6 +205,11 @@ class ShardSet:
         return {} if agreement is None else agreement.fields
 
     @property
+    def opens_together(self) -> bool:
+        """Whether all files may be opened for a few rows: not where each is copied first."""
+        return self._cache is None or None not in self._files
+
+    @property
     def names(self) -> list[str]:
         """The keys that are exposed."""
         return list(self.fields)
