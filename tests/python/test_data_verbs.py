@@ -330,6 +330,7 @@ def test_map_is_a_function_of_each_row(tmp_path, size):
             batch_size=size,
         )
         assert rows_of(mapped) == [{"n": len(r["x"]), "x": r["x"][::-1]} for r in plain([3, 0, 2])]
+        assert mapped.schema["x"].kind == "i"
         same = view.map(lambda row: row, tmp_path / "same.nrt", batch_size=size, progress=True)
         assert rows_of(same) == plain([3, 0, 2])
         assert same.rows_of([50]).tolist() == [2]

@@ -99,28 +99,37 @@ def _of_many(function: Any, rows: JointNestedRaggedTensorDict, begin: int) -> _c
 
 
 def _of_each(function: Any, rows: JointNestedRaggedTensorDict, begin: int) -> _core.Joint:
-    parts: list[_core.Joint] = []
-    for i in range(len(rows)):
-        where = f"row {begin + i}"
-        found = _call(function, rows[i], where)
-        if isinstance(found, JointNestedRaggedTensorDict):
-            part = found._view().unsqueeze()
-        else:
-            part = _as_joint({k: [v] for k, v in found.items()} if isinstance(found, dict) else found, where)
-        if parts:
-            first, now = (sorted(zip(p.names, p.dims, strict=True)) for p in (parts[0], part))
-            if first != now:
-                raise ValueError(f"map: {where}: keys and dims {now}, but {first} in row {begin}")
-        parts.append(part)
-    if not parts:
+    found = [_call(function, rows[i], f"row {begin + i}") for i in range(len(rows))]
+    if not found:
         return rows._view()
+    if all(isinstance(row, dict) for row in found):
+        for i, row in enumerate(found):
+            if row.keys() != found[0].keys():
+                raise ValueError(
+                    f"map: row {begin + i}: keys {sorted(row)}, but {sorted(found[0])} in row {begin}"
+                )
+        try:  # all at once: of one row alone an empty list has no dtype
+            lists = {name: [row[name] for row in found] for name in found[0]}
+            return build_joint(lists, ColumnOptions({}, narrow=False), "rows")
+        except (TypeError, ValueError, OverflowError):
+            pass  # the row that is wrong alone says so below
+    parts = [_row_joint(row, f"row {begin + i}") for i, row in enumerate(found)]
+    first = sorted(zip(parts[0].names, parts[0].dims, strict=True))
+    for i, part in enumerate(parts):
+        now = sorted(zip(part.names, part.dims, strict=True))
+        if now != first:
+            raise ValueError(f"map: row {begin + i}: keys and dims {now}, but {first} in row {begin}")
     try:
-        joint = JointNestedRaggedTensorDict.concatenate(
-            [JointNestedRaggedTensorDict._wrap(part) for part in parts]
-        )
-        return joint._view()
+        wrapped = [JointNestedRaggedTensorDict._wrap(part) for part in parts]
+        return JointNestedRaggedTensorDict.concatenate(wrapped)._view()
     except (TypeError, ValueError) as error:
         raise type(error)(f"map: rows {begin} to {begin + len(parts) - 1}: {error}") from None
+
+
+def _row_joint(found: Any, where: str) -> _core.Joint:
+    if isinstance(found, JointNestedRaggedTensorDict):
+        return found._view().unsqueeze()
+    return _as_joint({k: [v] for k, v in found.items()} if isinstance(found, dict) else found, where)
 
 
 def _call(function: Any, rows: Any, where: str) -> Any:

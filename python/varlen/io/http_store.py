@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from varlen.io.errors import StaleFileError
-from varlen.io.stores import State, stale
+from varlen.io.urls import State, stale
 
 __all__ = []
 

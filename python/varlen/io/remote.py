@@ -18,7 +18,8 @@ from varlen.io import atomic
 from varlen.io.errors import FileFormatError, StaleFileError
 from varlen.io.file import Array, File
 from varlen.io.layout import FileLayout, Identity
-from varlen.io.stores import State, Store, store_of
+from varlen.io.stores import Store, store_of
+from varlen.io.urls import State
 
 __all__ = []
 

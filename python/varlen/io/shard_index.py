@@ -12,7 +12,8 @@ from varlen.io import atomic
 from varlen.io.dtypes import TAG_ORDER, dtype_of
 from varlen.io.errors import FileFormatError
 from varlen.io.schema import Field, Schema
-from varlen.io.stores import is_url, join_url, store_of
+from varlen.io.stores import store_of
+from varlen.io.urls import is_url, join_url
 
 __all__ = ["INDEX"]
 

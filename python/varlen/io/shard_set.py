@@ -22,7 +22,7 @@ from varlen.io.ranges import as_window, read_rows, wanted_ranges
 from varlen.io.row_ids import RowIds
 from varlen.io.schema import Field
 from varlen.io.shard_index import INDEX, Shard, find_shards
-from varlen.io.stores import is_url
+from varlen.io.urls import is_url
 
 __all__ = ["ShardSet", "open_shards"]
 

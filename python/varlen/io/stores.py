@@ -6,18 +6,11 @@ Both tell the state of a file, so that a change between two reads is seen, and g
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
-from varlen.io.errors import StaleFileError
+from varlen.io.urls import State, is_http, stale
 
 __all__ = []
-
-
-class State(NamedTuple):
-    """What a file behind a URL is: its size, and a text that is another once it was changed."""
-
-    size: int
-    mark: str
 
 
 class Store(Protocol):
@@ -44,26 +37,13 @@ class Store(Protocol):
         ...
 
 
-def is_url(path: Any) -> bool:
-    """True for text with a scheme.
-
-    >>> is_url("memory://a.nrt"), is_url("/a.nrt"), is_url("C:/a.nrt")
-    (True, False, False)
-    """
-    return isinstance(path, str) and "://" in path and path.partition("://")[0].replace("+", "").isalnum()
-
-
 def store_of(url: str) -> Store:
     """The store that a URL belongs to."""
-    if not _is_http(url):
+    if not is_http(url):
         return FsspecStore(url)
     from varlen.io.http_store import HttpStore
 
     return HttpStore()
-
-
-def _is_http(url: str) -> bool:
-    return url.partition("://")[0].lower() in ("http", "https")
 
 
 class FsspecStore:
@@ -128,27 +108,3 @@ class FsspecStore:
 
     def _path(self, url: str) -> str:
         return str(self._fs._strip_protocol(url))
-
-
-def stale(url: str, before: State, now: State) -> StaleFileError:
-    """The error for a file that is another by now."""
-    return StaleFileError(
-        f"{url}: was changed since it was opened: {before.size} bytes ({before.mark}) then, "
-        f"{now.size} ({now.mark}) now; open it again"
-    )
-
-
-def join_url(folder: str, name: str) -> str:
-    """The URL of a file in a folder.
-
-    >>> join_url("memory://a", "b c.nrt"), join_url("http://host/a/?key=1", "b c.nrt")
-    ('memory://a/b c.nrt', 'http://host/a/b%20c.nrt?key=1')
-    """
-    if not _is_http(folder):
-        return f"{folder.rstrip('/')}/{name}"
-    import urllib.parse
-
-    parts = urllib.parse.urlsplit(folder)
-    return urllib.parse.urlunsplit(
-        parts._replace(path=f"{parts.path.rstrip('/')}/{urllib.parse.quote(name)}")
-    )
