@@ -23,6 +23,7 @@ RULE = "| --- | --- | --- | --- | --- | --- |"
 # Chapters of the page: what the names of their rows begin with. Others are in a chapter of their first word.
 CHAPTERS = {
     "files": "epoch collate record window mapped-rows open save load load-slice size",
+    "sets": "sets",
     "lists": "list-pad list-ragged views nested flatten unflatten",
     "pad": "pad unpad mask grid.pad grid.unpad",
     "gather": "gather grid.gather",

@@ -7,6 +7,7 @@ import importlib
 NOUNS = (
     "data",
     "io",
+    "sets",
     "lists",
     "flatten",
     "mask",

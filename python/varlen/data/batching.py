@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,17 +17,14 @@ from varlen.data.rows import Rows
 from varlen.data.unmapped import run_unmapped
 from varlen.dims import DataDict, Dim, Schema
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 __all__ = []
 
 # Files of more shards are not opened together: a batch opens those that its rows are in. A process may have
 # some 65,000 maps.
 _OPEN_TOGETHER = 16_384
 
-# A look at the path of each shard that a batch touches takes 4 us, a batch of 64 rows 60 us: so a shard that
-# was looked at so many seconds ago is not looked at again.
+# A look at the path of each shard that a batch touches takes 4 us, a batch of 64 rows 50 us. So shards are
+# looked at together, after so many seconds at the earliest, and for at most a hundredth of the time.
 _LOOK_AGAIN = 0.02
 
 
@@ -36,7 +34,7 @@ class Batching(Rows):
     def __init__(self, source: Any) -> None:
         super().__init__(source)
         self._plans: dict[BatchOptions, BatchPlan] = {}
-        self._looked_at: NDArray[np.float64] | None = None  # when each shard was
+        self._look_again = -math.inf
 
     def _run(
         self,
@@ -140,7 +138,7 @@ class Batching(Rows):
         if self._index is not None:
             counters = self.row_numbers(rows_given)
             numbers = self._index[counters]
-        self._check_files(numbers)
+        self._check_files()
         if source.mmap and len(source.counts) <= _OPEN_TOGETHER and source.opens_together:
             plan = (self if self._whole is None else self._whole)._plan(options)
             return plan.run(numbers, start, end, seed, epoch, out, counters, edge_rows)
@@ -155,21 +153,18 @@ class Batching(Rows):
             local_rows, start, end, seed, epoch, out, counters, edge_rows
         )
 
-    def _check_files(self, rows: Any) -> None:
+    def _check_files(self) -> None:
         """Refuse mapped files that were cut short: reading what is gone would end the process."""
         source = self._source
         if len(source.counts) < 2:
             source.guard()
-        elif len(source) and source.mmap:
-            whole = self if self._whole is None else self._whole
-            if whole._looked_at is None:
-                whole._looked_at = np.full(len(source.counts), -np.inf)
-            shards = source.offsets[1:].searchsorted(rows % len(source), side="right")
+            return
+        whole = self if self._whole is None else self._whole
+        begin = time.monotonic()
+        if begin >= whole._look_again:
+            source.guard()
             now = time.monotonic()
-            due = shards[whole._looked_at[shards] < now - _LOOK_AGAIN]
-            if len(due):
-                source.guard(np.unique(due).tolist())
-                whole._looked_at[due] = now
+            whole._look_again = now + max(_LOOK_AGAIN, 100 * (now - begin))
 
     def _plan(self, options: BatchOptions) -> BatchPlan:
         plan = self._plans.get(options)
