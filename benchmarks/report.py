@@ -24,6 +24,7 @@ RULE = "| --- | --- | --- | --- | --- | --- |"
 CHAPTERS = {
     "files": "epoch collate record window mapped-rows open save load load-slice size",
     "loops": "loader",
+    "sets": "sets",
     "lists": "list-pad list-ragged views nested flatten unflatten",
     "pad": "pad unpad mask grid.pad grid.unpad",
     "gather": "gather grid.gather",

@@ -8,6 +8,7 @@ NOUNS = (
     "data",
     "loader",
     "io",
+    "sets",
     "lists",
     "flatten",
     "mask",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -17,8 +19,13 @@ from varlen.dims import DataDict, Dim, Schema
 
 __all__ = []
 
-# Files of more shards are not opened together: a batch opens those that its rows are in.
-_OPEN_TOGETHER = 256
+# Files of more shards are not opened together: a batch opens those that its rows are in. A process may have
+# some 65,000 maps.
+_OPEN_TOGETHER = 16_384
+
+# A look at the path of each shard that a batch touches takes 4 us, a batch of 64 rows 50 us. So shards are
+# looked at together, after so many seconds at the earliest, and for at most a hundredth of the time.
+_LOOK_AGAIN = 0.02
 
 
 class Batching(Rows):
@@ -27,6 +34,7 @@ class Batching(Rows):
     def __init__(self, source: Any) -> None:
         super().__init__(source)
         self._plans: dict[BatchOptions, BatchPlan] = {}
+        self._look_again = -math.inf
 
     def _run(
         self,
@@ -126,28 +134,37 @@ class Batching(Rows):
         is_checked = isinstance(rows, np.ndarray) and rows.dtype.kind == "i"
         rows_given = rows if is_checked else self.row_numbers(rows)
         edge_rows = (rows_given, len(self)) if edges_per_row else None
-        source = self._source
-        self._check_files(rows_given)
-        if source.mmap and len(source.counts) <= _OPEN_TOGETHER:
-            return self._plan(options).run(rows_given, start, end, seed, epoch, out, None, edge_rows)
-        numbers = self.row_numbers(rows_given)
+        source, numbers, counters = self._source, rows_given, None
+        if self._index is not None:
+            counters = self.row_numbers(rows_given)
+            numbers = self._index[counters]
+        self._check_files()
+        if source.mmap and len(source.counts) <= _OPEN_TOGETHER and source.opens_together:
+            plan = (self if self._whole is None else self._whole)._plan(options)
+            return plan.run(numbers, start, end, seed, epoch, out, counters, edge_rows)
+        if counters is None:
+            counters = numbers = self.row_numbers(rows_given)
         if not source.mmap:
-            return run_unmapped(self, options, numbers, start, end, seed, epoch, out, edge_rows)
+            return run_unmapped(self, options, counters, numbers, start, end, seed, epoch, out, edge_rows)
         shards, at = np.unique(source.offsets[1:].searchsorted(numbers, side="right"), return_inverse=True)
         begins = np.concatenate([np.zeros(1, np.int64), np.cumsum(source.counts[shards])])
         local_rows = numbers - source.offsets[shards][at] + begins[at]
         return self._plan_of(options, shards).run(
-            local_rows, start, end, seed, epoch, out, numbers, edge_rows
+            local_rows, start, end, seed, epoch, out, counters, edge_rows
         )
 
-    def _check_files(self, rows: Any) -> None:
+    def _check_files(self) -> None:
         """Refuse mapped files that were cut short: reading what is gone would end the process."""
         source = self._source
         if len(source.counts) < 2:
             source.guard()
-        elif len(self):
-            shards = np.unique(source.offsets[1:].searchsorted(rows % len(self), side="right"))
-            source.guard(int(shard) for shard in shards)
+            return
+        whole = self if self._whole is None else self._whole
+        begin = time.monotonic()
+        if begin >= whole._look_again:
+            source.guard()
+            now = time.monotonic()
+            whole._look_again = now + max(_LOOK_AGAIN, 100 * (now - begin))
 
     def _plan(self, options: BatchOptions) -> BatchPlan:
         plan = self._plans.get(options)

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal, cast, overload
 from varlen import _core
 from varlen.arguments import as_bool, as_int
 from varlen.data.batch import Batch
-from varlen.data.batching import Batching
 from varlen.data.collator import Collator, StagedCollator
 from varlen.data.epoch import Epoch
 from varlen.data.memory import Ints, MemorySource
 from varlen.data.options import BatchOptions, OptionsCache, with_options
 from varlen.data.plan import Seed
-from varlen.types.attributes import attributes_of
+from varlen.data.views import Views, own_attributes
 
 if TYPE_CHECKING:
     import torch
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Dataset"]
 
 
-class Dataset(Batching):
+class Dataset(Views):
     """Nested rows that may lie in many places, as one sequence: a map-style dataset, and batches in one call.
 
     `varlen.open` gives one over files. This constructor takes what is in memory too. Nothing is copied, and
@@ -458,15 +457,20 @@ class Dataset(Batching):
         self.close()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        own = {name: x for name, x in attributes_of(self, Dataset).items() if name not in _BASE_ATTRIBUTES}
-        how = (_restore, (type(self), self._source))
+        own = own_attributes(self, Dataset, _BASE_ATTRIBUTES)
+        how = (_restore, (type(self), self._source, self._index))
         return (*how, (None, own)) if own else how
 
+    def _init_like(self, result: Self, source: Any) -> None:
+        Dataset.__init__(result, source)  # a subclass may be made of other arguments
+        for name, value in own_attributes(self, Dataset, _BASE_ATTRIBUTES).items():
+            object.__setattr__(result, name, value)
 
-def _restore(kind: type[Dataset], source: Any) -> Dataset:
-    result = object.__new__(kind)  # a subclass may be made of other arguments
+
+def _restore(kind: type[Dataset], source: Any, index: Ints | None = None) -> Dataset:
+    result = object.__new__(kind)
     Dataset.__init__(result, source)
-    return result
+    return result if index is None else result._view(index)
 
 
 # What every dataset has; a subclass's own attributes are the others.

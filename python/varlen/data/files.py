@@ -16,6 +16,7 @@ def open(
     *,
     mmap: bool = True,
     keys: Iterable[str] | None = None,
+    cache: str | os.PathLike[str] | None = None,
 ) -> Dataset:
     """Open files of nested rows as one dataset. Only their headers are read.
 
@@ -23,11 +24,16 @@ def open(
     ----------
     path
         A `.nrt` file, a list of files, a pattern with `*`, or a folder of shards, with or without an index.
-        Where shards have a key in different dtypes of numbers, it gets the dtype that holds them all.
+        Where shards have a key in different dtypes of numbers, it gets the dtype that holds them all. Each
+        may be a URL: of HTTP, or of a file system that fsspec knows, such as "s3://". A folder behind HTTP
+        needs its index. Of files behind URLs only the ranges that a batch needs are read; `epoch` with
+        `prefetch` reads them ahead.
     mmap
         Pass False for network file systems: nothing is mapped, and every read copies the bytes that it needs.
     keys
         Only these keys.
+    cache
+        A folder where files behind URLs are copied to, whole, when they are first read, and mapped there.
 
     Returns
     -------
@@ -38,6 +44,8 @@ def open(
     ------
     FileNotFoundError
         There is no such file or folder.
+    OSError
+        A server does not answer, after three tries, or not with the range that was asked for.
     varlen.io.FileFormatError
         A damaged file, or shards that do not fit together: a ValueError that names the file and the place.
     KeyError
@@ -55,4 +63,4 @@ def open(
            [1, 2]], dtype=uint8))
     >>> folder.cleanup()
     """
-    return Dataset(open_shards(path, mmap=mmap, keys=keys))
+    return Dataset(open_shards(path, mmap=mmap, keys=keys, cache=cache))

@@ -12,6 +12,7 @@ import numpy as np
 from varlen import _core
 from varlen.data.options import view_of
 from varlen.io.dtypes import common_dtype, widened
+from varlen.io.ranges import clip_windows
 from varlen.io.row_ids import RowIds
 from varlen.io.schema import joint_metadata
 
@@ -46,12 +47,18 @@ class Source(Protocol):
 
     def __len__(self) -> int: ...
     @property
+    def opens_together(self) -> bool: ...  # whether all shards may be opened for one batch
+    @property
     def fields(self) -> Mapping[str, ColumnLike]: ...
     @property
     def paths(self) -> list[str]: ...
     def joint(self, shard: int) -> _core.Joint: ...
     def wider(self, shard: int) -> Mapping[str, np.dtype[Any]]: ...
-    def read_many(self, rows: Any, starts: Any = None, ends: Any = None) -> _core.Joint: ...
+    def read_many(
+        self, rows: Any, starts: Any = None, ends: Any = None, keys: Sequence[str] | None = None
+    ) -> _core.Joint: ...
+    def ends(self, shard: int, dim: int) -> Ints: ...
+    def values(self, shard: int, name: str) -> Array: ...
     def rows_of(self, ids: Any) -> Ints: ...
     def guard(self, shards: Iterable[int] | None = None) -> None: ...
 
@@ -108,19 +115,15 @@ class MemorySource:
     """Joints one after another, with the same keys at the same dims; parts without rows are not compared."""
 
     mmap = True
+    opens_together = True
 
     def __init__(self, joints: Sequence[_core.Joint], row_ids: str | None = None) -> None:
         self.row_ids = row_ids
         self._ids: RowIds | None = None
         self.counts: Ints = np.array([len(joint) for joint in joints], np.int64)
         self.offsets: Ints = np.concatenate([np.zeros(1, np.int64), np.cumsum(self.counts)])
-        self.fields: dict[str, Column] = {}
         full = [joint for joint in joints if len(joint)] or list(joints[:1])
-        for part, joint in enumerate(full):
-            self._add(part, columns_of(joint))
-        for part, joint in enumerate(full):
-            for name in sorted(self.fields.keys() - set(joint.names)):
-                raise ValueError(f"part {part}: has no key {name!r}, which other parts have")
+        self.fields = joined_columns([columns_of(joint) for joint in full])
         metadata = joint_metadata(self.fields, row_ids)
         self._joints = [joint if joint.meta == metadata else joint.with_meta(metadata) for joint in joints]
         self._wider = [self._dtypes_to_widen(joint) for joint in self._joints]
@@ -141,19 +144,29 @@ class MemorySource:
         """The keys that a part has in a narrower dtype than `fields`, and that of `fields`."""
         return self._wider[shard]
 
-    def read_many(self, rows: Any, starts: Any = None, ends: Any = None) -> _core.Joint:
-        """The rows, in their order, as one Joint of its own."""
-        if len(self._joints) == 1:
-            return self._joints[0].take(rows)
+    def read_many(
+        self, rows: Any, starts: Any = None, ends: Any = None, keys: Sequence[str] | None = None
+    ) -> _core.Joint:
+        """The rows, in their order, as one Joint of its own; of each only `[starts, ends)` of its events."""
+        joints = self._joints if keys is None else [joint.select(keys) for joint in self._joints]
+        if len(joints) == 1:
+            return cut_windows(joints[0].take(rows), starts, ends)
         shards = self.offsets[1:].searchsorted(rows, side="right")
         parts = [
-            widened(self._joints[s].take(rows[shards == s] - self.offsets[s]), self._wider[s])
+            widened(joints[s].take(rows[shards == s] - self.offsets[s]), self._wider[s])
             for s in np.unique(shards)
         ]
         if not parts:
-            return self._joints[0].take(rows) if self._joints else _core.Joint([], [], [], [], 0)
-        order = np.argsort(np.argsort(shards, kind="stable"), kind="stable")
-        return _core.Joint.concat(parts).take(order)
+            return joints[0].take(rows) if joints else _core.Joint([], [], [], [], 0)
+        return cut_windows(in_order(parts, shards), starts, ends)
+
+    def ends(self, shard: int, dim: int) -> Ints:
+        """The ends of a level of one part."""
+        return self._joints[shard].bounds(dim)
+
+    def values(self, shard: int, name: str) -> Array:
+        """The flat values of a key of one part, with its own dtype."""
+        return self._joints[shard].values(name)
 
     def rows_of(self, ids: Any) -> Ints:
         """The row of each id."""
@@ -174,12 +187,21 @@ class MemorySource:
     def __reduce__(self) -> tuple[Any, ...]:
         return MemorySource, (self._joints, self.row_ids)
 
-    def _add(self, part: int, columns: Mapping[str, Column]) -> None:
-        if part == 0:
-            self.fields = dict(columns)
-            return
-        for name, found in columns.items():
-            known = self.fields.get(name)
+    def _dtypes_to_widen(self, joint: _core.Joint) -> dict[str, np.dtype[Any]]:
+        own = {} if len(joint) == 0 else columns_of(joint)
+        return {name: self.fields[name].dtype for name in own if own[name].dtype != self.fields[name].dtype}
+
+
+def joined_columns(parts: Sequence[Mapping[str, ColumnLike]]) -> dict[str, Column]:
+    """The columns of parts that go together, each with the dtype and the words that hold those of all.
+
+    Raises ValueError, which names the part and the key that does not fit.
+    """
+    fields: dict[str, Column] = {}
+    for part, columns in enumerate(parts):
+        for name, column in columns.items():
+            found = Column(column.dim, column.dtype, column.trailing, column.vocabulary)
+            known = fields.setdefault(name, found) if part == 0 else fields.get(name)
             if known is None:
                 raise ValueError(f"part {part}: has a key {name!r}, which other parts have not")
             if (found.dim, found.trailing) != (known.dim, known.trailing):
@@ -187,16 +209,40 @@ class MemorySource:
                     f"part {part}: {name!r} lies at dim {found.dim} with rows of {found.trailing}, in other "
                     f"parts at dim {known.dim} with rows of {known.trailing}"
                 )
-            if found.dtype != known.dtype:
-                dtype = common_dtype(known.dtype, found.dtype)
-                if dtype is None:
-                    raise ValueError(f"part {part}: {name!r} is {found.dtype}, in other parts {known.dtype}")
-                self.fields[name] = replace(known, dtype=dtype)
-            self.fields[name] = replace(self.fields[name], vocabulary=_longer_words(part, name, known, found))
+            dtype = common_dtype(known.dtype, found.dtype)
+            if dtype is None:
+                raise ValueError(f"part {part}: {name!r} is {found.dtype}, in other parts {known.dtype}")
+            fields[name] = replace(known, dtype=dtype, vocabulary=_longer_words(part, name, known, found))
+        for name in sorted(fields.keys() - set(columns)):
+            raise ValueError(f"part {part}: has no key {name!r}, which other parts have")
+    return fields
 
-    def _dtypes_to_widen(self, joint: _core.Joint) -> dict[str, np.dtype[Any]]:
-        own = {} if len(joint) == 0 else columns_of(joint)
-        return {name: self.fields[name].dtype for name in own if own[name].dtype != self.fields[name].dtype}
+
+def in_order(parts: Sequence[_core.Joint], owners: Array) -> _core.Joint:
+    """Rows that were taken part after part, in the order in which their owners are listed."""
+    order = np.argsort(np.argsort(owners, kind="stable"), kind="stable")
+    return _core.Joint.concat(list(parts)).take(order)
+
+
+def cut_windows(joint: _core.Joint, starts: Any, ends: Any) -> _core.Joint:
+    """Of each row only the events `[starts, ends)` of its first level, counted and clipped as slices do."""
+    if starts is None and ends is None:
+        return joint
+    offsets = joint.level(1).offsets
+    begins, stops = clip_windows(offsets[:-1], offsets[1:], starts, ends)
+    level = _core.Level.from_lengths(stops - begins)
+    events = np.repeat(begins - level.offsets[:-1], stops - begins) + np.arange(level.total)
+    deep = [(name, dim) for name, dim in zip(joint.names, joint.dims, strict=True) if dim > 0]
+    below = _core.Joint(
+        [name for name, _ in deep],
+        [dim - 1 for _, dim in deep],
+        [joint.values(name) for name, _ in deep],
+        [joint.level(dim) for dim in range(2, joint.depth + 1)],
+        joint.level(1).total,
+    ).take(events)
+    values = [(below if dim > 0 else joint).values(n) for n, dim in zip(joint.names, joint.dims, strict=True)]
+    levels = [level, *(below.level(dim) for dim in range(1, below.depth + 1))]
+    return _core.Joint(joint.names, joint.dims, values, levels, len(joint), joint.meta)
 
 
 def _longer_words(part: int, name: str, known: Column, found: Column) -> tuple[str, ...] | None:

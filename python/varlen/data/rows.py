@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from varlen.data.memory import ColumnLike, Ints, MemorySource, Source, as_joint
 from varlen.data.records import Records
 from varlen.io.dtypes import widened
 from varlen.joint import JointNestedRaggedTensorDict
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = []
 
@@ -34,11 +37,15 @@ class Rows:
         self._source = cast("Source", source)
         self._count = len(self._source)
         self._lengths: dict[int, Ints] = {}
+        # Of a view: the row of `_whole` behind each of its own, and the dataset of all rows of the source.
+        self._index: Ints | None = None
+        self._whole: Self | None = None
 
     @functools.cached_property
     def _only(self) -> _core.Joint | None:
         # Made when a row is asked for, so that opening a file of many keys only reads its header.
-        return self._source.joint(0) if self._source.mmap and len(self._source.counts) == 1 else None
+        is_one = self._index is None and self._source.mmap and len(self._source.counts) == 1
+        return self._source.joint(0) if is_one else None
 
     @property
     def source(self) -> Source:
@@ -121,9 +128,12 @@ class Rows:
         if not 1 <= level <= self.depth:
             raise ValueError(f"dim: expected 1 to {self.depth}, got {level}")
         if level not in self._lengths:
-            shards = [s for s, count in enumerate(self._source.counts) if count]
-            parts = [_lengths_of(self._source, s, level) for s in shards]
-            result = np.concatenate(parts) if parts else np.empty(0, np.int64)
+            if self._whole is not None:
+                result = self._whole.lengths_at(level)[self._index]
+            else:
+                shards = [s for s, count in enumerate(self._source.counts) if count]
+                parts = [_lengths_of(self._source, s, level) for s in shards]
+                result = parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, np.int64), *parts])
             result.flags.writeable = False
             self._lengths[level] = result
         return self._lengths[level]
@@ -195,13 +205,15 @@ class Rows:
             raise TypeError(f"index: expected rows, got {index!r}{hint}")
         if isinstance(index, slice) and index.indices(len(self))[2] == 1 and self._only is not None:
             return self._only.slice(*index.indices(len(self))[:2])
-        return self._source.read_many(self.row_numbers(index))
+        return self._source.read_many(self._source_rows(self.row_numbers(index)))
 
     def _row(self, index: int) -> _core.Joint:
         n = len(self)
         if not -n <= index < n:
             raise IndexError(f"Index {index} is out of range at dim 0 (length {n}).")
         row = index + n if index < 0 else index
+        if self._index is not None:
+            row = int(self._index[row])
         if not self._source.mmap:
             return self._source.read_many(np.array([row])).row(0)
         shard = int(self._source.offsets[1:].searchsorted(row, side="right"))
@@ -258,6 +270,10 @@ class Rows:
         array = array.astype(np.int64, copy=False)
         return np.where(array < 0, array + n, array)
 
+    def _source_rows(self, rows: Ints) -> Ints:
+        """The rows of the source behind rows of this dataset."""
+        return rows if self._index is None else self._index[rows]
+
     def rows_of(self, ids: Any) -> Ints:
         """The row of each id, where the rows have ids (`row_ids=` when they were written).
 
@@ -274,7 +290,7 @@ class Rows:
         Raises
         ------
         KeyError
-            An id that no row has; the text names the first.
+            An id that no row has, or none of a view; the text names the first.
         ValueError
             The rows have no ids.
 
@@ -286,32 +302,37 @@ class Rows:
         >>> ds.rows_of([9])
         array([1])
         """
-        return self._source.rows_of(ids)
+        rows = self._source.rows_of(ids)
+        if self._index is None:
+            return rows
+        places = np.full(len(self._source), -1)
+        places[self._index[::-1]] = np.arange(len(self))[::-1]  # of a row that is there twice, the first
+        found = places[rows]
+        missing = np.flatnonzero(found.reshape(-1) < 0)
+        if len(missing):
+            at = int(missing[0])
+            raise KeyError(f"ids: {np.asarray(ids).reshape(-1)[at]} at position {at} is no id of these rows")
+        return found
 
     def __repr__(self) -> str:
         shards = len(self._source.counts)
         where = f" in {shards} shards" if shards > 1 else ""
+        of_all = "" if self._index is None else f" of {len(self._source)}"
         keys = ", ".join(f"{name}: {f.dtype}@{f.dim}" for name, f in self._source.fields.items())
-        return f"{type(self).__name__}({len(self)} rows{where}, {keys})"
+        return f"{type(self).__name__}({len(self)}{of_all} rows{where}, {keys})"
 
 
 def _is_int(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
-def _ends(source: Source, shard: int, dim: int) -> Ints:
-    """The ends of a level of a shard, without reading its values."""
-    if source.mmap:
-        return source.joint(shard).bounds(dim)
-    level = source.file(shard).level(dim)  # type: ignore[attr-defined]
-    return level.bounds if isinstance(level, _core.Level) else level
-
-
 def _lengths_of(source: Source, shard: int, dim: int) -> Ints:
-    ends = _ends(source, shard, 1)
+    ends = source.ends(shard, 1)
     for d in range(2, dim + 1):
-        ends = np.concatenate([np.zeros(1, np.int64), _ends(source, shard, d)])[ends]
-    lengths = np.diff(ends, prepend=0)
+        ends = np.concatenate([np.zeros(1, np.int64), source.ends(shard, d)])[ends]
+    lengths = np.empty_like(ends)
+    lengths[:1] = ends[:1]
+    np.subtract(ends[1:], ends[:-1], out=lengths[1:])
     if len(lengths) and lengths.min() < 0:
         row = int(np.argmin(lengths))
         raise ValueError(

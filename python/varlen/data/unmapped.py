@@ -10,7 +10,7 @@ from varlen import _core
 from varlen.backends import backend_of
 from varlen.backends.values import like
 from varlen.data.memory import Ints
-from varlen.data.options import BatchOptions
+from varlen.data.options import BatchOptions, select_columns
 from varlen.data.plan import Arrays, BatchPlan, Seed, draw_seed
 from varlen.data.staged import StagedBatch
 
@@ -24,6 +24,7 @@ def run_unmapped(
     dataset: Rows,
     options: BatchOptions,
     rows: Ints,
+    source_rows: Ints,
     start: Any,
     end: Any,
     seed: Seed,
@@ -31,19 +32,21 @@ def run_unmapped(
     out: Any,
     edge_rows: tuple[Any, int] | None,
 ) -> Any:
-    """The batch of rows, of which only the windows are read.
+    """The batch of rows, of which only the windows of the keys that are asked for are read.
 
-    With `flatten` windows count events of deeper levels, and with a prefix each row has another width: then
-    whole rows are read.
+    source_rows: the rows of the source behind them. With `flatten` windows count events of deeper levels, and
+    with a prefix each row has another width: then whole rows are read.
     """
     source = dataset.source
     numbers = np.arange(len(rows))
-    if options.values["flatten"] or dataset.depth < 1 or options.has_edges:
-        plan = BatchPlan([source.read_many(rows)], [""], source.fields, options)
+    keys = list(select_columns(source.fields, options.values["keys"]))
+    depth = max((source.fields[key].dim for key in keys), default=0)
+    if options.values["flatten"] or depth < 1 or options.has_edges:
+        plan = BatchPlan([source.read_many(source_rows, keys=keys)], [""], source.fields, options)
         return plan.run(numbers, start, end, seed, epoch, out, rows, edge_rows)
     starts, ends = _windows(dataset.lengths[rows], options, rows, start, end, seed, epoch)
     plan = BatchPlan(
-        [source.read_many(rows, starts, ends)], [""], source.fields, options.changed(window=None)
+        [source.read_many(source_rows, starts, ends, keys)], [""], source.fields, options.changed(window=None)
     )
     result = plan.run(numbers, out=out)
     if options.values["windows"]:

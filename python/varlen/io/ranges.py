@@ -18,6 +18,7 @@ from varlen.io.file import File
 
 __all__ = ["as_window", "clip_windows"]
 
+Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
 Ints = np.ndarray[tuple[Any, ...], np.dtype[np.int64]]
 
 
@@ -30,8 +31,8 @@ def read_rows(
 ) -> _core.Joint:
     """The rows, in their order, as new columns; of each row only `[starts, ends)` of its first level.
 
-    One open of the file, one read a contiguous range: the ends of each level around the rows, then each key's
-    values. Windows clip as slices do. A file that is another by now raises StaleFileError.
+    One open of the file, one read a level: the ends around the rows, and then one for the values of all keys.
+    Windows clip as slices do. A file that is another by now raises StaleFileError.
     """
     chosen = [name for name in (file.names if keys is None else keys) if file.fields[name].dim >= 0]
     dims = [file.fields[name].dim for name in chosen]
@@ -50,15 +51,31 @@ def read_rows(
                 lengths = stops - begins
             levels.append(_core.Level.from_lengths(lengths))
             spans.append((begins, stops))
-        values = []
-        for name, dim in zip(chosen, dims, strict=True):
-            field = file.fields[name]
-            begin, width = _byte_range(file, file.entry(name).number)
-            raw = reader.read(begin + spans[dim][0] * width, begin + spans[dim][1] * width)
-            values.append(raw.view(field.dtype).reshape(-1, *field.trailing))
+        values = _read_values(file, reader, chosen, spans)
     finally:
         reader.close()
     return _core.Joint(chosen, dims, values, levels, len(rows))
+
+
+def _read_values(
+    file: File, reader: _core.FileReader, names: Sequence[str], spans: Sequence[tuple[Ints, Ints]]
+) -> list[Array]:
+    """The values of keys under the spans of their dims, by one read: a server gets all its ranges at once."""
+    places = [(file.fields[name], *_byte_range(file, file.entry(name).number)) for name in names]
+    if not places:
+        return []
+    begins = [at + spans[field.dim][0] * width for field, at, width in places]
+    stops = [at + spans[field.dim][1] * width for field, at, width in places]
+    raw = reader.read(np.concatenate(begins), np.concatenate(stops))
+    sizes = [int((last - first).sum()) for first, last in zip(begins, stops, strict=True)]
+    out, at = [], 0
+    for (field, _, _), size in zip(places, sizes, strict=True):
+        part = raw[at : at + size]
+        at += size
+        if part.ctypes.data % field.dtype.alignment:
+            part = part.copy()
+        out.append(part.view(field.dtype).reshape(-1, *field.trailing))
+    return out
 
 
 def clip_windows(begins: Ints, stops: Ints, starts: Ints | None, ends: Ints | None) -> tuple[Ints, Ints]:

@@ -12,6 +12,8 @@ from varlen.io import atomic
 from varlen.io.dtypes import TAG_ORDER, dtype_of
 from varlen.io.errors import FileFormatError
 from varlen.io.schema import Field, Schema
+from varlen.io.stores import store_of
+from varlen.io.urls import is_url, join_url
 
 __all__ = ["INDEX"]
 
@@ -30,7 +32,8 @@ class Shard(NamedTuple):
 
 
 def find_shards(path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> tuple[Shard, ...]:
-    """The files, in the order of their rows, of a file, a list of files, a pattern, a folder or its index.
+    """The files, in the order of their rows, of a file, a list of files, a pattern, a folder or its index; or
+    of URLs of these.
 
     Raises
     ------
@@ -44,6 +47,8 @@ def find_shards(path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]])
         if not parts:
             raise ValueError("path: the list of files is empty")
         return tuple(shard for part in parts for shard in part)
+    if is_url(path):
+        return _find_remote(str(path))
     name = os.path.abspath(os.fspath(path))
     if os.path.isdir(name):
         index = os.path.join(name, INDEX)
@@ -57,6 +62,24 @@ def find_shards(path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]])
     if not os.path.exists(name) and glob.has_magic(name):
         return _files(sorted(glob.glob(name, recursive=True)), f"no file is called {name}")
     return (Shard(name),)
+
+
+def _find_remote(url: str) -> tuple[Shard, ...]:
+    path = url.partition("?")[0]
+    if os.path.splitext(path)[1] in (".nrt", ".safetensors") and "*" not in path:
+        return (Shard(url),)
+    store = store_of(url)
+    index = url if path.endswith(f"/{INDEX}") else join_url(url, INDEX)
+    if "*" not in path:
+        try:
+            raw = store.content(index, _MAX_INDEX + 1)
+        except (FileNotFoundError, NotADirectoryError):
+            if index == url:
+                raise
+        else:
+            return _parse_index(index, raw)
+    found = store.files(url)
+    return (Shard(url),) if found is None else tuple(Shard(file) for file in found)
 
 
 def _files(paths: Sequence[str], message: str) -> tuple[Shard, ...]:
@@ -74,7 +97,10 @@ def read_index(path: str) -> tuple[Shard, ...]:
         It is not such an index, or a shard is missing or has another size; the shard is named.
     """
     with open(path, "rb") as file:
-        raw = file.read(_MAX_INDEX + 1)
+        return _parse_index(path, file.read(_MAX_INDEX + 1))
+
+
+def _parse_index(path: str, raw: bytes) -> tuple[Shard, ...]:
     if len(raw) > _MAX_INDEX:
         raise FileFormatError(f"{path}: larger than an index may be, {_MAX_INDEX} bytes")
     try:
@@ -88,7 +114,7 @@ def read_index(path: str) -> tuple[Shard, ...]:
     listed = table.get("shards")
     if not isinstance(listed, list):
         raise FileFormatError(f"{path}: has no list of shards")
-    folder = os.path.dirname(path)
+    folder = _folder_of(path)
     fields = _fields(path, table.get("keys", {}))
     shards = tuple(_shard(path, folder, i, entry, fields) for i, entry in enumerate(listed))
     total = table.get("rows")
@@ -97,6 +123,13 @@ def read_index(path: str) -> tuple[Shard, ...]:
             f"{path}: says {total!r} rows, its shards have {sum(s.rows or 0 for s in shards)}"
         )
     return shards
+
+
+def _folder_of(path: str) -> str:
+    if not is_url(path):
+        return os.path.dirname(path)
+    head, _, tail = path.rpartition(f"/{INDEX}")
+    return head + tail  # a query comes behind the name
 
 
 def _count(value: Any) -> bool:
@@ -111,6 +144,8 @@ def _shard(index: str, folder: str, i: int, entry: Any, fields: Mapping[str, Fie
         raise FileFormatError(f"{index}: shard {i}: {name!r} is not the name of a file in its folder")
     if not _count(rows) or not _count(size):
         raise FileFormatError(f"{index}: shard {name!r} has {rows!r} rows and {size!r} bytes")
+    if is_url(folder):
+        return Shard(join_url(folder, name), rows, size, fields)  # its size is looked at when it is opened
     path = os.path.join(folder, name)
     try:
         real = os.stat(path).st_size

@@ -22,6 +22,7 @@ from varlen.io.ranges import as_window, read_rows, wanted_ranges
 from varlen.io.row_ids import RowIds
 from varlen.io.schema import Field
 from varlen.io.shard_index import INDEX, Shard, find_shards
+from varlen.io.urls import is_url
 
 __all__ = ["ShardSet", "open_shards"]
 
@@ -30,18 +31,26 @@ Ints = np.ndarray[tuple[Any, ...], np.dtype[np.int64]]
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
-def open_shards(path: Paths, *, mmap: bool = True, keys: Iterable[str] | None = None) -> ShardSet:
+def open_shards(
+    path: Paths,
+    *,
+    mmap: bool = True,
+    keys: Iterable[str] | None = None,
+    cache: str | os.PathLike[str] | None = None,
+) -> ShardSet:
     """Open one or more files of rows as one sequence; only headers are read.
 
     Parameters
     ----------
     path : path or sequence of paths
         A file, a list of files, a pattern with `*`, `?` or `[`, or a folder: the shards that its
-        `index.json` lists, else all its `.nrt` files in the order of their names.
+        `index.json` lists, else all its `.nrt` files in the order of their names. Each may be a URL.
     mmap : bool, default True
         False maps nothing: every read copies the bytes that it needs.
     keys : iterable of str, optional
         The keys to expose; all by default.
+    cache : path, optional
+        A folder where files behind URLs are copied to, whole, when they are first read.
 
     Returns
     -------
@@ -72,13 +81,19 @@ def open_shards(path: Paths, *, mmap: bool = True, keys: Iterable[str] | None = 
     if keys is not None:
         keys = tuple(dict.fromkeys([keys] if isinstance(keys, str) else as_list(keys, "keys", "keys")))
     name = path if type(path) is str else os.fspath(path) if isinstance(path, os.PathLike) else None
-    if name is not None and not name.endswith(INDEX):
+    folder = None if cache is None else os.path.abspath(os.fspath(cache))
+    if name is not None and not name.endswith(INDEX) and not is_url(name):
+        if folder is not None:
+            raise ValueError(f"cache: {name} is no URL; only files behind URLs are copied")
         try:
             file = open_file(name, mmap=mmap)
             return ShardSet((Shard(file.path),), mmap, keys, file=file)
         except (FileNotFoundError, IsADirectoryError):
             pass  # a folder, a pattern, or nothing
-    return ShardSet(find_shards(path), mmap, keys)
+    shards = find_shards(path)
+    if folder is None and any(is_url(shard.path) for shard in shards):
+        mmap = False
+    return ShardSet(shards, mmap, keys, cache=folder)
 
 
 class ShardSet:
@@ -96,6 +111,8 @@ class ShardSet:
         The identity that each file must have, None for one that was not open before.
     file
         The opened file, where there is one shard.
+    cache
+        The folder for copies of files behind URLs.
 
     Examples
     --------
@@ -119,12 +136,15 @@ class ShardSet:
         keys: tuple[str, ...] | None,
         identities: Sequence[Identity | None] | None = None,
         file: File | None = None,
+        cache: str | None = None,
     ) -> None:
         self.mmap = mmap
+        self._cache = cache
         self._shards = shards
         self._keys = keys
         self._files: list[File | None] = [None] * len(shards)
         self._expected = identities
+        self._ahead: dict[int, File] = {}  # opened together, before they are compared
         self._first = 0  # the shard that states the fields
         self._agreement: Agreement | None = None
         self._counts_and_offsets: tuple[Ints, Ints] | None = None
@@ -138,10 +158,17 @@ class ShardSet:
                 self._agree(0)
             return
         first = next((i for i, shard in enumerate(shards) if shard.rows != 0), 0)
+        unknown = [i for i, shard in enumerate(shards) if shard.rows is None and is_url(shard.path)]
+        if len(unknown) > 1:
+            from concurrent.futures import ThreadPoolExecutor
+
+            with ThreadPoolExecutor(16) as pool:
+                self._ahead = dict(zip(unknown, pool.map(self._open, unknown), strict=True))
         if shards:
             self._agree(first)
             self._widen_all()
         self._length = int(self.offsets[-1])
+        self._ahead = {}
 
     def __len__(self) -> int:
         return self._length
@@ -176,6 +203,11 @@ class ShardSet:
         """
         agreement = self._agreed()
         return {} if agreement is None else agreement.fields
+
+    @property
+    def opens_together(self) -> bool:
+        """Whether all files may be opened for a few rows: not where each is copied first."""
+        return self._cache is None or None not in self._files
 
     @property
     def names(self) -> list[str]:
@@ -229,6 +261,59 @@ class ShardSet:
             if self.mmap:
                 self._joints[shard] = known
         return known[1]
+
+    def ends(self, shard: int, dim: int) -> Ints:
+        """The ends of a level of one shard, without its values.
+
+        Parameters
+        ----------
+        shard : int
+            Its number.
+        dim : int
+            1 for the outermost level.
+
+        Returns
+        -------
+        ndarray of int64
+            One end for each sequence of the level.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows)
+        ...     varlen.io.open_shards(folder).ends(0, 1)
+        array([2, 3])
+        """
+        level = self.file(shard).level(dim)
+        return level.bounds if isinstance(level, _core.Level) else level
+
+    def values(self, shard: int, name: str) -> np.ndarray[tuple[Any, ...], np.dtype[Any]]:
+        """The flat values of a key of one shard, of the dtype of its file.
+
+        Parameters
+        ----------
+        shard : int
+            Its number.
+        name : str
+            A key.
+
+        Returns
+        -------
+        ndarray
+            Read-only.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> rows = {"dim1/bounds": np.array([2, 3]), "dim1/t": np.arange(5, 8)}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     varlen.io.save(f"{folder}/a.nrt", rows)
+        ...     varlen.io.open_shards(folder).values(0, "t")
+        array([5, 6, 7])
+        """
+        return self.file(shard).values(name)
 
     def wider(self, shard: int) -> Mapping[str, np.dtype[Any]]:
         """The keys that a shard holds in a narrower dtype than `fields` says.
@@ -442,7 +527,9 @@ class ShardSet:
         many = self.read_many(np.array([row]), starts, ends)
         return many.row(0) if many.depth else many
 
-    def read_many(self, rows: Any, starts: Any = None, ends: Any = None) -> _core.Joint:
+    def read_many(
+        self, rows: Any, starts: Any = None, ends: Any = None, keys: Sequence[str] | None = None
+    ) -> _core.Joint:
         """Rows in their order, or a window of each; only the bytes of the windows are read.
 
         Parameters
@@ -451,6 +538,8 @@ class ShardSet:
             Row numbers; negative ones count from the end.
         starts, ends : array_like of int, optional
             Only these events, one entry a row or one for all, counted and clipped as slices do.
+        keys : sequence of str, optional
+            Only these of the keys, with the levels that they need; all by default.
 
         Returns
         -------
@@ -483,7 +572,7 @@ class ShardSet:
         for shard in touched:
             mine = np.flatnonzero(shards == shard)
             cut = [None if w is None else w[mine] for w in windows]
-            parts.append(self._read_shard(int(shard), local[mine], cut[0], cut[1]))
+            parts.append(self._read_shard(int(shard), local[mine], cut[0], cut[1], keys))
         agreement = self._agreed()
         assert agreement is not None
         metadata = agreement.metadata[0]  # complete only now: each shard that is opened may add words
@@ -572,7 +661,9 @@ class ShardSet:
     def __reduce__(self) -> tuple[Any, ...]:
         before = self._expected or [None] * len(self._files)
         known = [k if f is None else f.identity for f, k in zip(self._files, before, strict=True)]
-        return ShardSet, (self._shards, self.mmap, self._keys, known)
+        if self._cache is not None:  # a copy elsewhere has another identity
+            known = [None] * len(known)
+        return ShardSet, (self._shards, self.mmap, self._keys, known, None, self._cache)
 
     def __repr__(self) -> str:
         where = self.paths[0] if len(self.paths) == 1 else f"{len(self.paths)} files"
@@ -627,16 +718,27 @@ class ShardSet:
 
     def _open(self, shard: int) -> File:
         path, known = self._shards[shard].path, self._expected[shard] if self._expected else None
+        if shard in self._ahead:
+            return self._ahead[shard]
+        if is_url(path):
+            from varlen.io.remote import RemoteFile, fetch_whole
+
+            if self._cache is None:
+                return RemoteFile(path, known)
+            path = fetch_whole(path, self._cache)
         file = open_file(path, mmap=self.mmap)
         if known is not None and known != file.identity:
             file = File(path, self.mmap, known)  # raises the error that says how it differs
         return file
 
-    def _read_shard(self, shard: int, rows: Ints, starts: Ints | None, ends: Ints | None) -> _core.Joint:
+    def _read_shard(
+        self, shard: int, rows: Ints, starts: Ints | None, ends: Ints | None, keys: Sequence[str] | None
+    ) -> _core.Joint:
         file = self.file(shard)
         if not self.mmap or starts is not None or ends is not None:
-            found = read_rows(file, rows, starts, ends, self._keys)
+            found = read_rows(file, rows, starts, ends, self._keys if keys is None else keys)
         else:
             file.guard()
-            found = self.joint(shard).take(rows)
+            joint = self.joint(shard)
+            found = (joint if keys is None else joint.select(keys)).take(rows)
         return widened(found, self.wider(shard))

@@ -301,6 +301,8 @@ class Writer(atomic.AtomicWriter):
             stored, kind = store(name, cast, {}), pinned
         tag_of(stored.dtype, name)
         column = (self._columns or {}).get(name)
+        if column is not None and len(stored) == 0 and column.rows and kind.kind in "biuf":
+            stored, kind = stored.astype(column.dtype), column.kind  # no value, so any dtype holds its values
         if column is not None:
             now, before = (dim, tuple(stored.shape[1:])), (column.dim, column.trailing)
             if now != before:
@@ -309,10 +311,11 @@ class Writer(atomic.AtomicWriter):
                     f"but {before[0]} and {before[1]} in the pieces before"
                 )
             times = kind.kind in "mM" or column.kind.kind in "mM"
-            if column.kind != kind and (times or not (self._widen or name in self._ids_made)):
+            if column.rows and column.kind != kind and (times or not (self._widen or name in self._ids_made)):
                 hint = "" if times else "; give a schema, or widen=True"
                 raise ValueError(f"{name}: dtype {kind}, but {column.kind} in the pieces before{hint}")
-            promote(name, column.dtype, stored.dtype)
+            if column.rows:
+                promote(name, column.dtype, stored.dtype)
         return dim, little_endian(stored), kind
 
     def _check_keys(self, piece: Mapping[str, Any], depth: int) -> None:
@@ -343,7 +346,7 @@ class Writer(atomic.AtomicWriter):
             column = self._columns[name]
             if not column.parts or column.parts[-1] != array.dtype:
                 column.parts.append(array.dtype)
-                column.dtype = promote(name, column.dtype, array.dtype)
+                column.dtype = promote(name, column.dtype, array.dtype) if column.rows else array.dtype
                 column.kind = kind if kind.kind in "mM" else column.dtype
             column.rows += len(array)
             if self._narrow and array.size and array.dtype.kind in "iu":

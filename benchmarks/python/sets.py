@@ -1,0 +1,190 @@
+"""Data sets: opening many shards, epochs over them, views of some of their rows."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..harness import Case, row
+from . import mimic
+
+_BATCH = 64
+
+
+class Lists(NamedTuple):
+    """Sequences of codes and times, in a file and in a folder of shards."""
+
+    codes: np.ndarray
+    times: np.ndarray
+    offsets: np.ndarray
+    file: Path
+    shards: Path
+
+
+@functools.cache
+def _lists(rows: int, shards: int) -> Lists:
+    import varlen
+
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(50, 400, rows)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    codes = rng.integers(0, 5000, offsets[-1]).astype(np.int32)
+    times = rng.random(offsets[-1]).astype(np.float32)
+    file, folder = (mimic.folder() / f"{name}-{rows}-{shards}" for name in ("one.nrt", "shards"))
+    arrays = {"dim1/bounds": offsets[1:], "dim1/code": codes, "dim1/time": times}
+    varlen.io.save(file, arrays, durable=False)
+    with varlen.io.ShardWriter(folder, rows // shards, durable=False) as writer:
+        writer.append(arrays)
+    return Lists(codes, times, offsets, file, folder)
+
+
+def _pad(codes: list[np.ndarray], times: list[np.ndarray]) -> dict[str, np.ndarray]:
+    """A collate by hand: two padded arrays and their mask."""
+    lengths = np.array([len(code) for code in codes])
+    out = {
+        "dim1/mask": np.arange(lengths.max()) < lengths[:, None],
+        "code": np.zeros((len(codes), lengths.max()), np.int32),
+        "time": np.zeros((len(codes), lengths.max()), np.float32),
+    }
+    for i, (code, time) in enumerate(zip(codes, times, strict=True)):
+        out["code"][i, : len(code)] = code
+        out["time"][i, : len(time)] = time
+    return out
+
+
+def _last(batches: Any) -> Any:
+    for batch in batches:
+        last = batch
+    return last
+
+
+@row("sets.epoch", "epoch over 64 shards, 12,800 sequences of 50 to 400, shuffled, padded batches of 64")
+def _(case: Case) -> None:
+    data = _lists(case.size(12_800, 640), 64)
+    order = np.random.default_rng(1).permutation(len(data.offsets) - 1)
+    batches = [order[at : at + _BATCH] for at in range(0, len(order), _BATCH)]
+
+    def cut(array: np.ndarray, rows: np.ndarray) -> list[np.ndarray]:
+        return [array[data.offsets[i] : data.offsets[i + 1]] for i in rows]
+
+    case.reference = _pad(cut(data.codes, batches[-1]), cut(data.times, batches[-1]))
+    case.goal("<= 1.1 of one file", 1.1, lambda t: t.ratio("varlen", "varlen, one file"), "x one file")
+
+    @case.contender("varlen")
+    def _() -> Any:
+        import varlen
+
+        opened = varlen.open(data.shards)
+        return lambda: _last(opened.epoch(batches=batches))
+
+    @case.contender("varlen, one file")
+    def _() -> Any:
+        import varlen
+
+        opened = varlen.open(data.file)
+        return lambda: _last(opened.epoch(batches=batches))
+
+    @case.contender("datasets and a collate", needs="datasets")
+    def _() -> Any:
+        import datasets
+
+        columns = {
+            "code": cut(data.codes, np.arange(len(order))),
+            "time": cut(data.times, np.arange(len(order))),
+        }
+        held = datasets.Dataset.from_dict(columns).with_format("numpy")
+
+        def epoch() -> Any:
+            for rows in batches:
+                some = held[rows.tolist()]
+                last = _pad(list(some["code"]), list(some["time"]))
+            return {**last, "code": last["code"].astype(np.int32), "time": last["time"].astype(np.float32)}
+
+        return epoch
+
+    @case.contender("DataLoader over memmaps", needs="torch")
+    def _() -> Any:
+        from torch.utils.data import DataLoader, Dataset
+
+        held = []
+        for name, array in (("codes", data.codes), ("times", data.times)):
+            path = data.file.with_suffix(f".{name}")
+            array.tofile(path)
+            held.append(np.memmap(path, array.dtype, "r"))
+
+        class Mapped(Dataset[Any]):
+            def __len__(self) -> int:
+                return len(order)
+
+            def __getitem__(self, i: int) -> list[np.ndarray]:
+                return [array[data.offsets[i] : data.offsets[i + 1]] for array in held]
+
+        loader = DataLoader(
+            Mapped(), batch_sampler=batches, collate_fn=lambda rows: _pad(*map(list, zip(*rows, strict=True)))
+        )
+        return lambda: _last(loader)
+
+
+@row("sets.filter", "filter of 1 M rows by length, from their bounds on")
+def _(case: Case) -> None:
+    n = case.size(1_000_000, 1000)
+    bounds = np.cumsum(np.random.default_rng(0).integers(0, 20, n))
+    values = np.zeros(bounds[-1], np.uint8)
+    lengths = np.diff(bounds, prepend=0)
+    case.reference = np.flatnonzero((lengths >= 4) & (lengths <= 16))
+    case.within("<= 5 ms", 5, "ms")
+
+    @case.contender("varlen", show=lambda view: view._source_rows(np.arange(len(view))))
+    def _() -> Any:
+        import varlen
+
+        joint = varlen.JointNestedRaggedTensorDict(
+            processed_tensors={"dim1/bounds": bounds, "dim1/x": values}
+        )
+        return lambda: varlen.data.Dataset(joint).filter(min_len=4, max_len=16)
+
+    @case.contender("datasets.filter, batched", needs="datasets", show=lambda found: np.array(found["row"]))
+    def _() -> Any:
+        import datasets
+
+        datasets.disable_progress_bars()
+        held = datasets.Dataset.from_dict({"row": np.arange(n), "length": lengths}).with_format("numpy")
+        return lambda: held.filter(
+            lambda some: (some["length"] >= 4) & (some["length"] <= 16),
+            batched=True,
+            batch_size=n,
+            keep_in_memory=True,
+            load_from_cache_file=False,
+        )
+
+
+@row("sets.open", "open of a folder of 500 shards, with its index")
+def _(case: Case) -> None:
+    shards = case.size(500, 5)
+    data = _lists(case.size(5000, 50), shards)
+    case.reference = np.array([len(data.offsets) - 1])
+    case.per("a shard", shards, 20_000)
+
+    @case.contender("varlen", show=lambda opened: np.array([len(opened)]))
+    def _() -> Any:
+        import varlen
+
+        return varlen.open, data.shards
+
+    @case.contender("safetensors, each header", needs="safetensors", show=np.array)
+    def _() -> Any:
+        import safetensors
+
+        paths = sorted(data.shards.glob("*.nrt"))
+
+        def headers() -> list[int]:
+            rows = 0
+            for path in paths:
+                with safetensors.safe_open(path, "numpy") as file:
+                    rows += file.get_slice("dim1/bounds").get_shape()[0]
+            return [rows]
+
+        return headers

@@ -1,0 +1,121 @@
+"""Rows of several sources, files and memory together, one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from varlen import _core
+from varlen.data.memory import Array, Column, ColumnLike, Ints, Source, in_order, joined_columns
+from varlen.io.dtypes import widened
+from varlen.io.row_ids import RowIds
+from varlen.io.schema import joint_metadata
+
+__all__ = []
+
+
+class JoinedSource:
+    """The shards of all sources, counted through. Keys are at the same dims; dtypes are widened."""
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        self._sources = list(sources)
+        self.mmap = all(source.mmap for source in sources)
+        self.counts: Ints = np.concatenate([source.counts for source in sources])
+        self.offsets: Ints = np.concatenate([np.zeros(1, np.int64), np.cumsum(self.counts)])
+        self._begins = np.cumsum([0, *(len(source) for source in sources)])
+        self._places = [(source, i) for source in sources for i in range(len(source.counts))]
+        self._full = [source for source in sources if len(source)] or self._sources[:1]
+        self._known: tuple[list[ColumnLike], dict[str, Column]] = [], {}
+        ids = {source.row_ids for source in self._full}
+        self.row_ids = ids.pop() if len(ids) == 1 else None
+        self._ids: RowIds | None = None
+        self._check_fields()
+
+    def __len__(self) -> int:
+        return int(self.offsets[-1])
+
+    @property
+    def opens_together(self) -> bool:
+        """Whether all shards may be opened for one batch."""
+        return all(source.opens_together for source in self._sources)
+
+    @property
+    def fields(self) -> Mapping[str, Column]:
+        """Each key's column, with the words of all shards that are open so far."""
+        return self._check_fields()
+
+    def _check_fields(self) -> dict[str, Column]:
+        now = [field for source in self._full for field in source.fields.values()]
+        before, joined = self._known
+        if len(now) != len(before) or any(a is not b for a, b in zip(now, before, strict=True)):
+            joined = joined_columns([source.fields for source in self._full])
+            self._known = now, joined
+        return joined
+
+    @property
+    def paths(self) -> list[str]:
+        """The files, in the order of their rows; empty strings for what is in memory."""
+        return [path for source in self._sources for path in source.paths]
+
+    def joint(self, shard: int) -> _core.Joint:
+        """The rows of one shard, with its own dtypes."""
+        source, own = self._places[shard]
+        return source.joint(own).with_meta(joint_metadata(self.fields, self.row_ids))
+
+    def wider(self, shard: int) -> Mapping[str, np.dtype[Any]]:
+        """The keys that a shard has in a narrower dtype than `fields`, and that of `fields`."""
+        source, own = self._places[shard]
+        if source.counts[own] == 0:
+            return {}
+        narrow = set(source.wider(own))
+        return {
+            name: field.dtype
+            for name, field in self.fields.items()
+            if name in narrow or source.fields[name].dtype != field.dtype
+        }
+
+    def read_many(
+        self, rows: Any, starts: Any = None, ends: Any = None, keys: Sequence[str] | None = None
+    ) -> _core.Joint:
+        """The rows, in their order, as one Joint of its own; of each only `[starts, ends)` of its events."""
+        owners = self._begins[1:].searchsorted(rows, side="right")
+        dtypes = {name: field.dtype for name, field in self.fields.items() if keys is None or name in keys}
+        parts = []
+        for owner in np.unique(owners) if len(rows) else [self._sources.index(self._full[0])]:
+            mine = owners == owner
+            first, last = (None if window is None else window[mine] for window in (starts, ends))
+            part = self._sources[owner].read_many(rows[mine] - self._begins[owner], first, last, keys)
+            wider = {name: dtype for name, dtype in dtypes.items() if part.values(name).dtype != dtype}
+            parts.append(widened(part, wider))
+        metadata = joint_metadata(self.fields, self.row_ids)  # reading may have added words
+        return in_order([part.with_meta(metadata) for part in parts], owners)
+
+    def ends(self, shard: int, dim: int) -> Ints:
+        """The ends of a level of one shard."""
+        source, own = self._places[shard]
+        return source.ends(own, dim)
+
+    def values(self, shard: int, name: str) -> Array:
+        """The flat values of a key of one shard, with its own dtype."""
+        source, own = self._places[shard]
+        return source.values(own, name)
+
+    def rows_of(self, ids: Any) -> Ints:
+        """The row of each id."""
+        if self.row_ids is None:
+            raise ValueError("ids: these rows have no ids, or not all of them; name their key with row_ids=")
+        if self._ids is None:
+            parts = [self.values(s, self.row_ids) for s in range(len(self.counts)) if self.counts[s]]
+            self._ids = RowIds(parts, self.fields[self.row_ids].vocabulary)
+        return self._ids.rows_of(ids)
+
+    def guard(self, shards: Iterable[int] | None = None) -> None:
+        """Refuse mapped files that were changed in place."""
+        for shard in range(len(self.counts)) if shards is None else shards:
+            source, own = self._places[shard]
+            source.guard([own])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return JoinedSource, (self._sources,)

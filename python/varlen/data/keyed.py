@@ -1,0 +1,129 @@
+"""The rows of a source with one more key, whose values are in memory."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from varlen import _core
+from varlen.data.memory import Array, Column, ColumnLike, Ints, Source, cut_windows
+from varlen.io.row_ids import RowIds
+from varlen.io.schema import joint_metadata
+
+__all__ = []
+
+
+class KeyedSource:
+    """`values` are those of all rows of the source, end to end, under its levels."""
+
+    def __init__(self, source: Source, name: str, column: Column, values: Array) -> None:
+        self._source = source
+        self._name, self._column, self._values = name, column, values
+        self.mmap, self.row_ids = source.mmap, source.row_ids
+        self.counts, self.offsets = source.counts, source.offsets
+        self._ids: RowIds | None = None
+
+    def __len__(self) -> int:
+        return len(self._source)
+
+    @property
+    def opens_together(self) -> bool:
+        """Whether all shards may be opened for one batch."""
+        return self._source.opens_together
+
+    @property
+    def fields(self) -> Mapping[str, ColumnLike]:
+        """Each key's column."""
+        return {**self._source.fields, self._name: self._column}
+
+    @property
+    def paths(self) -> list[str]:
+        """The files of the other keys."""
+        return self._source.paths
+
+    @functools.cached_property
+    def _places(self) -> Ints:
+        """Where the values of each shard begin."""
+        if self._column.dim == 0:
+            return self.offsets
+        counts = np.zeros(len(self.counts) + 1, np.int64)
+        for shard in np.flatnonzero(self.counts):
+            ends = self._source.ends(int(shard), self._column.dim)
+            counts[shard + 1] = ends[-1] if len(ends) else 0
+        return np.cumsum(counts)
+
+    def joint(self, shard: int) -> _core.Joint:
+        """The rows of one shard, with its own dtypes."""
+        joint = self._source.joint(shard)
+        if len(joint) == 0:
+            return joint
+        metadata = joint_metadata(self.fields, self.row_ids)
+        return joint.with_column(self._name, self._column.dim, self.values(shard, self._name), metadata)
+
+    def wider(self, shard: int) -> Mapping[str, np.dtype[Any]]:
+        """The keys that a shard has in a narrower dtype than `fields`, and that of `fields`."""
+        return {name: dtype for name, dtype in self._source.wider(shard).items() if name != self._name}
+
+    @functools.cached_property
+    def _alone(self) -> _core.Joint:
+        """The key and its levels, of all shards."""
+        parts = []
+        for shard in np.flatnonzero(self.counts):
+            levels = [self._source.ends(int(shard), dim) for dim in range(1, self._column.dim + 1)]
+            values = self.values(int(shard), self._name)
+            parts.append(
+                _core.Joint([self._name], [self._column.dim], [values], levels, int(self.counts[shard]))
+            )
+        if not parts:
+            levels = [np.zeros(0, np.int64)] * self._column.dim
+            return _core.Joint([self._name], [self._column.dim], [self._values], levels, 0)
+        return parts[0] if len(parts) == 1 else _core.Joint.concat(parts)
+
+    def read_many(
+        self, rows: Any, starts: Any = None, ends: Any = None, keys: Sequence[str] | None = None
+    ) -> _core.Joint:
+        """The rows, in their order, as one Joint of its own; of each only `[starts, ends)` of its events."""
+        others = [name for name in (self.fields if keys is None else keys) if name != self._name]
+        metadata = joint_metadata(self.fields, self.row_ids)
+        if keys is not None and self._name not in keys:
+            return self._source.read_many(rows, starts, ends, keys).with_meta(metadata)
+        own = self._alone.take(rows)
+        own = cut_windows(own, starts, ends) if self._column.dim else own
+        if not others:
+            return own.with_meta(metadata)
+        flat = all(self.fields[name].dim == 0 for name in others)
+        first, last = (None, None) if flat else (starts, ends)
+        joint = self._source.read_many(rows, first, last, others)
+        if self._column.dim <= joint.depth:
+            return joint.with_column(self._name, self._column.dim, own.values(self._name), metadata)
+        for name, dim in zip(joint.names, joint.dims, strict=True):
+            own = own.with_column(name, dim, joint.values(name))
+        return own.with_meta(metadata)
+
+    def ends(self, shard: int, dim: int) -> Ints:
+        """The ends of a level of one shard."""
+        return self._source.ends(shard, dim)
+
+    def values(self, shard: int, name: str) -> Array:
+        """The flat values of a key of one shard, with its own dtype."""
+        if name != self._name:
+            return self._source.values(shard, name)
+        return self._values[self._places[shard] : self._places[shard + 1]]
+
+    def rows_of(self, ids: Any) -> Ints:
+        """The row of each id."""
+        if self.row_ids != self._name:
+            return self._source.rows_of(ids)
+        if self._ids is None:
+            self._ids = RowIds([self._values], self._column.vocabulary)
+        return self._ids.rows_of(ids)
+
+    def guard(self, shards: Iterable[int] | None = None) -> None:
+        """Refuse mapped files that were changed in place."""
+        self._source.guard(shards)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return KeyedSource, (self._source, self._name, self._column, self._values)

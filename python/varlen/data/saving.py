@@ -1,0 +1,158 @@
+"""Rows of a dataset to new files, batch after batch."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen import _core
+from varlen.io import ShardSet, ShardWriter, Writer, open_shards
+from varlen.io.columns import ColumnOptions, build_joint
+from varlen.joint import JointNestedRaggedTensorDict
+
+if TYPE_CHECKING:
+    from varlen.data.rows import Rows
+
+__all__ = []
+
+_ROWS_AT_ONCE = 1000
+
+
+def save_rows(
+    dataset: Rows, path: str | os.PathLike[str], rows_per_shard: int | None, progress: bool
+) -> None:
+    """Write all rows to a file, or to a folder of shards."""
+    fields = {name: field for name, field in dataset.fields.items() if field.dim >= 0}
+    if not fields:
+        raise ValueError("save: these rows have no keys")
+    options: dict[str, Any] = {
+        "schema": {name: field.dtype for name, field in fields.items()},
+        "vocabularies": {name: f.vocabulary for name, f in fields.items() if f.vocabulary is not None},
+        "row_ids": dataset.source.row_ids if dataset.source.row_ids in fields else None,
+    }
+    writer = (
+        Writer(path, **options) if rows_per_shard is None else ShardWriter(path, rows_per_shard, **options)
+    )
+    with writer:
+        for begin in _begins(dataset, _ROWS_AT_ONCE, progress):
+            writer.append(_read(dataset, begin, _ROWS_AT_ONCE))
+
+
+def map_rows(
+    dataset: Rows,
+    function: Callable[[JointNestedRaggedTensorDict], Any],
+    path: str | os.PathLike[str],
+    batched: bool,
+    batch_size: int,
+    progress: bool,
+) -> ShardSet:
+    """Write what a function makes of all rows to a file, and open it."""
+    if not callable(function):
+        raise TypeError(f"function: expected a function, got {type(function).__name__}")
+    writer: Writer | None = None
+    try:
+        for begin in _begins(dataset, batch_size, progress):
+            rows = JointNestedRaggedTensorDict._wrap(_read(dataset, begin, batch_size))
+            end = begin + len(rows)
+            result = _of_many(function, rows, begin) if batched else _of_each(function, rows, begin)
+            if writer is None:
+                writer = Writer(path, widen=True, row_ids=_row_ids(dataset, result))
+            try:
+                writer.append(result)
+            except (TypeError, ValueError) as error:
+                raise type(error)(f"map: rows {begin} to {end - 1}: {error}") from None
+        if writer is None:  # no rows, of which the function could make none
+            writer = Writer(path)
+        writer.close()
+    except BaseException:
+        if writer is not None:
+            writer.discard()
+        raise
+    return open_shards(path)
+
+
+def _begins(dataset: Rows, size: int, progress: bool) -> Iterator[int]:
+    """Where each batch begins. No rows are one batch of none: a file of them has their keys."""
+    begins = range(0, max(len(dataset), 1), size)
+    if not progress:
+        yield from begins
+        return
+    from tqdm.auto import tqdm
+
+    with tqdm(total=len(dataset), unit=" rows") as bar:
+        for begin in begins:
+            yield begin
+            bar.update(min(size, len(dataset) - begin))
+
+
+def _read(dataset: Rows, begin: int, size: int) -> _core.Joint:
+    rows = np.arange(begin, min(begin + size, len(dataset)))
+    return dataset.source.read_many(dataset._source_rows(rows))
+
+
+def _of_many(function: Any, rows: JointNestedRaggedTensorDict, begin: int) -> _core.Joint:
+    where = f"rows {begin} to {begin + len(rows) - 1}"
+    return _as_joint(_call(function, rows, where), where)
+
+
+def _of_each(function: Any, rows: JointNestedRaggedTensorDict, begin: int) -> _core.Joint:
+    found = [_call(function, rows[i], f"row {begin + i}") for i in range(len(rows))]
+    if not found:
+        return rows._view()
+    if all(isinstance(row, dict) for row in found):
+        for i, row in enumerate(found):
+            if row.keys() != found[0].keys():
+                raise ValueError(
+                    f"map: row {begin + i}: keys {sorted(row)}, but {sorted(found[0])} in row {begin}"
+                )
+        try:  # all at once: of one row alone an empty list has no dtype
+            lists = {name: [row[name] for row in found] for name in found[0]}
+            return build_joint(lists, ColumnOptions({}, narrow=False), "rows")
+        except (TypeError, ValueError, OverflowError):
+            pass  # the row that is wrong alone says so below
+    parts = [_row_joint(row, f"row {begin + i}") for i, row in enumerate(found)]
+    first = sorted(zip(parts[0].names, parts[0].dims, strict=True))
+    for i, part in enumerate(parts):
+        now = sorted(zip(part.names, part.dims, strict=True))
+        if now != first:
+            raise ValueError(f"map: row {begin + i}: keys and dims {now}, but {first} in row {begin}")
+    try:
+        wrapped = [JointNestedRaggedTensorDict._wrap(part) for part in parts]
+        return JointNestedRaggedTensorDict.concatenate(wrapped)._view()
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"map: rows {begin} to {begin + len(parts) - 1}: {error}") from None
+
+
+def _row_joint(found: Any, where: str) -> _core.Joint:
+    if isinstance(found, JointNestedRaggedTensorDict):
+        return found._view().unsqueeze()
+    return _as_joint({k: [v] for k, v in found.items()} if isinstance(found, dict) else found, where)
+
+
+def _call(function: Any, rows: Any, where: str) -> Any:
+    try:
+        return function(rows)
+    except Exception as error:
+        if hasattr(error, "add_note"):  # from Python 3.11
+            error.add_note(f"map: {where}")
+        raise
+
+
+def _as_joint(found: Any, where: str) -> _core.Joint:
+    if isinstance(found, JointNestedRaggedTensorDict):
+        return found._view()
+    if not isinstance(found, dict):
+        raise TypeError(f"map: {where}: expected a joint dict or a dict, got {type(found).__name__}")
+    try:
+        return build_joint(found, ColumnOptions({}, narrow=False), "rows")
+    except (TypeError, ValueError, OverflowError) as error:
+        raise type(error)(f"map: {where}: {error}") from None
+
+
+def _row_ids(dataset: Rows, joint: _core.Joint) -> str | None:
+    name = dataset.source.row_ids
+    dims = dict(zip(joint.names, joint.dims, strict=True))
+    return name if name is not None and dims.get(name) == 0 else None

@@ -1,0 +1,487 @@
+"""Which rows of a dataset: views, which are row numbers over a source and copy nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen import _core
+from varlen.arguments import as_bool, as_int
+from varlen.data.batching import Batching
+from varlen.data.joined import JoinedSource
+from varlen.data.keyed import KeyedSource
+from varlen.data.memory import Array, Column, Ints
+from varlen.data.plan import Seed
+from varlen.data.saving import map_rows, save_rows
+from varlen.joint import JointNestedRaggedTensorDict
+from varlen.types.attributes import attributes_of
+
+if TYPE_CHECKING:
+    import os
+
+    from typing_extensions import Self
+
+__all__ = []
+
+_LENGTHS = "dim1/lengths"
+
+
+class RowColumns(Mapping[str, Array]):
+    """One value a row, by name: the keys of dim 0, and "dim1/lengths". Each is read when it is asked for."""
+
+    def __init__(self, dataset: Views) -> None:
+        self._dataset = dataset
+
+    def __getitem__(self, name: str) -> Array:
+        return self._dataset._row_values(name)
+
+    def __iter__(self) -> Iterator[str]:
+        dataset = self._dataset
+        yield from (name for name, field in dataset.fields.items() if field.dim == 0)
+        if dataset.depth and _LENGTHS not in dataset.fields:
+            yield _LENGTHS
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+class Views(Batching):
+    """The verbs that give other datasets."""
+
+    def select(self, rows: Any) -> Self:
+        """Some rows, in the order given: a view, which copies nothing.
+
+        Everything that a dataset does counts rows by their place in the view, seeds of random windows too.
+
+        Parameters
+        ----------
+        rows
+            As `row_numbers` takes them: integers, which may repeat, a mask or a slice.
+
+        Returns
+        -------
+        Dataset
+            Of these rows. A view of a view is one over the same source.
+
+        Raises
+        ------
+        IndexError
+            A row out of range, or a mask of another length.
+        TypeError
+            Anything else.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3], [], [4]]}))
+        >>> some = ds.select([2, 0])
+        >>> some, some.select([1])[0].to_list()
+        (Dataset(2 of 3 rows, x: uint8@1), {'x': [1, 2, 3]})
+        """
+        return self._view(self.row_numbers(rows))
+
+    def filter(
+        self,
+        function: Callable[[Mapping[str, Array]], Any] | Any = None,
+        *,
+        min_len: int | None = None,
+        max_len: int | None = None,
+    ) -> Self:
+        """The rows for which a condition holds, in their order: a view.
+
+        Parameters
+        ----------
+        function
+            A bool for each row; or a function that gives them, once for all rows, from a mapping of names to
+            arrays of one value a row: the keys of dim 0, words where a key has a vocabulary, and
+            "dim1/lengths".
+        min_len, max_len
+            The least and the most events of a row.
+
+        Returns
+        -------
+        Dataset
+            Of the rows for which all of these hold.
+
+        Raises
+        ------
+        TypeError, ValueError
+            No condition, one that is no bool for each row, or a number below 0.
+        KeyError
+            The function asks for a key that is not one of dim 0.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> J = vl.JointNestedRaggedTensorDict({"age": [61, 35, 70], "x": [[1, 2, 3], [], [4]]})
+        >>> ds = vl.data.Dataset(J)
+        >>> len(ds.filter(max_len=2)), ds.filter(lambda rows: rows["age"] > 60, min_len=2)[:].to_list()
+        (2, {'age': [61], 'x': [[1, 2, 3]]})
+        """
+        if function is None and min_len is None and max_len is None:
+            raise TypeError("filter: give a function, a mask, min_len or max_len")
+        keep: Array | None = None
+        if min_len is not None:
+            keep = self.lengths >= as_int(min_len, "min_len")
+        if max_len is not None:
+            short = self.lengths <= as_int(max_len, "max_len")
+            keep = short if keep is None else keep & short
+        if function is not None:
+            mask = self._mask(function)
+            keep = mask if keep is None else keep & mask
+        assert keep is not None
+        return self._view(np.flatnonzero(keep))
+
+    def shuffle(self, seed: Seed = None) -> Self:
+        """All rows in a random order: a view.
+
+        Parameters
+        ----------
+        seed
+            An int for the same order each time, a numpy.random.Generator, or None for another each time.
+
+        Returns
+        -------
+        Dataset
+            Of the same rows.
+
+        Raises
+        ------
+        TypeError
+            Another seed.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3], [], [4]]}))
+        >>> sorted(ds.shuffle(seed=0).lengths.tolist())
+        [0, 1, 3]
+        """
+        return self._view(_generator(seed).permutation(len(self)))
+
+    def split(
+        self, sizes: Mapping[str, float] | str, *, shuffle: bool = True, seed: Seed = None
+    ) -> dict[str, Self]:
+        """Parts in which every row is once: views by name.
+
+        Parameters
+        ----------
+        sizes
+            Names to fractions of the rows that are 1 together, such as `{"train": 0.9, "test": 0.1}`, or to
+            numbers of rows that are all rows together; or a key of dim 0, whose values name the parts.
+        shuffle
+            Deal the rows out in random order; else the first rows go to the first part. Not for a key, whose
+            parts keep the order.
+        seed
+            As `shuffle` takes it.
+
+        Returns
+        -------
+        dict of str to Dataset
+            In the order of the names; those of a key are sorted.
+
+        Raises
+        ------
+        KeyError
+            No such key.
+        TypeError, ValueError
+            Sizes that are not those of all rows.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> J = vl.JointNestedRaggedTensorDict({"part": ["a", "b", "a"], "x": [[1], [2], [3]]},
+        ...                                    schema={"part": str})
+        >>> ds = vl.data.Dataset(J)
+        >>> {name: len(part) for name, part in ds.split({"train": 2, "test": 1}, seed=0).items()}
+        {'train': 2, 'test': 1}
+        >>> ds.split("part")["a"].source is ds.source, len(ds.split("part")["a"])
+        (True, 2)
+        """
+        if isinstance(sizes, str):
+            names, part = np.unique(self._row_values(sizes), return_inverse=True)
+            return {str(name): self._view(np.flatnonzero(part == i)) for i, name in enumerate(names)}
+        if not isinstance(sizes, Mapping):
+            raise TypeError(f"sizes: expected names to sizes, or a key, got {type(sizes).__name__}")
+        counts = _counts(sizes, len(self))
+        ends = np.cumsum([0, *counts])
+        random = as_bool(shuffle, "shuffle")
+        order = _generator(seed).permutation(len(self)) if random else np.arange(len(self))
+        return {
+            name: self._view(order[begin:end])
+            for name, begin, end in zip(sizes, ends[:-1], ends[1:], strict=True)
+        }
+
+    def concat(self, *others: Batching) -> Self:
+        """The rows of this dataset and of others, one after another: a view over files and memory together.
+
+        Parameters
+        ----------
+        *others
+            Datasets with the same keys at the same dims. Dtypes of numbers are widened to hold all; of two
+            vocabularies one has to begin with the other.
+
+        Returns
+        -------
+        Dataset
+            Of all rows.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Something else than a dataset, or one that does not fit: the part and the key are named.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> one = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3], []]}))
+        >>> two = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[400]]}))
+        >>> one.concat(two).batch([2, 0])["x"].tolist()
+        [[400, 0, 0], [1, 2, 3]]
+        """
+        for i, other in enumerate(others):
+            if not isinstance(other, Batching):
+                raise TypeError(f"others[{i}]: expected a Dataset, got {type(other).__name__}")
+        parts: list[Batching] = [self, *others]
+        sources = list({id(part._source): part._source for part in parts}.values())
+        begins = dict(zip(map(id, sources), np.cumsum([0, *map(len, sources)]), strict=False))
+        joined = self._over(JoinedSource(sources) if len(sources) > 1 else self._source)
+        if len(sources) == len(parts) and all(part._index is None for part in parts):
+            return joined
+        rows = [part._source_rows(np.arange(len(part))) + begins[id(part._source)] for part in parts]
+        return joined._view(np.concatenate(rows))
+
+    def with_key(self, name: str, values: Any, dim: int | None = None, *, dtype: Any = None) -> Self:
+        """With one more key, whose values are kept in memory, or with the key of that name replaced.
+
+        Parameters
+        ----------
+        name, values, dim, dtype
+            As `JointNestedRaggedTensorDict.with_key` takes them, for the rows of this dataset in their order.
+
+        Returns
+        -------
+        Dataset
+            Of the same rows. `save` writes the key with the others.
+
+        Raises
+        ------
+        ValueError
+            The lengths are not those of the rows, or a row is in this view twice.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3], [], [4]]}))
+        >>> ds.select([2, 0]).with_key("y", [[5], [6, 7, 8]])[0].to_list()
+        {'x': [4], 'y': [5]}
+        """
+        is_flat = isinstance(values, np.ndarray)
+        most = (0 if dim is None else as_int(dim, "dim")) if is_flat else self.depth
+        if most > self.depth:
+            raise ValueError(f"dim: {name!r} at dim {most}, but these rows have {self.depth} levels")
+        levels = self._levels(most)
+        rows = JointNestedRaggedTensorDict._wrap(_core.Joint([], [], [], levels, len(self)))
+        joint = rows.with_key(name, values, dim, dtype=dtype)._view()
+        own, at = joint.values(name), joint.dims[joint.names.index(name)]
+        words = (joint.meta or {}).get("vocabularies", {}).get(name)
+        column = Column(at, own.dtype, own.shape[1:], words)
+        own = own if self._index is None else self._in_source_order(own, at)
+        keyed = self._over(KeyedSource(self._source, name, column, own))
+        return keyed if self._index is None else keyed._view(self._index)
+
+    def map(
+        self,
+        function: Callable[[JointNestedRaggedTensorDict], Any],
+        path: str | os.PathLike[str],
+        *,
+        batched: bool = False,
+        batch_size: int = 1000,
+        progress: bool = False,
+    ) -> Self:
+        """A function of each row, or of many at once, written to a new file.
+
+        Parameters
+        ----------
+        function
+            Takes a row as `ds[i]` is, and gives one: a joint dict or a dict of keys to nested lists. All
+            results have the same keys at the same dims.
+        path
+            The file to write, or to replace once all rows are done. An error leaves it as it was.
+        batched
+            Give the function up to `batch_size` rows at once; it may give another number of rows.
+        batch_size
+            Rows that are read, and written, at once.
+        progress
+            Show a progress bar.
+
+        Returns
+        -------
+        Dataset
+            Of the new file. Integers have the dtype that holds those of all rows.
+
+        Raises
+        ------
+        Exception
+            What the function raises, or what is wrong with its result, with the row in a note or in the text.
+
+        Examples
+        --------
+        >>> import os, tempfile, varlen as vl
+        >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3], [], [4]]}))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "first.nrt")
+        ...     ds.map(lambda row: {"first": row["x"].tolist()[:1]}, path)[:].to_list()
+        {'first': [[1], [], [4]]}
+        """
+        size = as_int(batch_size, "batch_size", 1)
+        many, shown = as_bool(batched, "batched"), as_bool(progress, "progress")
+        return self._over(map_rows(self, function, path, many, size, shown))
+
+    def save(
+        self, path: str | os.PathLike[str], *, rows_per_shard: int | None = None, progress: bool = False
+    ) -> None:
+        """Write the rows, in their order, with all keys, vocabularies and row ids, in bounded memory.
+
+        Parameters
+        ----------
+        path
+            The file to write, or to replace once it is complete.
+        rows_per_shard
+            Write a folder of files of so many rows and their index in place of one file.
+        progress
+            Show a progress bar.
+
+        Raises
+        ------
+        FileExistsError
+            The folder for shards holds some already.
+        ValueError
+            The rows have no key, or are of a dtype that a file cannot hold.
+
+        Examples
+        --------
+        >>> import os, tempfile, varlen as vl
+        >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3], [], [4]]}))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "some.nrt")
+        ...     ds.select([2, 0]).save(path)
+        ...     vl.open(path)[:].to_list()
+        {'x': [[4], [1, 2, 3]]}
+        """
+        size = None if rows_per_shard is None else as_int(rows_per_shard, "rows_per_shard", 1)
+        save_rows(self, path, size, as_bool(progress, "progress"))
+
+    def _over(self, source: Any) -> Self:
+        """A dataset of this class, with its own attributes, over another source."""
+        result = object.__new__(type(self))
+        self._init_like(result, source)
+        return result
+
+    def _init_like(self, result: Self, source: Any) -> None:
+        raise NotImplementedError
+
+    def _view(self, rows: Ints) -> Self:
+        whole = self if self._whole is None else self._whole
+        view = self._over(self._source)
+        view._whole, view._index = whole, self._source_rows(rows)
+        view._count = len(rows)
+        return view
+
+    def _mask(self, function: Any) -> Array:
+        mask = np.asarray(function(RowColumns(self)) if callable(function) else function)
+        if mask.dtype != bool:
+            raise TypeError(f"filter: expected a bool for each row, got dtype {mask.dtype}")
+        if mask.shape != (len(self),):
+            raise ValueError(f"filter: expected a bool for each of {len(self)} rows, got shape {mask.shape}")
+        return mask
+
+    def _row_values(self, name: str) -> Array:
+        """One value a row: of a key of dim 0, words where it has a vocabulary; or the lengths."""
+        field = self.fields.get(name)
+        if field is None and name == _LENGTHS:
+            return self.lengths
+        if field is None:
+            raise KeyError(f"{name!r} is no key of these rows; there are {sorted(self.fields)}")
+        if field.dim != 0:
+            raise KeyError(f"{name!r} lies at dim {field.dim}; a key of dim 0 has one value a row")
+        source = self._source
+        shards = np.flatnonzero(source.counts)
+        parts = [source.values(int(shard), name) for shard in shards]
+        values = np.concatenate(parts) if parts else np.empty((0, *field.trailing), field.dtype)
+        values = values.astype(self.fields[name].dtype, copy=False)
+        values = values if self._index is None else values[self._index]
+        words = self.fields[name].vocabulary
+        return values if words is None or not len(words) else np.array(words)[values]
+
+    def _levels(self, most: int) -> list[_core.Level]:
+        """The first levels of these rows."""
+        if most == 0:
+            return []
+        source = self._source
+        parts = [
+            _core.Joint(
+                [], [], [], [source.ends(int(s), d) for d in range(1, most + 1)], int(source.counts[s])
+            )
+            for s in np.flatnonzero(source.counts)
+        ]
+        if not parts:
+            return [_core.Level.from_lengths(np.zeros(0, np.int64))] * most
+        joint = parts[0] if len(parts) == 1 else _core.Joint.concat(parts)
+        joint = joint if self._index is None else joint.take(self._index)
+        return [joint.level(d) for d in range(1, most + 1)]
+
+    def _in_source_order(self, values: Array, dim: int) -> Array:
+        """Values of the rows of a view where the source has its rows; zeros for rows that are not in it."""
+        whole, index = self._whole, self._index
+        assert whole is not None
+        assert index is not None
+        counts = np.bincount(index, minlength=len(whole))
+        if len(index) and counts.max() > 1:
+            row = int(np.argmax(counts))
+            twice = np.flatnonzero(index == row)[:2]
+            raise ValueError(
+                f"with_key: rows {twice[0]} and {twice[1]} of this view are the same row; save it first"
+            )
+        lengths = np.ones(len(whole), np.int64) if dim == 0 else whole.lengths_at(dim)
+        begins = np.cumsum(lengths) - lengths
+        own = lengths[index]
+        places = np.repeat(begins[index] - np.cumsum(own) + own, own) + np.arange(len(values))
+        result = np.zeros((int(lengths.sum()), *values.shape[1:]), values.dtype)
+        result[places] = values
+        return result
+
+
+def own_attributes(dataset: Views, kind: type, base: set[str]) -> dict[str, Any]:
+    """What a subclass keeps beside the attributes of every dataset."""
+    return {name: value for name, value in attributes_of(dataset, kind).items() if name not in base}
+
+
+def _generator(seed: Seed) -> np.random.Generator:
+    if isinstance(seed, np.random.Generator):
+        return seed
+    if isinstance(seed, (bool, np.bool_)) or not (seed is None or isinstance(seed, (int, np.integer))):
+        raise TypeError(f"seed: expected an int, a numpy.random.Generator or None; got {type(seed).__name__}")
+    return np.random.default_rng(None if seed is None else as_int(seed, "seed", most=None))
+
+
+def _counts(sizes: Mapping[str, float], n: int) -> Sequence[int]:
+    """The rows of each part."""
+    for name, size in sizes.items():
+        if isinstance(size, (bool, np.bool_)) or not isinstance(size, (int, float, np.integer, np.floating)):
+            raise TypeError(f"sizes: expected a number for {name!r}, got {type(size).__name__}")
+        if not size >= 0:
+            raise ValueError(f"sizes: {name!r} is {size}; expected at least 0")
+    given = list(sizes.values())
+    if all(isinstance(size, (int, np.integer)) for size in given):
+        if sum(given) != n:
+            raise ValueError(f"sizes: {sum(given)} rows in all parts, but there are {n}")
+        return [int(size) for size in given]
+    if not all(isinstance(size, (float, np.floating)) for size in given):
+        raise TypeError("sizes: expected fractions or numbers of rows, got both")
+    if abs(sum(given) - 1) > 1e-6:
+        raise ValueError(f"sizes: the fractions are {sum(given):g} together, expected 1")
+    ends = [round(float(part) * n) for part in np.cumsum(given)]
+    return [end - begin for begin, end in zip([0, *ends[:-1]], ends, strict=True)]

@@ -1,0 +1,135 @@
+"""Ranges of files behind HTTP, many at once.
+
+Spoken without fsspec, which does not show what a server says about the range that it sent. Loaded when the
+first such URL is opened.
+"""
+
+from __future__ import annotations
+
+import http.client
+import re
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from varlen.io.errors import StaleFileError
+from varlen.io.urls import State, stale
+
+__all__ = []
+
+_T = TypeVar("_T")
+
+# A request that fails on the way, or that the server could not serve (5xx), is sent again, so many times in
+# all, after 0.1 and 0.4 seconds. What a server answers wrongly is not asked twice.
+_TRIES = 3
+_PAUSE = 0.1
+_TIMEOUT = 30.0
+_AT_ONCE = 8
+
+
+class HttpStore:
+    """Files of a server that answers requests for ranges, as RFC 9110 says."""
+
+    def head(self, url: str, size: int) -> tuple[bytes, State]:
+        """The first bytes, at most `size`, and the state of the file."""
+        return _tried(url, lambda: self._get(url, 0, size, None))
+
+    def state(self, url: str) -> State:
+        """The state of the file now."""
+        return self.head(url, 1)[1]
+
+    def ranges(self, url: str, state: State, begins: Sequence[int], ends: Sequence[int]) -> list[bytes]:
+        """Ranges of the file, some at once."""
+
+        def get(begin: int, end: int) -> bytes:
+            return _tried(url, lambda: self._get(url, begin, end, state)[0])
+
+        if len(begins) == 1:
+            return [get(begins[0], ends[0])]
+        with ThreadPoolExecutor(min(_AT_ONCE, len(begins))) as pool:
+            waiting = [pool.submit(get, begin, end) for begin, end in zip(begins, ends, strict=True)]
+            try:
+                return [request.result() for request in waiting]
+            finally:
+                for request in waiting:
+                    request.cancel()
+
+    def content(self, url: str, most: int) -> bytes:
+        """The whole file, cut off at `most` bytes."""
+
+        def get() -> bytes:
+            with _answer(url, {}) as response:
+                return bytes(response.read(most))
+
+        return _tried(url, get)
+
+    def files(self, url: str) -> list[str] | None:
+        """None, or an error: a server lists no files."""
+        path = urllib.parse.urlsplit(url).path
+        if path.endswith("/") or "*" in path:
+            raise FileNotFoundError(
+                f"{url}: HTTP lists no files; expected an index.json there, or a file's URL"
+            )
+        return None
+
+    def _get(self, url: str, begin: int, end: int, state: State | None) -> tuple[bytes, State]:
+        headers = {"Range": f"bytes={begin}-{end - 1}", "Accept-Encoding": "identity"}
+        with _answer(url, headers) as response:
+            if response.status != 206:
+                raise OSError(
+                    f"{url}: asked for bytes {begin} to {end - 1}, the server answered {response.status} "
+                    "with the whole file: it does not serve ranges; copy the file"
+                )
+            said = response.headers.get("Content-Range", "")
+            found = re.fullmatch(r"bytes (\d+)-(\d+)/(\d+)", said)
+            if found is None:
+                raise OSError(
+                    f"{url}: the answer says Content-Range {said!r}, expected bytes of a known size"
+                )
+            first, last, size = (int(number) for number in found.groups())
+            mark = response.headers.get("ETag") or response.headers.get("Last-Modified") or ""
+            now = State(size, mark)
+            if state is not None and now != state:
+                raise stale(url, state, now)
+            if (first, last) != (begin, min(end, size) - 1):
+                raise OSError(
+                    f"{url}: asked for bytes {begin} to {end - 1}, the server sent {first} to {last}"
+                )
+            body = response.read(last - first + 2)
+        if len(body) < last - first + 1:
+            raise http.client.IncompleteRead(body, last - first + 1 - len(body))
+        if len(body) > last - first + 1:
+            raise OSError(f"{url}: more bytes came than {first} to {last}, which the server says it sent")
+        return body, now
+
+
+def _answer(url: str, headers: dict[str, str]) -> Any:
+    try:
+        return urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=_TIMEOUT)
+    except urllib.error.HTTPError as error:
+        error.close()
+        if error.code in (404, 410):
+            raise FileNotFoundError(2, "No such file", url) from None
+        if error.code == 416:
+            raise StaleFileError(
+                f"{url}: the server has no bytes {headers['Range'][6:]}; is it empty?"
+            ) from None
+        if error.code < 500:
+            raise PermissionError(13, f"the server answered {error.code} {error.reason}", url) from None
+        raise
+
+
+def _tried(url: str, get: Callable[[], _T]) -> _T:
+    """The result of `get`, which is called again where the way to the server failed."""
+    for attempt in range(_TRIES):
+        try:
+            return get()
+        except (urllib.error.URLError, http.client.HTTPException, ConnectionError, TimeoutError) as error:
+            if attempt == _TRIES - 1:
+                raise ConnectionError(f"{url}: {_TRIES} requests failed, the last with: {error}") from None
+            time.sleep(_PAUSE * 4**attempt)
+    raise AssertionError

@@ -1,0 +1,110 @@
+"""What answers for the bytes behind a URL: a server of HTTP (`http_store.py`), or a file system of fsspec.
+
+Both tell the state of a file, so that a change between two reads is seen, and give many ranges at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from varlen.io.urls import State, is_http, stale
+
+__all__ = []
+
+
+class Store(Protocol):
+    """Files behind URLs."""
+
+    def head(self, url: str, size: int) -> tuple[bytes, State]:
+        """The first bytes, at most `size`, and the state of the file."""
+        ...
+
+    def state(self, url: str) -> State:
+        """The state of the file now."""
+        ...
+
+    def ranges(self, url: str, state: State, begins: Sequence[int], ends: Sequence[int]) -> list[bytes]:
+        """Ranges of the file, none of them empty; StaleFileError where it has another state by now."""
+        ...
+
+    def content(self, url: str, most: int) -> bytes:
+        """The whole file, cut off at `most` bytes."""
+        ...
+
+    def files(self, url: str) -> list[str] | None:
+        """The `.nrt` files of a folder or of a pattern, sorted; None for the URL of one file."""
+        ...
+
+
+def store_of(url: str) -> Store:
+    """The store that a URL belongs to."""
+    if not is_http(url):
+        return FsspecStore(url)
+    from varlen.io.http_store import HttpStore
+
+    return HttpStore()
+
+
+class FsspecStore:
+    """Files of any file system that fsspec knows. Retries are the file system's own."""
+
+    def __init__(self, url: str) -> None:
+        try:
+            import fsspec
+        except ImportError:
+            raise ModuleNotFoundError(
+                f"{url}: URLs other than http need fsspec: pip install fsspec"
+            ) from None
+        self._fs: Any = fsspec.core.url_to_fs(url)[0]
+
+    def head(self, url: str, size: int) -> tuple[bytes, State]:
+        """The first bytes, at most `size`, and the state of the file."""
+        state = self.state(url)
+        if state.size == 0:
+            return b"", state
+        return self.ranges(url, state, [0], [min(size, state.size)])[0], state
+
+    def state(self, url: str) -> State:
+        """The state of the file now."""
+        path = self._path(url)
+        self._fs.invalidate_cache(path)
+        info = self._fs.info(path)
+        if info.get("type") == "directory":
+            raise IsADirectoryError(21, "Is a folder", url)
+        times = ("ETag", "etag", "md5Hash", "mtime", "LastModified", "last_modified", "created")
+        mark = next((str(info[name]) for name in times if info.get(name) is not None), "")
+        return State(int(info["size"]), mark)
+
+    def ranges(self, url: str, state: State, begins: Sequence[int], ends: Sequence[int]) -> list[bytes]:
+        """Ranges of the file, as many at once as the file system takes."""
+        now = self.state(url)
+        if now != state:
+            raise stale(url, state, now)
+        path = self._path(url)
+        bodies = self._fs.cat_ranges([path] * len(begins), list(begins), list(ends))
+        for begin, end, body in zip(begins, ends, bodies, strict=True):
+            if len(body) != end - begin:
+                raise OSError(f"{url}: asked for bytes {begin} to {end - 1}, got {len(body)} bytes")
+        return list(bodies)
+
+    def content(self, url: str, most: int) -> bytes:
+        """The whole file, cut off at `most` bytes."""
+        state = self.state(url)
+        return bytes(self._fs.cat_file(self._path(url), 0, min(most, state.size)))
+
+    def files(self, url: str) -> list[str] | None:
+        """The `.nrt` files of a folder or of a pattern, sorted; None for the URL of one file."""
+        path = self._path(url)
+        if "*" in path:
+            found = self._fs.glob(path)
+        elif self._fs.isdir(path):
+            found = [name for name in self._fs.ls(path, detail=False) if name.endswith(".nrt")]
+        else:
+            return None
+        if not found:
+            raise FileNotFoundError(f"no .nrt file at {url}")
+        return [self._fs.unstrip_protocol(name) for name in sorted(found)]
+
+    def _path(self, url: str) -> str:
+        return str(self._fs._strip_protocol(url))

@@ -1,0 +1,54 @@
+"""URLs of files, and what a file behind one was when it was opened."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from varlen.io.errors import StaleFileError
+
+__all__ = []
+
+
+class State(NamedTuple):
+    """What a file behind a URL is: its size, and a text that is another once it was changed."""
+
+    size: int
+    mark: str
+
+
+def is_url(path: Any) -> bool:
+    """True for text with a scheme.
+
+    >>> is_url("memory://a.nrt"), is_url("/a.nrt"), is_url("C:/a.nrt")
+    (True, False, False)
+    """
+    return isinstance(path, str) and "://" in path and path.partition("://")[0].replace("+", "").isalnum()
+
+
+def is_http(url: str) -> bool:
+    """Whether a URL is one of HTTP."""
+    return url.partition("://")[0].lower() in ("http", "https")
+
+
+def stale(url: str, before: State, now: State) -> StaleFileError:
+    """The error for a file that is another by now."""
+    return StaleFileError(
+        f"{url}: was changed since it was opened: {before.size} bytes ({before.mark}) then, "
+        f"{now.size} ({now.mark}) now; open it again"
+    )
+
+
+def join_url(folder: str, name: str) -> str:
+    """The URL of a file in a folder.
+
+    >>> join_url("memory://a", "b c.nrt"), join_url("http://host/a/?key=1", "b c.nrt")
+    ('memory://a/b c.nrt', 'http://host/a/b%20c.nrt?key=1')
+    """
+    if not is_http(folder):
+        return f"{folder.rstrip('/')}/{name}"
+    import urllib.parse
+
+    parts = urllib.parse.urlsplit(folder)
+    return urllib.parse.urlunsplit(
+        parts._replace(path=f"{parts.path.rstrip('/')}/{urllib.parse.quote(name)}")
+    )
