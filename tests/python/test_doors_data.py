@@ -244,7 +244,7 @@ def test_epochs_name_what_does_not_fit(options, error, text):
             TypeError,
             "num_replicas: expected an int, got 1.5",
         ),
-        (lambda: LengthBuckets([1], 1, rank=None), TypeError, "rank: expected an int, got None"),
+        (lambda: LengthBuckets([1], 1, rank=1.5), TypeError, "rank: expected an int, got 1.5"),
         (lambda: LengthBuckets([1], 1, seed="a"), TypeError, "seed: expected an int, got 'a'"),
         (lambda: LengthBuckets([2**62, 2**62], 1), OverflowError, "lengths: the sizes up to row 1"),
         (lambda: TokenBudget([1, 20], 9), ValueError, "lengths: row 1 has 20 tokens, over max_tokens=9"),

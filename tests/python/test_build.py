@@ -1,0 +1,291 @@
+"""Folders of shards from partitions: the same by every engine, whole after kills, strict about parts."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+import building
+import numpy as np
+import pytest
+import varlen as vl
+import varlen.io
+
+FIRSTS = [0, 3, 6, 9, 12, 300]
+
+
+@pytest.fixture
+def files(tmp_path):
+    out = []
+    for i, first in enumerate(FIRSTS):
+        out.append(tmp_path / f"{i}.txt")
+        out[-1].write_text(str(first))
+    return [str(path) for path in out]
+
+
+def made(files):
+    """How often each partition was made."""
+    logs = [path.replace(".txt", ".log") for path in files]
+    return [len(open(log).readlines()) if os.path.exists(log) else 0 for log in logs]
+
+
+def listing(folder):
+    """Every file that the folder has, with its bytes."""
+    return {name: open(os.path.join(folder, name), "rb").read() for name in sorted(os.listdir(folder))}
+
+
+def plain(folder):
+    """The rows, with words."""
+    lists = vl.open(folder)[:].to_list()
+    return list(zip(lists["id"], lists["word"], lists["value"], strict=True))
+
+
+def expected():
+    out = []
+    for first in FIRSTS:
+        rows = building.rows(first)
+        for i, (a, b) in enumerate([(0, 2), (2, 2), (2, 3)]):
+            out.append((first + i, rows["dim1/word"][a:b].tolist(), rows["dim1/value"][a:b].tolist()))
+    return out
+
+
+def test_a_build_holds_the_rows_of_all_partitions_in_order(files, tmp_path):
+    shards = varlen.io.build(files, building.numbered, tmp_path / "out", row_ids="id")
+    assert plain(tmp_path / "out") == expected()
+    assert made(files) == [1] * 6
+    assert sorted(os.listdir(tmp_path / "out")) == ["index.json"] + [f"part-{i:05d}.nrt" for i in range(6)]
+    assert shards.fields["value"].dtype == np.int64
+    assert shards.fields["word"].dtype == np.uint8
+    each = [varlen.io.open_file(str(tmp_path / "out" / f"part-{i:05d}.nrt")) for i in range(6)]
+    assert len({file.fields["word"].vocabulary for file in each}) == 1
+    assert len({str(file.fields["value"].dtype) for file in each}) == 1
+    assert vl.open(tmp_path / "out").rows_of([300, 1]).tolist() == [15, 1]
+
+
+def test_words_that_are_given_come_first(tmp_path):
+    given = {"word": ["[pad]", "common"]}
+    parts = [building.rows(first) for first in (0, 3)]
+    shards = varlen.io.build(parts, None, tmp_path / "out", vocabularies=given)
+    assert shards.fields["word"].vocabulary == ("[pad]", "common", "w0", "w3")
+
+
+def test_a_partition_may_come_in_pieces(tmp_path):
+    def pieces(first):
+        yield building.rows(first)
+        yield building.rows(first + 3)
+
+    varlen.io.build([0, 6], pieces, tmp_path / "out")
+    whole = [building.rows(first) for first in (0, 3, 6, 9)]
+    assert (
+        vl.open(tmp_path / "out")[:]["id"].tolist() == np.concatenate([r["dim0/id"] for r in whole]).tolist()
+    )
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        client.run(sys.path.insert, 0, os.path.dirname(__file__))
+        yield client
+
+
+@pytest.fixture(scope="module")
+def ray_of_two():
+    ray = pytest.importorskip("ray")
+    here = os.path.dirname(__file__)
+    environment = {"env_vars": {"PYTHONPATH": os.pathsep.join([here, *sys.path])}}
+    ray.init(
+        num_cpus=2, include_dashboard=False, object_store_memory=100 << 20, runtime_env=environment,
+        logging_level="ERROR", log_to_driver=False,
+    )  # fmt: skip
+    yield ray
+    ray.shutdown()
+
+
+@pytest.fixture(params=["loop", "processes", "dask", "ray"])
+def engine(request):
+    if request.param == "loop":
+        return {}
+    if request.param == "processes":
+        return {"workers": 2}
+    if request.param == "dask":
+        return {"engine": request.getfixturevalue("cluster")}
+    request.getfixturevalue("ray_of_two")
+    return {"engine": "ray"}
+
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::FutureWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+def test_every_engine_makes_the_same_files(files, tmp_path, engine):
+    varlen.io.build(files, building.numbered, tmp_path / "loop")
+    varlen.io.build(files, building.numbered, tmp_path / "out", **engine)
+    assert listing(tmp_path / "out") == listing(tmp_path / "loop")
+    assert made(files) == [2] * 6
+
+
+def test_a_worker_that_is_killed_costs_its_partition(files, tmp_path, engine):
+    if not engine:
+        pytest.skip("a loop has no worker but the process itself; the next test kills that")
+    varlen.io.build(files, building.killed_once, tmp_path / "out", **engine)
+    assert plain(tmp_path / "out") == expected()
+    assert made(files)[3] == 2
+    assert sum(made(files)) <= 8  # what else ran in a killed process may be made again
+
+
+def test_an_error_names_its_partition_and_leaves_the_drafts(files, tmp_path, engine):
+    with pytest.raises(RuntimeError, match="partition 3: no such visit"):
+        varlen.io.build(files, building.failing, tmp_path / "out", **engine)
+    assert "index.json" not in os.listdir(tmp_path / "out")
+    assert not [name for name in os.listdir(tmp_path / "out") if name.endswith(".nrt")]
+
+
+def test_a_worker_that_always_ends_is_named(files, tmp_path):
+    with pytest.raises(RuntimeError, match="partition 3: its worker ended with code -9, 3 times"):
+        varlen.io.build(files, building.always_killed, tmp_path / "out", workers=2)
+    assert "index.json" not in os.listdir(tmp_path / "out")
+
+
+@pytest.mark.parametrize("after", [0.0, 0.3, 0.6])
+def test_a_build_that_was_killed_goes_on(files, tmp_path, after):
+    """Half of the partitions are made, then the process is killed: those are not made again."""
+    code = (
+        "import sys, time, building, varlen.io\n"
+        "def make(path):\n"
+        "    if path == sys.argv[5]: print('half', flush=True); time.sleep(30)\n"
+        "    return building.numbered(path)\n"
+        "make.__module__, make.__qualname__ = 'building', 'numbered'\n"
+        "varlen.io.build(sys.argv[2:], make, sys.argv[1])\n"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "out"), *files]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path])}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as process:
+        assert process.stdout.readline() == b"half\n"
+        time.sleep(after)
+        process.kill()
+    assert made(files) == [1, 1, 1, 0, 0, 0]
+    varlen.io.build(files, building.numbered, tmp_path / "out")
+    assert made(files) == [1] * 6
+    assert plain(tmp_path / "out") == expected()
+    assert not [name for name in os.listdir(tmp_path / "out") if name.startswith(".")]
+
+
+def test_a_build_is_made_again_over_itself_alone(files, tmp_path):
+    for _ in range(2):
+        varlen.io.build(files, building.numbered, tmp_path / "out")
+    assert plain(tmp_path / "out") == expected()
+    with pytest.raises(FileExistsError, match=r"part-00005\.nrt, which is not of this build"):
+        varlen.io.build(files[:5], building.numbered, tmp_path / "out")
+    shutil.copy(tmp_path / "out" / "part-00000.nrt", tmp_path / "out" / "visits.nrt")
+    with pytest.raises(FileExistsError, match=r"the folder holds visits.nrt, which is not of this build"):
+        varlen.io.build(files, building.numbered, tmp_path / "out")
+    assert len(vl.open(tmp_path / "out")) == 18
+
+
+def test_two_builds_at_once_are_refused(tmp_path):
+    def nested(first):
+        with pytest.raises(BlockingIOError, match="another build is at work in the folder"):
+            varlen.io.build([1], building.rows, tmp_path / "out")
+        return building.rows(first)
+
+    varlen.io.build([0], nested, tmp_path / "out")
+    assert len(vl.open(tmp_path / "out")) == 3
+
+
+@pytest.mark.parametrize(
+    ("second", "text"),
+    [
+        (
+            {"id": [3]},
+            r"partition 1: has keys \['id'\], .*: \['value', 'word'\] differ",
+        ),
+        (
+            {**building.rows(3), "dim1/word": np.arange(3)},
+            "partition 1: key 'word' has no words",
+        ),
+        ({**building.rows(3), "dim1/value": np.ones((3, 2))}, "partition 1: key 'value' .* trailing shape"),
+        ({**building.rows(3), "dim1/value": np.ones(3, "M8[s]")}, "partition 1: key 'value' .* dtype"),
+    ],
+)
+def test_partitions_that_differ_are_refused(second, text, tmp_path):
+    with pytest.raises(ValueError, match=text):
+        varlen.io.build([building.rows(0), second], None, tmp_path / "out")
+    assert not [name for name in os.listdir(tmp_path / "out") if name.endswith((".nrt", ".json"))]
+
+
+def test_what_does_not_fit_is_refused(tmp_path):
+    out = tmp_path / "out"
+    for call, error, text in [
+        (lambda: varlen.io.build([], None, out), ValueError, "partitions: there are none"),
+        (lambda: varlen.io.build("a", None, out), TypeError, "partitions: expected a list"),
+        (lambda: varlen.io.build([1], 3, out), TypeError, "make: expected a function, got int"),
+        (lambda: varlen.io.build([1], None, out, workers=0), ValueError, "workers: expected at least 1"),
+        (lambda: varlen.io.build([1], None, out, engine="spark"), ValueError, "engine: expected 'processes'"),
+        (lambda: varlen.io.build([lambda: 1], None, out), TypeError, "cannot be pickled"),
+    ]:
+        with pytest.raises(error, match=text):
+            call()
+    assert not os.path.exists(out / "index.json")
+
+
+def test_partitions_without_rows_are_shards(tmp_path):
+    none = {"dim0/id": np.zeros(0, int), "dim1/bounds": np.zeros(0, int), "dim1/word": np.zeros(0, "U1")}
+    varlen.io.build([none, {key: building.rows(0)[key] for key in none}, none], None, tmp_path / "out")
+    assert vl.open(tmp_path / "out")[:]["id"].tolist() == [0, 1, 2]
+
+
+def frame(count):
+    pandas = pytest.importorskip("pandas")
+    ids = np.repeat(np.arange(count), 1 + np.arange(count) % 3)
+    return pandas.DataFrame({"id": ids, "word": [f"w{i % 5}" for i in range(len(ids))]})
+
+
+def test_a_data_frame_of_dask_is_built(tmp_path, cluster):
+    frames = pytest.importorskip("dask.dataframe")
+    table = frames.from_pandas(frame(12).set_index("id", drop=False), npartitions=3)
+    varlen.io.build(table, building.of_frame, tmp_path / "out", engine=cluster)
+    whole = building.of_frame(frame(12))
+    ds = vl.open(tmp_path / "out")
+    assert ds[:]["id"].tolist() == whole["dim0/id"].tolist()
+    assert ds.lengths.tolist() == np.diff(whole["dim1/bounds"], prepend=0).tolist()
+    assert len(ds.paths) == 3
+
+
+def test_a_bag_of_dask_is_built_without_a_cluster(tmp_path):
+    bags = pytest.importorskip("dask.bag")
+    records = [{"id": i, "words": ["a"] * (i % 3)} for i in range(10)]
+    varlen.io.build(
+        bags.from_sequence(records, npartitions=4), building.of_records, tmp_path / "out", engine="dask"
+    )
+    ds = vl.open(tmp_path / "out")
+    assert ds[:]["id"].tolist() == list(range(10))
+    assert ds.lengths.tolist() == [i % 3 for i in range(10)]
+
+
+def test_a_dataset_of_ray_is_built(tmp_path, ray_of_two):
+    data = pytest.importorskip("ray.data")
+    data.DataContext.get_current().enable_progress_bars = False
+    whole = frame(12)
+    blocks = [whole[whole["id"] % 12 < 5], whole[whole["id"] >= 5]]
+    varlen.io.build(data.from_pandas(blocks), building.of_block, tmp_path / "out")
+    ds = vl.open(tmp_path / "out")
+    assert ds[:]["id"].tolist() == list(range(12))
+
+
+def test_progress_is_shown(files, tmp_path, capsys):
+    pytest.importorskip("tqdm")
+    varlen.io.build(files, building.numbered, tmp_path / "out", progress=True)
+    shown = capsys.readouterr().err
+    assert "6/6" in shown
+    assert "partitions" in shown
