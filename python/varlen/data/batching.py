@@ -44,11 +44,14 @@ class Batching(Rows):
         edges_per_row: a prefix of as many records as the dataset has rows has one for each of them, not for
         each row of the batch.
         """
+        if start is None and end is None:  # rows of a sampler know their pieces
+            start, end = getattr(rows, "start", None), getattr(rows, "end", None)
         if options.is_named:
             schema = self._schema_for(options)
             arrays = self._arrays(options, rows, start, end, seed, epoch, out, edges_per_row)
             return self._named(arrays, options, schema)
-        return self._arrays(options, rows, start, end, seed, epoch, out, edges_per_row)
+        batch = self._arrays(options, rows, start, end, seed, epoch, out, edges_per_row)
+        return batch if options.goes_to is None else batch.to(options.goes_to)
 
     def _schema_for(self, options: BatchOptions) -> Schema:
         """The Schema of batches with these options."""
@@ -126,18 +129,18 @@ class Batching(Rows):
         is_checked = isinstance(rows, np.ndarray) and rows.dtype.kind == "i"
         rows_given = rows if is_checked else self.row_numbers(rows)
         edge_rows = (rows_given, len(self)) if edges_per_row else None
-        source = self._source
+        source, bins = self._source, getattr(rows, "bins", None)
         self._check_files(rows_given)
         if source.mmap and len(source.counts) <= _OPEN_TOGETHER:
-            return self._plan(options).run(rows_given, start, end, seed, epoch, out, None, edge_rows)
+            return self._plan(options).run(rows_given, start, end, seed, epoch, out, None, edge_rows, bins)
         numbers = self.row_numbers(rows_given)
         if not source.mmap:
-            return run_unmapped(self, options, numbers, start, end, seed, epoch, out, edge_rows)
+            return run_unmapped(self, options, numbers, start, end, seed, epoch, out, edge_rows, bins)
         shards, at = np.unique(source.offsets[1:].searchsorted(numbers, side="right"), return_inverse=True)
         begins = np.concatenate([np.zeros(1, np.int64), np.cumsum(source.counts[shards])])
         local_rows = numbers - source.offsets[shards][at] + begins[at]
         return self._plan_of(options, shards).run(
-            local_rows, start, end, seed, epoch, out, numbers, edge_rows
+            local_rows, start, end, seed, epoch, out, numbers, edge_rows, bins
         )
 
     def _check_files(self, rows: Any) -> None:

@@ -101,7 +101,7 @@ class BatchSampler:
     def __iter__(self) -> Iterator[RowNumbers]:
         epoch = self.epoch
         for batch in self._batches():
-            yield RowNumbers(batch.tolist(), epoch)
+            yield self._row_numbers(batch, epoch)
 
     def padding_share(self) -> float:
         """The share of padded slots of this epoch's batches that hold no data.
@@ -131,6 +131,10 @@ class BatchSampler:
 
     def _deal(self, rng: np.random.Generator) -> list[Ints]:
         raise NotImplementedError
+
+    def _row_numbers(self, batch: Any, epoch: int) -> RowNumbers:
+        """What is yielded for a batch of `_deal`."""
+        return RowNumbers(batch.tolist(), epoch)
 
     def _own_share(self, batches: list[Ints]) -> list[Ints]:
         n, count = self.num_replicas, len(batches)
