@@ -1,6 +1,5 @@
 """Packed blocks: every token once, each sequence by itself, from lists, containers and data sets alike."""
 
-import functools
 import json
 import pickle
 from itertools import pairwise
@@ -47,7 +46,13 @@ def _check_lengths(batch, size):
 def test_pack_holds_every_token_once(size, lengths, fit):
     tokens = iter(range(1, 10_000))
     rows = [[next(tokens) for _ in range(n)] for n in lengths]
-    batch = pack(vl.Ragged.from_list(rows, depth=1, dtype=np.int64), size, fit=fit, too_long="split", fill=-7)
+    batch = pack(
+        vl.Ragged(np.array([x for row in rows for x in row], np.int64), lengths),
+        size,
+        fit=fit,
+        too_long="split",
+        fill=-7,
+    )
     _check_lengths(batch, size)
     pieces = [row[at : at + size] for row in rows for at in range(0, len(row), size)]
     assert sorted(_sequences(batch, "values")) == sorted(pieces)
@@ -106,7 +111,10 @@ def test_records_are_the_pieces_of_rows():
     ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3, 4, 5]]}))
     sampler = BinPacking(ds, 3, too_long="split", shuffle=False)
     records = [ds.__getitems__(rows) for rows in sampler]
-    assert [[record.to_list() for record in some] for some in records] == [[{"x": [1, 2, 3]}], [{"x": [4, 5]}]]
+    assert [[record.to_list() for record in some] for some in records] == [
+        [{"x": [1, 2, 3]}],
+        [{"x": [4, 5]}],
+    ]
     assert records[1][0].to_list() == {"x": [4, 5]}
 
 
@@ -132,6 +140,7 @@ def test_packed_tensors_keep_their_gradient():
     assert values.grad.tolist() == [2, 4, 6, 8, 10, 12]
 
 
+@pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
 def test_masks_keep_attention_inside_its_sequence():
     torch = pytest.importorskip("torch")
     flex = pytest.importorskip("torch.nn.attention.flex_attention", reason="FlexAttention")

@@ -97,7 +97,9 @@ class BinPacking(BatchSampler):
         self.fit = fit
         if max_len is not None:
             if too_long == "split":
-                raise ValueError("max_len: rows that are split are not cut; leave it out, or too_long='split'")
+                raise ValueError(
+                    "max_len: rows that are split are not cut; leave it out, or too_long='split'"
+                )
             self.lengths = np.minimum(self.lengths, as_int(max_len, "max_len", 1))
         is_over = self.lengths > self.size
         if too_long == "raise" and is_over.any():

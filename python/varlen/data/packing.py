@@ -172,7 +172,7 @@ def _as_ragged(name: str, column: Any) -> Ragged[Any]:
         ragged = column
     else:
         try:
-            ragged = Ragged.from_list(column, depth=1)
+            ragged = Ragged.from_list(column)
         except (TypeError, ValueError) as error:
             raise type(error)(f"sequences: {name!r}: {error}") from None
     if len(ragged._levels) != 1:
@@ -203,9 +203,7 @@ def _refuse_overfull(level: _core.Level, bins: Ints, size: int) -> None:
         )
 
 
-def _block(
-    values: Any, level: _core.Level, bins: Ints, size: int, fill: Any, max_bytes: int | None
-) -> Any:
+def _block(values: Any, level: _core.Level, bins: Ints, size: int, fill: Any, max_bytes: int | None) -> Any:
     """Sequences end to end as (bins, size, ...)."""
     tokens = _core.Level.from_offsets(level.offsets[bins])
     if tokens.longest:  # and none is over size, to which the longest is then rounded up
