@@ -17,7 +17,8 @@ __all__ = ["Batch"]
 class Batch(Placed, dict[str, ArrayT]):
     """The arrays of a batch by name: a dict, which knows the way to a device.
 
-    `dim1/max_length` of a ragged batch and `max_seqlen` of a packed one are numbers; all else are arrays, or tensors.
+    `dim1/max_length` of a ragged batch and `max_seqlen` of a packed one are numbers; all else are arrays,
+    or tensors.
 
     Examples
     --------

@@ -97,9 +97,7 @@ class BinPacking(BatchSampler):
         self.fit = fit
         if max_len is not None:
             if too_long == "split":
-                raise ValueError(
-                    "max_len: rows that are split are not cut; leave it out, or too_long='split'"
-                )
+                raise ValueError("max_len: rows that are split are not cut; leave out one of them")
             self.lengths = np.minimum(self.lengths, as_int(max_len, "max_len", 1))
         is_over = self.lengths > self.size
         if too_long == "raise" and is_over.any():
@@ -136,8 +134,9 @@ class BinPacking(BatchSampler):
         batches: list[Any] = self._batches()
         if not batches:
             return 0.0
-        bins = sum(batch.count for batch in batches)
-        return 1 - int(self.lengths[np.concatenate(batches)].sum()) / (self.size * bins)
+        bins: int = sum(batch.count for batch in batches)
+        tokens = int(self.lengths[np.concatenate(batches)].sum())
+        return 1.0 - tokens / float(self.size * bins)
 
     def _deal(self, rng: np.random.Generator) -> list[Any]:
         order, bins = self._fill(rng)

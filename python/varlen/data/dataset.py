@@ -157,8 +157,8 @@ class Dataset(Batching):
             "padded"; or "ragged": values end to end, with `dimK/offsets` int64, and for the first axis
             `dim1/cu_seqlens` int32 and `dim1/max_length`; or "packed": rows end to end in bins of `pad_to`
             events, each key a block `(bins, pad_to, ...)`, with `position_ids`, `document_ids`, `cu_seqlens`
-            and `max_seqlen`, as `varlen.data.pack` gives them; or "data": a `varlen.dims.DataDict`, in which every
-            level is a Dim, and keys are Data that share them.
+            and `max_seqlen`, as `varlen.data.pack` gives them; or "data": a `varlen.dims.DataDict`, in
+            which every level is a Dim, and keys are Data that share them.
         dims
             With `layout="data"`: a Dim for the rows and one for each level, or a `varlen.dims.Schema`, as
             `data_schema` takes them. Its keys are those of the batch, and so are its dtypes. Options of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -169,7 +169,7 @@ def _as_ragged(name: str, column: Any) -> Ragged[Any]:
     if name in PACKED_NAMES:
         raise ValueError(f"sequences: {name!r} is a name that packed batches reserve")
     if isinstance(column, Ragged):
-        ragged = column
+        ragged: Ragged[Any] = column
     else:
         try:
             ragged = Ragged.from_list(column)
@@ -179,7 +179,7 @@ def _as_ragged(name: str, column: Any) -> Ragged[Any]:
         raise ValueError(
             f"sequences: {name!r} has {len(ragged._levels)} levels, expected sequences of tokens"
         )
-    return cast("Ragged[Any]", ragged)
+    return ragged
 
 
 def _refuse_too_long(level: _core.Level, size: int, rows: Any) -> None:
@@ -198,8 +198,8 @@ def _refuse_overfull(level: _core.Level, bins: Ints, size: int) -> None:
     if (used > size).any():
         at = int(np.argmax(used > size))
         raise ValueError(
-            f"rows: bin {at} of the batch has {used[at]} tokens, over pad_to={size}; its sampler has to count "
-            "what the batch takes, prefix and suffix included"
+            f"rows: bin {at} of the batch has {used[at]} tokens, over pad_to={size}; its sampler has to "
+            "count what the batch takes, prefix and suffix included"
         )
 
 

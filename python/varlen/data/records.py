@@ -44,7 +44,7 @@ class RowNumbers(list[int]):
 
 
 class PackedRows(RowNumbers):
-    """The row numbers of bins that are filled, one bin after the other, and the events that are taken of each.
+    """The row numbers of filled bins, one bin after the other, and the events that are taken of each.
 
     All of this travels with the rows, so that whoever makes the batch takes the same pieces.
 
