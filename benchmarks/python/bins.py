@@ -56,41 +56,6 @@ def _(case: Case) -> None:
         return _by_hand, lengths, bins
 
 
-@row("bins.block", "4096 sequences of about 400 tokens laid into packed rows of 2048, with ids")
-def _(case: Case) -> None:
-    from varlen import _core
-    from varlen.data.packing import packed_arrays
-
-    count = case.size(4096, 40)
-    drawn = np.exp(np.random.default_rng(0).normal(5.5, 0.9, count))
-    lengths = np.minimum(drawn.astype(np.int64) + 1, SIZE)
-    order, bins = _core.fill_bins(lengths, SIZE, WINDOW, True)
-    level = _core.Level.from_lengths(lengths[order])
-    ragged = {"x": np.arange(level.total), "dim1/offsets": level.offsets}
-    fills = {"x": np.zeros(1, np.int64)}
-    case.reference = _by_loop(ragged["x"], level.offsets, bins)
-
-    @case.contender("varlen", show=lambda made: [made["x"], made["position_ids"], made["document_ids"]])
-    def _() -> Any:
-        return packed_arrays, ragged, ["x"], fills, SIZE, bins, order, None
-
-
-def _by_loop(values: np.ndarray, offsets: np.ndarray, bins: np.ndarray) -> list[np.ndarray]:
-    """The block, the places and the numbers of sequences, one sequence after another."""
-    count = len(bins) - 1
-    block, places = np.zeros((count, SIZE), np.int64), np.zeros((count, SIZE), np.int64)
-    documents = np.full((count, SIZE), -1, np.int32)
-    for b in range(count):
-        at = 0
-        for number, k in enumerate(range(bins[b], bins[b + 1])):
-            n = offsets[k + 1] - offsets[k]
-            block[b, at : at + n] = values[offsets[k] : offsets[k + 1]]
-            places[b, at : at + n], documents[b, at : at + n] = np.arange(n), number
-            at += n
-        places[b, at:] = np.arange(SIZE - at)
-    return [block, places, documents]
-
-
 def _plain(lengths: np.ndarray) -> np.ndarray:
     """Where each sequence goes: the rooms of the bins of a window as one array."""
     bins = np.empty(len(lengths), np.int64)
