@@ -6,9 +6,11 @@ from varlen.data.buffers import Buffers
 from varlen.data.collator import Collator, StagedCollator
 from varlen.data.dataset import Dataset
 from varlen.data.device_loader import DeviceLoader
+from varlen.data.document_mask import attention_mask, document_mask
 from varlen.data.epoch import Epoch
 from varlen.data.files import open
 from varlen.data.loader import Loader
+from varlen.data.packing import pack
 from varlen.data.prefetch import Prefetcher
 from varlen.data.records import Records
 from varlen.data.sampler import Sampler
@@ -34,6 +36,9 @@ __all__ = [
     "StagedBatch",
     "StagedCollator",
     "TokenBudget",
+    "attention_mask",
     "collate",
+    "document_mask",
     "open",
+    "pack",
 ]

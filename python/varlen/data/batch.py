@@ -17,7 +17,8 @@ __all__ = ["Batch"]
 class Batch(Placed, dict[str, ArrayT]):
     """The arrays of a batch by name: a dict, which knows the way to a device.
 
-    `dim1/max_length` of a ragged batch is a number; all else are arrays, or tensors.
+    `dim1/max_length` of a ragged batch and `max_seqlen` of a packed one are numbers; all else are arrays,
+    or tensors.
 
     Examples
     --------
@@ -35,7 +36,7 @@ class Batch(Placed, dict[str, ArrayT]):
     if TYPE_CHECKING:
 
         @overload
-        def __getitem__(self, key: Literal["dim1/max_length"]) -> int: ...  # type: ignore[overload-overlap]
+        def __getitem__(self, key: Literal["dim1/max_length", "max_seqlen"]) -> int: ...  # type: ignore[overload-overlap]
         @overload
         def __getitem__(self, key: str) -> ArrayT: ...
         def __getitem__(self, key: str) -> ArrayT | int: ...

@@ -52,11 +52,14 @@ class Batching(Rows):
         edges_per_row: a prefix of as many records as the dataset has rows has one for each of them, not for
         each row of the batch.
         """
+        if start is None and end is None:  # rows of a sampler know their pieces
+            start, end = getattr(rows, "start", None), getattr(rows, "end", None)
         if options.is_named:
             schema = self._schema_for(options)
             arrays = self._arrays(options, rows, start, end, seed, epoch, out, edges_per_row)
             return self._named(arrays, options, schema)
-        return self._arrays(options, rows, start, end, seed, epoch, out, edges_per_row)
+        batch = self._arrays(options, rows, start, end, seed, epoch, out, edges_per_row)
+        return batch if options.goes_to is None else batch.to(options.goes_to)
 
     def _schema_for(self, options: BatchOptions) -> Schema:
         """The Schema of batches with these options."""
@@ -135,22 +138,25 @@ class Batching(Rows):
         rows_given = rows if is_checked else self.row_numbers(rows)
         edge_rows = (rows_given, len(self)) if edges_per_row else None
         source, numbers, counters = self._source, rows_given, None
+        bins = getattr(rows, "bins", None)
         if self._index is not None:
             counters = self.row_numbers(rows_given)
             numbers = self._index[counters]
         self._check_files()
         if source.mmap and len(source.counts) <= _OPEN_TOGETHER and source.opens_together:
             plan = (self if self._whole is None else self._whole)._plan(options)
-            return plan.run(numbers, start, end, seed, epoch, out, counters, edge_rows)
+            return plan.run(numbers, start, end, seed, epoch, out, counters, edge_rows, bins)
         if counters is None:
             counters = numbers = self.row_numbers(rows_given)
         if not source.mmap:
-            return run_unmapped(self, options, counters, numbers, start, end, seed, epoch, out, edge_rows)
+            return run_unmapped(
+                self, options, counters, numbers, start, end, seed, epoch, out, edge_rows, bins
+            )
         shards, at = np.unique(source.offsets[1:].searchsorted(numbers, side="right"), return_inverse=True)
         begins = np.concatenate([np.zeros(1, np.int64), np.cumsum(source.counts[shards])])
         local_rows = numbers - source.offsets[shards][at] + begins[at]
         return self._plan_of(options, shards).run(
-            local_rows, start, end, seed, epoch, out, counters, edge_rows
+            local_rows, start, end, seed, epoch, out, counters, edge_rows, bins
         )
 
     def _check_files(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -10,24 +9,27 @@ from numpy.typing import ArrayLike
 
 from varlen import _core
 from varlen.arguments import as_int, one_of
+from varlen.data.records import PackedRows
 from varlen.data.sampler import HasLengths, Ints, Sampler, Uneven
 
 __all__ = ["BinPacking"]
 
 
 class BinPacking(Sampler):
-    """Batches of whole rows that fill a fixed number of tokens: sequence packing, with next to no room left.
+    """Batches of bins, each a fixed number of tokens filled with whole rows: sequence packing.
 
-    Each batch is one bin. As a ragged batch it is what attention over `cu_seqlens` takes, and its tokens are
-    at most `size`. The longest rows of a window are put first, each where `fit` says; a row that fits nowhere
-    opens a bin.
+    The longest rows of a window are put first, each where `fit` says; a row that fits nowhere opens a bin.
+    `Dataset.batch(layout="packed", pad_to=size)` lays the bins of a batch into a block `(batch_size, size)`;
+    a ragged batch has their rows end to end. Empty rows are kept, and take no room.
 
     Parameters
     ----------
     lengths
         (rows,) integers, the tokens of every row; or a dataset, for its `lengths`.
     size
-        The most tokens of a batch.
+        The most tokens of a bin.
+    batch_size
+        Bins of a batch; the last may have fewer, unless `drop_last`.
     fit
         "best" puts a row into the bin that it leaves the least room in, "first" into the first with room:
         best-fit and first-fit decreasing.
@@ -37,42 +39,49 @@ class BinPacking(Sampler):
     max_len
         The length that rows are cut to, as by `Dataset.batch(max_len=...)`: longer rows count as this.
     too_long
-        What to do with a row that is over `size` by itself: "raise" a ValueError, or "skip" it.
+        What to do with a row that is over `size` by itself: "raise" a ValueError, "skip" it, or "split" it
+        into pieces of `size` tokens and a last one of what is left, each of which is packed as a row of its
+        own. The pieces travel with the row numbers to `Dataset.epoch`, `Dataset.batch` and the collator.
     shuffle
-        Other windows, and another order of batches, for each seed and epoch.
+        Other windows, and another order of bins, for each seed and epoch.
     seed
         int, at least 0.
     drop_last
-        Short for uneven="drop": no batch is left out for being small.
+        Leave out a last batch of fewer bins.
     uneven, num_replicas, rank
         As those of `Sampler`: what the last step does, and how many processes share the rows.
 
     Raises
     ------
     ValueError, TypeError
-        Lengths that are negative or not integers, sizes below 1, a row over `size` where too_long is "raise".
+        Lengths that are negative or not integers, sizes below 1, a row over `size` where too_long is "raise",
+        max_len where too_long is "split".
 
     Examples
     --------
     >>> list(BinPacking([5, 2, 3, 4, 6], 10, shuffle=False))
     [[4, 3], [0, 2, 1]]
     >>> import varlen as vl
-    >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3], [4], [5, 6]]}))
-    >>> [ds.batch(rows, layout="ragged")["x"] for rows in BinPacking(ds, 4, shuffle=False)]
-    [array([1, 2, 3, 4], dtype=uint8), array([5, 6], dtype=uint8)]
+    >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3], [4], [5, 6, 7, 8, 9]]}))
+    >>> bins = BinPacking(ds, 4, batch_size=3, too_long="split", shuffle=False)
+    >>> [ds.batch(rows, layout="packed", pad_to=4)["x"] for rows in bins]
+    [array([[5, 6, 7, 8],
+           [1, 2, 3, 4],
+           [9, 0, 0, 0]], dtype=uint8)]
     """
 
-    _OPTIONS = ("size", "fit", "window", "too_long")
+    _OPTIONS = ("size", "batch_size", "fit", "window", "too_long")
 
     def __init__(
         self,
         lengths: ArrayLike | HasLengths,
         size: int,
         *,
+        batch_size: int = 1,
         fit: Literal["best", "first"] = "best",
         window: int = 10_000,
         max_len: int | None = None,
-        too_long: Literal["raise", "skip"] = "raise",
+        too_long: Literal["raise", "skip", "split"] = "raise",
         shuffle: bool = True,
         seed: int = 0,
         drop_last: bool = False,
@@ -85,20 +94,33 @@ class BinPacking(Sampler):
             num_replicas=num_replicas, rank=rank,
         )  # fmt: skip
         self.size = as_int(size, "size", 1)
+        self.batch_size = as_int(batch_size, "batch_size", 1)
         self.window = as_int(window, "window", 1)
         one_of(fit, "fit", ("best", "first"))
-        one_of(too_long, "too_long", ("raise", "skip"))
+        one_of(too_long, "too_long", ("raise", "skip", "split"))
         self.fit, self.too_long = fit, too_long
         if max_len is not None:
+            if too_long == "split":
+                raise ValueError("max_len: rows that are split are not cut; leave out one of them")
             self.lengths = np.minimum(self.lengths, as_int(max_len, "max_len", 1))
         is_over = self.lengths > self.size
         if too_long == "raise" and is_over.any():
             row = int(np.argmax(is_over))
             raise ValueError(
                 f"lengths: row {row} has {self.lengths[row]} tokens, over size={size}; give max_len, or "
-                "too_long='skip'"
+                "too_long='skip' or 'split'"
             )
-        self._rows: Ints = np.flatnonzero(~is_over)
+        # Of every piece of a row that is split: its row, and where in the row it begins. Then `lengths` are
+        # those of the pieces, and the batches of `_deal` have numbers of pieces.
+        self._piece_rows: Ints | None = None
+        self._piece_starts: Ints | None = None
+        if too_long == "split" and is_over.any():
+            pieces = _core.Level.from_lengths(np.maximum(-(-self.lengths // self.size), 1))
+            self._piece_rows = pieces.row_ids
+            self._piece_starts = pieces.positions * self.size
+            left = self.lengths[self._piece_rows] - self._piece_starts
+            self.lengths = np.minimum(left, self.size)
+        self._rows: Ints = np.flatnonzero(self.lengths <= self.size)
 
     def padding_share(self) -> float:
         """The share of this epoch's bins that holds no data, each of `size` tokens.
@@ -113,18 +135,65 @@ class BinPacking(Sampler):
         >>> BinPacking([5, 2, 3, 4, 6], 10).padding_share()
         0.0
         """
-        batches = [batch for batch in self._batches() if len(batch)]
+        batches: list[Any] = [batch for batch in self._batches() if len(batch)]
         if not batches:
             return 0.0
-        return 1 - int(self.lengths[np.concatenate(batches)].sum()) / (self.size * len(batches))
+        bins: int = sum(batch.count for batch in batches)
+        tokens = int(self.lengths[np.concatenate(batches)].sum())
+        return 1.0 - tokens / float(self.size * bins)
 
     @property
     def _counts_padding(self) -> bool:
         return False
 
-    def _deal(self, rng: np.random.Generator) -> list[Ints]:
+    def _deal(self, rng: np.random.Generator) -> list[Any]:
+        order, bins = self._fill(rng)
+        count = len(bins) - 1
+        if self.drop_last:
+            count -= count % self.batch_size
+        batches = []
+        for first in range(0, count, self.batch_size):
+            ends = bins[first : min(first + self.batch_size, count) + 1]
+            batches.append(_Bins(order[ends[0] : ends[-1]], ends - ends[0]))
+        return batches
+
+    def _nothing(self) -> Any:
+        return _Bins(np.empty(0, np.int64), np.zeros(1, np.int64))
+
+    def _fill(self, rng: np.random.Generator) -> tuple[Ints, Ints]:
+        """The rows of all bins, one after the other, and where each begins."""
         rows = rng.permutation(self._rows) if self.shuffle else self._rows
         order, offsets = _core.fill_bins(self.lengths[rows], self.size, self.window, self.fit == "best")
-        rows, ends = rows[order], offsets.tolist()
-        batches: list[Any] = [rows[begin:end] for begin, end in pairwise(ends)]
-        return [batches[i] for i in rng.permutation(len(batches))] if self.shuffle else batches
+        if not self.shuffle:
+            return rows[order], offsets
+        level = _core.Level.from_offsets(offsets)
+        rows, levels = _core.gather(rows[order], (level,), rng.permutation(len(level)))
+        return rows, levels[0].offsets
+
+    def _row_numbers(self, batch: Any, epoch: int) -> PackedRows:
+        pieces, bins = batch.pieces, batch.offsets.tolist()
+        if self._piece_rows is None or self._piece_starts is None:
+            return PackedRows(pieces.tolist(), epoch, bins=bins)
+        start = self._piece_starts[pieces]
+        end = start + self.lengths[pieces]
+        rows = self._piece_rows[pieces].tolist()
+        return PackedRows(rows, epoch, bins=bins, start=start.tolist(), end=end.tolist())
+
+
+class _Bins:
+    """The pieces of a batch, an array to the base class, and where among them each bin begins."""
+
+    __slots__ = ("offsets", "pieces")
+
+    def __init__(self, pieces: Ints, offsets: Ints) -> None:
+        self.pieces, self.offsets = pieces, offsets
+
+    def __len__(self) -> int:
+        return len(self.pieces)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.array(self.pieces, dtype, copy=copy)
+
+    @property
+    def count(self) -> int:
+        return len(self.offsets) - 1

@@ -143,7 +143,8 @@ class Dataset(Views):
             which is False for NaN and padding.
         pad_to, pad_to_multiple_of
             The size of the first ragged axis, or of each: exactly this (ValueError where a row needs more),
-            or the next multiple of it.
+            or the next multiple of it. With `layout="packed"` pad_to is the size of the bins. Those are of a
+            `BinPacking`; other rows are laid in their order, and one that does not fit opens a bin.
         prefix, suffix
             Events that are joined before and after each window, on the first ragged axis: a mapping of keys
             to lists, or a JointNestedRaggedTensorDict. With a level less than the batch it is one record for
@@ -153,8 +154,10 @@ class Dataset(Views):
             Give `dimK/mask`, bool, True where data is.
         layout
             "padded"; or "ragged": values end to end, with `dimK/offsets` int64, and for the first axis
-            `dim1/cu_seqlens` int32 and `dim1/max_length`; or "data": a `varlen.dims.DataDict`, in which every
-            level is a Dim, and keys are Data that share them.
+            `dim1/cu_seqlens` int32 and `dim1/max_length`; or "packed": rows end to end in bins of `pad_to`
+            events, each key a block `(bins, pad_to, ...)`, with `position_ids`, `document_ids`, `cu_seqlens`
+            and `max_seqlen`, as `varlen.data.pack` gives them; or "data": a `varlen.dims.DataDict`, in
+            which every level is a Dim, and keys are Data that share them.
         dims
             With `layout="data"`: a Dim for the rows and one for each level, or a `varlen.dims.Schema`, as
             `data_schema` takes them. Its keys are those of the batch, and so are its dtypes. Options of
@@ -322,7 +325,8 @@ class Dataset(Views):
         checked = BatchOptions(**options)
         if checked.goes_to is not None:
             raise ValueError(
-                "device: workers make Data on the host; leave device out, and take batches there by to()"
+                f"device: workers make {'Data' if checked.is_named else 'packed batches'} on the host; leave "
+                "device out, and take batches there by to()"
             )
         return (
             Collator(self, checked, seed) if checked.device is None else StagedCollator(self, checked, seed)

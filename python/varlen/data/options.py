@@ -77,7 +77,7 @@ class DataBatchKeywords(_RowKeywords, total=False):
 class ArrayBatchKeywords(_RowKeywords, total=False):
     """The options of batches of a dataset's rows, but for the kind of their arrays."""
 
-    layout: Literal["padded", "ragged", "data"]
+    layout: Literal["padded", "ragged", "packed", "data"]
 
 
 class BatchKeywords(ArrayBatchKeywords, total=False):
@@ -108,7 +108,7 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
     "fill_mode": ("first", "repeat", "nan"),
     "padding_side": ("left", "right"),
     "truncate": ("left", "right"),
-    "layout": ("padded", "ragged", "data"),
+    "layout": ("padded", "ragged", "packed", "data"),
     "framework": ("numpy", "torch", "cupy", None),
 }
 
@@ -167,12 +167,31 @@ class BatchOptions:
                 self.device, self.goes_to = None, self.device
         elif values["dims"] is not None:
             raise ValueError("dims: arrays have none; take layout='data'")
-        if values["layout"] != "padded":
+        if values["layout"] == "packed":
+            self._check_packed(values)
+        elif values["layout"] != "padded":
             for name in ("pad_to", "pad_to_multiple_of"):
                 if self.per_axis(name):
                     raise ValueError(f"{name}: a ragged batch has no padding; take layout='padded'")
-            if len(self.per_axis("max_len")) > 1:
-                raise ValueError("max_len: a ragged batch cuts its first axis only; give one number")
+        if values["layout"] != "padded" and len(self.per_axis("max_len")) > 1:
+            raise ValueError("max_len: a ragged batch cuts its first axis only; give one number")
+
+    def _check_packed(self, values: BatchKeywords) -> None:
+        """Refuse what says nothing of packed batches, which are made of ragged ones, on the host."""
+        sizes = self.per_axis("pad_to")
+        if len(sizes) != 1 or sizes[0] < 1:
+            raise ValueError(f"pad_to: a packed batch needs the size of its bins, got {values['pad_to']!r}")
+        if self.per_axis("pad_to_multiple_of"):
+            raise ValueError("pad_to_multiple_of: the bins of a packed batch are of size pad_to")
+        if values["padding_side"] != "right":
+            raise ValueError("padding_side: what is left of a bin is at its end; take 'right'")
+        if values["positions"]:
+            raise ValueError("positions: a packed batch has position_ids; leave it out")
+        if values["framework"] == "cupy":
+            raise ValueError("framework: packed batches are of arrays of NumPy or of tensors")
+        values["cu_seqlens"] = False  # those of the ragged batch; the block has its own
+        if self.device is not None:
+            self.device, self.goes_to = None, self.device
 
     def _refuse_padding(self, values: BatchKeywords) -> None:
         """Refuse what says nothing of batches of Data."""
@@ -221,6 +240,11 @@ class BatchOptions:
         return self.values["layout"] == "data"
 
     @property
+    def bin_size(self) -> int | None:
+        """The size of the bins of packed batches; None for those of another layout."""
+        return self.per_axis("pad_to")[0] if self.values["layout"] == "packed" else None
+
+    @property
     def is_random(self) -> bool:
         """True where a seed matters."""
         return self.values["window"] in ("random", "balanced_random")
@@ -249,7 +273,7 @@ class BatchOptions:
             "ragged": values["layout"] != "padded",
             "max_len": max_len[0] if max_len else -1,
             "inner_max": max_len[1:],
-            "pad_to": self.per_axis("pad_to"),
+            "pad_to": [] if self.bin_size else self.per_axis("pad_to"),
             "multiple": self.per_axis("pad_to_multiple_of"),
         }
         if values["max_bytes"] is not None:

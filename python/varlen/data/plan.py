@@ -22,6 +22,7 @@ from varlen.data.options import (
     per_key,
     select_columns,
 )
+from varlen.data.packing import PACKED_NAMES, packed_arrays
 from varlen.data.staged import StagedBatch
 from varlen.data.staging import ring_of
 from varlen.data.tensors import memory_of_buffer, tensor_dtype, to_tensors, torch_name
@@ -59,10 +60,13 @@ class BatchPlan:
             for key, column in chosen.items()
         }
         self._torch_names = {key: name for key, column in chosen.items() if (name := torch_name(column))}
-        used = values["layout"] == "padded" or options.has_edges
-        rows = padding_rows(values["fill"], chosen, columns, dtypes, used)
+        used = values["layout"] in ("padded", "packed") or options.has_edges
+        self._fills = rows = padding_rows(values["fill"], chosen, columns, dtypes, used)
+        self._of_tokens = [key for key, column in chosen.items() if column.dim > 0]
         nans = _nan_replacements(values["nan"], chosen, columns, dtypes)
         _refuse_reserved(chosen, nans)
+        if options.bin_size is not None:
+            _check_packed(chosen, values["flatten"])
         edges = [
             None if given is None else edge_joint(which, given, chosen, rows, values["flatten"])
             for which, given in (("prefix", values["prefix"]), ("suffix", values["suffix"]))
@@ -101,14 +105,19 @@ class BatchPlan:
         out: Mapping[str, Any] | None = None,
         counters: Any = None,
         edge_rows: tuple[Any, int] | None = None,
+        bins: Any = None,
     ) -> Any:
         """The batch of these rows.
 
         counters: what random windows know the rows by, where it is not `rows`. edge_rows: rows in the dataset
         and how many it has, where a prefix of as many records has one for each row of it, not of the batch.
+        bins: where each bin of a packed batch begins among the rows.
         """
+        numbers = rows if counters is None else counters
         prefix_rows, suffix_rows = (None, None) if edge_rows is None else self._edge_records(*edge_rows)
         options = self.options
+        if options.bin_size is not None and out is not None and not hasattr(out, "grow"):
+            raise ValueError("out: a packed batch is made of a ragged one; it has no place for arrays")
         number = 0
         if options.is_random:
             number, row_counters = draw_seed(seed, rows)
@@ -128,6 +137,11 @@ class BatchPlan:
             result: Arrays = self.batcher(*given)
         except OverflowError as error:
             raise overflow_of_padding(error, options.values) from None
+        if options.bin_size is not None:
+            max_bytes = options.values["max_bytes"]
+            result = packed_arrays(
+                result, self._of_tokens, self._fills, options.bin_size, bins, numbers, max_bytes
+            )
         if not options.tensors:
             return Batch(result)
         if _PARTS in result and _PARTS not in (buffers or ()):
@@ -181,6 +195,17 @@ def _refuse_reserved(chosen: Mapping[str, Any], nans: Mapping[str, Any]) -> None
             raise ValueError(f"keys: {name!r} is the name of the mask that nan= gives {taken[name]!r}")
         if "/" in name and name in reserved_names(64):
             raise ValueError(f"keys: {name!r} is a name that batches reserve")
+
+
+def _check_packed(chosen: Mapping[str, ColumnLike], flatten: bool) -> None:
+    """Refuse keys that have no place in a block of bins."""
+    for name, column in chosen.items():
+        if name in PACKED_NAMES:
+            raise ValueError(f"keys: {name!r} is a name that packed batches reserve")
+        if column.dim > 1 and not flatten:
+            raise ValueError(f"layout: {name!r} is of dim {column.dim}; give flatten=True, or keys of dim 1")
+    if not any(column.dim for column in chosen.values()):
+        raise ValueError("layout: a packed batch needs a key of dim 1 or more")
 
 
 def _output_dtype(key: str, column: ColumnLike, asked: Any, tensors: bool) -> np.dtype[Any]:

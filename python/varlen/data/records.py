@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from varlen.data.rows import Rows
     from varlen.joint import JointNestedRaggedTensorDict
 
-__all__ = ["Records", "RowNumbers"]
+__all__ = ["PackedRows", "Records", "RowNumbers"]
 
 
 class RowNumbers(list[int]):
@@ -41,6 +41,49 @@ class RowNumbers(list[int]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return RowNumbers, (list(self), self.epoch)
+
+
+class PackedRows(RowNumbers):
+    """The row numbers of filled bins, one bin after the other, and the events that are taken of each.
+
+    All of this travels with the rows, so that whoever makes the batch takes the same pieces.
+
+    Parameters
+    ----------
+    rows, epoch
+        As those of `RowNumbers`; a row that is split stands there once for each piece.
+    bins
+        (bins + 1,) where each bin begins among the rows, and the end of the last.
+    start, end
+        (rows,) integers, the events of each row, as `Dataset.batch` takes them; None for whole rows.
+
+    Examples
+    --------
+    >>> rows = PackedRows([2, 0, 2], bins=[0, 1, 3], start=[0, 0, 4], end=[4, 2, 7])
+    >>> rows, rows.bins, rows.start
+    ([2, 0, 2], [0, 1, 3], [0, 0, 4])
+    """
+
+    __slots__ = ("bins", "end", "start")
+
+    def __init__(
+        self,
+        rows: Iterable[int] = (),
+        epoch: int = 0,
+        *,
+        bins: Sequence[int],
+        start: Sequence[int] | None = None,
+        end: Sequence[int] | None = None,
+    ) -> None:
+        super().__init__(rows, epoch)
+        self.bins, self.start, self.end = bins, start, end
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _packed_rows, (list(self), self.epoch, self.bins, self.start, self.end)
+
+
+def _packed_rows(rows: list[int], epoch: int, bins: Any, start: Any, end: Any) -> PackedRows:
+    return PackedRows(rows, epoch, bins=bins, start=start, end=end)
 
 
 class Records(Sequence["JointNestedRaggedTensorDict"]):
@@ -104,11 +147,22 @@ class Records(Sequence["JointNestedRaggedTensorDict"]):
     def __getitem__(self, index: slice) -> Records: ...
     def __getitem__(self, index: Any) -> Records | JointNestedRaggedTensorDict:
         row = self.rows[index]
-        return Records(self.dataset, row) if isinstance(index, slice) else self.dataset[int(row)]
+        if isinstance(index, slice):
+            if getattr(self.rows, "start", None) is not None:
+                raise ValueError("rows: pieces of rows that were split are not sliced; take them one by one")
+            return Records(self.dataset, row)
+        return self._record(int(row), index)
 
     def __iter__(self) -> Iterator[JointNestedRaggedTensorDict]:
-        for row in self.rows:
-            yield self.dataset[int(row)]
+        for i, row in enumerate(self.rows):
+            yield self._record(int(row), i)
+
+    def _record(self, row: int, i: SupportsIndex) -> JointNestedRaggedTensorDict:
+        """A row, or the piece of it that is meant."""
+        start, end = getattr(self.rows, "start", None), getattr(self.rows, "end", None)
+        if start is None or end is None:
+            return self.dataset[row]
+        return self.dataset[row, start[i] : end[i]]
 
     def __repr__(self) -> str:
         return f"Records({list(self.rows)!r})"

@@ -127,7 +127,11 @@ class Sampler:
         epoch = self.epoch
         for k, batch in enumerate(self._batches()[start:], start + 1):
             self._steps = k
-            yield RowNumbers(batch.tolist(), epoch)
+            yield self._row_numbers(batch, epoch)
+
+    def _row_numbers(self, batch: Any, epoch: int) -> RowNumbers:
+        """What is given for a batch of `_deal`."""
+        return RowNumbers(batch.tolist(), epoch)
 
     def padding_share(self) -> float:
         """The share of padded slots of this epoch's batches that hold no data.
@@ -250,6 +254,10 @@ class Sampler:
         """The batches of an epoch, for all ranks."""
         raise NotImplementedError
 
+    def _nothing(self) -> Ints:
+        """A batch without rows."""
+        return np.empty(0, np.int64)
+
     def _sizes(self, batches: list[Ints], padded: bool) -> Ints:
         """The tokens of each batch, which has rows: with its padding, or without."""
         if not batches:
@@ -289,8 +297,7 @@ class Sampler:
         steps = count // n if self.uneven == "drop" else -(-count // n)
         places = [self.rank + k * n for k in range(steps)]
         if self.uneven == "empty":
-            none: Ints = np.empty(0, np.int64)
-            return [batches[at] if at < count else none for at in places]
+            return [batches[at] if at < count else self._nothing() for at in places]
         return [batches[at % count] for at in places]
 
     # What a state says of the sampler.

@@ -31,6 +31,7 @@ def run_unmapped(
     epoch: int,
     out: Any,
     edge_rows: tuple[Any, int] | None,
+    bins: Any = None,
 ) -> Any:
     """The batch of rows, of which only the windows of the keys that are asked for are read.
 
@@ -43,12 +44,12 @@ def run_unmapped(
     depth = max((source.fields[key].dim for key in keys), default=0)
     if options.values["flatten"] or depth < 1 or options.has_edges:
         plan = BatchPlan([source.read_many(source_rows, keys=keys)], [""], source.fields, options)
-        return plan.run(numbers, start, end, seed, epoch, out, rows, edge_rows)
+        return plan.run(numbers, start, end, seed, epoch, out, rows, edge_rows, bins)
     starts, ends = _windows(dataset.lengths[rows], options, rows, start, end, seed, epoch)
     plan = BatchPlan(
         [source.read_many(source_rows, starts, ends, keys)], [""], source.fields, options.changed(window=None)
     )
-    result = plan.run(numbers, out=out)
+    result = plan.run(numbers, out=out, counters=rows, bins=bins)
     if options.values["windows"]:
         windows: Arrays = {"window/start": starts, "window/end": ends}
         if isinstance(result, StagedBatch):

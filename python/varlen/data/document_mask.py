@@ -1,0 +1,88 @@
+"""Which tokens of packed rows look at which: those of their own sequence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+
+from varlen.arguments import as_bool
+from varlen.backends.values import ArrayT, is_tensor, like
+
+__all__ = ["attention_mask", "document_mask"]
+
+
+def document_mask(document_ids: Any, causal: bool = True) -> Callable[..., Any]:
+    """The mask of packed rows as a function of places: the `mask_mod` of FlexAttention.
+
+    Parameters
+    ----------
+    document_ids
+        (bins, size) integers, as a packed batch has them: tokens of one number see each other.
+    causal
+        A token sees itself and what is before it, nothing behind.
+
+    Returns
+    -------
+    callable
+        Of (batch, head, query, key), for `torch.nn.attention.flex_attention.create_block_mask`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Something else than numbers of two dimensions.
+
+    Examples
+    --------
+    >>> sees = document_mask(np.array([[0, 0, 1, -1]]))
+    >>> bool(sees(0, 0, 1, 0)), bool(sees(0, 0, 2, 1)), bool(sees(0, 0, 0, 1))
+    (True, False, False)
+    """
+    ids = _checked(document_ids)
+    if not as_bool(causal, "causal"):
+        return lambda batch, head, query, key: ids[batch, query] == ids[batch, key]
+    return lambda batch, head, query, key: (ids[batch, query] == ids[batch, key]) & (query >= key)
+
+
+def attention_mask(document_ids: ArrayT, causal: bool = True) -> ArrayT:
+    """The mask of packed rows as a block, which `scaled_dot_product_attention` takes as `mask[:, None]`.
+
+    Parameters
+    ----------
+    document_ids
+        (bins, size) integers, as a packed batch has them: tokens of one number see each other.
+    causal
+        A token sees itself and what is before it, nothing behind.
+
+    Returns
+    -------
+    numpy.ndarray
+        bool (bins, size, size): [b, i, j] says whether token i of row b sees token j. A tensor for a tensor.
+        Every token sees itself, so that no row of scores is empty.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Something else than numbers of two dimensions.
+
+    Examples
+    --------
+    >>> attention_mask(np.array([[0, 0, 1]])).astype(int)
+    array([[[1, 0, 0],
+            [1, 1, 0],
+            [0, 0, 1]]])
+    """
+    ids = _checked(document_ids)
+    mask = ids[:, :, None] == ids[:, None, :]
+    if as_bool(causal, "causal"):
+        places = like(np.arange(ids.shape[1]), ids)
+        mask &= places[:, None] >= places[None, :]
+    return cast("ArrayT", mask)
+
+
+def _checked(document_ids: Any) -> Any:
+    ids = document_ids if is_tensor(document_ids) else np.asarray(document_ids)
+    if ids.ndim != 2:
+        raise ValueError(f"document_ids: expected (bins, size), got {ids.ndim} dimensions")
+    return ids

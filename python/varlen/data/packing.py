@@ -1,0 +1,229 @@
+"""Sequences in bins of one size, as blocks, and what attention needs to keep them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from varlen import _core
+from varlen.arguments import as_mapping
+from varlen.backends import backend_of
+from varlen.backends.values import like
+from varlen.data.batch import Batch
+from varlen.data.bin_packing import BinPacking
+from varlen.levels import describe_difference, same_levels
+from varlen.ops.dense import padded
+from varlen.types import Ragged
+
+if TYPE_CHECKING:
+    from varlen.data.sampler import Ints
+
+__all__ = ["pack"]
+
+# What a packed batch has beside its keys.
+PACKED_NAMES = ("position_ids", "document_ids", "cu_seqlens", "max_seqlen")
+
+
+def pack(
+    sequences: Mapping[str, Any] | Any,
+    size: int,
+    *,
+    fit: Literal["best", "first"] = "best",
+    window: int = 10_000,
+    too_long: Literal["raise", "skip", "split"] = "raise",
+    fill: Any = None,
+    max_bytes: int | None = None,
+) -> Batch[Any]:
+    """Sequences packed into rows of `size` tokens, as one block with what attention needs.
+
+    Every token is in the block once. What is left of a row is filled, and counts as a sequence of its own: it
+    looks at nothing else, and nothing looks at it.
+
+    Parameters
+    ----------
+    sequences
+        A list of lists, arrays or tensors, or a Ragged of one level: the result has them as "values". Or a
+        mapping from names to those, all of the same lengths: "input_ids" and "labels".
+    size, fit, window, too_long
+        As `BinPacking` takes them.
+    fill
+        What goes where no data is: a number or a row for all, or a mapping from some names to theirs. Zero by
+        default.
+    max_bytes
+        A block that takes more is a ValueError. Half of the memory by default.
+
+    Returns
+    -------
+    Batch
+        Each name as a block (bins, size, ...), tensors where they were given, which autograd follows, and:
+
+        * `position_ids`, int64 (bins, size): the place of each token in its sequence. They begin at 0 in
+          each piece of a sequence that was split.
+        * `document_ids`, int32 (bins, size): the number of its sequence inside the row, from 0; -1 where no
+          data is. It is the `seq_idx` of state-space models, and what `document_mask` takes.
+        * `cu_seqlens`, int32: where each sequence begins in the block laid end to end, `bins * size` tokens,
+          and the end of the last. With `max_seqlen`, an int, it is what attention over `cu_seqlens` takes.
+
+    Raises
+    ------
+    ValueError, TypeError
+        A sequence over `size` where too_long is "raise", sequences of more levels than one, names whose
+        lengths differ or that the result has itself.
+
+    Examples
+    --------
+    >>> import varlen as vl
+    >>> batch = vl.data.pack([[1, 2, 3], [4], [5, 6], [7, 8]], 5)
+    >>> batch["values"]
+    array([[1, 2, 3, 5, 6],
+           [7, 8, 4, 0, 0]])
+    >>> batch["position_ids"], batch["document_ids"]
+    (array([[0, 1, 2, 0, 1],
+           [0, 1, 0, 0, 1]]), array([[ 0,  0,  0,  1,  1],
+           [ 0,  0,  1, -1, -1]], dtype=int32))
+    >>> batch["cu_seqlens"], batch["max_seqlen"]
+    (array([ 0,  3,  5,  7,  8, 10], dtype=int32), 3)
+    """
+    columns = sequences if isinstance(sequences, Mapping) else {"values": sequences}
+    ragged = {name: _as_ragged(name, column) for name, column in columns.items()}
+    if not ragged:
+        raise ValueError("sequences: expected at least one name")
+    first, *others = ragged
+    for name in others:
+        if not same_levels(ragged[name]._levels, ragged[first]._levels):
+            raise ValueError(
+                f"sequences: {name!r} and {first!r} differ in their lengths: "
+                f"{describe_difference(ragged[name]._levels, ragged[first]._levels)}"
+            )
+    fills = dict(as_mapping(fill, "fill", "names to values")) if isinstance(fill, Mapping) else None
+    for name in fills or ():
+        if name not in ragged:
+            raise KeyError(f"fill: {name!r} is not one of {sorted(ragged)}")
+    packing = BinPacking(
+        ragged[first].lengths, size, fit=fit, window=window, too_long=too_long, shuffle=False
+    )
+    order, bins = packing._fill(np.random.default_rng(0))
+    pieces = _core.Level.from_lengths(packing.lengths)
+    level = _core.Level.from_lengths(packing.lengths[order])
+    made: dict[str, Any] = {}
+    for name, column in ragged.items():
+        values = column.values
+        moved, _ = backend_of(values).gather(values, (pieces,), order)
+        row = fill if fills is None else fills.get(name)
+        made[name] = _block(moved, level, bins, packing.size, row, max_bytes)
+    beside = ragged[first].values
+    for name, ids in _packed_ids(level, bins, packing.size).items():
+        made[name] = ids if isinstance(ids, int) else like(ids, beside)
+    return Batch(made)
+
+
+def packed_arrays(
+    batch: Mapping[str, Any],
+    keys: Sequence[str],
+    fills: Mapping[str, Any],
+    size: int,
+    bins: Any,
+    rows: Any,
+    max_bytes: int | None,
+) -> dict[str, Any]:
+    """The arrays of a ragged batch as blocks of bins.
+
+    Parameters
+    ----------
+    batch
+        As the core gives it, with `dim1/offsets`.
+    keys
+        Those that have a value for each token.
+    fills
+        A row of padding for each key.
+    size
+        Of the bins.
+    bins
+        (bins + 1,) where each begins among the sequences; None lays them in their order.
+    rows
+        What errors call the sequences.
+    max_bytes
+        Of each block.
+    """
+    level = _core.Level.from_offsets(batch["dim1/offsets"])
+    _refuse_too_long(level, size, rows)
+    if bins is None:
+        ends = _core.token_budget(level.lengths, size, max(len(level), 1), False)
+        bins = np.concatenate([np.zeros(1, np.int64), ends])
+    else:
+        bins = np.asarray(bins, np.int64)
+    _refuse_overfull(level, bins, size)
+    of_tokens = {*keys, "dim1/part", *(f"{key}/mask" for key in keys)}
+    made: dict[str, Any] = {}
+    for name, values in batch.items():
+        if name in of_tokens:
+            made[name] = _block(values, level, bins, size, fills.get(name), max_bytes)
+        elif name != "dim1/offsets" and name != "dim1/max_length":
+            made[name] = values
+    return made | _packed_ids(level, bins, size)
+
+
+def _as_ragged(name: str, column: Any) -> Ragged[Any]:
+    if name in PACKED_NAMES:
+        raise ValueError(f"sequences: {name!r} is a name that packed batches reserve")
+    if isinstance(column, Ragged):
+        ragged: Ragged[Any] = column
+    else:
+        try:
+            ragged = Ragged.from_list(column)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"sequences: {name!r}: {error}") from None
+    if len(ragged._levels) != 1:
+        raise ValueError(
+            f"sequences: {name!r} has {len(ragged._levels)} levels, expected sequences of tokens"
+        )
+    return ragged
+
+
+def _refuse_too_long(level: _core.Level, size: int, rows: Any) -> None:
+    if level.longest > size:
+        at = int(np.argmax(level.lengths > size))
+        raise ValueError(
+            f"rows: row {rows[at]} has {level.lengths[at]} tokens, over pad_to={size}; give max_len, or the "
+            "rows of BinPacking(too_long='split')"
+        )
+
+
+def _refuse_overfull(level: _core.Level, bins: Ints, size: int) -> None:
+    if len(bins) == 0 or bins[0] != 0 or bins[-1] != len(level) or (np.diff(bins) < 0).any():
+        raise ValueError(f"rows: their bins do not hold {len(level)} rows")
+    used = np.diff(level.offsets[bins])
+    if (used > size).any():
+        at = int(np.argmax(used > size))
+        raise ValueError(
+            f"rows: bin {at} of the batch has {used[at]} tokens, over pad_to={size}; its sampler has to "
+            "count what the batch takes, prefix and suffix included"
+        )
+
+
+def _block(values: Any, level: _core.Level, bins: Ints, size: int, fill: Any, max_bytes: int | None) -> Any:
+    """Sequences end to end as (bins, size, ...)."""
+    tokens = _core.Level.from_offsets(level.offsets[bins])
+    if tokens.longest:  # and none is over size, to which the longest is then rounded up
+        return padded(values, (tokens,), "right", fill, False, None, "right", None, None, size, max_bytes)
+    # No token at all: the block is that of one full bin more, which is left out.
+    spare = backend_of(values).zeros(values, (size, *values.shape[1:]))
+    return _block(spare, _core.Level([size]), np.array([0] * len(bins) + [1]), size, fill, max_bytes)[:-1]
+
+
+def _packed_ids(level: _core.Level, bins: Ints, size: int) -> dict[str, Any]:
+    """Which sequence each place of the block is in, and where in it."""
+    count = len(bins) - 1
+    in_bin = np.arange(len(level)) - np.repeat(bins[:-1], np.diff(bins))
+    left = size - np.diff(level.offsets[bins])
+    ends, left = bins[1:][left > 0], left[left > 0]
+    sequences = _core.Level.from_lengths(np.insert(level.lengths, ends, left))
+    numbers = np.insert(in_bin, ends, -1).astype(np.int32)
+    return {
+        "position_ids": sequences.positions.reshape(count, size).copy(),
+        "document_ids": _core.expand(numbers, sequences).reshape(count, size),
+        "cu_seqlens": sequences.offsets32.copy(),
+        "max_seqlen": sequences.longest,
+    }
