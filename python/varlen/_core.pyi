@@ -472,6 +472,7 @@ def fill_row(
 ) -> NDArray[Any]: ...
 def flatten(X: Any, dtype: DTypeLike | None = None, pad: int = 0) -> NDArray[Any]: ...
 def forget_kernels() -> None: ...
+@overload
 def from_lists(
     lists: Any,
     depth: int = -1,
@@ -480,6 +481,16 @@ def from_lists(
     *,
     name: str = "values",
 ) -> tuple[NDArray[Any], list[Level]]: ...
+@overload
+def from_lists(
+    lists: Any,
+    depth: int = -1,
+    dtype: DTypeLike | None = None,
+    narrow: bool = False,
+    *,
+    name: str = "values",
+    plain: bool,
+) -> tuple[NDArray[Any], list[Level]] | None: ...
 def from_words(
     lists: Any, vocabulary: dict[str, int], depth: int = -1, *, name: str = "values"
 ) -> tuple[NDArray[int64], list[Level]]: ...

@@ -81,9 +81,10 @@ py::object build(PyObject* root, int depth, const Request& request) {
   return py::make_tuple(values, levels);
 }
 
-constexpr Signature<5> kFromLists{"from_lists", {"lists", "depth", "dtype", "narrow", "name"}, 1, 4};
+constexpr Signature<6> kFromLists{
+    "from_lists", {"lists", "depth", "dtype", "narrow", "name", "plain"}, 1, 4};
 
-py::object from_lists(const Arguments<5>& args) {
+py::object from_lists(const Arguments<6>& args) {
   Request request;
   const std::string name = given(args[4]) ? py::cast<std::string>(args[4]) : "values";
   request.name = name.c_str();
@@ -106,6 +107,7 @@ py::object from_lists(const Arguments<5>& args) {
   } catch (const NeedsPython&) {  // NOLINT(bugprone-empty-catch)
     // Below, with nothing of the walk left.
   }
+  if (args[5] != nullptr && truth_of(args[5], "plain")) return py::none();
   refuse_cycles(root, name);
   const py::object copy = plain_copy(root);
   try {
@@ -127,8 +129,9 @@ PyMethodDef lists_methods[] = {
     method<kRefuseCycles, refuse_cycles_in>("refuse_cycles(nested, name)\n--\n\n"
                                             "ValueError for lists and tuples that contain themselves."),
     method<kFromLists, from_lists>(
-        "from_lists(lists, depth=-1, dtype=None, narrow=False, *, name='values')\n--\n\n"
-        "Flat values and one Level for each depth of nesting."),
+        "from_lists(lists, depth=-1, dtype=None, narrow=False, *, name='values', plain=False)\n--\n\n"
+        "Flat values and one Level for each depth of nesting; with `plain`, None where an object is\n"
+        "neither a list, an array nor a number."),
     {},
 };
 

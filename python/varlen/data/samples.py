@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from varlen import _core
 from varlen.arguments import as_dtype, as_int, as_list, one_of
 from varlen.backends.values import is_tensor
+from varlen.data.arrow_samples import from_arrow_samples, is_arrow
 from varlen.data.collator import collate_joints
 from varlen.data.options import (
     BatchOptions,
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 __all__ = ["Collate", "collate"]
 
 Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+Flat = tuple[Array, list[_core.Level]]
+
+_MOST_LEVELS = 65  # one more than the core takes
 
 
 class Collate:
@@ -51,6 +55,7 @@ class Collate:
     lists of lists, of arrays           padded on every axis that is a list, and the mask of all
     numbers, arrays of no dimension     stacked
     JointNestedRaggedTensorDict         as `Dataset.batch` has them
+    tables and scalars of pyarrow       as the rows that they hold, each a mapping of arrays
     strings, bytes, None, the rest      a list
     ==================================  ==================================================================
 
@@ -139,9 +144,7 @@ class Collate:
         {'x': array([[ 1,  2],
                [ 3, -1]])}
         """
-        items = as_list(samples, "samples", "samples")
-        if not items:
-            raise ValueError("samples: a batch needs at least one")
+        items = rows_of_samples(samples)
         for option in _PER_KEY:
             given = self._values[option]
             if isinstance(given, Mapping):
@@ -165,18 +168,14 @@ class Collate:
             return items
         if view_of(first) is not None:
             return collate_joints(items, self._joint_options(items[0]))
-        return _without_key(self._leaf(name, items)) if _is_data(first) else items
+        return _without_key(self._leaf(name, items)) if is_data(first) else items
 
     def _merge_mappings(self, name: str, items: list[Any]) -> dict[str, Any]:
         out: dict[str, Any] = {}
-        for i, item in enumerate(items):
-            if not isinstance(item, Mapping) or item.keys() != items[0].keys():
-                keys = sorted(map(str, item)) if isinstance(item, Mapping) else type(item).__name__
-                first = sorted(map(str, items[0]))
-                raise ValueError(f"samples[{i}]{name}: has {keys}, samples[0] has {first}")
+        check_alike(name, items)
         for key in items[0]:
             values = [item[key] for item in items]
-            if _is_data(values[0]):
+            if is_data(values[0]):
                 leaf = self._leaf(f"{name}[{key!r}]", values, key)
                 out[key] = leaf.pop("")
                 out |= {f"{key}/{extra}": value for extra, value in leaf.items()}
@@ -198,12 +197,10 @@ class Collate:
         fill = fill.get(key) if isinstance(fill, Mapping) else fill
         fill = 0 if fill is None else fill
         dtype = dtype.get(key) if isinstance(dtype, Mapping) else dtype
-        for item in items:
-            if isinstance(item, list):
-                _core.refuse_cycles(item, "samples")
         try:
-            if not _holds_tensor(items):
-                result = self._collate_arrays(items, fill, self._array_dtype(dtype, items))
+            flat = self._flat(items, dtype)
+            if flat is not None or not _holds_tensor(items):
+                result = self._collate_arrays(items, fill, self._array_dtype(dtype, items), flat)
                 return to_tensors(result) if self._values["framework"] == "torch" else result
             leaf = TensorLeaf(items, dtype)
             result = self._collate_arrays(leaf.arrays, leaf.fill(fill), leaf.array_dtype)
@@ -212,6 +209,16 @@ class Collate:
             raise overflow_of_padding(error, self._values, f"samples{name}: ") from None
         except (ValueError, TypeError) as error:
             raise type(error)(f"samples{name}: {error}") from None
+
+    def _flat(self, items: list[Any], dtype: Any) -> Flat | None:
+        """Lists of numbers and arrays as values and levels, in one look at each; None where there is more."""
+        if not any(isinstance(item, list) for item in items):
+            return None
+        flat = _core.from_lists(items, dtype=self._array_dtype(dtype, items), plain=True)
+        if flat is None:
+            for item in items:
+                _core.refuse_cycles(item, "samples")
+        return flat
 
     def _array_dtype(self, given: Any, items: list[Any]) -> np.dtype[Any] | None:
         if given is not None:
@@ -224,14 +231,18 @@ class Collate:
             else None
         )
 
-    def _collate_arrays(self, items: list[Any], fill: Any, dtype: np.dtype[Any] | None) -> dict[str, Any]:
+    def _collate_arrays(
+        self, items: list[Any], fill: Any, dtype: np.dtype[Any] | None, flat: Flat | None = None
+    ) -> dict[str, Any]:
         if _rank(items[0]) == 0:
             return {"": _stack_numbers(items, dtype)}
-        if any(isinstance(item, list) for item in items):
-            values, levels = _core.from_lists(items, dtype=dtype)
+        if flat is None and any(isinstance(item, list) for item in items):
+            flat = _core.from_lists(items, dtype=dtype)
+        if flat is not None:
+            values, levels = flat
             if len(levels) > 1:
                 return self._pad_nested(values, levels, fill)
-            items = np.split(values, levels[0].offsets[1:-1])
+            items = _core.ragged2list(values, levels[0])
         if self._values["layout"] == "ragged":
             return _ragged(*_core.list2ragged(self._truncate(items), dtype))
         dense = _core.list2dense(
@@ -332,10 +343,59 @@ def _stack_numbers(items: list[Any], dtype: np.dtype[Any] | None) -> Array:
     return array
 
 
-def _is_data(value: Any) -> bool:
-    _core.refuse_cycles(value, "samples")
-    while isinstance(value, list):
+def rows_of_samples(samples: Any) -> list[Any]:
+    """The samples as a list, rows of Arrow's tables among them as dicts of arrays.
+
+    Raises
+    ------
+    ValueError
+        There are none.
+    """
+    if is_arrow(samples):
+        items = from_arrow_samples([samples])
+    else:
+        items = as_list(samples, "samples", "samples")
+        if items and _holds_arrow(items[0]):
+            items = from_arrow_samples(items)
+    if not items:
+        raise ValueError("samples: a batch needs at least one")
+    return items
+
+
+def _holds_arrow(sample: Any) -> bool:
+    if type(sample) is dict:
+        return any(map(is_arrow, sample.values()))
+    return is_arrow(sample)
+
+
+def check_alike(name: str, items: list[Any]) -> None:
+    """Refuse samples that are no mappings, or that have other keys than the first one."""
+    keys = items[0].keys()
+    for i, item in enumerate(items):
+        if not isinstance(item, Mapping):
+            raise ValueError(f"samples[{i}]{name}: has {type(item).__name__}, samples[0] has {_sorted(keys)}")
+        if item.keys() != keys:
+            which = [f"{key!r} is missing" for key in keys if key not in item]
+            which += [f"samples[0] lacks {key!r}" for key in item if key not in keys]
+            raise ValueError(
+                f"samples[{i}]{name}: has {_sorted(item)}, samples[0] has {_sorted(keys)}; {which[0]}"
+            )
+
+
+def _sorted(keys: Iterable[Any]) -> list[str]:
+    return sorted(map(str, keys))
+
+
+def is_data(value: Any) -> bool:
+    """Whether a value is numbers: an array, a tensor, a number, or a list that begins with one."""
+    outer = value
+    for _ in range(_MOST_LEVELS):
+        if not isinstance(value, list):
+            break
         value = value[0] if value else 0
+    else:
+        _core.refuse_cycles(outer, "samples")
+        return True  # the core refuses lists that are nested so deep
     return isinstance(value, (np.ndarray, np.generic, bool, int, float, complex)) or is_tensor(value)
 
 
@@ -353,7 +413,7 @@ def _keys_of(sample: Any) -> Iterator[Any]:
             yield from _keys_of(value)
 
 
-def _holds_tensor(value: Any, depth: int = 65) -> bool:
+def _holds_tensor(value: Any, depth: int = _MOST_LEVELS) -> bool:
     """Whether a tensor is among the leaves; the core refuses lists that are nested deeper."""
     if isinstance(value, list):
         return depth > 0 and any(_holds_tensor(inner, depth - 1) for inner in value)

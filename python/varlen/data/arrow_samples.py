@@ -1,0 +1,78 @@
+"""Samples of Arrow: tables, record batches and scalars as rows of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import chain
+from typing import Any
+
+from varlen import _core
+
+__all__: list[str] = []
+
+
+def is_arrow(value: Any) -> bool:
+    """Whether a value is one of pyarrow's, which is not imported to know that."""
+    return type(value).__module__.startswith("pyarrow.")
+
+
+def from_arrow_samples(samples: list[Any]) -> list[Any]:
+    """Samples without Arrow's objects: each table is its rows, each list of numbers an array.
+
+    Parameters
+    ----------
+    samples
+        Tables, record batches, scalars, and mappings of scalars.
+
+    Raises
+    ------
+    ValueError
+        A null, whose column and row are named.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from_arrow_samples([pa.table({"x": [[1, 2], [3]], "y": [0, 1]})])
+    [{'x': array([1, 2]), 'y': 0}, {'x': array([3]), 'y': 1}]
+    """
+    return list(chain.from_iterable(map(_rows, samples)))
+
+
+def _rows(sample: Any) -> list[Any]:
+    if isinstance(sample, Mapping) and not hasattr(sample, "as_py"):
+        return [{key: _plain(value) for key, value in sample.items()}]
+    if not hasattr(sample, "column_names") and not hasattr(sample, "schema"):
+        return [_plain(sample)]
+    columns = {name: _column(sample.column(name), name) for name in sample.schema.names}
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _column(array: Any, name: str) -> list[Any]:
+    """The values of one column, row by row."""
+    import pyarrow as pa
+
+    inner = (
+        array.type.value_type if pa.types.is_list(array.type) or pa.types.is_large_list(array.type) else None
+    )
+    if inner is None or not (pa.types.is_integer(inner) or pa.types.is_floating(inner)):
+        rows: list[Any] = array.to_pylist()
+        return rows
+    from varlen.interop.arrow import columns_of
+
+    column = columns_of(array, name)[name]
+    return _core.ragged2list(column.values, column.levels[0])
+
+
+def _plain(value: Any) -> Any:
+    """A scalar as an array, where it is a list of numbers without nulls, or as Python has it."""
+    if not is_arrow(value):
+        return value
+    import pyarrow as pa
+
+    if isinstance(value, pa.StructScalar):
+        return {key: _plain(item) for key, item in value.items()}
+    values = getattr(value, "values", None)
+    if isinstance(values, pa.Array) and not values.null_count:
+        if pa.types.is_integer(values.type) or pa.types.is_floating(values.type):
+            return values.to_numpy(zero_copy_only=False)
+    return value.as_py() if hasattr(value, "as_py") else value.to_pylist()
