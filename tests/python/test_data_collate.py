@@ -152,3 +152,35 @@ def test_samples_are_cut_at_their_side(truncate, layout, most):
         else:
             parts = [row[there] for row, there in zip(values, beside, strict=True)]
         assert [part.tolist() for part in parts] == want
+
+
+def test_rows_of_arrow_are_samples():
+    pa = pytest.importorskip("pyarrow")
+    lists = {"x": [[1, 2], [], [3]], "y": [0, 1, 2], "name": ["a", "b", "c"]}
+    table = pa.table(lists)
+    rows = [{key: values[i] for key, values in lists.items()} for i in range(3)]
+    wanted = Collate(dtype={"x": "int64"})(rows)
+    for samples in (
+        table,
+        table.to_batches()[0],
+        [table.slice(0, 1), table.slice(1)],
+        [{key: table[key][i] for key in lists} for i in range(3)],
+        list(table.to_struct_array().combine_chunks()),
+    ):
+        found = Collate(dtype={"x": "int64"})(samples)
+        assert found.keys() == wanted.keys()
+        for key in found:
+            np.testing.assert_array_equal(found[key], wanted[key])
+
+
+def test_nulls_of_arrow_are_named():
+    pa = pytest.importorskip("pyarrow")
+    with pytest.raises(ValueError, match="x"):
+        collate(pa.table({"x": [[1, None], [2]]}))
+    with pytest.raises(ValueError, match="samples: a batch needs at least one"):
+        collate(pa.table({"x": pa.array([], pa.list_(pa.int64()))}))
+
+
+def test_a_sample_without_a_key_is_named():
+    with pytest.raises(ValueError, match=r"samples\[1\]: has \['x'\], .*; 'y' is missing"):
+        collate([{"x": [1], "y": 2}, {"x": [1]}])

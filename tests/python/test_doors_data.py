@@ -152,7 +152,11 @@ def test_numbers_are_whole(door, given, error, text):
         ({"window": "random", "max_len": 1, "seed": "a"}, TypeError, "seed: expected an int, .* got str"),
         ({"window": "random", "max_len": 1, "seed": True}, TypeError, "seed: expected an int, .* got bool"),
         ({"padding_side": None}, ValueError, "padding_side: expected 'left' or 'right', got None"),
-        ({"layout": "flat"}, ValueError, "layout: expected 'padded', 'ragged' or 'data', got 'flat'"),
+        (
+            {"layout": "flat"},
+            ValueError,
+            "layout: expected 'padded', .* got 'flat'",
+        ),
         ({"framework": "jax"}, ValueError, "framework: expected 'numpy', 'torch', 'cupy' or None, got 'jax'"),
         ({"fill": {"c": 300}}, ValueError, "fill of 'c': 300 does not fit uint8"),
         ({"fill": {"c": NAN}}, ValueError, "fill of 'c': nan does not fit uint8"),

@@ -81,8 +81,7 @@ py::object build(PyObject* root, int depth, const Request& request) {
   return py::make_tuple(values, levels);
 }
 
-constexpr Signature<6> kFromLists{
-    "from_lists", {"lists", "depth", "dtype", "narrow", "name", "plain"}, 1, 4};
+constexpr Signature<6> kFromLists{"from_lists", {"lists", "depth", "dtype", "narrow", "name", "plain"}, 1, 4};
 
 py::object from_lists(const Arguments<6>& args) {
   Request request;

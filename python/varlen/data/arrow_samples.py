@@ -54,7 +54,7 @@ def _column(array: Any, name: str) -> list[Any]:
     inner = (
         array.type.value_type if pa.types.is_list(array.type) or pa.types.is_large_list(array.type) else None
     )
-    if inner is None or not (pa.types.is_integer(inner) or pa.types.is_floating(inner)):
+    if inner is None or not _is_number(inner):
         rows: list[Any] = array.to_pylist()
         return rows
     from varlen.interop.arrow import columns_of
@@ -72,7 +72,12 @@ def _plain(value: Any) -> Any:
     if isinstance(value, pa.StructScalar):
         return {key: _plain(item) for key, item in value.items()}
     values = getattr(value, "values", None)
-    if isinstance(values, pa.Array) and not values.null_count:
-        if pa.types.is_integer(values.type) or pa.types.is_floating(values.type):
-            return values.to_numpy(zero_copy_only=False)
+    if isinstance(values, pa.Array) and not values.null_count and _is_number(values.type):
+        return values.to_numpy(zero_copy_only=False)
     return value.as_py() if hasattr(value, "as_py") else value.to_pylist()
+
+
+def _is_number(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
