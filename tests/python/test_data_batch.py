@@ -274,3 +274,16 @@ def test_batch_refuses_damaged_levels(level, ends, flatten):
                 ds.batch([row] * 3, flatten=flatten, start=start, layout="ragged")
             except ValueError as error:
                 assert "/bounds" in str(error)  # noqa: PT017
+
+
+@pytest.mark.parametrize("rows", [range(1, 4), slice(1, 4), range(3, 0, -1)])
+def test_rows_may_be_a_range_or_a_slice(rows):
+    ds = Dataset(Joint({"x": [[1], [2, 3], [], [4]]}))
+    lists = [1, 2, 3] if isinstance(rows, slice) else list(rows)
+    assert ds.batch(rows)["x"].tolist() == ds.batch(lists)["x"].tolist()
+    assert next(iter(ds.epoch(batches=[rows], prefetch=1)))["x"].tolist() == ds.batch(lists)["x"].tolist()
+
+
+def test_records_of_a_range_are_its_rows():
+    ds = Dataset(Joint({"x": [[1], [2, 3], [], [4]]}))
+    assert [row.to_list()["x"] for row in ds.__getitems__(range(1, 3))] == [[2, 3], []]

@@ -13,6 +13,7 @@ from varlen.arguments import as_int
 from varlen.data.named import as_data, check_dtypes, schema_of
 from varlen.data.options import BatchOptions, select_columns
 from varlen.data.plan import BatchPlan, Seed
+from varlen.data.records import PackedRows
 from varlen.data.rows import Rows
 from varlen.data.unmapped import run_unmapped
 from varlen.dims import DataDict, Dim, Schema
@@ -52,8 +53,8 @@ class Batching(Rows):
         edges_per_row: a prefix of as many records as the dataset has rows has one for each of them, not for
         each row of the batch.
         """
-        if start is None and end is None:  # rows of a sampler know their pieces
-            start, end = getattr(rows, "start", None), getattr(rows, "end", None)
+        if isinstance(rows, PackedRows) and start is None and end is None:
+            start, end = rows.start, rows.end
         if options.is_named:
             schema = self._schema_for(options)
             arrays = self._arrays(options, rows, start, end, seed, epoch, out, edges_per_row)
@@ -138,7 +139,7 @@ class Batching(Rows):
         rows_given = rows if is_checked else self.row_numbers(rows)
         edge_rows = (rows_given, len(self)) if edges_per_row else None
         source, numbers, counters = self._source, rows_given, None
-        bins = getattr(rows, "bins", None)
+        bins = rows.bins if isinstance(rows, PackedRows) else None
         if self._index is not None:
             counters = self.row_numbers(rows_given)
             numbers = self._index[counters]

@@ -148,7 +148,7 @@ class Records(Sequence["JointNestedRaggedTensorDict"]):
     def __getitem__(self, index: Any) -> Records | JointNestedRaggedTensorDict:
         row = self.rows[index]
         if isinstance(index, slice):
-            if getattr(self.rows, "start", None) is not None:
+            if isinstance(self.rows, PackedRows) and self.rows.start is not None:
                 raise ValueError("rows: pieces of rows that were split are not sliced; take them one by one")
             return Records(self.dataset, row)
         return self._record(int(row), index)
@@ -159,10 +159,10 @@ class Records(Sequence["JointNestedRaggedTensorDict"]):
 
     def _record(self, row: int, i: SupportsIndex) -> JointNestedRaggedTensorDict:
         """A row, or the piece of it that is meant."""
-        start, end = getattr(self.rows, "start", None), getattr(self.rows, "end", None)
-        if start is None or end is None:
+        pieces = self.rows if isinstance(self.rows, PackedRows) else None
+        if pieces is None or pieces.start is None or pieces.end is None:
             return self.dataset[row]
-        return self.dataset[row, start[i] : end[i]]
+        return self.dataset[row, pieces.start[int(i)] : pieces.end[int(i)]]
 
     def __repr__(self) -> str:
         return f"Records({list(self.rows)!r})"

@@ -1,0 +1,208 @@
+"""Training loops of other libraries take our data sets, samplers, loaders and collate functions."""
+
+import logging
+import os
+
+import numpy as np
+import pytest
+import varlen as vl
+from varlen.data import Collate, Loader, TokenBudget
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::FutureWarning"),
+    pytest.mark.filterwarnings("ignore::UserWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+WORDS, ROWS = 30, 40
+
+
+@pytest.fixture
+def ds(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = [rng.integers(1, WORDS, n).tolist() for n in rng.integers(1, 9, ROWS)]
+    path = tmp_path / "rows.nrt"
+    label = [len(row) % 2 for row in rows]
+    vl.JointNestedRaggedTensorDict({"id": list(range(ROWS)), "x": rows, "label": label}).save(path)
+    return vl.open(path)
+
+
+HOW = {"framework": "torch", "dtype": {"x": "int64", "label": "int64"}}
+
+
+def tagger():
+    """Embeds tokens, takes the mean of those that exist, and gives a loss."""
+    torch = pytest.importorskip("torch")
+
+    class Tagger(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.embed, self.head = torch.nn.Embedding(WORDS, 4), torch.nn.Linear(4, 2)
+
+        def forward(self, batch):
+            mask = batch["dim1/mask"].unsqueeze(-1)
+            mean = (self.embed(batch["x"]) * mask).sum(1) / mask.sum(1).clamp(min=1)
+            return torch.nn.functional.cross_entropy(self.head(mean), batch["label"])
+
+    torch.manual_seed(0)
+    return Tagger()
+
+
+def test_a_loop_of_torch_trains_from_threads_and_workers_alike(ds):
+    torch = pytest.importorskip("torch")
+    losses = []
+    for workers in (None, 0, 1):
+        model = tagger()
+        optimizer = torch.optim.SGD(model.parameters(), 0.5)
+        sampler = TokenBudget(ds, 40, seed=1)
+        loader = (
+            Loader(ds, batches=sampler, **HOW)
+            if workers is None
+            else torch.utils.data.DataLoader(
+                ds, batch_sampler=sampler, collate_fn=ds.collator(**HOW), num_workers=workers
+            )
+        )
+        own = []
+        for epoch in range(3):
+            sampler.set_epoch(epoch)
+            for batch in loader:
+                loss = model(batch)
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+                own.append(loss.item())
+        losses.append(own)
+    assert losses[0] == losses[1] == losses[2]
+    assert np.mean(losses[0][-5:]) < np.mean(losses[0][:5])
+
+
+@pytest.mark.parametrize("kind", ["Loader", "DataLoader"])
+def test_lightning_trains(ds, kind, tmp_path):
+    torch = pytest.importorskip("torch")
+    lightning = pytest.importorskip("lightning")
+    logging.getLogger("lightning").setLevel(logging.ERROR)
+    seen = []
+
+    class Module(lightning.LightningModule):
+        def __init__(self):
+            super().__init__()
+            self.model = tagger()
+
+        def training_step(self, batch, index):
+            seen.extend(batch["id"].tolist())
+            return self.model(batch)
+
+        def configure_optimizers(self):
+            return torch.optim.SGD(self.parameters(), 0.1)
+
+    sampler = TokenBudget(ds, 40)
+    loader = (
+        Loader(ds, batches=sampler, **HOW)
+        if kind == "Loader"
+        else torch.utils.data.DataLoader(ds, batch_sampler=sampler, collate_fn=ds.collator(**HOW))
+    )
+    trainer = lightning.Trainer(
+        max_epochs=2, accelerator="cpu", logger=False, enable_checkpointing=False, enable_progress_bar=False,
+        enable_model_summary=False, use_distributed_sampler=False, default_root_dir=tmp_path,
+    )  # fmt: skip
+    module = Module()
+    before = module.model.head.weight.detach().clone()
+    trainer.fit(module, loader)
+    assert sorted(seen) == sorted(2 * list(range(ROWS)))
+    assert not torch.equal(module.model.head.weight, before)
+
+
+def test_accelerate_trains(ds):
+    torch = pytest.importorskip("torch")
+    accelerate = pytest.importorskip("accelerate")
+    accelerator = accelerate.Accelerator(cpu=True)
+    model = tagger()
+    sampler = TokenBudget(ds, 40, num_replicas=1, rank=0)
+    model, optimizer, loader = accelerator.prepare(
+        model,
+        torch.optim.SGD(model.parameters(), 0.1),
+        torch.utils.data.DataLoader(ds, batch_sampler=sampler, collate_fn=ds.collator(**HOW)),
+    )
+    seen = []
+    for batch in loader:
+        seen.extend(batch["id"].tolist())
+        loss = model(batch)
+        accelerator.backward(loss)
+        optimizer.step()
+        optimizer.zero_grad()
+    assert sorted(seen) == list(range(ROWS))
+    assert np.isfinite(loss.item())
+
+
+def tiny_bert():
+    transformers = pytest.importorskip("transformers")
+    config = transformers.BertConfig(
+        vocab_size=WORDS, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16,
+        max_position_embeddings=16, num_labels=2,
+    )  # fmt: skip
+    return transformers, transformers.BertForSequenceClassification(config)
+
+
+def test_a_trainer_of_hugging_face_takes_rows_by_a_collate_function(ds, tmp_path):
+    torch = pytest.importorskip("torch")
+    transformers, model = tiny_bert()
+    seen = []
+
+    def collate(rows):
+        batch = ds.collator(**HOW)(rows)
+        seen.extend(batch["id"].tolist())
+        mask = batch["dim1/mask"].long()
+        return {"input_ids": batch["x"], "attention_mask": mask, "labels": batch["label"]}
+
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    arguments = transformers.TrainingArguments(
+        output_dir=str(tmp_path), num_train_epochs=1, per_device_train_batch_size=8, report_to=[],
+        use_cpu=True, save_strategy="no", disable_tqdm=True, remove_unused_columns=False,
+        dataloader_num_workers=0, logging_strategy="no",
+    )  # fmt: skip
+    before = model.classifier.weight.detach().clone()
+    trainer = transformers.Trainer(model=model, args=arguments, train_dataset=ds, data_collator=collate)
+    result = trainer.train()
+    assert np.isfinite(result.training_loss)
+    assert set(seen) == set(range(ROWS))
+    assert not torch.equal(model.classifier.weight, before)
+
+
+@pytest.mark.parametrize("form", [None, "numpy", "torch", "arrow"])
+def test_rows_of_hugging_face_datasets_are_collated(form):
+    pytest.importorskip("torch")
+    datasets = pytest.importorskip("datasets")
+    held = datasets.Dataset.from_dict({"x": [[1, 2, 3], [4], []], "y": [0, 1, 2]}).with_format(form)
+    samples = held.__getitems__([0, 1, 2]) if form != "arrow" else held[:]
+    batch = Collate(framework="numpy", dtype={"x": "int64"})(samples)
+    assert batch["x"].tolist() == [[1, 2, 3], [4, 0, 0], [0, 0, 0]]
+    assert batch["x/mask"].sum(1).tolist() == [3, 1, 0]
+    assert batch["y"].tolist() == [0, 1, 2]
+
+
+def test_the_loader_takes_a_dataset_of_hugging_face():
+    pytest.importorskip("torch")
+    datasets = pytest.importorskip("datasets")
+    held = datasets.Dataset.from_dict({"x": [[1, 2, 3], [4], [5, 6]]})
+    assert [batch["x"].shape for batch in Loader(held, 2)] == [(2, 3), (1, 2)]
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_grain_reads_rows_by_number(ds, workers):
+    grain = pytest.importorskip("grain")
+    source = grain.MapDataset.source(ds).shuffle(seed=1).map(_of_row).batch(8, batch_fn=Collate())
+    if workers == 0:
+        batches = list(source.to_iter_dataset())
+    else:
+        pytest.importorskip("grain.multiprocessing")
+        batches = list(source.to_iter_dataset(grain.ReadOptions(num_threads=workers, prefetch_buffer_size=4)))
+    assert sorted(i for batch in batches for i in batch["id"].tolist()) == list(range(ROWS))
+    for batch in batches:
+        for i, row, mask in zip(batch["id"], batch["x"], batch["x/mask"], strict=True):
+            assert row[mask].tolist() == ds[int(i)].to_list()["x"]
+
+
+def _of_row(row):
+    return {"id": int(row["id"][0]), "x": row["x"]}
