@@ -1,0 +1,145 @@
+"""The two tasks of a build, which run where the engine likes: a draft of a shard, and the shard."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from varlen.io.errors import FileFormatError
+from varlen.io.file import File, open_file
+from varlen.io.save import save
+from varlen.io.schema import id_dtype
+from varlen.io.writer import Writer
+
+FINGERPRINT = "build.partition"
+
+
+class Draft(NamedTuple):
+    """What the first task needs: where the draft goes, what made it, how its rows are made and written.
+
+    Examples
+    --------
+    >>> Draft(3, "draft", "a", None, {}).number
+    3
+    """
+
+    number: int
+    path: str
+    fingerprint: str
+    make: Callable[[Any], Any] | None
+    options: Mapping[str, Any]
+
+
+def make_draft(draft: Draft, partition: Any) -> int:
+    """Writes the rows of one partition with dtypes and words of their own, and gives their number.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     make_draft(Draft(0, f"{folder}/draft", "a", None, {}), {"code": [[1, 2], [3]]})
+    2
+    """
+    if is_whole(draft):  # an engine may ask again for what was lost with a worker
+        return open_file(draft.path).count
+    rows = partition if draft.make is None else draft.make(partition)
+    metadata = {FINGERPRINT: draft.fingerprint}
+    with Writer(draft.path, metadata=metadata, **draft.options) as writer:
+        for piece in [rows] if isinstance(rows, Mapping) or not hasattr(rows, "__next__") else rows:
+            writer.append(piece)
+    return writer.rows
+
+
+class Shard(NamedTuple):
+    """What the second task needs: from which draft to which shard, and what all shards agree on.
+
+    Examples
+    --------
+    >>> Shard(3, "draft", "shard.nrt", {}, {}, True).number
+    3
+    """
+
+    number: int
+    draft: str
+    path: str
+    dtypes: Mapping[str, np.dtype[Any]]
+    words: Mapping[str, tuple[str, ...]]
+    durable: bool
+
+
+def write_shard(shard: Shard, partition: Any = None) -> int:
+    """Writes the shard of a draft, with the dtypes and words of all, and gives its number of rows.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     rows = {"dim1/bounds": np.array([2, 3]), "dim1/word": np.array(["b", "a", "b"])}
+    ...     _ = make_draft(Draft(0, f"{folder}/draft", "a", None, {}), rows)
+    ...     words = {"word": ("a", "b")}
+    ...     kinds = {"word": np.dtype("u1")}
+    ...     _ = write_shard(Shard(0, f"{folder}/draft", f"{folder}/shard.nrt", kinds, words, True))
+    ...     open_file(f"{folder}/shard.nrt").array("dim1/word")
+    array([1, 0, 1], dtype=uint8)
+    """
+    file = open_file(shard.draft)
+    same_words = all(file.fields[name].vocabulary == words for name, words in shard.words.items())
+    if same_words and all(file.fields[name].dtype == dtype for name, dtype in shard.dtypes.items()):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(shard.path)
+        os.link(shard.draft, shard.path)
+        return file.count
+    save(
+        shard.path,
+        _entries(file, shard),
+        vocabularies=shard.words or None,
+        row_ids=file.row_ids,
+        metadata={FINGERPRINT: fingerprint_of(file) or ""},
+        durable=shard.durable,
+    )
+    return file.count
+
+
+def _entries(file: File, shard: Shard) -> dict[str, Any]:
+    joint = file.joint()
+    entries: dict[str, Any] = {f"dim{d}/bounds": joint.bounds(d) for d in range(1, file.depth + 1)}
+    for name, field in file.fields.items():
+        values, words = joint.values(name), shard.words.get(name)
+        if words is not None:
+            known = {word: i for i, word in enumerate(words)}
+            ids = np.array([known[word] for word in field.vocabulary or ()], id_dtype(len(words)))
+            values = ids[values] if len(ids) else values.astype(ids.dtype)
+        entries[f"dim{field.dim}/{name}"] = values.astype(shard.dtypes[name], copy=False)
+    return entries
+
+
+def fingerprint_of(file: File) -> str | None:
+    """What a draft or a shard was made of.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = make_draft(Draft(0, f"{folder}/draft", "a", None, {}), {"code": [[1, 2], [3]]})
+    ...     fingerprint_of(open_file(f"{folder}/draft"))
+    'a'
+    """
+    return file.header.metadata.get(FINGERPRINT)
+
+
+def is_whole(draft: Draft) -> bool:
+    """Whether the draft is there, of the same partition.
+
+    Examples
+    --------
+    >>> is_whole(Draft(3, "/nowhere", "a", None, {}))
+    False
+    """
+    try:
+        return fingerprint_of(open_file(draft.path)) == draft.fingerprint
+    except (FileNotFoundError, FileFormatError):
+        return False

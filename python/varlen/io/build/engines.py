@@ -1,0 +1,226 @@
+"""What runs tasks: a loop, processes of its own, Dask, Ray. Each gives the numbers of those that are done."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+Tasks = Sequence[tuple[Any, Any]]  # what a task needs, which has a number, and the partition
+Task = Callable[[Any, Any], int]
+
+# How often a partition is begun that ended its process.
+ATTEMPTS = 3
+
+
+class LostWorkerError(RuntimeError):
+    """A worker that made a partition ended, again and again.
+
+    Examples
+    --------
+    >>> issubclass(LostWorkerError, RuntimeError)
+    True
+    """
+
+
+class Failed(Exception):
+    """A task failed: its number, and the error that it raised.
+
+    Examples
+    --------
+    >>> Failed(3, ValueError("no code")).number
+    3
+    """
+
+    def __init__(self, number: int, error: BaseException) -> None:
+        super().__init__(number, error)
+        self.number, self.error = number, error
+
+
+def engine_of(engine: Any, partitions: Any, workers: int) -> Callable[[Task, Tasks], Iterator[int]]:
+    """The engine that was given, or that the partitions come from.
+
+    Raises
+    ------
+    ValueError
+        It is none of those that there are.
+
+    Examples
+    --------
+    >>> list(engine_of(None, [], 1)(lambda job, partition: partition, [((0,), 5)]))
+    [0]
+    """
+    kind: str | None
+    if engine is None:
+        kind = _library(partitions) or ("processes" if workers > 1 else "loop")
+    else:
+        kind = "processes" if engine == "processes" else _library(engine)
+        if kind is None:
+            raise ValueError(f"engine: expected 'processes', 'dask', 'ray' or a Dask Client, got {engine!r}")
+    if kind == "dask":
+        return lambda task, tasks: _dask(engine, task, tasks)
+    if kind == "ray":
+        return _ray
+    if kind == "processes":
+        return lambda task, tasks: _processes(task, tasks, workers)
+    return _loop
+
+
+def _library(thing: Any) -> str | None:
+    if isinstance(thing, str):
+        return thing if thing in ("dask", "ray") else None
+    module = type(thing).__module__.partition(".")[0]
+    return {"dask": "dask", "distributed": "dask", "dask_expr": "dask", "ray": "ray"}.get(module)
+
+
+def as_partitions(partitions: Any) -> list[Any]:
+    """The partitions of a collection of Dask or a Dataset of Ray, or those of a list.
+
+    Examples
+    --------
+    >>> as_partitions(range(3))
+    [0, 1, 2]
+    """
+    library = _library(partitions)
+    if library == "dask":
+        delayed = partitions.to_delayed()
+        return list(delayed.ravel() if hasattr(delayed, "ravel") else delayed)
+    if library == "ray":
+        blocks = partitions.materialize().iter_internal_ref_bundles()
+        return [ref for bundle in blocks for ref in bundle.block_refs]
+    if not hasattr(partitions, "__iter__") or isinstance(partitions, (str, bytes)):
+        raise TypeError(f"partitions: expected a list, or a collection of Dask or Ray, got {partitions!r}")
+    return list(partitions)
+
+
+def _loop(task: Task, tasks: Tasks) -> Iterator[int]:
+    for job, partition in tasks:
+        try:
+            task(job, partition)
+        except Exception as error:
+            raise Failed(job[0], error) from error
+        yield job[0]
+
+
+def _work(pipe: Any, task: Task) -> None:
+    """The loop of a worker process: a task comes, None or its error goes back."""
+    while (given := pipe.recv()) is not None:
+        try:
+            task(*given)
+            found: Any = None
+        except Exception as error:
+            found = error
+        try:
+            pipe.send(found)
+        except Exception:  # an error that no pickle holds
+            pipe.send(RuntimeError(f"{type(found).__name__}: {found}"))
+
+
+class _Worker:
+    """A process, the pipe to it, and the task that it is at."""
+
+    def __init__(self, context: Any, task: Task) -> None:
+        self.pipe, other = context.Pipe()
+        self.process = context.Process(target=_work, args=(other, task), daemon=True)
+        self.process.start()
+        other.close()
+        self.at: tuple[Any, Any, int] | None = None
+
+    def give(self, job: Any, partition: Any, attempt: int) -> None:
+        self.at = job, partition, attempt
+        self.pipe.send((job, partition))
+
+
+def _processes(task: Task, tasks: Tasks, workers: int) -> Iterator[int]:
+    import multiprocessing
+    from multiprocessing.connection import wait
+
+    context = multiprocessing.get_context("spawn")
+    waiting = [(job, partition, 1) for job, partition in reversed(tasks)]
+    idle = [_Worker(context, task) for _ in range(min(workers, len(tasks)))]
+    busy: dict[Any, _Worker] = {}
+    try:
+        while waiting or busy:
+            while waiting and idle:
+                worker = idle.pop()
+                busy[worker.pipe] = worker
+                worker.give(*waiting.pop())
+            for pipe in wait(list(busy)):
+                worker = busy.pop(pipe)
+                assert worker.at is not None
+                job, partition, attempt = worker.at
+                try:
+                    error = worker.pipe.recv()
+                except (EOFError, OSError):
+                    worker.process.join()
+                    if attempt == ATTEMPTS:
+                        code = worker.process.exitcode
+                        ended = LostWorkerError(f"its worker ended with code {code}, {ATTEMPTS} times")
+                        raise Failed(job[0], ended) from None
+                    waiting.append((job, partition, attempt + 1))
+                    idle.append(_Worker(context, task))
+                    continue
+                if error is not None:
+                    raise Failed(job[0], error)
+                idle.append(worker)
+                yield job[0]
+        for worker in idle:
+            worker.pipe.send(None)
+            worker.process.join()
+    finally:
+        for worker in [*idle, *busy.values()]:
+            worker.process.terminate()
+            worker.pipe.close()
+
+
+def _guarded(task: Task, job: Any, partition: Any) -> tuple[int, Exception | None]:
+    """The task in an engine that gives up at the first error, without saying of which task."""
+    try:
+        task(job, partition)
+    except Exception as error:
+        return job[0], error
+    return job[0], None
+
+
+def _numbers(found: Iterator[tuple[int, Exception | None]]) -> Iterator[int]:
+    for number, error in found:
+        if error is not None:
+            raise Failed(number, error)
+        yield number
+
+
+def _dask(client: Any, task: Task, tasks: Tasks) -> Iterator[int]:
+    import dask
+
+    waiting = [dask.delayed(_guarded, pure=False)(task, job, partition) for job, partition in tasks]
+    distributed = sys.modules.get("distributed")
+    if hasattr(client, "compute"):
+        found = client
+    else:
+        try:
+            found = None if distributed is None else distributed.get_client()
+        except ValueError:
+            found = None
+    if found is None:
+        yield from _numbers(iter(dask.compute(*waiting)))
+        return
+    futures = found.compute(waiting, retries=ATTEMPTS - 1)
+    yield from _numbers(future.result() for future in distributed.as_completed(futures))  # type: ignore[union-attr]
+
+
+def _ray(task: Task, tasks: Tasks) -> Iterator[int]:
+    import ray
+
+    remote = ray.remote(max_retries=ATTEMPTS - 1)(_guarded)
+    waiting = {remote.remote(task, job, partition): job[0] for job, partition in tasks}
+
+    def done() -> Iterator[tuple[int, Exception | None]]:
+        while waiting:
+            [first], _ = ray.wait(list(waiting))
+            number = waiting.pop(first)
+            try:
+                yield ray.get(first)
+            except ray.exceptions.WorkerCrashedError:
+                yield number, LostWorkerError(f"its worker ended, {ATTEMPTS} times")
+
+    yield from _numbers(done())
