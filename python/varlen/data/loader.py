@@ -10,7 +10,7 @@ from varlen.backends.values import ArrayT
 from varlen.data.batch import Batch
 from varlen.data.dataset import Dataset
 from varlen.data.epoch import Epoch
-from varlen.data.options import BatchOptions, with_options
+from varlen.data.options import BatchOptions
 from varlen.data.prefetch import Prefetcher
 from varlen.data.sampler import Sampler, Uneven
 from varlen.data.samplers import BatchSampler
@@ -125,7 +125,6 @@ class Loader(Epoch[ArrayT]):
         self: Loader[Any], dataset: Samples, batch_size: int | None = None, *,
         collate_fn: Callable[[list[Any]], Any] | None = None, **options: Unpack[_Keywords],
     ) -> None: ...  # fmt: skip
-    @with_options
     def __init__(
         self,
         dataset: Any,

@@ -27,7 +27,7 @@ A data set is a folder of such files and an `index.json`: `format` "varlen-index
 `keys`, and `shards`, each with its `path` in the folder, `rows` and `size`.
 """
 
-from varlen.io.build import build
+from varlen.io.building import build
 from varlen.io.errors import FileFormatError, StaleFileError
 from varlen.io.file import File, open_file
 from varlen.io.layout import read_header

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from varlen.arguments import as_bool, as_int, as_mapping, dtypes_of, words_of
-from varlen.io.build.drafts import Draft, Shard, fingerprint_of, is_whole, make_draft, write_shard
-from varlen.io.build.engines import Failed, as_partitions, engine_of
+from varlen.io.building.drafts import Draft, Shard, fingerprint_of, is_whole, make_draft, write_shard
+from varlen.io.building.engines import Failed, as_partitions, engine_of
 from varlen.io.file import File, open_file
 from varlen.io.schema import Field, id_dtype
 from varlen.io.shard_index import INDEX, write_index

@@ -5,6 +5,6 @@ task for each writes its shard. `engines.py` runs tasks: a loop, processes, Dask
 tasks, which run wherever the engine likes.
 """
 
-from varlen.io.build.plan import build
+from varlen.io.building.plan import build
 
 __all__ = ["build"]
