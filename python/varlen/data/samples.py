@@ -168,7 +168,11 @@ class Collate:
             return items
         if view_of(first) is not None:
             return collate_joints(items, self._joint_options(items[0]))
-        return _without_key(self._leaf(name, items)) if is_data(first) else items
+        if is_data(first):
+            return _without_key(self._leaf(name, items))
+        for item in items:
+            _core.refuse_cycles(item, "samples")
+        return items
 
     def _merge_mappings(self, name: str, items: list[Any]) -> dict[str, Any]:
         out: dict[str, Any] = {}
