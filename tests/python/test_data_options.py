@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from varlen import _core
 from varlen.data import Collate, Dataset
+from varlen.data.model_inputs import ModelKeywords
 from varlen.data.options import BatchKeywords, BatchOptions, PaddingKeywords
 from varlen.joint import JointNestedRaggedTensorDict as Joint
 
@@ -26,7 +27,9 @@ def test_signatures_show_every_option_with_its_default():
     for name, value in BatchOptions().values.items():
         assert shown[name].default == value
         assert shown[name].kind is inspect.Parameter.KEYWORD_ONLY
-    assert set(inspect.signature(Collate).parameters) == set(PaddingKeywords.__annotations__)
+    shown = inspect.signature(Collate).parameters
+    assert set(shown) == set(PaddingKeywords.__annotations__) | set(ModelKeywords.__annotations__)
+    assert shown["cu_seqlens"].default is shown["attention_mask"].default is False
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,8 @@ def test_a_loader_is_pickled_for_a_process_of_its_own(ds):
 ENDS = {
     "at the end of the interpreter": "batches = iter(loader); next(batches); print('done')",
     "by Ctrl-C": """
-import _thread
+import _thread, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background begin without it
 class Slow:
     def __len__(self): return 9
     def __getitem__(self, index):

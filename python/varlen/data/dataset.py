@@ -86,7 +86,7 @@ class Dataset(Views):
         self, rows: Any, *, framework: Literal["numpy"] | None = None, start: Any = None, end: Any = None,
         seed: Seed = None, epoch: int = 0, out: Any = None, **options: Unpack[ArrayBatchKeywords],
     ) -> Batch[NDArray[Any]]: ...  # fmt: skip
-    @with_options
+    @with_options()
     def batch(
         self,
         rows: Any,

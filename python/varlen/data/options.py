@@ -413,27 +413,36 @@ def no_such_key(option: str, key: object, known: Iterable[Any]) -> KeyError:
     return KeyError(f"{option}: {key!r} is not one of {names}{_suggestion(key, names)}")
 
 
-def with_options(function: Function) -> Function:
-    """Shows the keywords behind `**options` in the function's signature, as help and editors read it."""
-    signature = inspect.signature(function)
-    named = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
-    keywords = _keywords_of(signature)
-    added = [
-        inspect.Parameter(
-            name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=_DEFAULTS.get(name),
-            annotation=getattr(annotation, "__forward_arg__", annotation),
-        )
-        for name, annotation in keywords.__annotations__.items()
-    ]
-    function.__signature__ = signature.replace(parameters=[*named, *added])  # type: ignore[attr-defined]
-    return function
+def with_options(
+    declared: Any = BatchKeywords, defaults: Mapping[str, Any] | None = None
+) -> Callable[[Function], Function]:
+    """Shows the keywords behind `**options` in a function's signature, as help and editors read it.
 
+    Parameters
+    ----------
+    declared
+        The typed dict of the keywords.
+    defaults
+        Those that differ from those of batches.
+    """
+    known = {**_DEFAULTS, **(defaults or {})}
 
-def _keywords_of(signature: inspect.Signature) -> Any:
-    declared = str(next(p.annotation for p in signature.parameters.values() if p.kind is p.VAR_KEYWORD))
-    return PaddingKeywords if "PaddingKeywords" in declared else BatchKeywords
+    def show(function: Function) -> Function:
+        signature = inspect.signature(function)
+        named = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        added = [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=known.get(name),
+                annotation=getattr(annotation, "__forward_arg__", annotation),
+            )
+            for name, annotation in declared.__annotations__.items()
+        ]
+        function.__signature__ = signature.replace(parameters=[*named, *added])  # type: ignore[attr-defined]
+        return function
+
+    return show
 
 
 def select_columns(columns: Mapping[str, ColumnLike], keys: Sequence[str] | None) -> dict[str, ColumnLike]:

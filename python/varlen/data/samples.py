@@ -12,6 +12,7 @@ from varlen.arguments import as_dtype, as_int, as_list, one_of
 from varlen.backends.values import is_tensor
 from varlen.data.arrow_samples import from_arrow_samples, is_arrow
 from varlen.data.collator import collate_joints
+from varlen.data.model_inputs import DEFAULTS, ModelInputs, ModelKeywords
 from varlen.data.options import (
     BatchOptions,
     PaddingKeywords,
@@ -35,6 +36,11 @@ __all__ = ["Collate", "collate"]
 
 Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
 Flat = tuple[Array, list[_core.Level]]
+
+
+class CollateKeywords(PaddingKeywords, ModelKeywords, total=False):
+    """The options of `Collate`, which says what each does."""
+
 
 _MOST_LEVELS = 65  # one more than the core takes
 
@@ -76,10 +82,30 @@ class Collate:
         False leaves them out.
     framework
         "numpy", "torch", or None: tensors where a sample holds one.
+    names
+        What a model calls keys of the samples: `{"tokens": "input_ids"}`. With this option or one of the
+        next, samples are mappings and the batch holds what `model(**batch)` takes: integers are int64,
+        `labels` are padded with -100, one number as `fill` is that of `input_ids`, there are no masks but
+        the one asked for, and `layout="ragged"` is one row (1, tokens) of all samples. `framework` is
+        "torch" by default then.
+    labels
+        "input_ids": `labels` are these tokens, -100 in padding, and at the first token of each sample of a
+        ragged batch.
+    attention_mask
+        True: int64, 1 where a token is, unless the samples have their own.
+    position_ids
+        True: the number of each token in its sample, 0 in padding.
+    document_ids, cu_seqlens
+        True: of a ragged batch, the number of each token's sample; and `cu_seq_lens_q`, `cu_seq_lens_k`
+        (int32), `max_length_q`, `max_length_k` for attention without a mask.
 
     Examples
     --------
     >>> from varlen.data import Collate
+    >>> of_model = Collate(names={"x": "input_ids"}, attention_mask=True, labels="input_ids", fill=9)
+    >>> of_model([{"x": [1, 2]}, {"x": [3]}])["labels"]
+    tensor([[   1,    2],
+            [   3, -100]])
     >>> batch = Collate(padding_side="left")([{"x": [1, 2, 3], "name": "a"}, {"x": [4], "name": "b"}])
     >>> batch["x"], batch["name"]
     (array([[1, 2, 3],
@@ -89,14 +115,23 @@ class Collate:
            [False, False,  True]])
     """
 
-    @with_options
-    def __init__(self, **options: Unpack[PaddingKeywords]) -> None:
-        check_names(options, PaddingKeywords)
+    @with_options(CollateKeywords, DEFAULTS)
+    def __init__(self, **options: Unpack[CollateKeywords]) -> None:
+        check_names(options, CollateKeywords)
+        given: dict[str, Any] = dict(options)
+        of_model = {name: given.pop(name) for name in ModelKeywords.__annotations__ if name in given}
         layout: str | None = options.get("layout")
         if isinstance(layout, str) and layout == "data":
             raise ValueError("layout: expected 'padded' or 'ragged'; dims.Schema makes Data of samples")
         one_of(options.get("framework"), "framework", ("numpy", "torch", None))
-        self._options = BatchOptions(**options)
+        self._options = BatchOptions(**given)
+        model = ModelInputs(of_model, self._options.values["layout"])
+        self._model = None if model.asked_by is None else model
+        self._given = {**self._options.given, **of_model}
+        if self._model is not None:
+            if "masks" in options:
+                raise ValueError(f"masks: {model.asked_by} makes batches for models; leave it out")
+            self._options = self._options.changed(framework=options.get("framework") or "torch")
         self._values = self._options.values
         self._max_len = self._one_number("max_len")
         self._multiple = self._one_number("pad_to_multiple_of")
@@ -152,11 +187,29 @@ class Collate:
                 for key in given:
                     if key not in known:
                         raise no_such_key(option, key, known)
-        return self._merge("", items)
+        return self._merge("", items) if self._model is None else self._for_model(self._model, items)
 
     def __repr__(self) -> str:
-        given = self._options.given
+        given = self._given
         return f"Collate({', '.join(f'{name}={value!r}' for name, value in given.items())})"
+
+    def _for_model(self, model: ModelInputs, items: list[Any]) -> dict[Any, Any]:
+        """The batch of mappings as the keywords of a model."""
+        if not isinstance(items[0], Mapping):
+            raise TypeError(
+                f"{model.asked_by}: a model's batch is of mappings, samples[0] is {type(items[0]).__name__}"
+            )
+        check_alike("", items)
+        model.check_keys(items[0])
+        leaves: dict[Any, Any] = {}
+        for key in items[0]:
+            values = [item[key] for item in items]
+            has_numbers = is_data(values[0])
+            place = f"[{key!r}]"
+            leaves[model.name_of(key)] = (
+                self._leaf(place, values, key) if has_numbers else self._merge(place, values)
+            )
+        return model.batch(leaves)
 
     def _merge(self, name: str, items: list[Any]) -> Any:
         first = items[0]
@@ -198,6 +251,8 @@ class Collate:
     def _leaf(self, name: str, items: list[Any], key: Any = None) -> dict[str, Any]:
         """A dict: the values under "", and their mask or offsets."""
         fill, dtype = self._values["fill"], self._values["dtype"]
+        if self._model is not None:
+            fill = self._model.fill_of(key, fill)
         fill = fill.get(key) if isinstance(fill, Mapping) else fill
         fill = 0 if fill is None else fill
         dtype = dtype.get(key) if isinstance(dtype, Mapping) else dtype

@@ -1,0 +1,200 @@
+"""What models take of a batch: names of theirs, an attention mask, positions, labels that are ignored in padding."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypedDict
+
+import numpy as np
+
+from varlen.arguments import as_bool
+from varlen.backends.values import is_tensor, memory_of
+
+__all__: list[str] = []
+
+IGNORED = -100  # what losses of torch, and so of most models, leave out
+_TOKENS = "input_ids"
+_LABELS = "labels"
+DEFAULTS = {"attention_mask": False, "position_ids": False, "document_ids": False, "cu_seqlens": False}
+
+Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+
+
+class ModelKeywords(TypedDict, total=False):
+    """The options of batches for models; `Collate` says what each does."""
+
+    names: Mapping[str, str] | None
+    labels: str | None
+    attention_mask: bool
+    position_ids: bool
+    document_ids: bool
+    cu_seqlens: bool
+
+
+class ModelInputs:
+    """Leaves of samples, padded or end to end, as the keywords of a model.
+
+    Parameters
+    ----------
+    options
+        Those of `ModelKeywords` that were given.
+    layout
+        "padded", or "ragged" for one row that holds all samples end to end.
+
+    Examples
+    --------
+    >>> made = ModelInputs({"names": {"x": "input_ids"}, "attention_mask": True}, "padded")
+    >>> made.batch({"input_ids": {"": np.array([[5, 0]]), "mask": np.array([[True, False]])}})
+    {'input_ids': array([[5, 0]]), 'attention_mask': array([[1, 0]])}
+    """
+
+    def __init__(self, options: Mapping[str, Any], layout: str) -> None:
+        self.names = _checked_names(options.get("names"))
+        self._labels: str | None = options.get("labels")
+        if self._labels is not None and not isinstance(self._labels, str):
+            raise TypeError(f"labels: expected the name of the tokens, got {type(self._labels).__name__}")
+        self._made = {name for name in DEFAULTS if as_bool(options.get(name, False), name)}
+        asked = [*sorted(self._made), *["labels"] * (self._labels is not None), *["names"] * bool(self.names)]
+        #: The option that says that batches are for models; None where no option does.
+        self.asked_by = asked[0] if asked else None
+        self._is_flat = layout == "ragged"
+        if self._is_flat and "attention_mask" in self._made:
+            raise ValueError("attention_mask: a ragged batch has no padding; take cu_seqlens or document_ids")
+        for name in ("document_ids", "cu_seqlens"):
+            if not self._is_flat and name in self._made:
+                raise ValueError(f"{name}: a padded batch has a sample a row; take layout='ragged'")
+
+    def name_of(self, key: Any) -> Any:
+        """What the model calls a key of the samples."""
+        return self.names.get(key, key)
+
+    def fill_of(self, key: Any, given: Any) -> Any:
+        """What a key is padded with: labels with what losses ignore; one number is that of the tokens."""
+        name = self.name_of(key)
+        if isinstance(given, Mapping):
+            return given.get(key, IGNORED if name == _LABELS else 0)
+        return IGNORED if name == _LABELS else given if name == _TOKENS and given is not None else 0
+
+    def check_keys(self, keys: Any) -> None:
+        """Refuse names for keys that no sample has, and two values of one name."""
+        keys = list(keys)
+        for key in self.names:
+            if key not in keys and key not in DEFAULTS:
+                raise KeyError(f"names: {key!r} is not one of {sorted(map(str, keys))}")
+        called: dict[Any, Any] = {}
+        for key in keys:
+            name = self.name_of(key)
+            if name in called:
+                raise ValueError(f"names: {called[name]!r} and {key!r} are both called {name!r}")
+            called[name] = key
+        if self._labels is not None and _LABELS in called:
+            raise ValueError(f"labels: the samples have their own, {called[_LABELS]!r}; leave the option out")
+
+    def batch(self, leaves: Mapping[Any, Any]) -> dict[Any, Any]:
+        """The keywords of the model; a leaf is a dict of values and their mask or offsets, or a list."""
+        out = {
+            name: self._value(leaf) if isinstance(leaf, dict) and "" in leaf else leaf
+            for name, leaf in leaves.items()
+        }
+        if not self._made and self._labels is None:
+            return out
+        tokens = self._tokens(leaves)
+        leaf = leaves[tokens]
+        if self._labels is not None:
+            out[_LABELS] = self._labels_of(leaves)
+        made = self._flat_extras(leaf) if self._is_flat else self._padded_extras(leaf)
+        for name, value in made.items():
+            out.setdefault(self.names.get(name, name), value)
+        return out
+
+    def _tokens(self, leaves: Mapping[Any, Any]) -> Any:
+        """The name of the sequences whose lengths count."""
+        sequences = [name for name, leaf in leaves.items() if _is_sequence(leaf)]
+        if _TOKENS in sequences:
+            return _TOKENS
+        if len(sequences) == 1:
+            return sequences[0]
+        raise ValueError(
+            f"names: none of the sequences {sorted(map(str, sequences))} is called {_TOKENS!r}; say which is"
+        )
+
+    def _value(self, leaf: Mapping[str, Any]) -> Any:
+        value = _as_int64(leaf[""])
+        return value[None] if self._is_flat and _is_sequence(leaf) else value
+
+    def _labels_of(self, leaves: Mapping[Any, Any]) -> Any:
+        """The tokens again, but what is padding, or begins a sample that follows another, is ignored."""
+        source = self._labels
+        if source not in leaves or not _is_sequence(leaves[source]):
+            known = sorted(str(name) for name, leaf in leaves.items() if _is_sequence(leaf))
+            raise KeyError(f"labels: {source!r} is not one of the sequences {known}")
+        leaf = leaves[source]
+        value = _as_int64(leaf[""])
+        value = value.clone() if is_tensor(value) else value.copy()
+        if self._is_flat:
+            bounds = memory_of(leaf["offsets"])
+            starts = bounds[:-1][bounds[1:] > bounds[:-1]]
+            value[starts.tolist()] = IGNORED
+            return value[None]
+        value[~leaf["mask"]] = IGNORED
+        return value
+
+    def _padded_extras(self, leaf: Mapping[str, Any]) -> dict[str, Any]:
+        made: dict[str, Any] = {}
+        mask = memory_of(leaf["mask"])
+        if "attention_mask" in self._made:
+            made["attention_mask"] = mask.astype(np.int64)
+        if "position_ids" in self._made:
+            if mask.ndim != 2:
+                raise ValueError(f"position_ids: the tokens have {mask.ndim} axes, positions are of two")
+            made["position_ids"] = np.maximum(np.cumsum(mask, axis=1, dtype=np.int64) - 1, 0) * mask
+        return _like(leaf[""], made)
+
+    def _flat_extras(self, leaf: Mapping[str, Any]) -> dict[str, Any]:
+        made: dict[str, Any] = {}
+        bounds = memory_of(leaf["offsets"])
+        lengths = np.diff(bounds)
+        if "position_ids" in self._made:
+            total = np.arange(bounds[-1], dtype=np.int64)
+            made["position_ids"] = (total - np.repeat(bounds[:-1], lengths))[None]
+        if "document_ids" in self._made:
+            made["document_ids"] = np.repeat(np.arange(len(lengths), dtype=np.int64), lengths)[None]
+        if "cu_seqlens" in self._made:
+            both = memory_of(leaf["cu_seqlens"])
+            made |= {"cu_seq_lens_q": both, "cu_seq_lens_k": both.copy()}
+            made |= dict.fromkeys(("max_length_q", "max_length_k"), int(leaf["max_length"]))
+        return _like(leaf[""], made)
+
+
+def _checked_names(given: Any) -> dict[str, str]:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise TypeError(f"names: expected a mapping from keys to names, got {type(given).__name__}")
+    for key, name in given.items():
+        if not isinstance(name, str):
+            raise TypeError(f"names: expected a name for {key!r}, got {type(name).__name__}")
+    return dict(given)
+
+
+def _is_sequence(leaf: Any) -> bool:
+    return isinstance(leaf, dict) and ("mask" in leaf or "offsets" in leaf)
+
+
+def _as_int64(value: Any) -> Any:
+    """Integers as int64, which embeddings and losses take; the rest as it is."""
+    if is_tensor(value):
+        import torch
+
+        is_integer = not (value.dtype.is_floating_point or value.dtype.is_complex)
+        return value.long() if is_integer and value.dtype != torch.bool else value
+    return value.astype(np.int64, copy=False) if value.dtype.kind in "iu" else value
+
+
+def _like(value: Any, made: dict[str, Any]) -> dict[str, Any]:
+    """What was made as tensors where the values are."""
+    if not is_tensor(value):
+        return made
+    from varlen.data.tensors import to_tensors
+
+    return to_tensors(made)
