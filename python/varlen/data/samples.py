@@ -102,10 +102,10 @@ class Collate:
     Examples
     --------
     >>> from varlen.data import Collate
-    >>> of_model = Collate(names={"x": "input_ids"}, attention_mask=True, labels="input_ids", fill=9)
+    >>> of_model = Collate(names={"x": "input_ids"}, labels="input_ids", fill=9, framework="numpy")
     >>> of_model([{"x": [1, 2]}, {"x": [3]}])["labels"]
-    tensor([[   1,    2],
-            [   3, -100]])
+    array([[   1,    2],
+           [   3, -100]])
     >>> batch = Collate(padding_side="left")([{"x": [1, 2, 3], "name": "a"}, {"x": [4], "name": "b"}])
     >>> batch["x"], batch["name"]
     (array([[1, 2, 3],
