@@ -91,7 +91,7 @@ def test_json_lines_become_a_file(capsys, tmp_path):
 
 
 def test_depth_and_dtype_are_those_of_all_lines(tmp_path, monkeypatch):
-    from varlen.cli import lines
+    from varlen.cli.conversion import lines
 
     monkeypatch.setattr(lines, "_PIECE", 1)  # a line a piece
     records = [{"a": [[]], "b": 1}, {"a": [[1], []], "b": 2.5}, {"a": [], "b": 3}]
@@ -235,7 +235,7 @@ def test_python_dash_m_runs_it():
 
 @pytest.mark.parametrize("numbers", [(1, 300, 2), (300, 1, 2), (1, 2, 300), (-1, 300, 1), (1, -300, 2)])
 def test_narrow_dtypes_hold_every_piece_whichever_comes_last(tmp_path, monkeypatch, numbers):
-    from varlen.cli import lines
+    from varlen.cli.conversion import lines
 
     monkeypatch.setattr(lines, "_PIECE", 1)  # a line a piece
     source = write_lines(tmp_path / "a.jsonl", [{"a": [x], "b": x / 2} for x in numbers])
@@ -246,7 +246,7 @@ def test_narrow_dtypes_hold_every_piece_whichever_comes_last(tmp_path, monkeypat
 
 
 def test_words_of_every_piece_are_kept(tmp_path, monkeypatch):
-    from varlen.cli import lines
+    from varlen.cli.conversion import lines
 
     monkeypatch.setattr(lines, "_PIECE", 1)
     records = [{"w": ["b"]}, {"w": []}, {"w": ["a", "b"]}, {"w": ["c", "a"]}]
@@ -256,7 +256,7 @@ def test_words_of_every_piece_are_kept(tmp_path, monkeypatch):
 
 
 def test_lines_are_counted_through_all_pieces(capsys, tmp_path, monkeypatch):
-    from varlen.cli import lines
+    from varlen.cli.conversion import lines
 
     monkeypatch.setattr(lines, "_PIECE", 1)
     (tmp_path / "a.jsonl").write_text('{"a": 1}\n\n{"a": 2}\n{"a": null}\n')

@@ -23,6 +23,7 @@ def here(tmp_path, monkeypatch):
         writer.append({"dim0/x": np.arange(2)})
     os.makedirs("other")
     (tmp_path / "other" / "notes.txt").write_text("mine")
+    (tmp_path / "other" / "t.csv").write_text("a,b\n1,2\n")
     os.makedirs("empty")
     return tmp_path
 
@@ -67,7 +68,8 @@ OUT = ["convert", "a.jsonl", "o.nrt"]
         (["convert"], "IN, OUT"),
         (["convert", "a.jsonl"], "OUT"),
         (["convert", "a.nrt", "o.nrt"], "a.nrt: cannot tell the format from '.nrt'"),
-        (["convert", ".", "o.nrt"], "cannot tell the format from ''"),
+        (["convert", ".", "o.nrt"], "a.jsonl holds lines and other/t.csv a table; convert them apart"),
+        (["convert", "none", "o.nrt"], "cannot tell the format from ''"),
         ([*OUT, "--nulls", "drop"], "--nulls: invalid choice: 'drop'"),
         ([*OUT, "--nulls", "fill"], "--nulls fill and --fill VALUE go together"),
         ([*OUT, "--fill", "3"], "--nulls fill and --fill VALUE go together"),
@@ -220,7 +222,7 @@ P = ["--group-by", "p"]
         (
             "words",
             ["--nulls", "nan"],
-            "in.parquet: w: a null among strings, which have no NaN; see --nulls fill",
+            "in.parquet: w: null at row 1 among strings, which have no NaN; see --null-word",
         ),
         ("twice", [], "in.parquet: two columns are called 'a'"),
         ("bytes", [], "in.parquet: x: columns of type binary have no fixed width"),
@@ -256,7 +258,7 @@ def test_files_that_are_no_tables_are_named(capsys, here, suffix, content):
     if suffix == "csv" and b"nonsense" in content:
         content = b'"'
     (here / f"in.{suffix}").write_bytes(content)
-    fails(capsys, here, 1, f"in.{suffix}: ", "convert", f"in.{suffix}", "o.nrt")
+    fails(capsys, here, 1, f"in.{suffix}", "convert", f"in.{suffix}", "o.nrt")
 
 
 def test_forced_shards_take_the_place_of_the_old_ones(here):

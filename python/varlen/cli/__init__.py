@@ -90,7 +90,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         MemoryError,
         RuntimeError,
     ) as wrong:
-        print(f"varlen: {one_line(wrong)}", file=sys.stderr)
+        for line in getattr(wrong, "lines", [one_line(wrong)]):
+            print(f"varlen: {line}", file=sys.stderr)
         return 1
 
 

@@ -1,4 +1,4 @@
-"""``varlen convert``: JSON lines and tables into .nrt files."""
+"""``varlen convert``: JSON lines, tables and MEDS folders into .nrt files."""
 
 from __future__ import annotations
 
@@ -10,28 +10,45 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from varlen.cli.conversion.inputs import Input, find_inputs
 from varlen.cli.errors import Misuse
 from varlen.cli.manual import add_command, check_parent, check_positive
 
 __all__ = ["add_parser"]
 
 _DESCRIPTION = """\
-Converts IN into OUT, piece by piece, in memory that does not grow with the input.
+Converts IN... into OUT, piece by piece, in memory that does not grow with the input. IN is a file, a
+pattern or a folder; several become one data set, in this order.
 
-  .jsonl .ndjson .json     a record a line, an object whose values are numbers, strings or nested lists
+  .jsonl .ndjson .json     a record a line, an object whose values are numbers, strings, nested lists or
+                           objects; a field of objects, in lists too, becomes a key (visit.code)
   .parquet .pq             tables; list columns nest by themselves, the fields of a struct become
-  .feather .arrow .ipc     keys of their own (visit.code); these and CSV need pyarrow
-  .csv
+  .feather .arrow .ipc     keys of their own (visit.code); these, CSV and .zst need pyarrow
+  .csv .tsv
+  .gz .bz2 .xz .zst        lines, CSV and TSV, compressed
+  a folder of MEDS         data/ and metadata/, as meds-torch-data reads it: see below
 
 OUT is one .nrt file, or with --rows-per-shard a folder of them with an index. Rows keep their
-order. Strings become ids into a vocabulary that is kept in the file.
+order. An index that pandas stored is left out. Wrong rows are named, all of them, and nothing is written.
+
+Strings become ids into a vocabulary that is kept in the file. --vocabulary takes one from outside, such
+as a training set's file for its validation set: FILE is a .nrt file, a folder of shards, JSON (key to
+words), or with KEY=FILE text, a word a line. A word that it lacks is refused, or becomes --unknown WORD.
+--reserve puts words that no value may have before all others. An empty text of a CSV is a null.
 
 A long table, an event a row, nests with --group-by: consecutive rows with the same value become
 one record, a second --group-by one sequence inside it. The group columns keep one value a group.
-Rows of a group that are not together are refused, unless --regroup gathers them in memory.
+Rows of a group that are not together are refused, unless --regroup gathers them, by way of files beside OUT
+where they are large. --sort-by orders what a record holds by keys that have a value for each element, and
+with --regroup the records, by the first group column.
+
+--static joins tables that have a row an id: the value of the first --group-by, or of --row-ids.
+
+A folder of MEDS becomes the folder that meds-torch-data makes of it: data/SHARD.nrt with
+time_delta_days, code and numeric_value, tokenization/schemas/SHARD.parquet with static codes and times,
+metadata/codes.parquet with the index of each code. Codes are those of the train split, rows of others are
+left out and counted; values are normalized by the mean and deviation of their code.
 """
-_TABLES = {".parquet", ".pq", ".feather", ".arrow", ".ipc", ".arrows", ".csv"}
-_LINES = {".jsonl", ".ndjson", ".json"}
 
 
 def add_parser(commands: Any) -> None:
@@ -45,10 +62,10 @@ def add_parser(commands: Any) -> None:
     ['convert']
     """
     parser = add_command(
-        commands, "convert", "JSON lines, Parquet, Feather, Arrow or CSV into .nrt", _DESCRIPTION, _run
+        commands, "convert", "JSON lines, Parquet, Feather, Arrow, CSV or MEDS into .nrt", _DESCRIPTION, _run
     )
     add = parser.add_argument
-    add("source", metavar="IN", type=Path, help="the file to read")
+    add("sources", metavar="IN", nargs="+", help="files, patterns or folders to read")
     add(
         "target",
         metavar="OUT",
@@ -62,8 +79,10 @@ def add_parser(commands: Any) -> None:
         default=[],
         help="nest a long table by this column; may be repeated",
     )
-    add("--regroup", action="store_true", help="gather the rows of each group first, in memory (tables only)")
+    add("--regroup", action="store_true", help="gather the rows of each group first (tables only)")
+    add("--sort-by", metavar="A,B,...", help="order what each record holds by these keys")
     add("--columns", metavar="A,B,...", help="only these columns or keys")
+    add("--types", metavar="A=TYPE,...", help="read these as str, or as a dtype of NumPy")
     add(
         "--nulls",
         choices=("refuse", "nan", "fill"),
@@ -71,6 +90,23 @@ def add_parser(commands: Any) -> None:
         help="what a null becomes (default: refuse)",
     )
     add("--fill", metavar="VALUE", help="the value for --nulls fill")
+    add("--null-word", metavar="WORD", help="the word that a null among strings becomes")
+    add(
+        "--vocabulary",
+        metavar="[KEY=]FILE",
+        action="append",
+        default=[],
+        help="words from outside; may be repeated",
+    )
+    add("--reserve", metavar="WORD,...", help="words that take the first ids of every vocabulary")
+    add("--unknown", metavar="WORD", help="the word that those outside the vocabulary given become")
+    add(
+        "--static",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="a table with a row an id, joined to the records; may be repeated",
+    )
     add("--row-ids", metavar="KEY", help="the key, one value a record, by which records are looked up")
     add(
         "--narrow",
@@ -83,53 +119,83 @@ def add_parser(commands: Any) -> None:
     add("--quiet", action="store_true", help="no progress bar, no summary")
 
 
-def _check(arguments: argparse.Namespace) -> None:
-    kind = arguments.source.suffix.lower()
-    if kind not in _TABLES | _LINES:
-        raise Misuse(
-            f"{arguments.source}: cannot tell the format from {kind!r}; "
-            f"known: {', '.join(sorted(_TABLES | _LINES))}"
-        )
+def _check(arguments: argparse.Namespace) -> list[Input]:
+    """The inputs of arguments that go together."""
     if (arguments.nulls == "fill") != (arguments.fill is not None):
         raise Misuse("--nulls fill and --fill VALUE go together")
     check_positive(arguments, "rows_per_shard", "batch_rows")
-    for option, names in (("--columns", _columns(arguments) or []), ("--group-by", arguments.group_by)):
+    for option in ("columns", "sort_by", "reserve", "group_by"):
+        names = _names(arguments, option) or []
         twice = [name for i, name in enumerate(names) if name in names[:i]]
         if twice or "" in names:
-            raise Misuse(f"{option}: {twice[0]!r} is given twice" if twice else f"{option}: an empty name")
-    if kind in _LINES and (arguments.group_by or arguments.regroup):
-        raise Misuse("--group-by and --regroup nest tables; JSON lines nest by their lists")
+            said = f"--{option.replace('_', '-')}"
+            raise Misuse(f"{said}: {twice[0]!r} is given twice" if twice else f"{said}: an empty name")
     if arguments.regroup and not arguments.group_by:
         raise Misuse("--regroup needs --group-by")
+    _types(arguments)
+    sort_by = _names(arguments, "sort_by") or []
+    if arguments.group_by and arguments.group_by[0] in sort_by and not arguments.regroup:
+        raise Misuse(f"--sort-by {arguments.group_by[0]}: records are ordered by --regroup alone")
+    if arguments.static and not (arguments.group_by or arguments.row_ids):
+        raise Misuse("--static joins by the first --group-by, or by --row-ids: give one of them")
+    if arguments.unknown is not None and not arguments.vocabulary:
+        raise Misuse("--unknown goes with --vocabulary: without it all words are learned")
     if arguments.rows_per_shard is None and arguments.target.is_dir():
         raise Misuse(f"{arguments.target}: is a folder; give a file, or --rows-per-shard N")
     if arguments.rows_per_shard is not None and arguments.target.is_file():
         raise Misuse(f"{arguments.target}: is a file; --rows-per-shard writes a folder")
-    if not arguments.source.is_file():
-        raise FileNotFoundError(f"{arguments.source}: no such file")
-    if arguments.target.exists() and not (arguments.target.is_file() or arguments.target.is_dir()):
-        raise Misuse(f"{arguments.target}: is neither a file nor a folder")
-    if arguments.target.exists() and arguments.target.samefile(arguments.source):
-        raise Misuse(f"{arguments.target}: IN and OUT are the same file")
-    check_parent(arguments.target, arguments.target)
-    if arguments.target.exists() and not arguments.force:
-        raise FileExistsError(f"{arguments.target}: already exists; --force replaces it")
-    if arguments.target.is_dir():
-        others = [p.name for p in arguments.target.iterdir() if not _is_ours(p)]
+    inputs = find_inputs(arguments.sources)
+    if inputs[0].kind == "lines" and (arguments.group_by or arguments.regroup):
+        raise Misuse("--group-by and --regroup nest tables; JSON lines nest by their lists")
+    _check_target(arguments, inputs)
+    return inputs
+
+
+def _check_target(arguments: argparse.Namespace, inputs: list[Input]) -> None:
+    target = arguments.target
+    if target.exists() and not (target.is_file() or target.is_dir()):
+        raise Misuse(f"{target}: is neither a file nor a folder")
+    for path in [*(one.path for one in inputs), *map(Path, arguments.sources), *map(Path, arguments.static)]:
+        if target.exists() and path.exists() and target.samefile(path):
+            raise Misuse(f"{target}: IN and OUT are the same file")
+    check_parent(target, target)
+    if target.exists() and not arguments.force:
+        raise FileExistsError(f"{target}: already exists; --force replaces it")
+    if target.is_dir():
+        others = [p.name for p in target.iterdir() if not _is_ours(p)]
         if others:
-            raise FileExistsError(
-                f"{arguments.target}: holds {min(others)!r}; --force replaces folders of shards only"
-            )
+            raise FileExistsError(f"{target}: holds {min(others)!r}; --force replaces folders of shards only")
 
 
 def _is_ours(path: Path) -> bool:
     return path.name == "index.json" or (path.name.startswith("part-") and path.suffix == ".nrt")
 
 
-def _columns(arguments: argparse.Namespace) -> list[str] | None:
-    if arguments.columns is None:
-        return None
-    return [name.strip() for name in arguments.columns.split(",")]
+def _names(arguments: argparse.Namespace, option: str) -> list[str] | None:
+    given = getattr(arguments, option)
+    return [name.strip() for name in given.split(",")] if isinstance(given, str) else given
+
+
+def _types(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The types of columns: `str`, or dtypes of numbers and times."""
+    import numpy as np
+
+    out: dict[str, Any] = {}
+    for item in (arguments.types or "").split(","):
+        name, sign, kind = item.strip().partition("=")
+        if not item.strip() and arguments.types is None:
+            continue
+        if not sign or not name or name in out:
+            raise Misuse(
+                f"--types: {item!r} is " + (f"given for {name!r} twice" if name in out else "no A=TYPE")
+            )
+        try:
+            out[name] = str if kind in ("str", "string", "text") else np.dtype(kind)
+        except TypeError:
+            raise Misuse(f"--types: {name}: {kind!r} is neither str nor a dtype of NumPy") from None
+        if out[name] is not str and out[name].kind not in "biufmM":
+            raise Misuse(f"--types: {name}: {kind!r} is neither str nor of numbers or times")
+    return out
 
 
 def _fill(text: str | None) -> Any:
@@ -143,50 +209,96 @@ def _fill(text: str | None) -> Any:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    _check(arguments)
+    folder = Path(arguments.sources[0])
+    if len(arguments.sources) == 1 and (folder / "data").is_dir() and (folder / "metadata").is_dir():
+        from varlen.cli.conversion.meds import convert_meds
+
+        return convert_meds(arguments, folder)
+    inputs = _check(arguments)
     import time
 
     from varlen import io
+    from varlen.cli.conversion.plan import ConversionPlan, cast, learn_dtypes
+    from varlen.cli.conversion.words import Vocabularies, read_vocabularies
+    from varlen.cli.conversion.wrong import name_file
     from varlen.cli.info import as_bytes
-    from varlen.cli.pieces import ConversionPlan, cast, learn_dtypes, name_file
 
-    plan = ConversionPlan(
-        arguments.source,
-        rows=arguments.batch_rows,
-        columns=_columns(arguments),
-        groups=tuple(arguments.group_by),
-        regroup=arguments.regroup,
-        nulls=(arguments.nulls, _fill(arguments.fill)),
-        quiet=arguments.quiet,
+    types = _types(arguments)
+    words = Vocabularies(
+        _names(arguments, "reserve") or (),
+        arguments.unknown,
+        read_vocabularies(arguments.vocabulary),
+        arguments.null_word,
     )
     start = time.perf_counter()
-    if plan.lines or arguments.narrow or plan.has_text():
-        learn_dtypes(plan, narrow=arguments.narrow)
-    options: dict[str, Any] = {
-        "schema": plan.dtypes,
-        "vocabularies": {name: list(words) for name, words in plan.words.items()},
-        "row_ids": arguments.row_ids,
-    }
-    records = 0
-    # Errors at the end are the input's fault too, except those of the system.
-    with (
-        name_file(arguments.source, (ValueError, TypeError, OverflowError)),
-        _writer(arguments, options) as writer,
-    ):
-        for joint in plan.read("writing"):
-            if arguments.row_ids is not None and joint.dim(arguments.row_ids) != 0:
-                raise ValueError(f"--row-ids: {arguments.row_ids!r} is not a key with one value a record")
-            writer.append(cast(joint, plan.dtypes))
-            records += len(joint)
-    if not arguments.quiet:
-        found = io.open_shards(arguments.target)
-        size = sum(Path(path).stat().st_size for path in found.paths)
-        took = time.perf_counter() - start
-        print(
-            f"{arguments.target}: {records:,} records, {len(found.names)} keys, "
-            f"{as_bytes(size)} in {took:,.1f} s"
-        )
+    with ConversionPlan(
+        inputs,
+        rows=arguments.batch_rows,
+        columns=_names(arguments, "columns"),
+        groups=tuple(arguments.group_by),
+        regroup=arguments.regroup,
+        sort_by=tuple(_names(arguments, "sort_by") or ()),
+        nulls=(arguments.nulls, _fill(arguments.fill)),
+        types=types,
+        words=words,
+        folder=arguments.target.resolve().parent,
+        quiet=arguments.quiet,
+    ) as plan:
+        plan.static_tables = _static_tables(arguments, plan)
+        if plan.lines or arguments.narrow or len(inputs) > 1 or plan.has_text():
+            learn_dtypes(plan, narrow=arguments.narrow)
+        pinned = {name: dtype for name, dtype in types.items() if dtype is not str}
+        learned = {name: dtype for name, dtype in plan.dtypes.items() if name not in pinned}
+        options: dict[str, Any] = {
+            "schema": {**learned, **pinned},
+            "vocabularies": {name: words.of(name) for name in words.keys},
+            "row_ids": arguments.row_ids,
+        }
+        records = 0
+        # Errors at the end are the input's fault too, except those of the system.
+        with (
+            name_file(inputs[0].path, (ValueError, TypeError, OverflowError)),
+            _writer(arguments, options) as writer,
+        ):
+            for joint in plan.read("writing"):
+                if arguments.row_ids is not None and joint.dim(arguments.row_ids) != 0:
+                    raise ValueError(f"--row-ids: {arguments.row_ids!r} is not a key with one value a record")
+                writer.append(cast(joint, learned))
+                records += len(joint)
+        if not arguments.quiet:
+            found = io.open_shards(arguments.target)
+            size = sum(Path(path).stat().st_size for path in found.paths)
+            took = time.perf_counter() - start
+            print(
+                f"{arguments.target}: {records:,} records, {len(found.names)} keys, "
+                f"{as_bytes(size)} in {took:,.1f} s"
+            )
+            for line in _remarks(plan):
+                print(f"  {line}")
     return 0
+
+
+def _static_tables(arguments: argparse.Namespace, plan: Any) -> list[Any]:
+    if not arguments.static:
+        return []
+    from varlen.cli.conversion.static import StaticTable
+    from varlen.interop.arrow import Nulls
+
+    policy, value = plan.nulls
+    nulls = Nulls(policy, value, plan.words.null_word)
+    key = arguments.group_by[0] if arguments.group_by else arguments.row_ids
+    return [StaticTable(one, key, nulls) for one in find_inputs(arguments.static)]
+
+
+def _remarks(plan: Any) -> list[str]:
+    """What somebody should know of the data set that was made."""
+    out: list[str] = plan.words.summary()
+    for table in plan.static_tables:
+        out += table.summary()
+    if not plan.lines and plan.tables.left_out:
+        names = ", ".join(repr(name) for name in plan.tables.left_out)
+        out.append(f"an index of pandas was left out: {names}; --columns takes it")
+    return out
 
 
 @contextlib.contextmanager

@@ -40,6 +40,8 @@ class Nulls:
         What is done.
     value : scalar
         What stands for a null with ``fill``; None otherwise.
+    word : str, optional
+        What stands for a null among strings, whatever the policy says of others.
 
     Raises
     ------
@@ -54,9 +56,12 @@ class Nulls:
 
     policy: str = "refuse"
     value: Any = None
+    word: str | None = None
 
     def __post_init__(self) -> None:
         one_of(self.policy, "nulls", ("refuse", "nan", "fill"))
+        if self.word is not None and not isinstance(self.word, str):
+            raise TypeError(f"word: expected a string, got {short(self.word)}")
         refuse_gradient(self.value, "fill")
         if (self.policy == "fill") != (self.value is not None):
             raise ValueError(f"fill: goes with nulls='fill', got {short(self.value)} with {self.policy!r}")
@@ -142,8 +147,9 @@ def _strings(array: pa.Array, place: _Place, nulls: Nulls) -> Column:
         if words.null_count or len(pc.unique(words)) != len(words):
             array = array.dictionary_decode()  # a null may hide in there, or a word stand there twice
             return _leaf(array, place, nulls)
-    if nulls.policy == "fill" and array.null_count:
-        array = pc.fill_null(array, str(nulls.value))
+    word = str(nulls.value) if nulls.word is None and nulls.policy == "fill" else nulls.word
+    if word is not None and array.null_count:
+        array = pc.fill_null(array, word)
     if not pa.types.is_dictionary(array.type):
         array = array.dictionary_encode()
     ids = pc.fill_null(array.indices.cast(pa.int64()), -1).to_numpy(zero_copy_only=False)
@@ -181,7 +187,7 @@ def _numbers(array: pa.Array, place: _Place, nulls: Nulls) -> npt.NDArray[Any]:
 
 def _leaf(array: pa.Array, place: _Place, nulls: Nulls) -> Column:
     kind = array.type
-    if nulls.policy == "refuse":
+    if nulls.policy == "refuse" and (nulls.word is None or not _holds_words(kind)):
         place.refuse_nulls(array)
     if pa.types.is_fixed_size_list(kind):
         place.refuse_nulls(array, "nothing stands for a list of fixed size")
@@ -191,10 +197,9 @@ def _leaf(array: pa.Array, place: _Place, nulls: Nulls) -> Column:
         )
     if pa.types.is_dictionary(kind) and not _is_text(kind.value_type):
         return _leaf(array.dictionary_decode(), place, nulls)
-    if pa.types.is_dictionary(kind) or _is_text(kind):
-        return _strings(array, place, nulls)
-    if getattr(pa.types, "is_string_view", lambda _: False)(kind):
-        return _strings(array.cast(pa.large_string()), place, nulls)
+    if _holds_words(kind):
+        is_view = not (pa.types.is_dictionary(kind) or _is_text(kind))
+        return _strings(array.cast(pa.large_string()) if is_view else array, place, nulls)
     if pa.types.is_null(kind):
         array = array.cast(pa.float64())
     return Column(_numbers(array, place, nulls))
@@ -202,6 +207,12 @@ def _leaf(array: pa.Array, place: _Place, nulls: Nulls) -> Column:
 
 def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _holds_words(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        return _holds_words(kind.value_type)
+    return _is_text(kind) or bool(getattr(pa.types, "is_string_view", lambda _: False)(kind))
 
 
 def _whole_array(array: pa.Array | pa.ChunkedArray, name: str) -> pa.Array:

@@ -1,0 +1,1 @@
+"""What ``varlen convert`` does: inputs, tables and lines, groups, words, order, MEDS."""

@@ -1,0 +1,104 @@
+"""Consecutive rows of a table as groups, which become the records and their sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from varlen._core import Level
+
+__all__ = ["codes_of", "group_rows"]
+
+
+def _changes(table: pa.Table, names: Sequence[str], first_row: int) -> npt.NDArray[np.bool_]:
+    """True at each row whose group differs from that of the row before; the first row starts a group."""
+    out = np.zeros(table.num_rows, bool)
+    out[:1] = True
+    for name in names:
+        column = table.column(name).combine_chunks()
+        if isinstance(column, pa.ChunkedArray):
+            column = pa.concat_arrays(column.chunks)
+        if column.null_count:
+            row = first_row + int(np.flatnonzero(column.is_null())[0])
+            raise ValueError(f"{name}: null at row {row}; a group needs a value")
+        out[1:] |= pc.not_equal(column[1:], column[:-1]).to_numpy(zero_copy_only=False)
+    return out
+
+
+def _split_group(name: str, key: Any, names: Sequence[str]) -> ValueError:
+    return ValueError(
+        f"{name}: the rows of {key!r} are not together; sort the input by {', '.join(names)}, "
+        "or let --regroup do it in memory"
+    )
+
+
+def codes_of(column: pa.ChunkedArray) -> npt.NDArray[Any]:
+    """A number for each distinct value, in the order of first appearance."""
+    array = pa.chunked_array(column.chunks, column.type).dictionary_encode().unify_dictionaries()
+    codes: npt.NDArray[Any] = pa.chunked_array([c.indices for c in array.chunks], pa.int32()).to_numpy()
+    return codes
+
+
+def group_rows(tables: Iterator[pa.Table], names: Sequence[str]) -> Iterator[tuple[pa.Table, list[Level]]]:
+    """Whole outer groups of consecutive rows, with a level for each name. At most one group is held back.
+
+    Raises
+    ------
+    ValueError
+        A group's rows are not together: its key comes again after another group began.
+
+    Examples
+    --------
+    >>> table = pa.table({"p": [1, 1, 2], "x": [7, 8, 9]})
+    >>> [(len(t), levels[0].lengths.tolist()) for t, levels in group_rows(iter([table]), ["p"])]
+    [(2, [2]), (1, [1])]
+    """
+    seen: set[Any] = set()
+    open_group: pa.Table | None = None
+
+    rows_done = 0
+
+    def finish(table: pa.Table) -> tuple[pa.Table, list[Level]]:
+        starts = [np.flatnonzero(_changes(table, names[: k + 1], rows_done)) for k in range(len(names))]
+        for key in table.column(names[0]).take(pa.array(starts[0])).to_pylist():
+            if key in seen:
+                raise _split_group(names[0], key, names)
+            seen.add(key)
+        for k in range(1, len(names)):
+            keys = codes_of(table.column(names[k]).take(pa.array(starts[k])))
+            parents = np.searchsorted(starts[k - 1], starts[k], side="right")
+            _, first, count = np.unique(
+                np.stack([parents, keys]), axis=1, return_index=True, return_counts=True
+            )
+            if count.max() > 1:
+                row = starts[k][first[count > 1].min()]
+                raise _split_group(names[k], table.column(names[k])[int(row)].as_py(), names)
+        ends = [*starts, np.arange(table.num_rows)]
+        total = [len(rows) for rows in ends]
+        levels = []
+        for k in range(len(names)):
+            below = np.searchsorted(ends[k + 1], np.append(ends[k], table.num_rows))
+            below[-1] = total[k + 1]
+            levels.append(Level.from_offsets(below))
+        return table, levels
+
+    for table in tables:
+        if table.num_rows == 0:
+            continue
+        pending = (
+            table
+            if open_group is None
+            else pa.concat_tables([open_group, table], promote_options="permissive")
+        )
+        last = int(np.flatnonzero(_changes(pending, names[:1], rows_done))[-1])
+        open_group = pending.slice(last)
+        if last:
+            yield finish(pending.slice(0, last).combine_chunks())
+            rows_done += last
+    if open_group is not None:
+        yield finish(open_group.combine_chunks())

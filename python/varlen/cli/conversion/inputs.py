@@ -1,0 +1,182 @@
+"""The files that a conversion reads: given by name, pattern or folder, plain or compressed."""
+
+from __future__ import annotations
+
+import bz2
+import contextlib
+import glob
+import gzip
+import lzma
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from varlen.cli.errors import Misuse
+
+__all__ = ["Input", "find_inputs", "open_bytes"]
+
+_KINDS = {
+    ".jsonl": "lines",
+    ".ndjson": "lines",
+    ".json": "lines",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".feather": "arrow",
+    ".arrow": "arrow",
+    ".ipc": "arrow",
+    ".arrows": "arrow",
+}
+_COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
+
+
+@dataclass(frozen=True)
+class Input:
+    """A file, what it holds, and how it is compressed.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    kind : {"lines", "csv", "parquet", "arrow"}
+        What it holds, after its suffix.
+    compression : {"", ".gz", ".bz2", ".xz", ".zst"}
+        How it is compressed as a whole.
+
+    Examples
+    --------
+    >>> Input.of(Path("events.tsv.gz"))
+    Input(path=...Path('events.tsv.gz'), kind='csv', compression='.gz')
+    """
+
+    path: Path
+    kind: str
+    compression: str = ""
+
+    @classmethod
+    def of(cls, path: Path) -> Input:
+        """The input that a file is, after its suffixes.
+
+        Raises
+        ------
+        varlen.cli.errors.Misuse
+            They say nothing, or a file of this kind is not compressed as a whole.
+        """
+        last = path.suffix.lower()
+        compression = last if last in _COMPRESSIONS else ""
+        suffix = Path(path.stem).suffix.lower() if compression else last
+        kind = _KINDS.get(suffix)
+        if kind is None:
+            known = ", ".join(sorted(_KINDS))
+            raise Misuse(f"{path}: cannot tell the format from {suffix!r}; known: {known}")
+        if compression and kind in ("parquet", "arrow"):
+            raise Misuse(f"{path}: {suffix} files are compressed inside; unpack this one")
+        return cls(path, kind, compression)
+
+    @property
+    def delimiter(self) -> str:
+        """What stands between the fields of a line."""
+        name = self.path.stem if self.compression else self.path.name
+        return "\t" if name.lower().endswith(".tsv") else ","
+
+
+def find_inputs(given: Sequence[str]) -> list[Input]:
+    """The files of names, patterns and folders, in this order; those of a folder or pattern sorted.
+
+    Raises
+    ------
+    FileNotFoundError
+        There is no such file, none that matches, or none that can be read in the folder.
+    varlen.cli.errors.Misuse
+        The format of a file is not known, a file is named twice, or lines and tables are mixed.
+
+    Examples
+    --------
+    >>> _ = Path("a.csv").write_text("x")
+    >>> [one.kind for one in find_inputs(["*.csv"])]
+    ['csv']
+    """
+    found: list[Input] = []
+    for name in given:
+        found += _inputs_of(name)
+    seen: set[Path] = set()
+    for one in found:
+        path = one.path.resolve()
+        if path in seen:
+            raise Misuse(f"{one.path}: given twice")
+        seen.add(path)
+    lines = [one.path for one in found if one.kind == "lines"]
+    tables = [one.path for one in found if one.kind != "lines"]
+    if lines and tables:
+        raise Misuse(f"{lines[0]} holds lines and {tables[0]} a table; convert them apart")
+    return found
+
+
+def _inputs_of(name: str) -> list[Input]:
+    path = Path(name)
+    if path.is_dir():
+        inside = sorted(p for p in path.rglob("*") if p.is_file() and not _is_hidden(p.relative_to(path)))
+        found = [Input.of(p) for p in inside if _is_known(p)]
+        if not found:
+            raise FileNotFoundError(f"{path}: holds no file of a known format")
+        return found
+    if glob.has_magic(name) and not path.exists():
+        matches = sorted(glob.glob(name, recursive=True))
+        if not matches:
+            raise FileNotFoundError(f"{name}: no file matches")
+        return [Input.of(Path(match)) for match in matches if Path(match).is_file()]
+    one = Input.of(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: no such file")
+    return [one]
+
+
+def _is_known(path: Path) -> bool:
+    with contextlib.suppress(Misuse):
+        Input.of(path)
+        return True
+    return False
+
+
+def _is_hidden(path: Path) -> bool:
+    """Of another program, as ``_SUCCESS`` and ``.part.crc``; columns in names of folders are refused."""
+    for part in path.parent.parts:
+        if "=" in part:
+            raise Misuse(f"{path}: the folder {part!r} holds a column that the files lack; put it into them")
+    return any(part.startswith((".", "_")) for part in path.parts)
+
+
+@contextlib.contextmanager
+def open_bytes(one: Input) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
+    """The content of a file, unpacked, and the file itself, whose position tells how far one is.
+
+    Examples
+    --------
+    >>> import gzip
+    >>> _ = Path("a.csv.gz").write_bytes(gzip.compress(b"x"))
+    >>> with open_bytes(Input.of(Path("a.csv.gz"))) as (content, _):
+    ...     content.read()
+    b'x'
+    """
+    with one.path.open("rb") as file:
+        if not one.compression:
+            yield file, file
+            return
+        opened: Any
+        if one.compression == ".zst":
+            import pyarrow as pa
+
+            opened = pa.CompressedInputStream(pa.PythonFile(file, "r"), "zstd")
+            import io
+
+            with io.BufferedReader(opened) as content:
+                yield content, file
+            return
+        openers: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+        with openers[one.compression](file, "rb") as opened:
+            try:
+                yield opened, file
+            except (EOFError, lzma.LZMAError, gzip.BadGzipFile) as wrong:
+                raise ValueError(f"{one.path}: {wrong or 'ends too early'}") from None

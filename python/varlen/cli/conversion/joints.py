@@ -1,0 +1,165 @@
+"""Tables as joint columns: lists nest, groups nest, words become ids."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from varlen._core import Joint, Level
+from varlen.cli.conversion.groups import group_rows
+from varlen.cli.conversion.regroup import GatheredRows
+from varlen.cli.conversion.words import UnknownWord, Vocabularies
+from varlen.interop.arrow import Column, Nulls, columns_of
+from varlen.io.columns import check_names
+
+if TYPE_CHECKING:
+    from varlen.cli.conversion.plan import ConversionPlan
+
+__all__ = ["encode_words", "join_columns", "read_joints"]
+
+
+def encode_words(
+    words: Vocabularies, key: str, column: Column, above: Sequence[Level] = (), first_row: int = 0
+) -> npt.NDArray[np.int64]:
+    """The ids of a column of strings; errors name its key and the row.
+
+    Raises
+    ------
+    ValueError
+        A null, which has no id, or a word that is refused.
+
+    Examples
+    --------
+    >>> encode_words(Vocabularies(), "code", Column(np.array([0, 1, 0]), (), ("HR", "BP")))
+    array([0, 1, 0])
+    """
+
+    def row_of(i: int) -> int:
+        for level in (*above, *column.levels)[::-1]:
+            i = int(np.searchsorted(level.bounds, i, "right"))
+        return first_row + i
+
+    ids = column.values
+    if ids.size and ids.min() < 0:
+        row = row_of(int(np.flatnonzero(ids < 0)[0]))
+        raise ValueError(f"{key}: null at row {row} among strings, which have no NaN; see --null-word")
+    try:
+        return words.encode(key, column.vocabulary or (), ids)
+    except UnknownWord as wrong:
+        raise ValueError(f"{key}: {wrong}; at row {row_of(wrong.index)}") from None
+
+
+def join_columns(
+    table: pa.Table,
+    levels: Sequence[Level],
+    groups: Sequence[str],
+    nulls: Nulls,
+    words: Vocabularies,
+    first_row: int = 0,
+) -> Joint:
+    """The columns of a table as one joint: group columns at their own dim, the rest below all groups.
+
+    Raises
+    ------
+    ValueError
+        The lists of two columns have different lengths; the message names both and the first row.
+
+    Examples
+    --------
+    >>> joint = join_columns(pa.table({"x": [[7, 8], [9]]}), [], (), Nulls(), Vocabularies())
+    >>> joint.dims, joint.values("x")
+    ([1], array([7, 8, 9]))
+    """
+    check_names(table.column_names, "columns")
+    names: list[str] = []
+    dims: list[int] = []
+    values: list[npt.NDArray[np.generic]] = []
+    nest = list(levels)
+    named_by = ["the groups"] * len(nest)
+    for name in table.column_names:
+        found: dict[str, Column] = columns_of(table.column(name), name, nulls, first_row)
+        for key, column in found.items():
+            flat = column.values
+            if column.vocabulary is not None:
+                flat = encode_words(words, key, column, (), first_row)
+            elif words.is_given(key):
+                raise ValueError(f"{key}: numbers, but --vocabulary gives words for it; see --types")
+            dim = len(levels)
+            if name in groups:
+                dim = groups.index(name)
+                first = np.arange(len(levels[dim]))
+                for level in levels[dim:]:
+                    first = level.offsets[first]
+                flat = flat[first]
+            for level in column.levels:
+                if dim == len(nest):
+                    nest.append(level)
+                    named_by.append(key)
+                elif nest[dim] != level:
+                    at = row = int(np.flatnonzero(nest[dim].lengths != level.lengths)[0])
+                    for above in nest[len(levels) : dim][::-1]:
+                        row = int(np.searchsorted(above.bounds, row, "right"))
+                    raise ValueError(
+                        f"the lists of {key} and {named_by[dim]} have different lengths at row "
+                        f"{first_row + row}, {int(level.lengths[at])} and {int(nest[dim].lengths[at])}; "
+                        "convert them into files of their own with --columns"
+                    )
+                dim += 1
+            names.append(key)
+            dims.append(dim)
+            values.append(flat)
+    return Joint(names, dims, values, nest, table.num_rows if not nest else -1)
+
+
+def _with_options(text: str) -> str:
+    """What the reader says of its arguments, in the options of the command line."""
+    if text.startswith("fill: "):
+        return f"--{text}"
+    return text.replace("say what nulls become: 'nan', or 'fill' and a value", "see --nulls")
+
+
+def read_joints(plan: ConversionPlan) -> Iterator[tuple[Joint, int]]:
+    r"""The pieces of tables with the input rows that each used up.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from varlen.cli.conversion.inputs import find_inputs
+    >>> from varlen.cli.conversion.plan import ConversionPlan
+    >>> _ = Path("t.csv").write_text("a,b\n1,2\n")
+    >>> [(joint.names, rows) for joint, rows in read_joints(ConversionPlan(find_inputs(["t.csv"])))]
+    [(['a', 'b'], 1)]
+    """
+    policy, value = plan.nulls
+    nulls = Nulls(policy, value, plan.words.null_word)
+    stream: Iterator[pa.Table] = plan.tables.read()
+    if plan.regroup:
+        if plan.gathered is None:
+            in_order = plan.groups[0] in plan.sort_by
+            plan.gathered = GatheredRows(stream, plan.groups, plan.scratch(), in_order)
+        stream = iter(plan.gathered)
+    pieces = group_rows(stream, plan.groups) if plan.groups else ((table, []) for table in stream)
+    first_row = 0
+    for table, levels in pieces:
+        try:
+            yield join_columns(table, levels, plan.groups, nulls, plan.words, first_row), table.num_rows
+        except (ValueError, TypeError) as wrong:
+            plan.findings.add(_located(plan, _with_options(str(wrong))))
+        first_row += table.num_rows
+
+
+def _located(plan: ConversionPlan, text: str) -> str:
+    """The text with its file, and with the row's number in it where rows keep their order."""
+    inputs = plan.tables.inputs
+    if plan.regroup:
+        return f"{', '.join(str(one.path) for one in inputs[:3])}: {text}; rows as --regroup orders them"
+    one = inputs[0]
+    if place := re.search(r"\bat row (\d+)", text):
+        one, row = plan.tables.locate(int(place[1]))
+        text = f"{text[: place.start(1)]}{row}{text[place.end(1) :]}"
+    return f"{one.path}: {text}"

@@ -1,0 +1,282 @@
+"""JSON lines, piece by piece, as joint columns: a record a line, nested lists as they are."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from varlen import _core
+from varlen._core import Joint, Level
+from varlen.cli.conversion.inputs import Input, open_bytes
+from varlen.cli.conversion.words import UnknownWord
+from varlen.cli.errors import one_line
+from varlen.io.columns import check_names
+
+if TYPE_CHECKING:
+    from varlen.cli.conversion.plan import ConversionPlan
+
+__all__ = ["read_lines"]
+
+#: Bytes of text that are parsed at a time.
+_PIECE = 1 << 24
+
+_Column = tuple[str, npt.NDArray[Any], list[Level]]
+
+
+def _records(
+    plan: ConversionPlan, one: Input, advance: Callable[[int], Any]
+) -> Iterator[tuple[list[int], list[dict[str, Any]]]]:
+    """The records of each piece, and the lines that they stand in: empty lines hold none."""
+    number, done = 1, 0
+    with open_bytes(one) as (content, file):
+        while read := content.readlines(_PIECE):
+            lines, records = [], []
+            for k, line in enumerate(read):
+                if line.strip():
+                    with plan.findings.gather():
+                        records.append(_record(one.path, number + k, line))
+                        lines.append(number + k)
+            if records:
+                yield lines, records
+            number += len(read)
+            advance(file.tell() - done)
+            done = file.tell()
+
+
+def _record(path: Path, number: int, line: bytes) -> dict[str, Any]:
+    try:
+        record = json.loads(line, object_pairs_hook=_object)
+    except (ValueError, RecursionError) as wrong:
+        raise ValueError(f"{path}, line {number}: {wrong}") from None
+    if not isinstance(record, dict):
+        raise ValueError(f"{path}, line {number}: expected an object, got {type(record).__name__}")
+    return record
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    out = dict(pairs)
+    if len(out) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)!r} comes twice")
+    return out
+
+
+def _without_nulls(item: Any, value: Any, depth: int) -> Any:
+    """The value in the place of nulls; the place of a list gets an empty one, as in tables."""
+    if isinstance(item, list):
+        return [_without_nulls(part, value, depth - 1) for part in item]
+    if item is not None:
+        return item
+    return value if depth == 0 else []
+
+
+def _probe(item: Any) -> tuple[int, Any]:
+    """How many lists lie around the first leaf, and that leaf; without one, the deepest list and None."""
+    if not isinstance(item, list):
+        return 0, item
+    deepest = 0
+    for part in item:
+        below, leaf = _probe(part)
+        if leaf is not None:
+            return below + 1, leaf
+        deepest = max(deepest, below)
+    return deepest + 1, None
+
+
+def _fields(items: list[Any], known: list[str]) -> list[str]:
+    """The names of what the objects in nested lists hold, in the order of their first appearance."""
+    names = dict.fromkeys(known)
+    stack = [items]
+    while stack:
+        for item in stack.pop():
+            if isinstance(item, list):
+                stack.append(item)
+            elif isinstance(item, dict) and not item.keys() <= names.keys():
+                names.update(dict.fromkeys(item))
+    return list(names)
+
+
+def _pick(item: Any, field: str) -> Any:
+    """The same nested lists with a field in the place of each object; nulls stay."""
+    if isinstance(item, list):
+        return [_pick(part, field) for part in item]
+    if item is None:
+        return None
+    if not isinstance(item, dict):
+        raise ValueError(f"an object is expected, as in other lines, got {type(item).__name__}")
+    return item.get(field)
+
+
+def _pick_fast(items: list[Any], field: str, depth: int) -> list[Any]:
+    if depth == 0:
+        return [item.get(field) for item in items]
+    return [_pick_fast(item, field, depth - 1) for item in items]
+
+
+def _leaves(
+    plan: ConversionPlan, name: str, column: list[Any], bad: dict[int, str]
+) -> Iterator[tuple[str, list[Any], int, Any]]:
+    """The columns in a column: itself, or one for each field of its objects, and of theirs.
+
+    Each comes with its depth and its first leaf; records that do not fit go into `bad`.
+    """
+    depth, leaf = _probe(column)
+    if not isinstance(leaf, dict) and name not in plan.fields:
+        yield name, column, depth - 1, leaf
+        return
+    plan.fields[name] = _fields(column, plan.fields.get(name, []))
+    for field in plan.fields[name]:
+        try:
+            inner = _pick_fast(column, field, depth - 1)
+        except (AttributeError, TypeError):
+            inner = []
+            for k, item in enumerate(column):
+                try:
+                    inner.append(_pick(item, field))
+                except ValueError as wrong:
+                    bad.setdefault(k, f"{name!r}: {wrong}")
+                    inner.append(None)
+            if bad:
+                return
+        yield from _leaves(plan, f"{name}.{field}", inner, bad)
+
+
+def read_lines(
+    plan: ConversionPlan, one: Input, advance: Callable[[int], Any] = lambda _: None
+) -> Iterator[Joint]:
+    r"""The records of a file of JSON lines, about 16 MB of text at a time.
+
+    The depth of a key is that of its first leaf, wherever it comes: a second run over the same plan knows
+    it from the first line on. Objects make a key for each of their fields, in lists too: `visit.code`.
+
+    A line that is not a JSON object, lacks a key, holds a null that is refused, or lists of different lengths
+    in keys that share them, goes into the findings of the plan, and the others go on.
+
+    Examples
+    --------
+    >>> from varlen.cli.conversion.plan import ConversionPlan
+    >>> _ = Path("two.jsonl").write_text('{"t": [1, 2]}\n{"t": []}\n')
+    >>> two = Input.of(Path("two.jsonl"))
+    >>> [joint.values("t").tolist() for joint in read_lines(ConversionPlan([two]), two)]
+    [[1, 2]]
+    """
+    for lines, records in _records(plan, one, advance):
+        while records:
+            bad: dict[int, str] = {}
+            joint = _join_records(plan, one.path, lines, records, bad)
+            for k, text in bad.items():
+                where = f"{one.path}, line {lines[k]}: " if k >= 0 else f"{one.path}, "
+                plan.findings.add(where + text)
+            if not bad:
+                if joint is not None:
+                    yield joint
+                break
+            if -1 in bad or plan.findings.is_full:  # it cannot be told which, or would not be printed
+                break
+            kept = [k for k in range(len(records)) if k not in bad]
+            lines, records = [lines[k] for k in kept], [records[k] for k in kept]
+
+
+def _join_records(
+    plan: ConversionPlan, path: Path, lines: list[int], records: list[dict[str, Any]], bad: dict[int, str]
+) -> Joint | None:
+    """The records as a joint; those that cannot be joined go into `bad`, one that is not known as -1."""
+    policy, value = plan.nulls
+    filler = float("nan") if policy == "nan" else value
+    keys: list[str] = list(plan.columns or plan.keys)
+    if not plan.columns:
+        keys = list(dict.fromkeys(itertools.chain(keys, *records)))
+    check_names(keys, "keys")
+    columns: list[_Column] = []
+    for top in keys:
+        if policy == "refuse" and plan.words.null_word is None:
+            without = [k for k, record in enumerate(records) if record.get(top) is None]
+            if len(without) == len(records):  # one line says it for all
+                bad[-1] = f"line {lines[0]}: no value for {top!r}; see --nulls"
+            else:
+                bad.update((k, f"no value for {top!r}; see --nulls") for k in without)
+        if bad:
+            return None
+        for name, column, depth, leaf in _leaves(plan, top, [record.get(top) for record in records], bad):
+            if isinstance(leaf, str):
+                plan.words.begin(name)
+            plan.depths[name] = depth = max(depth, plan.depths.get(name, 0))
+            if name in plan.words and plan.words.null_word is not None:
+                column = _without_nulls(column, plan.words.null_word, depth + 1)
+            elif policy != "refuse":
+                column = _without_nulls(column, filler, depth + 1)
+            elif None in column:
+                for k, item in enumerate(column):
+                    if item is None:
+                        bad.setdefault(k, f"no value for {name!r}; see --nulls")
+                return None
+            try:
+                columns.append((name, *_flat(plan, name, column, depth)))
+            except (ValueError, TypeError, OverflowError) as wrong:
+                k, text = _placed(one_line(wrong), name, lines)
+                bad[k] = text
+                return None
+        if bad:
+            return None
+    plan.keys = keys  # not those of lines that were refused
+    return _joined(columns, lines, bad)
+
+
+def _flat(
+    plan: ConversionPlan, name: str, column: list[Any], depth: int
+) -> tuple[npt.NDArray[Any], list[Level]]:
+    if name not in plan.words:
+        if plan.words.is_given(name) and any(column):
+            raise ValueError(": numbers, but --vocabulary gives words for it")
+        return _core.from_lists(column, depth, name="")
+    own: dict[str, int] = {}
+    ids, levels = _core.from_words(column, own, depth, name="")
+    try:
+        return plan.words.encode(name, list(own), ids), levels
+    except UnknownWord as wrong:
+        k = wrong.index
+        for level in levels[::-1]:
+            k = int(np.searchsorted(level.bounds, k, "right"))
+        raise ValueError(f"[{k}]: {wrong}") from None
+
+
+def _placed(text: str, name: str, lines: list[int]) -> tuple[int, str]:
+    """The record that the core's words of a column point to, -1 where they do not, and what is said of it."""
+    if found := re.match(r"\[(\d+)\](.*)", text, re.DOTALL):
+        hint = "; see --nulls" if text.endswith("got NoneType") else ""
+        return int(found[1]), f"{name!r}{found[2]}{hint}"
+    if len(lines) == 1:
+        return 0, f"{name!r}{text}"
+    return -1, f"lines {lines[0]} to {lines[-1]}: {name!r}{text}"
+
+
+def _joined(columns: list[_Column], lines: list[int], bad: dict[int, str]) -> Joint | None:
+    nest: list[Level] = []
+    owner: list[str] = []
+    for name, _, levels in columns:
+        for d, level in enumerate(levels):
+            if d == len(nest):
+                nest.append(level)
+                owner.append(name)
+            elif nest[d] != level:
+                row = int(np.flatnonzero(nest[d].lengths != level.lengths)[0])
+                record = row
+                for above in nest[:d][::-1]:
+                    record = int(np.searchsorted(above.bounds, record, "right"))
+                bad[record] = (
+                    f"the lists of {name!r} and {owner[d]!r} have different "
+                    f"lengths at depth {d + 1}, {int(level.lengths[row])} and {int(nest[d].lengths[row])}; "
+                    "convert them into files of their own with --columns"
+                )
+                return None
+    names, values, depths = (
+        zip(*((n, v, len(ls)) for n, v, ls in columns), strict=True) if columns else ((), (), ())
+    )
+    return Joint(list(names), list(depths), list(values), nest, len(lines))

@@ -1,0 +1,71 @@
+"""The order of what a record holds: ``--sort-by``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from varlen._core import Joint
+from varlen.cli.conversion.words import Vocabularies
+
+__all__ = ["sort_inside"]
+
+
+def sort_inside(joint: Joint, names: Sequence[str], words: Vocabularies) -> Joint:
+    """Each sequence sorted by the keys named, which have a value for each of its elements.
+
+    Ties keep their order. Keys at several depths sort each their own depth. Words sort as text, NaN comes
+    last.
+
+    Raises
+    ------
+    ValueError
+        A key is not there, or has one value a record.
+
+    Examples
+    --------
+    >>> from varlen import Level
+    >>> joint = Joint(["t", "x"], [1, 1], [np.array([3, 1, 2]), np.array([7, 8, 9])], [Level([2, 1])])
+    >>> sort_inside(joint, ["t"], Vocabularies()).values("x")
+    array([8, 7, 9])
+    """
+    by_dim: dict[int, list[str]] = {}
+    for name in names:
+        dim = joint.dim(name)
+        if dim is None:
+            raise ValueError(f"--sort-by: no key {name!r}; there are {', '.join(joint.names)}")
+        if dim == 0:
+            raise ValueError(f"--sort-by: {name!r} has one value a record, and records keep their order")
+        if joint.values(name).ndim > 1:
+            raise ValueError(f"--sort-by: {name!r} has rows of {joint.values(name).shape[1:]} values")
+        by_dim.setdefault(dim, []).append(name)
+    for dim, keys in sorted(by_dim.items()):
+        level = joint.level(dim)
+        order = np.lexsort((*(_sortable(joint, key, words) for key in reversed(keys)), level.row_ids))
+        if not np.array_equal(order, np.arange(len(order))):
+            joint = _reorder(joint, dim, order)
+    return joint
+
+
+def _sortable(joint: Joint, key: str, words: Vocabularies) -> npt.NDArray[Any]:
+    values = joint.values(key)
+    if key not in words:
+        return values
+    ranks = np.empty(len(words.of(key)), np.int64)
+    ranks[np.argsort(np.array(words.of(key), object), kind="stable")] = np.arange(len(ranks))
+    out: npt.NDArray[Any] = ranks[values]
+    return out
+
+
+def _reorder(joint: Joint, dim: int, order: npt.NDArray[np.int64]) -> Joint:
+    """The elements of level `dim`, with all that lies below them, in another order; their counts stay."""
+    inner = [name for name in joint.names if (joint.dim(name) or 0) >= dim]
+    dims = [(joint.dim(name) or 0) - dim for name in inner]
+    levels = [joint.level(d) for d in range(1, joint.depth + 1)]
+    below = Joint(inner, dims, [joint.values(name) for name in inner], levels[dim:], len(order)).take(order)
+    new_levels = [*levels[:dim], *(below.level(d) for d in range(1, below.depth + 1))]
+    values = [below.values(name) if name in inner else joint.values(name) for name in joint.names]
+    return Joint(joint.names, joint.dims, values, new_levels, len(joint))

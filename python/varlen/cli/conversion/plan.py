@@ -1,0 +1,223 @@
+"""Inputs as a stream of joint columns, and dtypes learned in one pass over them."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from varlen._core import Joint
+from varlen.cli.conversion.inputs import Input
+from varlen.cli.conversion.order import sort_inside
+from varlen.cli.conversion.words import Vocabularies
+from varlen.cli.conversion.wrong import Findings, name_file
+
+if TYPE_CHECKING:
+    from varlen.cli.conversion.regroup import GatheredRows
+    from varlen.cli.conversion.static import StaticTable
+    from varlen.cli.conversion.tables import TableReader
+
+__all__ = ["ConversionPlan", "ValueRange", "cast", "learn_dtypes"]
+
+_UNSIGNED = (np.uint8, np.uint16, np.uint32, np.uint64)
+_SIGNED = (np.int8, np.int16, np.int32, np.int64)
+
+
+@dataclass
+class ValueRange:
+    """What the values of a key need: the dtype that holds all pieces, and the span of the numbers.
+
+    Examples
+    --------
+    >>> span = ValueRange()
+    >>> span.add(np.array([3, 300]))
+    >>> span.narrowed()
+    dtype('uint16')
+    """
+
+    dtype: np.dtype[Any] | None = None
+    low: Any = None
+    high: Any = None
+
+    def add(self, values: npt.NDArray[Any]) -> None:
+        """Takes one more piece into account; an empty one only where nothing else tells the dtype."""
+        if values.size == 0 or self.dtype is None or self.low is None:
+            known = self.dtype if values.size == 0 and self.dtype is not None else values.dtype
+            self.dtype = known
+        else:
+            self.dtype = np.promote_types(self.dtype, values.dtype)
+        finite = values[np.isfinite(values)] if values.dtype.kind == "f" else values
+        if values.size == 0 or values.dtype.kind not in "iufb":
+            return
+        low, high = (finite.min().item(), finite.max().item()) if finite.size else (0, 0)
+        self.low = low if self.low is None else min(self.low, low)
+        self.high = high if self.high is None else max(self.high, high)
+
+    def narrowed(self) -> np.dtype[Any] | None:
+        """The narrowest dtype that holds every value; floats become float32 where their span allows."""
+        if self.dtype is None or self.low is None or self.dtype.kind not in "iuf":
+            return self.dtype
+        if self.dtype.kind == "f":
+            fits = max(abs(self.low), abs(self.high)) <= np.finfo(np.float32).max
+            return np.dtype(np.float32) if fits and self.dtype.itemsize > 4 else self.dtype
+        for kind in _UNSIGNED if self.low >= 0 else _SIGNED:
+            if np.iinfo(kind).min <= self.low and self.high <= np.iinfo(kind).max:
+                return np.dtype(kind)
+        return self.dtype
+
+
+@dataclass
+class ConversionPlan:
+    """What to read and how; `words`, `depths` and `dtypes` are learned on the way.
+
+    Examples
+    --------
+    >>> from varlen.cli.conversion.inputs import Input
+    >>> ConversionPlan([Input.of(Path("visits.jsonl"))]).lines
+    True
+    """
+
+    inputs: list[Input]
+    rows: int = 65536
+    columns: list[str] | None = None
+    groups: tuple[str, ...] = ()
+    regroup: bool = False
+    sort_by: tuple[str, ...] = ()
+    nulls: tuple[str, Any] = ("refuse", None)
+    types: dict[str, Any] = field(default_factory=dict)
+    words: Vocabularies = field(default_factory=Vocabularies)
+    static_tables: list[StaticTable] = field(default_factory=list)
+    folder: Path = Path()
+    quiet: bool = True
+    depths: dict[str, int] = field(default_factory=dict)
+    keys: list[str] = field(default_factory=list)
+    fields: dict[str, list[str]] = field(default_factory=dict)
+    dtypes: dict[str, np.dtype[Any]] = field(default_factory=dict)
+    findings: Findings = field(default_factory=Findings)
+    gathered: GatheredRows | None = None
+    _opened: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
+
+    def __enter__(self) -> ConversionPlan:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._opened.close()
+
+    @property
+    def lines(self) -> bool:
+        """JSON lines, not tables."""
+        return self.inputs[0].kind == "lines"
+
+    @cached_property
+    def tables(self) -> TableReader:
+        """The reader of the tables."""
+        from varlen.cli.conversion.tables import TableReader
+
+        wanted = None if self.columns is None else list(dict.fromkeys([*self.groups, *self.columns]))
+        reader = TableReader(self.inputs, self.rows, wanted, self.types)
+        missing = [name for name in self.groups if name not in reader.columns]
+        if missing:
+            there = ", ".join(reader.columns)
+            raise ValueError(f"{self.inputs[0].path}: no column {missing[0]!r}; there are {there}")
+        reader.columns = list(dict.fromkeys([*self.groups, *reader.columns]))
+        return reader
+
+    def scratch(self) -> Path:
+        """A folder of files that live as long as the plan is entered."""
+        made = tempfile.TemporaryDirectory(prefix=".varlen-", dir=self.folder)
+        return Path(self._opened.enter_context(made))
+
+    def has_text(self) -> bool:
+        """Some column of the tables holds strings: its vocabulary is known only after a pass."""
+        return self.tables.has_text() or any(table.has_text() for table in self.static_tables)
+
+    def read(self, doing: str) -> Iterator[Joint]:
+        """The pieces, once through, with a progress bar that says what is being done.
+
+        Raises
+        ------
+        ValueError
+            A row is wrong, or several are: all of them are named, after the last.
+        """
+        from tqdm import tqdm
+
+        self.words.begin_pass()
+        self.findings = Findings()
+        options = {"desc": doing, "unit_scale": True, "leave": False, "disable": self.quiet or None}
+        if self.lines:
+            size = sum(one.path.stat().st_size for one in self.inputs)
+            bar = tqdm(total=size, unit="B", **options)
+            pieces = self._from_lines(bar.update)
+        else:
+            bar = tqdm(total=self.tables.total, unit=" rows", **options)
+            pieces = self._from_tables(bar.update)
+        inner = [name for name in self.sort_by if name not in self.groups[:1]]
+        with bar:
+            for joint in pieces:
+                for table in self.static_tables:
+                    with self.findings.gather():
+                        joint = table.join(joint, self.words)
+                yield sort_inside(joint, inner, self.words) if inner else joint
+        self.findings.finish()
+
+    def _from_lines(self, advance: Callable[[int], Any]) -> Iterator[Joint]:
+        from varlen.cli.conversion.lines import read_lines
+
+        for one in self.inputs:
+            with name_file(one.path):
+                yield from read_lines(self, one, advance)
+
+    def _from_tables(self, advance: Callable[[int], Any]) -> Iterator[Joint]:
+        from varlen.cli.conversion.joints import read_joints
+
+        for joint, rows in read_joints(self):
+            advance(rows)
+            yield joint
+
+
+def learn_dtypes(plan: ConversionPlan, *, narrow: bool) -> None:
+    """One pass: every dtype that holds all pieces of its key, the depths, the vocabularies.
+
+    Examples
+    --------
+    >>> from varlen.cli.conversion.inputs import Input
+    >>> _ = Path("one.jsonl").write_text('{"t": [1, 300]}')
+    >>> plan = ConversionPlan([Input.of(Path("one.jsonl"))])
+    >>> learn_dtypes(plan, narrow=True)
+    >>> plan.dtypes
+    {'t': dtype('uint16')}
+    """
+    spans: dict[str, ValueRange] = {}
+    for joint in plan.read("reading"):
+        for name in joint.names:
+            spans.setdefault(name, ValueRange()).add(joint.values(name))
+    for name, span in spans.items():
+        dtype = span.narrowed() if narrow else span.dtype
+        if dtype is not None and name not in plan.fields:
+            plan.dtypes[name] = dtype
+
+
+def cast(joint: Joint, dtypes: dict[str, np.dtype[Any]]) -> Joint:
+    """The same columns with the dtypes named; the others stay. The spans were learned, so nothing is lost.
+
+    Examples
+    --------
+    >>> import varlen
+    >>> joint = varlen._core.Joint(["a"], [0], [np.array([1, 2])], [])
+    >>> cast(joint, {"a": np.dtype("u1")}).values("a")
+    array([1, 2], dtype=uint8)
+    """
+    values = [joint.values(name) for name in joint.names]
+    values = [
+        array.astype(dtypes.get(name, array.dtype), copy=False)
+        for name, array in zip(joint.names, values, strict=True)
+    ]
+    levels = [joint.level(dim) for dim in range(1, joint.depth + 1)]
+    return Joint(joint.names, joint.dims, values, levels, len(joint))

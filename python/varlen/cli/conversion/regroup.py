@@ -1,0 +1,217 @@
+"""Rows of a group that lie apart, brought together in bounded memory: ``--regroup``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from varlen.cli.conversion.groups import codes_of
+
+__all__ = ["GatheredRows"]
+
+#: Bytes of a table that are kept in memory.
+BUDGET = 1 << 28
+
+#: Files that are open at a time.
+_MOST_PARTS = 256
+
+
+class GatheredRows:
+    """The rows of tables, those of a group together, as often as they are wanted.
+
+    Groups come in the order of their first rows, or sorted by the first name; the rows of a group keep their
+    order. What is larger than the budget is dealt out to files of consecutive groups, each of which is
+    read, sorted and handed out alone; a number for each group stays in memory.
+
+    Parameters
+    ----------
+    tables
+        Read once, here.
+    names
+        Columns whose values make a group, the outermost first.
+    folder
+        Where the files are kept; its owner removes it.
+    in_order
+        Groups are sorted by the first name.
+    budget
+        Bytes that are kept in memory.
+
+    Raises
+    ------
+    ValueError
+        A null where a group needs a value.
+
+    Examples
+    --------
+    >>> table = pa.table({"p": [1, 2, 1], "x": [7, 8, 9]})
+    >>> gathered = GatheredRows(iter([table]), ["p"], Path("."))
+    >>> [part.column("x").to_pylist() for part in gathered]
+    [[7, 9, 8]]
+    """
+
+    def __init__(
+        self,
+        tables: Iterator[pa.Table],
+        names: Sequence[str],
+        folder: Path,
+        in_order: bool = False,
+        budget: int | None = None,
+    ) -> None:
+        self._names = list(names)
+        self._folder = folder
+        budget = BUDGET if budget is None else budget
+        numbers: dict[Any, int] = {}  # of each group, in the order of their first rows
+        counts = np.zeros(0, np.int64)
+        kept: list[tuple[pa.Table, npt.NDArray[np.int64]]] = []
+        spool = _Spool(folder, "rows")
+        size = rows = 0
+        for table in tables:
+            own = _number_groups(table, self._names[0], numbers, rows)
+            counts = np.pad(counts, (0, len(numbers) - len(counts)))
+            counts += np.bincount(own, minlength=len(numbers))
+            rows += table.num_rows
+            size += table.nbytes
+            kept.append((table, own))
+            if size > budget:
+                for part, part_numbers in kept:
+                    spool.append(_with_ranks(part, part_numbers))
+                kept.clear()
+        rank = _ranks(numbers, in_order)
+        self._parts: list[pa.Table | _Spool] = []
+        if not spool.rows:
+            if kept:
+                self._parts = [_one_table([_with_ranks(table, rank[own]) for table, own in kept])]
+            return
+        for part, part_numbers in kept:
+            spool.append(_with_ranks(part, part_numbers))
+        self._deal(spool, rank, counts, max(1, min(_MOST_PARTS, -(-size // max(budget // 4, 1)))))
+
+    def _deal(
+        self, spool: _Spool, rank: npt.NDArray[np.int64], counts: npt.NDArray[np.int64], parts: int
+    ) -> None:
+        """Rows to files of consecutive groups, about equally many rows each."""
+        by_rank = np.empty_like(counts)
+        by_rank[rank] = counts
+        before = np.cumsum(by_rank) - by_rank
+        part_of = before * parts // max(int(counts.sum()), 1)
+        files = [_Spool(self._folder, f"part-{k}") for k in range(parts)]
+        for table in spool.read():
+            ranks = rank[table.column(_RANK).to_numpy()]
+            part = part_of[ranks]
+            order = np.argsort(part, kind="stable")
+            ends = np.searchsorted(part[order], np.arange(parts), side="right")
+            sorted_table = _with_ranks(table.drop_columns([_RANK]), ranks).take(pa.array(order))
+            start = 0
+            for k, end in enumerate(ends.tolist()):
+                if end > start:
+                    files[k].append(sorted_table.slice(start, end - start))
+                start = end
+        spool.remove()
+        for file in files:
+            file.close()
+        self._parts = [file for file in files if file.rows]
+
+    def __iter__(self) -> Iterator[pa.Table]:
+        for part in self._parts:
+            table = part if isinstance(part, pa.Table) else _one_table(list(part.read()))
+            ranks = table.column(_RANK).to_numpy()
+            yield table.drop_columns([_RANK]).take(pa.array(_order(table, self._names, ranks)))
+
+
+_RANK = "\0rank"
+
+
+def _order(table: pa.Table, names: Sequence[str], ranks: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
+    """Rows by their group, groups inside it by their first rows."""
+    keys: list[npt.NDArray[Any]] = [ranks]
+    group = ranks
+    for name in names[1:]:
+        pair = np.stack([group, codes_of(table.column(name))])
+        _, first, which = np.unique(pair, axis=1, return_index=True, return_inverse=True)
+        group = first[which.reshape(-1)]
+        keys.append(group)
+    return np.lexsort(keys[::-1])
+
+
+def _ranks(numbers: dict[Any, int], in_order: bool) -> npt.NDArray[np.int64]:
+    ranks = np.arange(len(numbers))
+    if in_order and numbers:
+        ranks[pc.sort_indices(pa.array(list(numbers))).to_numpy()] = np.arange(len(numbers))
+    return ranks
+
+
+def _number_groups(
+    table: pa.Table, name: str, numbers: dict[Any, int], first_row: int
+) -> npt.NDArray[np.int64]:
+    """The number of each row's group; new groups get the next ones."""
+    column = table.column(name)
+    if column.null_count:
+        row = first_row + int(np.flatnonzero(column.is_null().to_numpy())[0])
+        raise ValueError(f"{name}: null at row {row}; a group needs a value")
+    array = pa.chunked_array(column.chunks, column.type).unify_dictionaries().combine_chunks()
+    if isinstance(array, pa.ChunkedArray):
+        array = pa.concat_arrays(array.chunks)
+    if not pa.types.is_dictionary(array.type):
+        array = array.dictionary_encode()
+    keys = array.dictionary.to_pylist()
+    used = np.unique(array.indices.to_numpy(), return_index=True)
+    table_of = np.zeros(max(len(keys), 1), np.int64)
+    for code in used[0][np.argsort(used[1])].tolist():
+        table_of[code] = numbers.setdefault(keys[code], len(numbers))
+    out: npt.NDArray[np.int64] = table_of[array.indices.to_numpy()]
+    return out
+
+
+def _with_ranks(table: pa.Table, ranks: npt.NDArray[np.int64]) -> pa.Table:
+    return table.append_column(_RANK, pa.array(ranks))
+
+
+def _one_table(tables: Sequence[pa.Table]) -> pa.Table:
+    return pa.concat_tables(tables, promote_options="permissive").combine_chunks()
+
+
+class _Spool:
+    """Tables in files of Arrow's, a file for each schema."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self._folder = folder
+        self._name = name
+        self._writers: list[tuple[pa.Schema, Path, Any]] = []
+        self.rows = 0
+
+    def append(self, table: pa.Table) -> None:
+        table = _without_dictionaries(table)
+        if not self._writers or self._writers[-1][0] != table.schema:
+            self.close()
+            path = self._folder / f"{self._name}-{len(self._writers)}.arrows"
+            self._writers.append((table.schema, path, pa.ipc.new_stream(str(path), table.schema)))
+        self._writers[-1][2].write_table(table)
+        self.rows += table.num_rows
+
+    def close(self) -> None:
+        if self._writers:
+            self._writers[-1][2].close()
+
+    def read(self) -> Iterator[pa.Table]:
+        self.close()
+        for _, path, _ in self._writers:
+            with pa.OSFile(str(path)) as source:
+                for batch in pa.ipc.open_stream(source):
+                    yield pa.Table.from_batches([batch])
+
+    def remove(self) -> None:
+        for _, path, _ in self._writers:
+            path.unlink()
+
+
+def _without_dictionaries(table: pa.Table) -> pa.Table:
+    for i, kind in enumerate(table.schema.types):
+        if pa.types.is_dictionary(kind):
+            table = table.set_column(i, table.column_names[i], table.column(i).cast(kind.value_type))
+    return table

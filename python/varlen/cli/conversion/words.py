@@ -1,0 +1,193 @@
+"""Vocabularies of a conversion: learned on the way or given from outside, with words that are reserved."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["UnknownWord", "Vocabularies", "read_vocabularies"]
+
+
+class UnknownWord(ValueError):
+    """A word that its vocabulary lacks, or that is reserved; `index` says which of the values it is."""
+
+    def __init__(self, text: str, index: int) -> None:
+        super().__init__(text)
+        self.index = index
+
+
+class Vocabularies:
+    """Ids of the words of each key.
+
+    Parameters
+    ----------
+    reserved
+        Words that take the first ids of every vocabulary that is learned; no value may be one of them.
+    unknown
+        The word that others become which a vocabulary from outside lacks; they are refused without it.
+    given
+        Vocabularies from outside, which stay as they are.
+    null_word
+        The word that nulls become: it may be a reserved one.
+
+    Examples
+    --------
+    >>> words = Vocabularies(reserved=["[PAD]", "[UNK]"])
+    >>> words.encode("code", ["HR", "BP"], np.array([0, 1, 0]))
+    array([2, 3, 2])
+    >>> words.of("code")
+    ['[PAD]', '[UNK]', 'HR', 'BP']
+    """
+
+    def __init__(
+        self,
+        reserved: Sequence[str] = (),
+        unknown: str | None = None,
+        given: dict[str, list[str]] | None = None,
+        null_word: str | None = None,
+    ) -> None:
+        self._reserved = list(reserved)
+        self._unknown = unknown
+        self._given = given or {}
+        self.null_word = null_word
+        self._closed = {*self._reserved, *([unknown] if unknown is not None else [])} - {null_word}
+        self._words: dict[str, dict[str, int]] = {}
+        self._unknown_words: dict[str, set[str]] = {}
+        self._unknown_values: dict[str, int] = {}
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._words
+
+    @property
+    def keys(self) -> list[str]:
+        """Keys that have words."""
+        return list(self._words)
+
+    def of(self, key: str) -> list[str]:
+        """The words of a key, by their ids."""
+        return list(self._words[key])
+
+    def is_given(self, key: str) -> bool:
+        """The words of this key come from outside."""
+        return key in self._given
+
+    def begin(self, key: str) -> dict[str, int]:
+        """The words of a key with their ids, made where the key is new."""
+        if key not in self._words:
+            words = {word: i for i, word in enumerate(self._given.get(key, self._reserved))}
+            if key in self._given and self._unknown is not None and self._unknown not in words:
+                raise ValueError(f"{key}: --unknown {self._unknown!r} is not in the vocabulary given")
+            self._words[key] = words
+        return self._words[key]
+
+    def begin_pass(self) -> None:
+        """Counts unknown words anew."""
+        self._unknown_words.clear()
+        self._unknown_values.clear()
+
+    def encode(self, key: str, words: Sequence[str], ids: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
+        """Ids into `words` as ids of the key.
+
+        Raises
+        ------
+        UnknownWord
+            A word is reserved, or the vocabulary given lacks it.
+        """
+        known = self.begin(key)
+        is_given = key in self._given
+        table = np.empty(len(words), np.int64)
+        unknown: list[int] = []
+        for i, word in enumerate(words):
+            if word in self._closed:
+                raise UnknownWord(f"the word {word!r} is reserved", _first(ids, i))
+            number = known.get(word)
+            if number is None and is_given:
+                if self._unknown is None:
+                    text = f"the word {word!r} is not in the vocabulary given; see --unknown"
+                    raise UnknownWord(text, _first(ids, i))
+                unknown.append(i)
+                number = known[self._unknown]
+            table[i] = known.setdefault(word, len(known)) if number is None else number
+        if unknown:
+            self._unknown_words.setdefault(key, set()).update(words[i] for i in unknown)
+            count = int(np.isin(ids, unknown).sum())
+            self._unknown_values[key] = self._unknown_values.get(key, 0) + count
+        out: npt.NDArray[np.int64] = table[ids]
+        return out
+
+    def summary(self) -> list[str]:
+        """A line for each key with words that its vocabulary lacks."""
+        return [
+            f"{key}: {self._unknown_values[key]:,} values of {len(words):,} words outside the vocabulary "
+            f"became {self._unknown!r}"
+            for key, words in self._unknown_words.items()
+        ]
+
+
+def _first(ids: npt.NDArray[np.integer], i: int) -> int:
+    found = np.flatnonzero(ids == i)
+    return int(found[0]) if len(found) else 0
+
+
+def read_vocabularies(given: Sequence[str]) -> dict[str, list[str]]:
+    """The words of ``FILE`` or ``KEY=FILE``: a ``.nrt`` file, shards, JSON, or text with a word a line.
+
+    Raises
+    ------
+    ValueError
+        A file holds no words, not those of the key, or a word twice.
+
+    Examples
+    --------
+    >>> _ = Path("words.txt").write_text("HR BP".replace(" ", chr(10)))
+    >>> read_vocabularies(["code=words.txt"])
+    {'code': ['HR', 'BP']}
+    """
+    out: dict[str, list[str]] = {}
+    for item in given:
+        key, _, name = item.partition("=") if "=" in item and not Path(item).exists() else ("", "", item)
+        path = Path(name)
+        if not path.exists():
+            raise FileNotFoundError(f"--vocabulary: {path}: no such file")
+        found = _words_in(path, key)
+        if key and key not in found:
+            raise ValueError(f"--vocabulary: {path}: no words of {key!r}; it has those of {', '.join(found)}")
+        for one in [key] if key else found:
+            words = found[one]
+            if len(set(words)) < len(words):
+                twice = next(word for i, word in enumerate(words) if word in words[:i])
+                raise ValueError(f"--vocabulary: {path}: the word {twice!r} comes twice")
+            out[one] = words
+    return out
+
+
+def _words_in(path: Path, key: str) -> dict[str, list[str]]:
+    kind = path.suffix.lower()
+    if path.is_dir() or kind in (".nrt", ".safetensors"):
+        from varlen import io
+
+        fields = io.open_shards(path).fields
+        found = {
+            name: list(field.vocabulary) for name, field in fields.items() if field.vocabulary is not None
+        }
+        if not found:
+            raise ValueError(f"--vocabulary: {path}: no key has a vocabulary")
+        return found
+    if kind == ".json":
+        content = json.loads(path.read_text("utf-8"))
+        if isinstance(content, list) and key:
+            content = {key: content}
+        if not isinstance(content, dict) or not all(_are_words(words) for words in content.values()):
+            raise ValueError(f"--vocabulary: {path}: expected an object of keys to lists of words")
+        return content
+    if not key:
+        raise ValueError(f"--vocabulary: {path}: a list of words needs its key, as in code={path}")
+    return {key: path.read_text("utf-8").splitlines()}
+
+
+def _are_words(words: object) -> bool:
+    return isinstance(words, list) and all(isinstance(word, str) for word in words)

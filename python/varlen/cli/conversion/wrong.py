@@ -1,0 +1,96 @@
+"""Wrong rows of an input, gathered so that each is named, and errors that name the file they are in."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from varlen.cli.errors import one_line
+
+__all__ = ["Findings", "WrongRows", "name_file"]
+
+#: Lines that are printed; what comes after them is counted.
+_SHOWN = 20
+
+
+class WrongRows(ValueError):
+    """Several rows of an input are wrong; `lines` says which, a line each."""
+
+    def __init__(self, lines: list[str]) -> None:
+        super().__init__("; ".join(lines))
+        self.lines = lines
+
+
+class Findings:
+    """Errors of rows, gathered until the input was read, so that one run names them all.
+
+    Examples
+    --------
+    >>> findings = Findings()
+    >>> with findings.gather():
+    ...     raise ValueError("t.csv, line 3: no number")
+    >>> findings.finish()
+    Traceback (most recent call last):
+    ValueError: t.csv, line 3: no number
+    """
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._count = 0
+
+    def add(self, line: str) -> None:
+        """Takes note of a wrong row."""
+        self._count += 1
+        if len(self._lines) < _SHOWN:
+            self._lines.append(line)
+
+    @property
+    def is_full(self) -> bool:
+        """More of them would not be printed."""
+        return len(self._lines) >= _SHOWN
+
+    @contextlib.contextmanager
+    def gather(self) -> Iterator[None]:
+        """Takes note of the ValueError or TypeError of the block, and goes on behind it."""
+        try:
+            yield
+        except (ValueError, TypeError) as wrong:
+            self.add(one_line(wrong))
+
+    def finish(self) -> None:
+        """Raises what was found, if anything was.
+
+        Raises
+        ------
+        ValueError
+            The one finding.
+        WrongRows
+            Several.
+        """
+        if self._count == 1:
+            raise ValueError(self._lines[0])
+        if self._count:
+            more = self._count - len(self._lines)
+            rest = [f"and {more:,} more"] if more else []
+            raise WrongRows([*self._lines, *rest, f"{self._count:,} wrong rows, nothing was written"])
+
+
+@contextlib.contextmanager
+def name_file(path: Path | str, kinds: tuple[type[Exception], ...] = (Exception,)) -> Iterator[None]:
+    """Errors of these kinds name the file that is read.
+
+    Examples
+    --------
+    >>> with name_file("t.csv"):
+    ...     raise KeyError("no column 'x'")
+    Traceback (most recent call last):
+    ValueError: t.csv: no column 'x'
+    """
+    try:
+        yield
+    except WrongRows:
+        raise
+    except kinds as wrong:
+        text = one_line(wrong)
+        raise ValueError(text if text.startswith(str(path)) else f"{path}: {text}") from None

@@ -1,0 +1,433 @@
+"""``varlen convert`` on what people have on disk: several files, outside words, order, static tables."""
+
+import bz2
+import collections
+import csv
+import gzip
+import itertools
+import json
+import lzma
+import random
+
+import numpy as np
+import pytest
+import varlen
+from varlen.cli import main
+
+pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def convert(*arguments):
+    """Converts, and opens what it wrote: the last argument before the options."""
+    assert main(["convert", *map(str, arguments), "--quiet"]) == 0
+    names = itertools.takewhile(lambda argument: not str(argument).startswith("--"), arguments)
+    return varlen.open(list(names)[-1])
+
+
+def rows_of(data):
+    return [row.to_list() for row in data]
+
+
+def refused(capsys, folder, *arguments):
+    """What the command says when it fails; it leaves nothing behind."""
+    before = sorted(folder.rglob("*"))
+    capsys.readouterr()
+    assert main(["convert", *map(str, arguments)]) in (1, 2)
+    assert sorted(folder.rglob("*")) == before
+    return capsys.readouterr().err.splitlines()
+
+
+def write_csv(path, header, rows):
+    with open(path, "w", newline="") as file:
+        csv.writer(file, delimiter="\t" if str(path).endswith(".tsv") else ",").writerows([header, *rows])
+
+
+def write_lines(path, records):
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+
+
+# Several inputs.
+
+
+def test_files_folders_and_patterns_are_one_data_set(here):
+    (here / "in").mkdir()
+    write_csv("in/b.csv", ["a", "w"], [[3, "z"], [4, "x"]])
+    write_csv("in/a.tsv", ["w", "a"], [["x", 1], ["y", 2]])
+    pq.write_table(pa.table({"a": pa.array([5], pa.int16()), "w": ["y"]}), "in/c.parquet")
+    (here / "in" / "_SUCCESS").write_text("")
+    expected = [{"a": i + 1, "w": w} for i, w in enumerate("xyzxy")]
+    assert rows_of(convert("in", "o.nrt")) == expected
+    assert rows_of(convert("in/[ab].*", "in/c.parquet", "p.nrt")) == expected
+    assert rows_of(convert("in", "out", "--rows-per-shard", 2)) == expected
+
+
+def test_records_of_several_files_of_lines_go_on(here):
+    write_lines(here / "a.jsonl", [{"x": [1, 2]}, {"x": []}])
+    write_lines(here / "b.jsonl", [{"x": [2.5]}])
+    assert rows_of(convert("a.jsonl", "b.jsonl", "o.nrt")) == [{"x": [1, 2]}, {"x": []}, {"x": [2.5]}]
+
+
+def test_a_group_may_span_files(here):
+    write_csv("a.csv", ["p", "x"], [[1, 1], [2, 2]])
+    write_csv("b.csv", ["p", "x"], [[2, 3], [3, 4]])
+    rows = rows_of(convert("a.csv", "b.csv", "o.nrt", "--group-by", "p"))
+    assert rows == [{"p": 1, "x": [1]}, {"p": 2, "x": [2, 3]}, {"p": 3, "x": [4]}]
+
+
+def test_files_that_differ_are_named(here, capsys):
+    write_csv("a.csv", ["a", "b"], [[1, 2]])
+    write_csv("b.csv", ["a"], [[1]])
+    write_csv("c.csv", ["a", "b", "c"], [[1, 2, 3]])
+    write_csv("d.csv", ["a", "b"], [["word", 2]])
+    write_csv("n.csv", ["a", "b"], [["7", "2"], ["", "2"]])
+    assert "b.csv: no column 'b'; a.csv has it" in refused(capsys, here, "a.csv", "b.csv", "o.nrt")[0]
+    assert "the column 'c' is not in a.csv" in refused(capsys, here, "a.csv", "c.csv", "o.nrt")[0]
+    text = refused(capsys, here, "a.csv", "d.csv", "o.nrt")[0]
+    assert "d.csv, line 2: a: 'word' is no int64" in text
+    assert "n.csv: a: null at row 1" in refused(capsys, here, "a.csv", "n.csv", "o.nrt")[0]
+    assert "given twice" in refused(capsys, here, "a.csv", "./a.csv", "o.nrt")[0]
+    assert "no file matches" in refused(capsys, here, "*.parquet", "o.nrt")[0]
+    (here / "year=2020").mkdir()
+    write_csv("year=2020/a.csv", ["a"], [[1]])
+    assert "holds a column that the files lack" in refused(capsys, here, ".", "o.nrt")[0]
+
+
+@pytest.mark.parametrize("packed", ["gz", "bz2", "xz", "zst"])
+@pytest.mark.parametrize("suffix", ["csv", "jsonl"])
+def test_compressed_inputs_are_read(here, packed, suffix):
+    text = b"x\n1\n2\n" if suffix == "csv" else b'{"x": 1}\n{"x": 2}\n'
+    zst = lambda data: pa.compress(data, "zstd", asbytes=True)  # noqa: E731
+    pack = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": zst}[packed]
+    (here / f"a.{suffix}.{packed}").write_bytes(pack(text))
+    assert rows_of(convert(f"a.{suffix}.{packed}", "o.nrt")) == [{"x": 1}, {"x": 2}]
+
+
+def test_a_compressed_file_that_was_cut_is_named(here, capsys):
+    (here / "a.jsonl.gz").write_bytes(gzip.compress(b'{"x": 1}\n' * 1000)[:-20])
+    assert "a.jsonl.gz: " in refused(capsys, here, "a.jsonl.gz", "o.nrt")[0]
+    (here / "b.csv.gz").write_bytes(gzip.compress(b"x\n" + b"1\n" * 1000)[:-20])
+    assert "b.csv.gz: " in refused(capsys, here, "b.csv.gz", "o.nrt")[0]
+    (here / "c.parquet.gz").write_bytes(b"")
+    assert "unpack this one" in refused(capsys, here, "c.parquet.gz", "o.nrt")[0]
+
+
+# Types.
+
+
+def test_the_type_of_a_column_is_that_of_all_its_values(here, monkeypatch):
+    many = 200_000  # more than the reader looks at first
+    write_csv("a.csv", ["x", "w", "n"], [[i, "a", ""] for i in range(many)] + [[0.5, "b", 7]])
+    data = convert("a.csv", "o.nrt", "--nulls", "nan")
+    last = data[many].to_list()
+    assert (last["x"], last["w"], last["n"]) == (0.5, "b", 7)
+    assert data[many - 1].to_list()["x"] == many - 1
+
+
+def test_types_are_what_was_asked(here, capsys):
+    write_csv("a.csv", ["code", "x"], [["007", 1], ["08", 2]])
+    data = convert("a.csv", "o.nrt", "--types", "code=str,x=int8")
+    assert rows_of(data) == [{"code": "007", "x": 1}, {"code": "08", "x": 2}]
+    assert data.fields["x"].dtype == np.int8
+    pq.write_table(pa.table({"code": [[7], [8, 9]], "x": [300, 1]}), "a.parquet")
+    assert rows_of(convert("a.parquet", "p.nrt", "--types", "code=str"))[1]["code"] == ["8", "9"]
+    assert "300" in refused(capsys, here, "a.parquet", "q.nrt", "--types", "x=int8")[0]
+    write_lines(here / "a.jsonl", [{"x": [1, 2]}])
+    assert convert("a.jsonl", "l.nrt", "--types", "x=float32").fields["x"].dtype == np.float32
+    for wrong, text in (("x", "no A=TYPE"), ("x=word", "neither str"), ("y=str", "no column 'y'")):
+        assert text in refused(capsys, here, "a.csv", "q.nrt", "--types", wrong)[0]
+
+
+def test_an_index_of_pandas_is_left_out(here, capsys):
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    frame = pandas.DataFrame({"a": [1, 3, 4, 2]}).iloc[[0, 1, 3]]
+    frame.to_parquet("a.parquet")
+    frame.to_csv("a.csv")
+    for source in ("a.parquet", "a.csv"):
+        assert main(["convert", source, f"{source}.nrt"]) == 0
+        assert "an index of pandas was left out" in capsys.readouterr().out
+        assert rows_of(varlen.open(f"{source}.nrt")) == [{"a": 1}, {"a": 3}, {"a": 2}]
+    kept = rows_of(convert("a.parquet", "k.nrt", "--columns", "__index_level_0__,a"))
+    assert [row["__index_level_0__"] for row in kept] == [0, 1, 3]
+
+
+# Words.
+
+
+def test_reserved_words_take_the_first_ids(here, capsys):
+    write_csv("a.csv", ["w"], [["x"], ["y"], ["x"]])
+    data = convert("a.csv", "o.nrt", "--reserve", "[PAD],[UNK],[MASK]")
+    assert data.fields["w"].vocabulary == ("[PAD]", "[UNK]", "[MASK]", "x", "y")
+    assert data.batch([0, 1, 2])["w"].tolist() == [3, 4, 3]
+    write_csv("b.csv", ["w"], [["x"], ["[PAD]"]])
+    text = refused(capsys, here, "b.csv", "p.nrt", "--reserve", "[PAD]")[0]
+    assert "b.csv: w: the word '[PAD]' is reserved; at row 1" in text
+
+
+@pytest.mark.parametrize("kind", ["nrt", "shards", "json", "txt"])
+def test_words_from_outside_keep_their_ids(here, capsys, kind):
+    write_csv("train.csv", ["w", "x"], [["b", 1], ["a", 2]])
+    convert("train.csv", "train.nrt", "--reserve", "[UNK]")
+    convert("train.csv", "out", "--reserve", "[UNK]", "--rows-per-shard", 1)
+    (here / "words.json").write_text(json.dumps({"w": ["[UNK]", "b", "a"]}))
+    (here / "words.txt").write_text("[UNK]\nb\na\n")
+    given = {"nrt": "train.nrt", "shards": "out", "json": "words.json", "txt": "w=words.txt"}[kind]
+    write_csv("valid.csv", ["w", "x"], [["a", 1], ["new", 2], ["b", 3], ["new", 4], ["newer", 5]])
+    code = main(["convert", "valid.csv", "valid.nrt", "--vocabulary", given, "--unknown", "[UNK]"])
+    assert code == 0
+    assert "w: 3 values of 2 words outside the vocabulary became '[UNK]'" in capsys.readouterr().out
+    data = varlen.open("valid.nrt")
+    assert data.fields["w"].vocabulary == ("[UNK]", "b", "a")
+    assert data.batch(range(5))["w"].tolist() == [2, 0, 1, 0, 0]
+    text = refused(capsys, here, "valid.csv", "q.nrt", "--vocabulary", given)[0]
+    assert "w: the word 'new' is not in the vocabulary given; see --unknown; at row 1" in text
+    write_lines(here / "valid.jsonl", [{"w": [["a"], ["b", "new"]]}, {"w": []}])
+    lines = convert("valid.jsonl", "l.nrt", "--vocabulary", given, "--unknown", "[UNK]")
+    assert lines[0].to_list() == {"w": [["a"], ["b", "[UNK]"]]}
+    text = refused(capsys, here, "valid.jsonl", "q.nrt", "--vocabulary", given)[0]
+    assert "valid.jsonl, line 1: 'w': the word 'new' is not in the vocabulary" in text
+
+
+def test_vocabularies_that_cannot_be_used_are_named(here, capsys):
+    write_csv("a.csv", ["w", "x"], [["a", 1]])
+    (here / "twice.txt").write_text("a\nb\na\n")
+    (here / "x.json").write_text(json.dumps({"x": ["a"]}))
+    (here / "bad.json").write_text("[1]")
+    for given, text in (
+        ("w=twice.txt", "the word 'a' comes twice"),
+        ("twice.txt", "needs its key"),
+        ("none.txt", "no such file"),
+        ("w=x.json", "no words of 'w'"),
+        ("x.json", "x: numbers, but --vocabulary gives words for it"),
+        ("bad.json", "expected an object of keys to lists of words"),
+    ):
+        assert text in refused(capsys, here, "a.csv", "o.nrt", "--vocabulary", given)[0], given
+    (here / "w.txt").write_text("a\n")
+    both = ("--vocabulary", "w=w.txt", "--unknown", "?")
+    assert "--unknown '?' is not in the vocabulary" in refused(capsys, here, "a.csv", "o.nrt", *both)[0]
+    assert "--unknown goes with" in refused(capsys, here, "a.csv", "o.nrt", "--unknown", "?")[0]
+
+
+def test_nulls_among_words_are_said(here, capsys):
+    write_csv("a.csv", ["w", "x"], [["a", 1], ["", 2], ["NA", ""]])
+    assert "a.csv: w: null at row 1" in refused(capsys, here, "a.csv", "o.nrt", "--columns", "w")[0]
+    data = convert("a.csv", "o.nrt", "--null-word", "[UNK]", "--reserve", "[UNK]", "--nulls", "nan")
+    assert data.batch([0, 1, 2])["w"].tolist() == [1, 0, 2]  # NA is a word, sodium
+    assert np.isnan(data.batch([0, 1, 2])["x"][2])
+    pq.write_table(pa.table({"w": [["a", None], []]}), "a.parquet")
+    assert rows_of(convert("a.parquet", "p.nrt", "--null-word", "?"))[0] == {"w": ["a", "?"]}
+    write_lines(here / "a.jsonl", [{"w": ["a", None], "x": [1, None]}, {"w": [None], "x": [3]}])
+    lines = convert("a.jsonl", "l.nrt", "--null-word", "?", "--nulls", "fill", "--fill", "0")
+    assert rows_of(lines) == [{"w": ["a", "?"], "x": [1, 0]}, {"w": ["?"], "x": [3]}]
+
+
+# Order.
+
+
+def _random_events(rng, patients, rows):
+    events = [
+        (rng.randrange(patients), rng.randrange(4), rng.randrange(50), rng.choice(["a", "bb", "c"]))
+        for _ in range(rows)
+    ]
+    rng.shuffle(events)
+    return events
+
+
+def _gather(events, *, in_order, sort):
+    """The model: patients of visits of events, in plain dicts."""
+    patients = {}
+    for p, v, t, w in events:
+        patients.setdefault(p, {}).setdefault(v, []).append((t, w))
+    keys = sorted(patients) if in_order else list(patients)
+    out = []
+    for p in keys:
+        visits = patients[p]
+        ordered = sorted(visits) if sort else list(visits)
+        inner = [sorted(visits[v], key=lambda e: e[0]) if sort else visits[v] for v in ordered]
+        times, words = ([[e[k] for e in events] for events in inner] for k in (0, 1))
+        out.append({"p": p, "v": ordered, "t": times, "w": words})
+    return out
+
+
+@pytest.mark.parametrize("budget", [1 << 28, 1000])
+@pytest.mark.parametrize("sort", [None, "v,t", "p,v,t"])
+def test_regroup_gathers_and_orders(here, monkeypatch, budget, sort):
+    from varlen.cli.conversion import regroup
+
+    monkeypatch.setattr(regroup, "BUDGET", budget)
+    events = _random_events(random.Random(0), 37, 3000)
+    write_csv("a.csv", "pvtw", events[:1000])
+    pq.write_table(pa.table(dict(zip("pvtw", zip(*events[1000:], strict=True), strict=True))), "b.parquet")
+    options = ["--group-by", "p", "--group-by", "v", "--regroup", "--batch-rows", 100]
+    options += ["--sort-by", sort] if sort else []
+    expected = _gather(events, in_order=bool(sort) and sort[0] == "p", sort=bool(sort))
+    assert rows_of(convert("a.csv", "b.parquet", "o.nrt", *options)) == expected
+    assert sorted(path.name for path in here.iterdir()) == ["a.csv", "b.parquet", "o.nrt"]
+
+
+def test_regroup_of_words_in_dictionaries(here):
+    keys = pa.array(["b", "a", "b", "c", "a"]).dictionary_encode()
+    pq.write_table(pa.table({"p": keys, "x": [1, 2, 3, 4, 5]}), "a.parquet")
+    rows = rows_of(convert("a.parquet", "o.nrt", "--group-by", "p", "--regroup", "--sort-by", "p,x"))
+    assert rows == [{"p": "a", "x": [2, 5]}, {"p": "b", "x": [1, 3]}, {"p": "c", "x": [4]}]
+
+
+def test_sort_by_orders_lists_words_and_what_is_below(here, capsys):
+    record = {"id": 1, "t": [3, 1, 2, 1], "w": ["z", "y", "a", "x"], "deep": [[1, 2], [], [3], [4]]}
+    write_lines(here / "a.jsonl", [record, {"id": 2, "t": [], "w": [], "deep": []}])
+    by_time = rows_of(convert("a.jsonl", "o.nrt", "--sort-by", "t"))[0]
+    assert by_time["w"] == ["y", "x", "a", "z"]
+    assert by_time["deep"] == [[], [4], [3], [1, 2]]
+    by_both = rows_of(convert("a.jsonl", "p.nrt", "--sort-by", "t,w"))[0]
+    assert by_both["w"] == ["x", "y", "a", "z"]
+    assert rows_of(convert("a.jsonl", "q.nrt", "--sort-by", "w"))[0]["t"] == [2, 1, 1, 3]
+    assert "'id' has one value a record" in refused(capsys, here, "a.jsonl", "r.nrt", "--sort-by", "id")[0]
+    assert "no key 'x'" in refused(capsys, here, "a.jsonl", "r.nrt", "--sort-by", "x")[0]
+    write_csv("a.csv", ["p", "x"], [[1, 2]])
+    text = refused(capsys, here, "a.csv", "r.nrt", "--group-by", "p", "--sort-by", "p")[0]
+    assert "records are ordered by --regroup alone" in text
+
+
+# Static tables.
+
+
+def test_static_tables_are_joined_by_id(here, capsys):
+    write_csv("e.csv", ["p", "x"], [["b", 1], ["b", 2], ["a", 3], ["c", 4]])
+    write_csv("s.csv", ["p", "age", "sex"], [["a", 70, "F"], ["b", 8, "M"], ["d", 1, "F"]])
+    options = ["--group-by", "p", "--static", "s.csv"]
+    text = refused(capsys, here, "e.csv", "o.nrt", *options)[0]
+    assert "s.csv: no row for p 'c', one of 1 such records" in text
+    code = main(["convert", "e.csv", "o.nrt", *options, "--nulls", "nan", "--null-word", "?"])
+    said = capsys.readouterr().out
+    assert code == 0
+    assert "s.csv: 1 ids have no record, and were left out" in said
+    assert "s.csv: 1 ids of records have no row" in said
+    rows = rows_of(varlen.open("o.nrt"))
+    assert [(r["p"], r["sex"], r["x"]) for r in rows] == [
+        ("b", "M", [1, 2]),
+        ("a", "F", [3]),
+        ("c", "?", [4]),
+    ]
+    assert [r["age"] for r in rows[:2]] == [8, 70]
+    assert np.isnan(rows[2]["age"])
+    write_lines(here / "e.jsonl", [{"p": "b", "x": [1]}, {"p": "a", "x": []}])
+    rows = rows_of(convert("e.jsonl", "l.nrt", "--row-ids", "p", "--static", "s.csv"))
+    assert rows == [{"p": "b", "x": [1], "age": 8, "sex": "M"}, {"p": "a", "x": [], "age": 70, "sex": "F"}]
+
+
+def test_static_tables_that_cannot_be_joined_are_named(here, capsys):
+    write_csv("e.csv", ["p", "x"], [[1, 1], [2, 2]])
+    write_csv("twice.csv", ["p", "a"], [[1, 1], [1, 2]])
+    write_csv("other.csv", ["q", "a"], [[1, 1]])
+    write_csv("same.csv", ["p", "x"], [[1, 1], [2, 2]])
+    pq.write_table(pa.table({"p": [1, 2], "l": [[1], [2]]}), "lists.parquet")
+    for name, text in (
+        ("twice.csv", "p: 1 at row 1 is at row 0 already"),
+        ("other.csv", "no column 'p'; there are q, a"),
+        ("same.csv", "'x' is a key of the records already"),
+        ("lists.parquet", "'l' holds lists"),
+    ):
+        assert text in refused(capsys, here, "e.csv", "o.nrt", "--group-by", "p", "--static", name)[0], name
+    assert "--static joins by" in refused(capsys, here, "e.csv", "o.nrt", "--static", "same.csv")[0]
+
+
+# Objects in lines.
+
+
+def test_objects_in_lists_become_keys(here, monkeypatch):
+    from varlen.cli.conversion import lines
+
+    records = [
+        {"id": 1, "events": []},
+        {
+            "id": 2,
+            "events": [{"t": 1, "labs": []}, {"t": 2, "labs": [{"c": "x", "v": 0.5}]}],
+            "home": {"zip": 7},
+        },
+        {
+            "id": 3,
+            "events": [{"t": 3, "labs": [{"c": "y", "v": 1.5}, {"c": "x", "v": 2}]}],
+            "home": {"zip": 8},
+        },
+    ]
+    records[0]["home"] = {"zip": 6}
+    write_lines(here / "a.jsonl", records)
+    expected = [
+        {
+            "id": r["id"],
+            "events.t": [e["t"] for e in r["events"]],
+            "events.labs.c": [[lab["c"] for lab in e["labs"]] for e in r["events"]],
+            "events.labs.v": [[lab["v"] for lab in e["labs"]] for e in r["events"]],
+            "home.zip": r["home"]["zip"],
+        }
+        for r in records
+    ]
+    assert rows_of(convert("a.jsonl", "o.nrt")) == expected
+    monkeypatch.setattr(lines, "_PIECE", 1)  # a line a piece, the first without any event
+    assert rows_of(convert("a.jsonl", "p.nrt")) == expected
+    chosen = rows_of(convert("a.jsonl", "q.nrt", "--columns", "events"))
+    assert list(chosen[0]) == ["events.t", "events.labs.c", "events.labs.v"]
+
+
+def test_objects_that_lack_a_field_are_named(here, capsys):
+    write_lines(here / "a.jsonl", [{"e": [{"t": 1, "c": 2}]}, {"e": [{"t": 1}]}, {"e": [3]}, {"e": []}])
+    said = refused(capsys, here, "a.jsonl", "o.nrt")
+    assert any("line 2: 'e.c'" in line for line in said)
+    assert any("line 3: 'e': an object is expected" in line for line in said)
+    write_lines(here / "b.jsonl", [{"e": [{"t": 1, "c": 2}]}, {"e": [{"t": 1}]}, {"e": None}])
+    rows = rows_of(convert("b.jsonl", "o.nrt", "--nulls", "fill", "--fill", "0", "--columns", "e"))
+    assert rows == [{"e.t": [1], "e.c": [2]}, {"e.t": [1], "e.c": [0]}, {"e.t": [], "e.c": []}]
+
+
+# Wrong rows.
+
+
+def test_every_wrong_line_is_named(here, capsys):
+    lines = ['{"a": 1}', "{", '{"a": [1]}', "[]", '{"b": 2}', '{"a": 2}', '{"a": null}']
+    (here / "a.jsonl").write_text("\n".join(lines))
+    said = refused(capsys, here, "a.jsonl", "o.nrt")
+    assert [int(line.split("line ")[1].split(":")[0]) for line in said[:-1]] == [2, 4, 5, 7, 3]
+    assert said[-1] == "varlen: 5 wrong rows, nothing was written"
+    write_csv("a.csv", ["x", "w"], [[1, "a"], ["12x", "b"], [3, "c"], ["?", "d"]])
+    with open("a.csv", "a") as file:
+        file.write("1,2,3\n")
+    many = [[i, "a"] for i in range(300_000)]
+    write_csv("b.csv", ["x", "w"], [*many, ["12x", "b"], [3, "c\nd"], ["?", "d"]])
+    said = refused(capsys, here, "b.csv", "o.nrt")
+    assert said[0] == "varlen: b.csv, line 300002: x: '12x' is no int64, as the lines before; see --types"
+    assert said[1].startswith("varlen: b.csv, line 300005: x: '?'")
+    assert "a.csv, line 6: 3 fields, but 2 columns" in refused(capsys, here, "a.csv", "o.nrt")[0]
+
+
+def test_many_wrong_lines_are_counted(here, capsys):
+    (here / "a.jsonl").write_text('{"a": 1}\n' + "{\n" * 1000)
+    said = refused(capsys, here, "a.jsonl", "o.nrt")
+    assert len(said) == 22
+    assert said[-2:] == ["varlen: and 980 more", "varlen: 1,000 wrong rows, nothing was written"]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_tables_are_what_a_model_makes_of_them(here, seed):
+    rng = random.Random(seed)
+    events = _random_events(rng, 9, 200)
+    files = collections.defaultdict(list)
+    for event in events:
+        files[rng.randrange(3)].append(event)
+    ordered = [event for _, part in sorted(files.items()) for event in part]
+    for k, part in sorted(files.items()):
+        if rng.random() < 0.5:
+            write_csv(f"{k}.csv", "pvtw", part)
+        else:
+            write_csv(f"{k}.tsv", "pvtw", part)
+    options = ["--group-by", "p", "--group-by", "v", "--regroup", "--reserve", "[PAD]"]
+    data = convert(*(sorted(path.name for path in here.glob("?.?sv"))), "o.nrt", *options)
+    assert rows_of(data) == _gather(ordered, in_order=False, sort=False)
+    assert data.fields["w"].vocabulary[0] == "[PAD]"

@@ -1,0 +1,186 @@
+"""Folders of MEDS become what meds-torch-data's own preprocessing makes of them, and are read by it."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+import varlen
+from varlen.cli import main
+
+pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+MINUTE = 60 * 10**6
+SHARDS = {  # subject, minutes or None for static, code, value
+    "train/0": [
+        (1, None, "F", None),
+        (1, 0, "HR", 1.0),
+        (1, 0, "BP", 7.0),
+        (1, 90, "HR", 3.0),
+        (2, None, "M", None),  # and no event
+        (3, 5, "DX", None),
+    ],
+    "train/1": [(4, None, "F", None), (4, None, "OLD", 2.0), (4, 1, "HR", 5.0), (4, 2, "BP", 9.0)],
+    "tuning/0": [(5, 0, "HR", 2.0), (5, 0, "NEW", 1.0), (5, 1440, "DX", None)],
+}
+
+
+def write_shard(path, rows):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    subjects, minutes, codes, values = zip(*rows, strict=True)
+    times = pa.array([None if m is None else m * MINUTE for m in minutes], pa.timestamp("us"))
+    table = pa.table({"subject_id": subjects, "time": times, "code": codes})
+    pq.write_table(table.append_column("numeric_value", pa.array(values, pa.float32())), path)
+
+
+@pytest.fixture
+def meds(tmp_path):
+    folder = tmp_path / "meds"
+    for name, rows in SHARDS.items():
+        write_shard(folder / "data" / f"{name}.parquet", rows)
+    (folder / "metadata").mkdir()
+    (folder / "metadata" / "dataset.json").write_text(json.dumps({"dataset_name": "toy"}))
+    known = pa.table({"code": ["HR", "DX"], "description": ["heart rate", "a disease"]})
+    pq.write_table(known, folder / "metadata" / "codes.parquet")
+    return folder
+
+
+def model(name):
+    """What the shard holds, in plain lists: subjects with events, their days, codes and values."""
+    train = [row for shard in ("train/0", "train/1") for row in SHARDS[shard]]
+    index = {code: i + 1 for i, code in enumerate(sorted({row[2] for row in train}))}
+    moments = {}
+    for code in index:
+        values = [v for _, _, c, v in train if c == code and v is not None]
+        mean = sum(values) / len(values) if values else math.nan
+        squares = sum(v * v for v in values) / len(values) - mean**2 if values else math.nan
+        moments[code] = mean, math.sqrt(squares)
+    subjects = {}
+    for subject, minute, code, value in SHARDS[name]:
+        if code not in index:
+            continue
+        mean, deviation = moments[code]
+        normal = math.nan if value is None or not deviation else (value - mean) / deviation
+        subjects.setdefault(subject, {}).setdefault(minute, []).append((index[code], normal))
+    return {subject: events for subject, events in subjects.items() if set(events) - {None}}
+
+
+def test_a_folder_of_meds_is_converted(meds, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert main(["convert", str(meds), str(out)]) == 0
+    said = capsys.readouterr().out
+    assert "4 subjects, 7 events, 6 codes" in said
+    assert "1 rows with codes that the train split lacks were left out" in said
+    assert "1 subjects without events were left out" in said
+    words = ["[PAD]", "BP", "DX", "F", "HR", "M", "OLD"]
+    for name in SHARDS:
+        expected = model(name)
+        schema = pq.read_table(out / "tokenization" / "schemas" / f"{name}.parquet").to_pylist()
+        rows = varlen.JointNestedRaggedTensorDict(tensors_fp=out / "data" / f"{name}.nrt").to_list()
+        assert [row["subject_id"] for row in schema] == list(expected)
+        for i, (row, events) in enumerate(zip(schema, expected.values(), strict=True)):
+            minutes = [minute for minute in events if minute is not None]
+            assert row["static_code"] == ([c for c, _ in events[None]] if None in events else None)
+            assert row["measurements_per_event"] == [len(events[m]) for m in minutes]
+            assert len(row["time"]) == len(minutes)
+            assert row["start_time"] == row["time"][0]
+            assert [[words.index(c) for c in event] for event in rows["code"][i]] == [
+                [c for c, _ in events[m]] for m in minutes
+            ]
+            for got, m in zip(rows["numeric_value"][i], minutes, strict=True):
+                np.testing.assert_allclose(got, [v for _, v in events[m]], rtol=1e-5)
+            days = [math.nan, *np.diff(minutes) / 1440]
+            np.testing.assert_allclose(rows["time_delta_days"][i], days, rtol=1e-6)
+    codes = pq.read_table(out / "metadata" / "codes.parquet").to_pydict()
+    assert codes["code"] == words[1:]
+    assert codes["code/vocab_index"] == [1, 2, 3, 4, 5, 6]
+    assert codes["code/n_occurrences"] == [2, 1, 2, 3, 1, 1]
+    assert codes["code/n_subjects"] == [2, 1, 2, 2, 1, 1]
+    assert codes["values/sum"] == [16, 0, 0, 9, 0, 2]
+    assert codes["description"] == [None, "a disease", None, "heart rate", None, None]
+    data = varlen.open(out / "data" / "train" / "*.nrt")
+    assert data.fields["code"].vocabulary == tuple(words)
+    assert data.batch([0, 2], keys=["code"])["code"].shape == (2, 2, 2)
+
+
+def test_meds_torch_data_reads_the_result(meds, tmp_path):
+    peer = pytest.importorskip("meds_torchdata", reason="meds-torch-data is not installed")
+    assert main(["convert", str(meds), str(tmp_path / "out"), "--quiet"]) == 0
+    config = peer.MEDSTorchDataConfig(tensorized_cohort_dir=tmp_path / "out", max_seq_len=5)
+    for split, subjects in (("train", [1, 3, 4]), ("tuning", [5])):
+        data = peer.MEDSPytorchDataset(config, split=split)
+        assert data.schema_df["subject_id"].to_list() == subjects
+        batch = data.collate([data[i] for i in range(len(data))])
+        assert batch.code.shape[0] == len(subjects)
+
+
+def test_nested_ragged_tensors_reads_the_result(meds, tmp_path):
+    peer = pytest.importorskip("nested_ragged_tensors.ragged_numpy", reason="the peer is not installed")
+    assert main(["convert", str(meds), str(tmp_path / "out"), "--quiet"]) == 0
+    path = tmp_path / "out" / "data" / "train" / "0.nrt"
+    ours = varlen.JointNestedRaggedTensorDict(tensors_fp=path)
+    theirs = peer.JointNestedRaggedTensorDict(tensors_fp=path)
+    for i in range(len(ours)):
+        a, b = ours[i].to_dense(), theirs[i].to_dense()
+        assert a.keys() == b.keys()
+        for name in a:
+            assert a[name].dtype == b[name].dtype
+            np.testing.assert_array_equal(a[name], b[name])
+
+
+def test_splits_come_from_the_table_where_folders_do_not_say_them(meds, tmp_path):
+    rows = [*SHARDS["train/0"], *SHARDS["train/1"], *SHARDS["tuning/0"]]
+    flat = tmp_path / "flat"
+    write_shard(flat / "data" / "all.parquet", rows)
+    (flat / "metadata").mkdir()
+    assert main(["convert", str(flat), str(tmp_path / "none"), "--quiet"]) == 1
+    splits = pa.table({"subject_id": [1, 2, 3, 4, 5], "split": ["train"] * 4 + ["tuning"]})
+    pq.write_table(splits, flat / "metadata" / "subject_splits.parquet")
+    for source, target in ((flat, "a"), (meds, "b")):
+        assert main(["convert", str(source), str(tmp_path / target), "--quiet"]) == 0
+    one = varlen.open(tmp_path / "a" / "data" / "train" / "all.nrt")
+    two = varlen.open(tmp_path / "b" / "data" / "train" / "*.nrt")
+    for left, right in zip(one, two, strict=True):
+        np.testing.assert_equal(left.to_list(), right.to_list())
+
+
+@pytest.mark.parametrize(
+    ("rows", "text"),
+    [
+        (
+            [(1, 0, "A", 1.0), (2, 0, "A", 1.0), (1, 1, "A", 1.0)],
+            "subject_id: the rows of 1 are not together",
+        ),
+        ([(1, 5, "A", 1.0), (1, 1, "A", 1.0)], "time: the events of subject 1 are not in their order"),
+        ([(1, 5, None, 1.0)], "code: null at row 0"),
+    ],
+)
+def test_wrong_events_are_named_and_nothing_is_written(meds, tmp_path, capsys, rows, text):
+    write_shard(meds / "data" / "train" / "2.parquet", rows)
+    before = sorted(tmp_path.rglob("*"))
+    assert main(["convert", str(meds), str(tmp_path / "out")]) == 1
+    said = capsys.readouterr().err
+    assert text in said
+    assert "2.parquet" in said
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_meds_is_converted_whole_into_a_folder_of_its_own(meds, tmp_path, capsys):
+    out = tmp_path / "out"
+    for options, code, text in (
+        ([str(out), "--columns", "code"], 2, "--columns: "),
+        ([str(out), "--nulls", "nan"], 2, "--nulls: "),
+        ([str(meds), "--force"], 2, "IN and OUT are the same folder"),
+        ([str(tmp_path), "--force"], 2, "IN and OUT are the same folder"),
+        ([str(tmp_path)], 1, "already exists"),
+    ):
+        assert main(["convert", str(meds), *options]) == code
+        assert text in capsys.readouterr().err
+    assert main(["convert", str(meds), str(out), "--quiet"]) == 0
+    assert main(["convert", str(meds), str(out), "--quiet", "--force"]) == 0
+    (out / "notes.txt").write_text("mine")
+    assert main(["convert", str(meds), str(out), "--quiet", "--force"]) == 1
+    assert "holds 'notes.txt'" in capsys.readouterr().err
