@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from varlen.cli.conversion.inputs import Input, find_inputs
+from varlen.cli.conversion.inputs import Input, find_inputs, is_meds
 from varlen.cli.errors import Misuse
 from varlen.cli.manual import add_command, check_parent, check_positive
 
@@ -208,12 +208,21 @@ def _fill(text: str | None) -> Any:
     return text
 
 
-def _run(arguments: argparse.Namespace) -> int:
-    folder = Path(arguments.sources[0])
-    if len(arguments.sources) == 1 and (folder / "data").is_dir() and (folder / "metadata").is_dir():
-        from varlen.cli.conversion.meds import convert_meds
+def _run_meds(arguments: argparse.Namespace, folder: Path) -> int:
+    plain = {"sources", "target", "force", "quiet", "run", "nulls", "batch_rows"}
+    given = [name for name, value in vars(arguments).items() if name not in plain and value]
+    if given or arguments.nulls != "refuse":
+        name = (given or ["nulls"])[0]
+        raise Misuse(f"--{name.replace('_', '-')}: {folder} is a folder of MEDS, which is converted whole")
+    from varlen.cli.conversion.meds_folder import convert_meds
 
-        return convert_meds(arguments, folder)
+    convert_meds(folder, arguments.target, force=arguments.force, quiet=arguments.quiet)
+    return 0
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    if len(arguments.sources) == 1 and is_meds(Path(arguments.sources[0])):
+        return _run_meds(arguments, Path(arguments.sources[0]))
     inputs = _check(arguments)
     import time
 

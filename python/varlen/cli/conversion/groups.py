@@ -38,7 +38,13 @@ def _split_group(name: str, key: Any, names: Sequence[str]) -> ValueError:
 
 
 def codes_of(column: pa.ChunkedArray) -> npt.NDArray[Any]:
-    """A number for each distinct value, in the order of first appearance."""
+    """A number for each distinct value, in the order of first appearance.
+
+    Examples
+    --------
+    >>> codes_of(pa.chunked_array([["b", "a"], ["b"]]))
+    array([0, 1, 0], dtype=int32)
+    """
     array = pa.chunked_array(column.chunks, column.type).dictionary_encode().unify_dictionaries()
     codes: npt.NDArray[Any] = pa.chunked_array([c.indices for c in array.chunks], pa.int32()).to_numpy()
     return codes

@@ -14,7 +14,7 @@ from typing import IO, Any
 
 from varlen.cli.errors import Misuse
 
-__all__ = ["Input", "find_inputs", "open_bytes"]
+__all__ = ["Input", "find_inputs", "is_meds", "open_bytes"]
 
 _KINDS = {
     ".jsonl": "lines",
@@ -112,6 +112,17 @@ def find_inputs(given: Sequence[str]) -> list[Input]:
     if lines and tables:
         raise Misuse(f"{lines[0]} holds lines and {tables[0]} a table; convert them apart")
     return found
+
+
+def is_meds(folder: Path) -> bool:
+    """Whether a folder is laid out as MEDS is.
+
+    Examples
+    --------
+    >>> is_meds(Path("."))
+    False
+    """
+    return (folder / "data").is_dir() and (folder / "metadata").is_dir()
 
 
 def _inputs_of(name: str) -> list[Input]:
