@@ -6,6 +6,7 @@ import importlib
 
 NOUNS = (
     "data",
+    "dicts",
     "loader",
     "io",
     "sets",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..harness import Case, row
+from ..harness import Case, Spread, Times, row, spread
 from . import mimic
 from .mimic_peers import PADDED, fill
 
@@ -22,12 +22,14 @@ def _last(batches: Callable[[], Iterable[Any]]) -> Any:
     return result
 
 
-def _workers(dataset: Any, rows: list[np.ndarray], collate_fn: Callable[[Any], Any]) -> Callable[[], Any]:
+def _workers(
+    dataset: Any, rows: list[np.ndarray], collate_fn: Callable[[Any], Any], workers: int = WORKERS
+) -> Callable[[], Any]:
     import torch
 
     torch.set_num_threads(1)
     lists = [batch.tolist() for batch in rows]
-    how = {"num_workers": WORKERS, "persistent_workers": True, "prefetch_factor": 2}
+    how = {"num_workers": workers, "persistent_workers": True, "prefetch_factor": 2}
     loader = torch.utils.data.DataLoader(dataset, batch_sampler=lists, collate_fn=collate_fn, **how)
     for _ in loader:  # workers start
         pass
@@ -110,3 +112,65 @@ def _(case: Case) -> None:
 
 def _plain(values: Any) -> Any:
     return [_plain(x) for x in values] if isinstance(values, (list, np.ndarray)) else int(values)
+
+
+@row(
+    "loader.handover",
+    "the same epoch through DataLoader with one worker, beside making and moving it",
+    threads=2,
+)
+def _(case: Case) -> None:
+    size = mimic.Size(9, 20, 4) if case.tiny else mimic.Size()
+    drawn, path = mimic.batches(size), mimic.file(size)
+    events = np.diff(drawn.bounds1, prepend=0)
+    data = drawn._replace(starts=np.zeros_like(events), ends=np.minimum(events, size.most))
+    case.reference = mimic.padded(data, data.rows[-1])
+    last = data.ends.tolist()
+    here = "varlen, in process"
+
+    def arrays(batch: Any) -> dict[str, Any]:
+        return {**case.reference, **{key: np.asarray(batch[key]) for key in PADDED if key in batch}}
+
+    def figure(times: Times) -> Spread:
+        rounds = zip(times["varlen"], times[here], times["moving its bytes"], strict=False)
+        return spread(ours / (made + moved) for ours, made, moved in rounds)
+
+    case.goal("<= 1.5 of the batch in process and moving its bytes", 1.5, figure, "x both")
+
+    @case.contender("varlen", needs="torch", show=arrays)
+    def _() -> Any:
+        import varlen
+
+        opened = varlen.open(path)
+        collate = opened.collator(framework="torch", max_len=size.most)
+        sizes = [sum(value.nbytes for value in collate(rows).values()) for rows in data.rows]
+        source, target = (np.ones(max(sizes), np.uint8) for _ in range(2))
+
+        def move() -> None:
+            for count in sizes:
+                np.copyto(target[:count], source[:count])
+
+        case.yardstick("moving its bytes", move)
+        return (_workers(opened, data.rows, collate, 1),)
+
+    @case.contender(here, needs="torch", show=arrays)
+    def _() -> Any:
+        import varlen
+
+        opened = varlen.open(path)
+        collate = opened.collator(framework="torch", max_len=size.most)
+        return lambda: _last(lambda: map(collate, data.rows))
+
+    @case.contender(
+        "nested_ragged_tensors, DataLoader", needs=("torch", "nested_ragged_tensors"), show=arrays
+    )
+    def _() -> Any:
+        import torch
+        from nested_ragged_tensors.ragged_numpy import JointNestedRaggedTensorDict as Joint
+
+        def collate(samples: list[Any]) -> dict[str, Any]:
+            dense = Joint.vstack(samples).to_dense()
+            return {key: torch.from_numpy(dense[key]) for key in PADDED}
+
+        records = _Records(Joint(tensors_fp=path), lambda joint, i: joint[i, 0 : last[i]], len(last))
+        return (_workers(records, data.rows, collate, 1),)

@@ -17,6 +17,7 @@ from varlen.data.plan import BatchPlan, Seed, draw_seed
 from varlen.data.records import Records
 from varlen.data.shared_epoch import SharedEpoch
 from varlen.data.staging import OwnStaging
+from varlen.data.transport import offer
 
 if TYPE_CHECKING:
     from varlen.data.dataset import Dataset
@@ -123,6 +124,7 @@ class Collator(Generic[ArrayT]):
         ValueError
             Records, where random windows of a seed depend on row numbers.
         """
+        offer()
         if isinstance(samples, Records):
             rows = samples.rows
         elif not hasattr(samples, "__len__"):

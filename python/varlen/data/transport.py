@@ -1,0 +1,331 @@
+"""Batches from worker processes of a DataLoader to the process that asked for them, in memory both share.
+
+A worker puts all arrays of a batch into one block of shared memory and sends where they lie. The parent maps
+a block once, and the worker takes it again as soon as nobody holds a batch in it: nothing is allocated, no
+page is touched for the first time, and no file descriptor travels. Where memory cannot be shared in this way,
+batches are sent as torch sends them.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import glob
+import mmap
+import os
+import secrets
+import sys
+import time
+from typing import Any
+
+import numpy as np
+
+from varlen.backends.values import is_tensor
+from varlen.data.batch import Batch
+
+__all__: list[str] = []
+
+Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+
+_FOLDER = "/dev/shm"
+_PREFIX = "varlen-batch-"
+_PAGE = 4096
+
+#: Arrays begin where the cores like them to, and behind the words that say who has the block.
+_ALIGN = 64
+
+#: Free blocks that a worker keeps.
+_SPARE = 4
+
+#: Of the first word of a block: nobody has it, a batch lies in it, the worker has closed it.
+_FREE, _TAKEN = 0, 1
+
+#: A file that nobody took in this many seconds was left by a process that was killed.
+_STALE = 86400.0
+
+
+class _Memory:
+    """A file in memory, mapped."""
+
+    def __init__(self, fd: int, size: int) -> None:
+        self.map = mmap.mmap(fd, size)
+        self.bytes: Array = np.frombuffer(self.map, np.uint8)
+        self.state = self.bytes[:8].view(np.int64)
+
+    def part(self, offset: int, dtype: np.dtype[Any], shape: tuple[int, ...], base: Any = None) -> Array:
+        """An array in the block; `base` is what it keeps alive."""
+        count = int(np.prod(shape, dtype=np.int64))
+        memory = self.bytes if base is None else np.asarray(base)
+        return memory[offset : offset + count * dtype.itemsize].view(dtype).reshape(shape)
+
+
+class Outbox:
+    """The blocks of a worker.
+
+    Parameters
+    ----------
+    owner
+        The process that the batches go to, whose number is in the names of the files.
+
+    Examples
+    --------
+    >>> outbox = Outbox(os.getpid())
+    >>> name, memory = outbox.take(100)
+    >>> memory.bytes.size
+    4096
+    >>> outbox.close()
+    """
+
+    def __init__(self, owner: int) -> None:
+        self.pid = os.getpid()
+        self._prefix = f"{_PREFIX}{owner}-{self.pid}-{secrets.token_hex(4)}-"
+        self._made = 0
+        self._blocks: dict[str, _Memory] = {}
+        self._closed: list[str] = []
+
+    def take(self, size: int) -> tuple[str, _Memory]:
+        """A free block of at least this size, which counts as taken from now on.
+
+        Raises
+        ------
+        OSError
+            There is no such memory, or no room in it.
+        """
+        free = {name: block for name, block in self._blocks.items() if block.state[0] == _FREE}
+        large = [(block.bytes.size, name) for name, block in free.items() if block.bytes.size >= size]
+        if large:
+            name = min(large)[1]
+        else:
+            for other in sorted(free, key=lambda name: free[name].bytes.size)[: len(free) - _SPARE + 1]:
+                self._drop(other)
+            name = self._make(size + size // 4)
+        self._blocks[name].state[0] = _TAKEN
+        return name, self._blocks[name]
+
+    def closed(self) -> list[str]:
+        """The blocks that were given up since this was asked last."""
+        closed, self._closed = self._closed, []
+        return closed
+
+    def close(self) -> None:
+        """Gives up the names of all blocks; batches that were taken stay."""
+        for name in list(self._blocks):
+            self._drop(name)
+
+    def _make(self, size: int) -> str:
+        name = f"{self._prefix}{self._made}"
+        self._made += 1
+        size = -(-size // _PAGE) * _PAGE
+        path = f"{_FOLDER}/{name}"
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            os.posix_fallocate(fd, 0, size)  # no room is an error here, not a signal later
+            self._blocks[name] = _Memory(fd, size)
+        except BaseException:
+            os.unlink(path)
+            raise
+        finally:
+            os.close(fd)
+        return name
+
+    def _drop(self, name: str) -> None:
+        del self._blocks[name]
+        self._closed.append(name)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(f"{_FOLDER}/{name}")
+
+
+class _Lease:
+    """A batch in a block: when the last array of it is gone, the block is free again."""
+
+    def __init__(self, memory: _Memory, name: str) -> None:
+        self._memory = memory
+        self._name = name
+        self._pid = os.getpid()
+        address, _ = memory.bytes.__array_interface__["data"]
+        shape = memory.bytes.shape
+        self.__array_interface__ = {"data": (address, False), "shape": shape, "typestr": "|u1", "version": 3}
+
+    def __del__(self, getpid: Any = os.getpid) -> None:
+        if getpid() == self._pid:  # a forked child has a copy, and the parent its batch
+            self._memory.state[0] = _FREE
+            _inbox.released(self._name)
+
+
+class Inbox:
+    """The blocks of all workers that a process has had batches from.
+
+    Examples
+    --------
+    >>> outbox, inbox = Outbox(os.getpid()), Inbox()
+    >>> name, memory = outbox.take(100)
+    >>> memory.bytes[64:67] = 1, 2, 3
+    >>> array = inbox.open(name, []).part(64, np.dtype("u1"), (3,))
+    >>> outbox.close()
+    >>> array
+    array([1, 2, 3], dtype=uint8)
+    """
+
+    def __init__(self) -> None:
+        self._blocks: dict[str, _Memory] = {}
+        self._pid = -1
+
+    def released(self, name: str) -> None:
+        """Nobody holds a batch in the block: it is let go if its worker has ended."""
+        if name in self._blocks and not _is_alive(_worker_of(name)):
+            self._blocks.pop(name, None)
+
+    def open(self, name: str, closed: list[str]) -> _Memory:
+        """The block of this name; those that its worker closed are let go."""
+        for other in closed:
+            self._blocks.pop(other, None)
+        if name not in self._blocks:
+            for other in list(self._blocks):
+                self.released(other)
+            if self._pid != os.getpid():
+                self._pid = os.getpid()
+                atexit.register(_remove_files_for, self._pid)
+            path = f"{_FOLDER}/{name}"
+            fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+            try:
+                self._blocks[name] = _Memory(fd, os.fstat(fd).st_size)
+            finally:
+                os.close(fd)
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path)  # mapped on both sides: with the processes the memory goes
+        return self._blocks[name]
+
+
+def _worker_of(name: str) -> int:
+    return int(name.removeprefix(_PREFIX).split("-")[1])
+
+
+def _remove_files_for(pid: int) -> None:
+    """Removes what workers sent to this process and it never took, for they were killed."""
+    if pid == os.getpid():
+        for path in glob.glob(f"{_FOLDER}/{_PREFIX}{pid}-*"):
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
+_outbox: Outbox | None = None
+_inbox = Inbox()
+_is_offered = False
+
+
+def offer() -> None:
+    """Lets batches take the short way, where this process is a worker of a DataLoader.
+
+    Examples
+    --------
+    >>> offer()
+    """
+    global _is_offered
+    if _is_offered or "torch.utils.data" not in sys.modules or not sys.platform.startswith("linux"):
+        return
+    from torch.utils.data import get_worker_info
+
+    if get_worker_info() is None or not os.path.isdir(_FOLDER):
+        return
+    from multiprocessing.reduction import ForkingPickler
+
+    _is_offered = True
+    ForkingPickler.register(Batch, _send)
+
+
+def _start() -> Outbox:
+    from multiprocessing import parent_process, util
+
+    parent = parent_process()
+    outbox = Outbox(os.getppid() if parent is None or parent.pid is None else parent.pid)
+    util.Finalize(outbox, outbox.close, exitpriority=10)
+    _sweep()
+    return outbox
+
+
+def _sweep() -> None:
+    """Removes the files of processes that were killed long ago."""
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(_FOLDER):
+            if entry.name.startswith(_PREFIX) and time.time() - entry.stat().st_mtime > _STALE:
+                with contextlib.suppress(OSError):
+                    os.unlink(entry.path)
+
+
+def _memory_of(value: Any) -> tuple[Array, str] | None:
+    """The memory of an array or tensor, and the dtype in torch of a tensor; None for all else."""
+    if type(value) is np.ndarray and value.dtype.kind in "biufcmM":
+        return np.ascontiguousarray(value).reshape(value.shape), ""
+    if not is_tensor(value) or value.requires_grad or value.device.type != "cpu" or value.is_quantized:
+        return None
+    import torch
+
+    if (
+        type(value) is not torch.Tensor
+        or value.layout is not torch.strided
+        or value.is_conj()
+        or value.is_neg()
+    ):
+        return None
+    from varlen.backends.torch.memory import as_numpy
+
+    array = np.ascontiguousarray(as_numpy(value)).reshape(tuple(value.shape))
+    return array, str(value.dtype).removeprefix("torch.")
+
+
+def _send(batch: Batch[Any]) -> Any:
+    """What pickles in the place of a batch: where its arrays lie, and all else of it."""
+    global _outbox
+    places: dict[str, tuple[int, str, tuple[int, ...], str]] = {}
+    parts: list[tuple[int, Array]] = []
+    end = _ALIGN
+    for name, value in batch.items():
+        found = _memory_of(value)
+        if found is not None:
+            array, torch_name = found
+            places[name] = (end, array.dtype.str, array.shape, torch_name)
+            parts.append((end, array))
+            end += -(-array.nbytes // _ALIGN) * _ALIGN
+    if not parts:
+        return Batch, (dict(batch),)
+    try:
+        if _outbox is None or _outbox.pid != os.getpid():
+            _outbox = _start()
+        name, memory = _outbox.take(end)
+    except OSError:  # no room: as torch does it
+        return Batch, (dict(batch),)
+    for offset, array in parts:
+        np.copyto(memory.part(offset, array.dtype, array.shape), array)
+    others = {key: places.get(key, value) for key, value in batch.items()}
+    return _receive, (name, _outbox.closed(), others, list(places))
+
+
+def _receive(name: str, closed: list[str], entries: dict[str, Any], placed: list[str]) -> Batch[Any]:
+    memory = _inbox.open(name, closed)
+    lease = _Lease(memory, name)
+    out = dict(entries)
+    for key in placed:
+        offset, dtype, shape, torch_name = entries[key]
+        array = memory.part(offset, np.dtype(dtype), shape, lease)
+        out[key] = _as_tensor(array, torch_name) if torch_name else array
+    return Batch(out)
+
+
+def _as_tensor(array: Array, name: str) -> Any:
+    import torch
+
+    from varlen.backends.torch.memory import tensor_of
+
+    dtype = getattr(torch, name)
+    tensor = tensor_of(array)
+    return tensor if tensor.dtype == dtype else tensor.view(dtype)

@@ -1,0 +1,203 @@
+"""Batches of a DataLoader's workers arrive whole, in memory that is used again and not left behind."""
+
+import glob
+import os
+import random
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+import varlen as vl
+from varlen.data import transport
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+
+pytestmark = pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="other systems send as torch does"
+)
+
+
+@pytest.fixture
+def dataset(tmp_path):
+    rng = random.Random(3)
+    lengths = [rng.randrange(6) for _ in range(60)]
+    rows = {
+        "x": [[rng.random() for _ in range(n)] for n in lengths],
+        "code": [[rng.randrange(300) for _ in range(n)] for n in lengths],
+        "flag": [bool(n % 2) for n in lengths],
+        "when": [np.datetime64("2020-01-01", "s") + n for n in lengths],
+    }
+    with vl.io.Writer(tmp_path / "a.nrt") as writer:
+        writer.append(rows)
+    return vl.open(str(tmp_path / "a.nrt"))
+
+
+def files():
+    return sorted(glob.glob(f"{transport._FOLDER}/{transport._PREFIX}{os.getpid()}-*"))
+
+
+def loader(dataset, collate, **options):
+    batches = [list(range(k, k + 5)) for k in range(0, 60, 5)]
+    options = {"num_workers": 1, "timeout": 60, **options}
+    return torch.utils.data.DataLoader(dataset, batch_sampler=batches, collate_fn=collate, **options)
+
+
+def same(a, b):
+    assert list(a) == list(b)
+    for name in a:
+        assert type(a[name]) is type(b[name])
+        assert a[name].dtype == b[name].dtype
+        assert a[name].shape == b[name].shape
+        left, right = (v.float() if isinstance(v, torch.Tensor) else v for v in (a[name], b[name]))
+        np.testing.assert_array_equal(np.asarray(left), np.asarray(right))
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"dtype": {"x": "bfloat16"}}, {"layout": "ragged"}, {"keys": ["flag"]}]
+)
+@pytest.mark.parametrize("framework", ["torch", "numpy"])
+def test_batches_are_those_of_one_process(dataset, framework, options):
+    if framework == "numpy":
+        options = {name: value for name, value in options.items() if name != "dtype"}
+    collate = dataset.collator(framework=framework, **options)
+    kept = list(loader(dataset, collate, num_workers=2))
+    assert all(type(batch) is vl.data.Batch for batch in kept)
+    for k, batch in enumerate(kept):  # held to the end, after the workers have ended
+        expected = collate(list(range(5 * k, 5 * k + 5)))
+        numbers = {name: value for name, value in batch.items() if not hasattr(value, "dtype")}
+        assert numbers == {name: value for name, value in expected.items() if name in numbers}
+        assert list(batch) == list(expected)
+        arrays = [name for name in batch if name not in numbers]
+        same({name: batch[name] for name in arrays}, {name: expected[name] for name in arrays})
+    assert files() == []
+
+
+def test_spawned_workers_share_memory_too(dataset):
+    collate = dataset.collator(framework="torch")
+    for k, batch in enumerate(loader(dataset, collate, multiprocessing_context="spawn")):
+        same(batch, collate(list(range(5 * k, 5 * k + 5))))
+    assert files() == []
+
+
+def page(batch):
+    return batch["x"].data_ptr() // 4096
+
+
+def test_blocks_are_used_again_when_nobody_holds_them(dataset):
+    torch_loader = loader(dataset, dataset.collator(framework="torch", max_len=5), persistent_workers=True)
+    dropped = {page(batch) for _ in range(4) for batch in torch_loader}
+    assert len(dropped) <= 8  # of 48 batches: those on the way, and one in hand
+    kept = [batch for _ in range(2) for batch in torch_loader]
+    assert len({page(batch) for batch in kept}) == 24
+    for k, batch in enumerate(kept):
+        same(batch, dataset.batch(range(5 * (k % 12), 5 * (k % 12) + 5), framework="torch", max_len=5))
+
+
+def test_one_view_keeps_a_batch(dataset):
+    held = []
+    for batch in loader(dataset, dataset.collator(framework="torch", max_len=5)):
+        held.append((batch["x"][2:4, 1:], batch["x"][2:4, 1:].clone()))
+        del batch
+    assert all(torch.equal(view, copy) for view, copy in held)
+
+
+def test_a_forked_child_does_not_free_the_batch_of_its_parent(dataset):
+    batches = iter(loader(dataset, dataset.collator(framework="numpy", max_len=5), persistent_workers=True))
+    first = next(batches)
+    copy = {name: value.copy() for name, value in first.items()}
+    child = os.fork()
+    if child == 0:
+        first.clear()
+        os._exit(0)
+    os.waitpid(child, 0)
+    for _ in batches:
+        pass
+    same(dict(first), copy)
+
+
+def test_without_room_batches_are_sent_as_torch_sends_them(dataset, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    collate = dataset.collator(framework="torch")
+    for k, batch in enumerate(loader(dataset, collate, multiprocessing_context="fork")):
+        same(batch, collate(list(range(5 * k, 5 * k + 5))))
+    assert files() == []
+
+
+def test_a_loop_that_is_left_leaves_nothing_behind(dataset):
+    for batch in loader(dataset, dataset.collator(framework="torch"), num_workers=2, prefetch_factor=4):
+        assert len(batch["flag"]) == 5
+        break
+    del batch
+    deadline = time.monotonic() + 30
+    while files() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert files() == []
+
+
+def test_a_killed_worker_leaves_nothing_behind_the_parent(tmp_path):
+    script = tmp_path / "loop.py"
+    script.write_text(
+        textwrap.dedent(
+            """
+            import os, signal, sys
+            import torch, varlen as vl
+
+            ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2]] * 400}))
+            data = torch.utils.data.DataLoader(ds, batch_size=2, num_workers=1, collate_fn=ds.collator())
+            batches = iter(data)
+            next(batches)
+            os.kill(batches._workers[0].pid, signal.SIGKILL)
+            try:
+                for _ in batches:
+                    pass
+            except RuntimeError as wrong:
+                print(os.getpid(), "exited unexpectedly" in str(wrong))
+            """
+        )
+    )
+    command = [sys.executable, str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    pid, found = done.stdout.split()
+    assert found == "True"
+    assert glob.glob(f"{transport._FOLDER}/{transport._PREFIX}{pid}-*") == []
+
+
+def test_files_of_long_ago_are_swept(monkeypatch, tmp_path):
+    monkeypatch.setattr(transport, "_FOLDER", str(tmp_path))
+    old, new, other = (tmp_path / name for name in ("varlen-batch-1-2-a-0", "varlen-batch-1-2-b-0", "else"))
+    for path in (old, new, other):
+        path.write_bytes(b"")
+    for path in (old, other):
+        os.utime(path, (0, 0))
+    transport._sweep()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["else", "varlen-batch-1-2-b-0"]
+
+
+def test_an_outbox_keeps_few_blocks(monkeypatch, tmp_path):
+    monkeypatch.setattr(transport, "_FOLDER", str(tmp_path))
+    outbox, inbox = transport.Outbox(os.getpid()), transport.Inbox()
+    for size in range(1000, 100_000, 1000):
+        name, memory = outbox.take(size)
+        opened = inbox.open(name, outbox.closed())
+        memory.bytes[64] = size % 251
+        assert opened.bytes[64] == size % 251
+        opened.state[0] = transport._FREE
+    assert len(outbox._blocks) <= transport._SPARE + 1
+    assert len(inbox._blocks) <= transport._SPARE + 1
+    outbox.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_other_pickles_of_a_batch_are_batches(dataset):
+    import copy
+    import pickle
+
+    batch = dataset.batch([0, 1, 2])
+    for other in (pickle.loads(pickle.dumps(batch)), copy.deepcopy(batch)):
+        same(batch, other)
