@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -42,6 +43,7 @@ class CollateKeywords(PaddingKeywords, ModelKeywords, total=False):
     """The options of `Collate`, which says what each does."""
 
 
+_LISTS = {list}
 _MOST_LEVELS = 65  # one more than the core takes
 
 
@@ -199,11 +201,10 @@ class Collate:
             raise TypeError(
                 f"{model.asked_by}: a model's batch is of mappings, samples[0] is {type(items[0]).__name__}"
             )
-        check_alike("", items)
+        columns = columns_of_mappings("", items)
         model.check_keys(items[0])
         leaves: dict[Any, Any] = {}
-        for key in items[0]:
-            values = [item[key] for item in items]
+        for key, values in columns.items():
             has_numbers = is_data(values[0])
             place = f"[{key!r}]"
             leaves[model.name_of(key)] = (
@@ -229,9 +230,7 @@ class Collate:
 
     def _merge_mappings(self, name: str, items: list[Any]) -> dict[str, Any]:
         out: dict[str, Any] = {}
-        check_alike(name, items)
-        for key in items[0]:
-            values = [item[key] for item in items]
+        for key, values in columns_of_mappings(name, items).items():
             if is_data(values[0]):
                 leaf = self._leaf(f"{name}[{key!r}]", values, key)
                 out[key] = leaf.pop("")
@@ -271,7 +270,7 @@ class Collate:
 
     def _flat(self, items: list[Any], dtype: Any) -> Flat | None:
         """Lists of numbers and arrays as values and levels, in one look at each; None where there is more."""
-        if not any(isinstance(item, list) for item in items):
+        if list not in set(map(type, items)) and not any(isinstance(item, list) for item in items):
             return None
         flat = _core.from_lists(items, dtype=self._array_dtype(dtype, items), plain=True)
         if flat is None:
@@ -282,6 +281,8 @@ class Collate:
     def _array_dtype(self, given: Any, items: list[Any]) -> np.dtype[Any] | None:
         if given is not None:
             return as_dtype(given, "dtype", objects=True)
+        if set(map(type, items)) == _LISTS:
+            return None
         kinds = {item.dtype.kind for item in items if isinstance(item, (np.ndarray, np.generic))}
         # torch takes int64 as indices; lists of integers are int64 anyway.
         return (
@@ -301,6 +302,18 @@ class Collate:
             values, levels = flat
             if len(levels) > 1:
                 return self._pad_nested(values, levels, fill)
+            if self._values["layout"] == "padded":
+                padded = _core.pad(
+                    values,
+                    levels[0],
+                    self._values["padding_side"],
+                    fill,
+                    self._values["masks"],
+                    self._max_len,
+                    self._values["truncate"],
+                    pad_to_multiple=self._multiple or 1,
+                )
+                return {"": padded[0], "mask": padded[1]} if self._values["masks"] else {"": padded}
             items = _core.ragged2list(values, levels[0])
         if self._values["layout"] == "ragged":
             return _ragged(*_core.list2ragged(self._truncate(items), dtype))
@@ -425,6 +438,29 @@ def _holds_arrow(sample: Any) -> bool:
     if type(sample) is dict:
         return any(map(is_arrow, sample.values()))
     return is_arrow(sample)
+
+
+def columns_of_mappings(name: str, items: list[Any]) -> dict[Any, list[Any]]:
+    """The values of all samples by their keys, which are those of the first sample.
+
+    Raises
+    ------
+    ValueError
+        A sample is no mapping, or has other keys: it is named.
+
+    Examples
+    --------
+    >>> columns_of_mappings("", [{"x": 1}, {"x": 2}])
+    {'x': [1, 2]}
+    """
+    keys = items[0].keys()
+    if not (set(map(type, items)) == {dict} and set(map(len, items)) == {len(keys)}):
+        check_alike(name, items)
+    try:
+        return {key: list(map(itemgetter(key), items)) for key in keys}
+    except KeyError:
+        check_alike(name, items)
+        raise
 
 
 def check_alike(name: str, items: list[Any]) -> None:
