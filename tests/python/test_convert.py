@@ -142,6 +142,11 @@ def test_types_are_what_was_asked(here, capsys):
     assert "300" in refused(capsys, here, "a.parquet", "q.nrt", "--types", "x=int8")[0]
     write_lines(here / "a.jsonl", [{"x": [1, 2]}])
     assert convert("a.jsonl", "l.nrt", "--types", "x=float32").fields["x"].dtype == np.float32
+    write_lines(here / "b.jsonl", [{"x": [7, "08"]}, {"x": []}])
+    assert rows_of(convert("b.jsonl", "m.nrt", "--types", "x=str")) == [{"x": ["7", "08"]}, {"x": []}]
+    write_lines(here / "c.jsonl", [{"x": 1.5}])
+    assert "'x'" in refused(capsys, here, "c.jsonl", "q.nrt", "--types", "x=str")[0]
+    assert "no key 'y'" in refused(capsys, here, "c.jsonl", "q.nrt", "--types", "y=int8")[0]
     for wrong, text in (("x", "no A=TYPE"), ("x=word", "neither str"), ("y=str", "no column 'y'")):
         assert text in refused(capsys, here, "a.csv", "q.nrt", "--types", wrong)[0]
 
@@ -385,6 +390,11 @@ def test_objects_that_lack_a_field_are_named(here, capsys):
     write_lines(here / "b.jsonl", [{"e": [{"t": 1, "c": 2}]}, {"e": [{"t": 1}]}, {"e": None}])
     rows = rows_of(convert("b.jsonl", "o.nrt", "--nulls", "fill", "--fill", "0", "--columns", "e"))
     assert rows == [{"e.t": [1], "e.c": [2]}, {"e.t": [1], "e.c": [0]}, {"e.t": [], "e.c": []}]
+
+
+def test_two_keys_of_one_name_are_refused(here, capsys):
+    write_lines(here / "a.jsonl", [{"a.b": 1, "a": {"b": 2}}])
+    assert "line 1: two keys are called 'a.b'" in refused(capsys, here, "a.jsonl", "o.nrt")[0]
 
 
 # Wrong rows.

@@ -77,6 +77,13 @@ def _without_nulls(item: Any, value: Any, depth: int) -> Any:
     return value if depth == 0 else []
 
 
+def _as_texts(item: Any) -> Any:
+    """Integers as text; the core refuses other numbers among words."""
+    if isinstance(item, list):
+        return [_as_texts(part) for part in item]
+    return str(item) if type(item) is int else item
+
+
 def _probe(item: Any) -> tuple[int, Any]:
     """How many lists lie around the first leaf, and that leaf; without one, the deepest list and None."""
     if not isinstance(item, list):
@@ -205,7 +212,9 @@ def _join_records(
         if bad:
             return None
         for name, column, depth, leaf in _leaves(plan, top, [record.get(top) for record in records], bad):
-            if isinstance(leaf, str):
+            if plan.types.get(name) is str:
+                column = _as_texts(column)
+            if isinstance(leaf, str) or plan.types.get(name) is str:
                 plan.words.begin(name)
             plan.depths[name] = depth = max(depth, plan.depths.get(name, 0))
             if name in plan.words and plan.words.null_word is not None:
@@ -216,6 +225,11 @@ def _join_records(
                 for k, item in enumerate(column):
                     if item is None:
                         bad.setdefault(k, f"no value for {name!r}; see --nulls")
+                return None
+            if any(name == known for known, _, _ in columns):
+                bad[-1] = (
+                    f"line {lines[0]}: two keys are called {name!r}: one of them is a field of an object"
+                )
                 return None
             try:
                 columns.append((name, *_flat(plan, name, column, depth)))

@@ -185,6 +185,11 @@ class ConversionPlan:
 def learn_dtypes(plan: ConversionPlan, *, narrow: bool) -> None:
     """One pass: every dtype that holds all pieces of its key, the depths, the vocabularies.
 
+    Raises
+    ------
+    ValueError
+        A type is given for a key that is not there.
+
     Examples
     --------
     >>> from varlen.cli.conversion.inputs import Input
@@ -202,6 +207,9 @@ def learn_dtypes(plan: ConversionPlan, *, narrow: bool) -> None:
         dtype = span.narrowed() if narrow else span.dtype
         if dtype is not None and name not in plan.fields:
             plan.dtypes[name] = dtype
+    for name in plan.types:
+        if name not in plan.dtypes:
+            raise ValueError(f"--types: no key {name!r}; there are {', '.join(plan.dtypes)}")
 
 
 def cast(joint: Joint, dtypes: dict[str, np.dtype[Any]]) -> Joint:
