@@ -69,3 +69,40 @@ def _plain(lengths: np.ndarray) -> np.ndarray:
             bins[begin + k] = opened + at
         opened += int(np.count_nonzero(rooms < SIZE))
     return bins
+
+
+@row("bins.pack", "10,000 sequences packed into rows of 2048, tokens and positions, best fit")
+def _(case: Case) -> None:
+    count = case.size(10_000, 50)
+    rng = np.random.default_rng(0)
+    lengths = np.minimum(np.exp(rng.normal(5.5, 0.9, count)).astype(np.int64) + 1, SIZE)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    tokens = rng.integers(1, 5000, offsets[-1])
+    case.reference = np.bincount(tokens)
+    case.per("a token", len(tokens), 10.0)
+
+    def of_all(found: np.ndarray) -> np.ndarray:
+        return np.bincount(found[found > 0], minlength=len(case.reference))
+
+    @case.contender("varlen", show=lambda batch: of_all(batch["input_ids"].reshape(-1)))
+    def _() -> Any:
+        import varlen
+
+        ragged = varlen.Ragged(tokens, offsets=offsets)
+        return lambda: varlen.data.pack({"input_ids": ragged}, SIZE)
+
+    @case.contender(
+        "TRL",
+        needs=("trl", "datasets"),
+        show=lambda d: of_all(np.concatenate(list(d.with_format("numpy")["input_ids"]))),
+    )
+    def _() -> Any:
+        import datasets
+        import pyarrow
+        from trl.data_utils import pack_dataset
+
+        lists = pyarrow.LargeListArray.from_arrays(offsets, tokens)
+        held = datasets.Dataset(pyarrow.table({"input_ids": lists}))
+        how = {"keep_in_memory": True, "load_from_cache_file": False, "batch_size": WINDOW}
+        datasets.disable_progress_bars()
+        return lambda: pack_dataset(held, SIZE, map_kwargs=how)

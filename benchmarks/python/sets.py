@@ -188,3 +188,48 @@ def _(case: Case) -> None:
             return [rows]
 
         return headers
+
+
+def _events(part: tuple[int, int]) -> dict[str, np.ndarray]:
+    """Some work for each partition: words to ids, events sorted within their patient."""
+    seed, rows = part
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(50, 400, rows)
+    owner = np.repeat(np.arange(rows), lengths)
+    time = rng.random(len(owner))
+    order = np.lexsort((time, owner))
+    codes = np.char.add("code ", rng.integers(0, 2000, len(owner)).astype(str))
+    return {"dim1/bounds": np.cumsum(lengths), "dim1/time": time[order], "dim1/code": codes[order]}
+
+
+@row("sets.build", "build of 16 shards with 2 workers, beside one process", threads=2)
+def _(case: Case) -> None:
+    parts = [(seed, case.size(1000, 5)) for seed in range(case.size(16, 3))]
+    case.reference = sum(int(_events(part)["dim1/bounds"][-1]) for part in parts)
+    one = "varlen, one process"
+    case.goal("<= 0.59 of one process", 1 / 1.7, lambda times: times.ratio("varlen", one), "x one process")
+
+    def builder(workers: int) -> Any:
+        import shutil
+
+        import varlen
+
+        def build() -> Any:
+            folder = mimic.folder() / f"built-{workers}"
+            shutil.rmtree(folder, ignore_errors=True)
+            return varlen.io.build(parts, _events, folder, workers=workers, durable=False)
+
+        return build
+
+    def tokens(shards: Any) -> int:
+        import varlen
+
+        return int(varlen.open(list(shards.paths)).lengths.sum())
+
+    @case.contender("varlen", show=tokens)
+    def _() -> Any:
+        return builder(2)
+
+    @case.contender(one, show=tokens)
+    def _() -> Any:
+        return builder(1)

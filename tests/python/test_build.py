@@ -1,5 +1,6 @@
 """Folders of shards from partitions: the same by every engine, whole after kills, strict about parts."""
 
+import multiprocessing
 import os
 import shutil
 import subprocess
@@ -149,6 +150,14 @@ def test_an_error_names_its_partition_and_leaves_the_drafts(files, tmp_path, eng
         varlen.io.build(files, building.failing, tmp_path / "out", **engine)
     assert "index.json" not in os.listdir(tmp_path / "out")
     assert not [name for name in os.listdir(tmp_path / "out") if name.endswith(".nrt")]
+
+
+def test_a_worker_that_is_given_up_ends_without_a_word():
+    from varlen.io.building import engines
+
+    ours, theirs = multiprocessing.Pipe()
+    ours.close()
+    assert engines._work(theirs, building.failing) is None
 
 
 def test_a_worker_that_always_ends_is_named(files, tmp_path):

@@ -104,7 +104,13 @@ def _loop(task: Task, tasks: Tasks) -> Iterator[int]:
 
 def _work(pipe: Any, task: Task) -> None:
     """The loop of a worker process: a task comes, None or its error goes back."""
-    while (given := pipe.recv()) is not None:
+    while True:
+        try:
+            given = pipe.recv()
+        except (EOFError, ConnectionResetError):
+            return  # whoever gave the tasks has given up, and says why
+        if given is None:
+            return
         try:
             task(*given)
             found: Any = None
