@@ -16,6 +16,7 @@ import os
 import secrets
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -171,20 +172,26 @@ class Inbox:
         self._pid = -1
 
     def released(self, name: str) -> None:
-        """Nobody holds a batch in the block: it is let go if its worker has ended."""
+        """Nobody holds a batch in the block: if its worker has ended, what ended workers left is let go."""
         if name in self._blocks and not _is_alive(_worker_of(name)):
-            self._blocks.pop(name, None)
+            self._prune()
+
+    def _prune(self) -> None:
+        ended = {name: not _is_alive(_worker_of(name)) for name in list(self._blocks)}
+        for name, has_ended in ended.items():
+            if has_ended:
+                self._blocks.pop(name, None)
+        _remove_files(lambda name: not _is_alive(_worker_of(name)))
 
     def open(self, name: str, closed: list[str]) -> _Memory:
         """The block of this name; those that its worker closed are let go."""
         for other in closed:
             self._blocks.pop(other, None)
         if name not in self._blocks:
-            for other in list(self._blocks):
-                self.released(other)
             if self._pid != os.getpid():
                 self._pid = os.getpid()
-                atexit.register(_remove_files_for, self._pid)
+                atexit.register(_remove_files, lambda _: True, self._pid)
+            self._prune()
             path = f"{_FOLDER}/{name}"
             fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
             try:
@@ -200,12 +207,13 @@ def _worker_of(name: str) -> int:
     return int(name.removeprefix(_PREFIX).split("-")[1])
 
 
-def _remove_files_for(pid: int) -> None:
-    """Removes what workers sent to this process and it never took, for they were killed."""
-    if pid == os.getpid():
-        for path in glob.glob(f"{_FOLDER}/{_PREFIX}{pid}-*"):
-            with contextlib.suppress(OSError):
-                os.unlink(path)
+def _remove_files(which: Callable[[str], bool], pid: int | None = None) -> None:
+    """Removes what workers made for this process and it never took, for they ended before."""
+    if pid is None or pid == os.getpid():
+        for path in glob.glob(f"{_FOLDER}/{_PREFIX}{os.getpid()}-*"):
+            if which(os.path.basename(path)):
+                with contextlib.suppress(OSError):
+                    os.unlink(path)
 
 
 def _is_alive(pid: int) -> bool:
