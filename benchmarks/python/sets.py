@@ -204,7 +204,7 @@ def _events(part: tuple[int, int]) -> dict[str, np.ndarray]:
 
 @row("sets.build", "build of 16 shards with 2 workers, beside one process", threads=2)
 def _(case: Case) -> None:
-    parts = [(seed, case.size(1000, 5)) for seed in range(case.size(16, 3))]
+    parts = [(seed, case.size(2500, 5)) for seed in range(case.size(16, 3))]
     case.reference = sum(int(_events(part)["dim1/bounds"][-1]) for part in parts)
     one = "varlen, one process"
     case.goal("<= 0.59 of one process", 1 / 1.7, lambda times: times.ratio("varlen", one), "x one process")

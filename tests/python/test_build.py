@@ -157,7 +157,7 @@ def test_a_worker_that_is_given_up_ends_without_a_word():
 
     ours, theirs = multiprocessing.Pipe()
     ours.close()
-    assert engines._work(theirs, building.failing) is None
+    assert engines._work(theirs) is None
 
 
 def test_a_worker_that_always_ends_is_named(files, tmp_path):

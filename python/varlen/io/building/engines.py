@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -37,8 +38,9 @@ class Failed(Exception):
         self.number, self.error = number, error
 
 
-def engine_of(engine: Any, partitions: Any, workers: int) -> Callable[[Task, Tasks], Iterator[int]]:
-    """The engine that was given, or that the partitions come from.
+@contextlib.contextmanager
+def engine_of(engine: Any, partitions: Any, workers: int) -> Iterator[Callable[[Task, Tasks], Iterator[int]]]:
+    """The engine that was given, or that the partitions come from; what it started ends with the block.
 
     Raises
     ------
@@ -47,7 +49,8 @@ def engine_of(engine: Any, partitions: Any, workers: int) -> Callable[[Task, Tas
 
     Examples
     --------
-    >>> list(engine_of(None, [], 1)(lambda job, partition: partition, [((0,), 5)]))
+    >>> with engine_of(None, [], 1) as run:
+    ...     list(run(lambda job, partition: partition, [((0,), 5)]))
     [0]
     """
     kind: str | None
@@ -57,13 +60,13 @@ def engine_of(engine: Any, partitions: Any, workers: int) -> Callable[[Task, Tas
         kind = "processes" if engine == "processes" else _library(engine)
         if kind is None:
             raise ValueError(f"engine: expected 'processes', 'dask', 'ray' or a Dask Client, got {engine!r}")
-    if kind == "dask":
-        return lambda task, tasks: _dask(engine, task, tasks)
-    if kind == "ray":
-        return _ray
     if kind == "processes":
-        return lambda task, tasks: _processes(task, tasks, workers)
-    return _loop
+        with contextlib.closing(_Processes(workers)) as processes:
+            yield processes.run
+    elif kind == "dask":
+        yield lambda task, tasks: _dask(engine, task, tasks)
+    else:
+        yield _ray if kind == "ray" else _loop
 
 
 def _library(thing: Any) -> str | None:
@@ -102,7 +105,7 @@ def _loop(task: Task, tasks: Tasks) -> Iterator[int]:
         yield job[0]
 
 
-def _work(pipe: Any, task: Task) -> None:
+def _work(pipe: Any) -> None:
     """The loop of a worker process: a task comes, None or its error goes back."""
     while True:
         try:
@@ -111,8 +114,9 @@ def _work(pipe: Any, task: Task) -> None:
             return  # whoever gave the tasks has given up, and says why
         if given is None:
             return
+        task, job, partition = given
         try:
-            task(*given)
+            task(job, partition)
             found: Any = None
         except Exception as error:
             found = error
@@ -125,58 +129,75 @@ def _work(pipe: Any, task: Task) -> None:
 class _Worker:
     """A process, the pipe to it, and the task that it is at."""
 
-    def __init__(self, context: Any, task: Task) -> None:
+    def __init__(self) -> None:
+        import multiprocessing
+
+        context = multiprocessing.get_context("spawn")
         self.pipe, other = context.Pipe()
-        self.process = context.Process(target=_work, args=(other, task), daemon=True)
+        self.process = context.Process(target=_work, args=(other,), daemon=True)
         self.process.start()
         other.close()
         self.at: tuple[Any, Any, int] | None = None
 
-    def give(self, job: Any, partition: Any, attempt: int) -> None:
+    def give(self, task: Task, job: Any, partition: Any, attempt: int) -> None:
         self.at = job, partition, attempt
-        self.pipe.send((job, partition))
+        self.pipe.send((task, job, partition))
+
+    def end(self) -> None:
+        self.process.terminate()
+        self.pipe.close()
 
 
-def _processes(task: Task, tasks: Tasks, workers: int) -> Iterator[int]:
-    import multiprocessing
-    from multiprocessing.connection import wait
+class _Processes:
+    """Processes that do one list of tasks after the other."""
 
-    context = multiprocessing.get_context("spawn")
-    waiting = [(job, partition, 1) for job, partition in reversed(tasks)]
-    idle = [_Worker(context, task) for _ in range(min(workers, len(tasks)))]
-    busy: dict[Any, _Worker] = {}
-    try:
-        while waiting or busy:
-            while waiting and idle:
-                worker = idle.pop()
-                busy[worker.pipe] = worker
-                worker.give(*waiting.pop())
-            for pipe in wait(list(busy)):
-                worker = busy.pop(pipe)
-                assert worker.at is not None
-                job, partition, attempt = worker.at
-                try:
-                    error = worker.pipe.recv()
-                except (EOFError, OSError):
-                    worker.process.join()
-                    if attempt == ATTEMPTS:
-                        code = worker.process.exitcode
-                        ended = LostWorkerError(f"its worker ended with code {code}, {ATTEMPTS} times")
-                        raise Failed(job[0], ended) from None
-                    waiting.append((job, partition, attempt + 1))
-                    idle.append(_Worker(context, task))
-                    continue
-                if error is not None:
-                    raise Failed(job[0], error)
-                idle.append(worker)
-                yield job[0]
-        for worker in idle:
-            worker.pipe.send(None)
-            worker.process.join()
-    finally:
-        for worker in [*idle, *busy.values()]:
-            worker.process.terminate()
-            worker.pipe.close()
+    def __init__(self, workers: int) -> None:
+        self._workers = workers
+        self._idle: list[_Worker] = []
+
+    def run(self, task: Task, tasks: Tasks) -> Iterator[int]:
+        from multiprocessing.connection import wait
+
+        waiting = [(job, partition, 1) for job, partition in reversed(tasks)]
+        while len(self._idle) < min(self._workers, len(tasks)):
+            self._idle.append(_Worker())
+        busy: dict[Any, _Worker] = {}
+        try:
+            while waiting or busy:
+                while waiting and self._idle:
+                    worker = self._idle.pop()
+                    busy[worker.pipe] = worker
+                    worker.give(task, *waiting.pop())
+                for pipe in wait(list(busy)):
+                    worker = busy.pop(pipe)
+                    assert worker.at is not None
+                    job, partition, attempt = worker.at
+                    try:
+                        error = worker.pipe.recv()
+                    except (EOFError, OSError):
+                        worker.process.join()
+                        if attempt == ATTEMPTS:
+                            code = worker.process.exitcode
+                            ended = LostWorkerError(f"its worker ended with code {code}, {ATTEMPTS} times")
+                            raise Failed(job[0], ended) from None
+                        waiting.append((job, partition, attempt + 1))
+                        self._idle.append(_Worker())
+                        continue
+                    self._idle.append(worker)
+                    if error is not None:
+                        raise Failed(job[0], error)
+                    yield job[0]
+        finally:
+            for worker in busy.values():
+                worker.end()
+
+    def close(self) -> None:
+        for worker in self._idle:
+            with contextlib.suppress(OSError):
+                worker.pipe.send(None)
+        for worker in self._idle:
+            worker.process.join(5)
+            worker.end()
 
 
 def _guarded(task: Task, job: Any, partition: Any) -> tuple[int, Exception | None]:

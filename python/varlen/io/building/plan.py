@@ -112,26 +112,28 @@ def build(
         raise ValueError("partitions: there are none")
     if make is not None and not callable(make):
         raise TypeError(f"make: expected a function, got {type(make).__name__}")
-    run = engine_of(engine, partitions, as_int(workers, "workers", 1))
-    given_words = {} if vocabularies is None else as_mapping(vocabularies, "vocabularies", "keys to words")
-    words = {name: tuple(words_of(name, each)) for name, each in given_words.items()}
-    durable, show = as_bool(durable, "durable"), as_bool(progress, "progress")
-    options = {"schema": dtypes_of(schema), "vocabularies": words, "row_ids": row_ids, "durable": durable}
-    path = os.path.abspath(os.fspath(folder))
-    os.makedirs(path, exist_ok=True)
-    with _alone(path):
-        drafts = [_draft(i, part, path, make, options) for i, part in enumerate(parts)]
-        _check_folder(path, drafts)
-        wanted = [(draft, part) for draft, part in zip(drafts, parts, strict=True) if not is_whole(draft)]
-        _run(run, make_draft, wanted, "partitions" if show else None)
-        dtypes, words, fields = _agreed([open_file(draft.path) for draft in drafts], words)
-        shards = [_shard(draft, path, dtypes, words, durable) for draft in drafts]
-        _run(run, write_shard, [(shard, None) for shard in shards], "shards" if show else None)
-        paths = [shard.path for shard in shards]
-        listed = [Listed(each, open_file(each).count, os.stat(each).st_size) for each in paths]
-        write_index(path, listed, fields, durable)
-        for draft in drafts:
-            os.unlink(draft.path)
+    with engine_of(engine, partitions, as_int(workers, "workers", 1)) as run:
+        given_words = (
+            {} if vocabularies is None else as_mapping(vocabularies, "vocabularies", "keys to words")
+        )
+        words = {name: tuple(words_of(name, each)) for name, each in given_words.items()}
+        durable, show = as_bool(durable, "durable"), as_bool(progress, "progress")
+        options = {"schema": dtypes_of(schema), "vocabularies": words, "row_ids": row_ids, "durable": durable}
+        path = os.path.abspath(os.fspath(folder))
+        os.makedirs(path, exist_ok=True)
+        with _alone(path):
+            drafts = [_draft(i, part, path, make, options) for i, part in enumerate(parts)]
+            _check_folder(path, drafts)
+            wanted = [(draft, part) for draft, part in zip(drafts, parts, strict=True) if not is_whole(draft)]
+            _run(run, make_draft, wanted, "partitions" if show else None)
+            dtypes, words, fields = _agreed([open_file(draft.path) for draft in drafts], words)
+            shards = [_shard(draft, path, dtypes, words, durable) for draft in drafts]
+            _run(run, write_shard, [(shard, None) for shard in shards], "shards" if show else None)
+            paths = [shard.path for shard in shards]
+            listed = [Listed(each, open_file(each).count, os.stat(each).st_size) for each in paths]
+            write_index(path, listed, fields, durable)
+            for draft in drafts:
+                os.unlink(draft.path)
     return open_shards(path)
 
 
