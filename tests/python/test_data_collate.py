@@ -184,3 +184,34 @@ def test_nulls_of_arrow_are_named():
 def test_a_sample_without_a_key_is_named():
     with pytest.raises(ValueError, match=r"samples\[1\]: has \['x'\], .*; 'y' is missing"):
         collate([{"x": [1], "y": 2}, {"x": [1]}])
+
+
+@pytest.mark.parametrize("rows", [[[1, 2], [3]], [[1, 2], [3, 4]], [[], []]])
+def test_lists_of_one_length_are_as_lists_of_several(rows):
+    samples = [{"x": row} for row in rows]
+    longest = max(map(len, rows))
+    for fill in (0, 7):
+        batch = Collate(fill=fill, dtype="i4")(samples)
+        assert batch["x"].tolist() == [row + [fill] * (longest - len(row)) for row in rows]
+        assert batch["x"].dtype == np.int32
+        lengths = [[len(row)] for row in rows]
+        np.testing.assert_array_equal(batch["x/mask"], np.arange(longest) < lengths, strict=True)
+    assert Collate(max_len=1, masks=False)(samples)["x"].tolist() == [row[:1] for row in rows]
+    assert Collate(pad_to_multiple_of=2, masks=False)(samples)["x"].shape == (2, longest)
+    assert Collate(pad_to_multiple_of=3, masks=False)(samples)["x"].shape == (2, 3 * (longest > 0))
+    with pytest.raises(ValueError, match=r"samples\['x'\]: fill: 1.5 does not fit int32"):
+        Collate(fill=1.5, dtype="i4")(samples)
+
+
+def test_columns_are_of_dicts_with_the_same_texts_as_keys_in_the_same_order():
+    made = "".join(["a", "b"])  # equal to the key of the first, and another object
+    columns = _core.columns([{"ab": 1, "c": [2]}, {made: "x", "c": None}])
+    assert columns == {"ab": [1, "x"], "c": [[2], None]}
+    assert _core.columns([{}, {}]) == {}
+    others = [{"c": 1, "ab": 1}, {"ab": 1}, {"ab": 1, "d": 1}, {"ab": 1, 2: 1}, [1, 2], None]
+    assert [_core.columns([{"ab": 1, "c": 1}, other]) for other in others] == [None] * len(others)
+    assert _core.columns([{2: 1}]) is _core.columns([]) is None
+    with pytest.raises(TypeError, match="samples: expected a list, got tuple"):
+        _core.columns(({},))
+    assert collate([{"x": 1, "y": 2}, {"y": 3, "x": 4}])["x"].tolist() == [1, 4]
+    assert collate([{1: 1, "y": 2}, {1: 3, "y": 4}])[1].tolist() == [1, 3]

@@ -139,6 +139,7 @@ PyMethodDef lists_methods[] = {
 void bind_lists(py::module_& m) {
   if (PyModule_AddFunctions(m.ptr(), lists_methods) != 0) throw py::error_already_set();
   add_list2dense(m);
+  add_list_columns(m);
   add_list2ragged(m);
   add_list_flat(m);
   add_list_views(m);

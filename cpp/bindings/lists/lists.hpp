@@ -29,6 +29,7 @@ inline std::byte* memory_of(const py::object& array) {
 
 void add_list2ragged(py::module_& m);
 void add_list2dense(py::module_& m);
+void add_list_columns(py::module_& m);
 void add_list_flat(py::module_& m);
 void add_list_views(py::module_& m);
 

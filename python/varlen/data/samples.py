@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -203,14 +202,13 @@ class Collate:
             )
         columns = columns_of_mappings("", items)
         model.check_keys(items[0])
-        leaves: dict[Any, Any] = {}
-        for key, values in columns.items():
-            has_numbers = is_data(values[0])
-            place = f"[{key!r}]"
-            leaves[model.name_of(key)] = (
-                self._leaf(place, values, key) if has_numbers else self._merge(place, values)
-            )
-        return model.batch(leaves)
+        leaves = self._leaves("", columns)
+        return model.batch(
+            {
+                model.name_of(key): leaves[key] if key in leaves else self._merge(f"[{key!r}]", values)
+                for key, values in columns.items()
+            }
+        )
 
     def _merge(self, name: str, items: list[Any]) -> Any:
         first = items[0]
@@ -223,21 +221,32 @@ class Collate:
         if view_of(first) is not None:
             return collate_joints(items, self._joint_options(items[0]))
         if is_data(first):
-            return _without_key(self._leaf(name, items))
+            return _without_key(self._leaf(name, items, None, self._read(name, items, None)))
         for item in items:
             _core.refuse_cycles(item, "samples")
         return items
 
     def _merge_mappings(self, name: str, items: list[Any]) -> dict[str, Any]:
+        columns = columns_of_mappings(name, items)
+        leaves = self._leaves(name, columns)
         out: dict[str, Any] = {}
-        for key, values in columns_of_mappings(name, items).items():
-            if is_data(values[0]):
-                leaf = self._leaf(f"{name}[{key!r}]", values, key)
+        for key, values in columns.items():
+            if key in leaves:
+                leaf = leaves[key]
                 out[key] = leaf.pop("")
                 out |= {f"{key}/{extra}": value for extra, value in leaf.items()}
             else:
                 out[key] = self._merge(f"{name}[{key!r}]", values)
         return out
+
+    def _leaves(self, name: str, columns: Mapping[Any, list[Any]]) -> dict[Any, dict[str, Any]]:
+        """The leaves of columns of numbers; all lists are read first, as reading empties the caches."""
+        read = {
+            key: self._read(f"{name}[{key!r}]", values, key)
+            for key, values in columns.items()
+            if is_data(values[0])
+        }
+        return {key: self._leaf(f"{name}[{key!r}]", columns[key], key, flat) for key, flat in read.items()}
 
     def _merge_tuples(self, name: str, items: list[Any]) -> Any:
         first = items[0]
@@ -247,36 +256,49 @@ class Collate:
         merged = [self._merge(f"{name}[{k}]", [item[k] for item in items]) for k in range(len(first))]
         return type(first)(*merged) if hasattr(first, "_fields") else tuple(merged)
 
-    def _leaf(self, name: str, items: list[Any], key: Any = None) -> dict[str, Any]:
-        """A dict: the values under "", and their mask or offsets."""
-        fill, dtype = self._values["fill"], self._values["dtype"]
+    def _leaf(self, name: str, items: list[Any], key: Any, flat: Flat | None) -> dict[str, Any]:
+        """A dict: the values under "", and their mask or offsets. `flat` is what `_read` found."""
+        fill, dtype = self._values["fill"], self._dtype_of(key)
         if self._model is not None:
             fill = self._model.fill_of(key, fill)
         fill = fill.get(key) if isinstance(fill, Mapping) else fill
         fill = 0 if fill is None else fill
-        dtype = dtype.get(key) if isinstance(dtype, Mapping) else dtype
         try:
-            flat = self._flat(items, dtype)
             if flat is not None or not _holds_tensor(items):
-                result = self._collate_arrays(items, fill, self._array_dtype(dtype, items), flat)
+                own = None if flat is not None else self._array_dtype(dtype, items)
+                result = self._collate_arrays(items, fill, own, flat)
                 return to_tensors(result) if self._values["framework"] == "torch" else result
             leaf = TensorLeaf(items, dtype)
             result = self._collate_arrays(leaf.arrays, leaf.fill(fill), leaf.array_dtype)
             return leaf.to_arrays(result) if self._values["framework"] == "numpy" else leaf.to_tensors(result)
-        except OverflowError as error:
-            raise overflow_of_padding(error, self._values, f"samples{name}: ") from None
-        except (ValueError, TypeError) as error:
-            raise type(error)(f"samples{name}: {error}") from None
+        except (OverflowError, ValueError, TypeError) as error:
+            raise self._placed(error, name) from None
 
-    def _flat(self, items: list[Any], dtype: Any) -> Flat | None:
+    def _read(self, name: str, items: list[Any], key: Any) -> Flat | None:
         """Lists of numbers and arrays as values and levels, in one look at each; None where there is more."""
-        if list not in set(map(type, items)) and not any(isinstance(item, list) for item in items):
+        types = set(map(type, items))
+        if list not in types and not any(issubclass(kind, list) for kind in types):
             return None
-        flat = _core.from_lists(items, dtype=self._array_dtype(dtype, items), plain=True)
-        if flat is None:
-            for item in items:
-                _core.refuse_cycles(item, "samples")
-        return flat
+        dtype = self._dtype_of(key)
+        try:
+            own = None if dtype is None and types == _LISTS else self._array_dtype(dtype, items)
+            flat = _core.from_lists(items, dtype=own, plain=True)
+            if flat is None:
+                for item in items:
+                    _core.refuse_cycles(item, "samples")
+            return flat
+        except (OverflowError, ValueError, TypeError) as error:
+            raise self._placed(error, name) from None
+
+    def _dtype_of(self, key: Any) -> Any:
+        dtype = self._values["dtype"]
+        return dtype.get(key) if isinstance(dtype, Mapping) else dtype
+
+    def _placed(self, error: Exception, name: str) -> Exception:
+        """The error with the place among the samples that it is of."""
+        if isinstance(error, OverflowError):
+            return overflow_of_padding(error, self._values, f"samples{name}: ")
+        return type(error)(f"samples{name}: {error}")
 
     def _array_dtype(self, given: Any, items: list[Any]) -> np.dtype[Any] | None:
         if given is not None:
@@ -303,6 +325,8 @@ class Collate:
             if len(levels) > 1:
                 return self._pad_nested(values, levels, fill)
             if self._values["layout"] == "padded":
+                if self._is_rectangle(levels[0]):
+                    return self._as_it_is(values, levels[0], fill)
                 padded = _core.pad(
                     values,
                     levels[0],
@@ -328,6 +352,23 @@ class Collate:
             dtype=dtype,
         )
         return {"": dense[0], "mask": dense[1]} if self._values["masks"] else {"": dense}
+
+    def _is_rectangle(self, level: _core.Level) -> bool:
+        """Whether nothing is cut or padded."""
+        longest = level.longest
+        return (
+            level.total == len(level) * longest
+            and (self._max_len is None or longest <= self._max_len)
+            and (self._multiple is None or longest % self._multiple == 0)
+        )
+
+    def _as_it_is(self, values: Array, level: _core.Level, fill: Any) -> dict[str, Any]:
+        """Values that nobody else has, as a rectangle already."""
+        if type(fill) is not int or fill != 0:  # as every dtype holds zero
+            fill_row("fill", "", values.shape[1:], values.dtype, fill)
+        slots = len(level), level.longest
+        out = {"": values.reshape(*slots, *values.shape[1:])}
+        return out | ({"mask": np.ones(slots, bool)} if self._values["masks"] else {})
 
     def _truncate(self, items: list[Array]) -> list[Array]:
         if self._max_len is None:
@@ -453,14 +494,11 @@ def columns_of_mappings(name: str, items: list[Any]) -> dict[Any, list[Any]]:
     >>> columns_of_mappings("", [{"x": 1}, {"x": 2}])
     {'x': [1, 2]}
     """
-    keys = items[0].keys()
-    if not (set(map(type, items)) == {dict} and set(map(len, items)) == {len(keys)}):
+    columns: dict[Any, list[Any]] | None = _core.columns(items)
+    if columns is None:
         check_alike(name, items)
-    try:
-        return {key: list(map(itemgetter(key), items)) for key in keys}
-    except KeyError:
-        check_alike(name, items)
-        raise
+        columns = {key: [item[key] for item in items] for key in items[0]}
+    return columns
 
 
 def check_alike(name: str, items: list[Any]) -> None:

@@ -57,26 +57,30 @@ def to_tensors(batch: Mapping[str, Any], names: Mapping[str, str] | None = None)
     {'x': tensor([1.5000, 2.5000], dtype=torch.float64), 'n': 3}
     """
     return {
-        name: _to_tensor(name, value, (names or {}).get(name)) if isinstance(value, np.ndarray) else value
+        name: _to_tensor(name, value, names.get(name) if names else None)
+        if isinstance(value, np.ndarray)
+        else value
         for name, value in batch.items()
     }
 
 
 def _to_tensor(name: str, array: Array, torch_dtype: str | None) -> Any:
-    import torch
-
     from varlen.backends.torch.memory import tensor_of
 
+    if torch_dtype is None:
+        try:
+            return tensor_of(array)
+        except TypeError:  # torch has no such dtype; what the bits mean is said below
+            pass
     if array.dtype.kind in "mM":
         return tensor_of(array.view(np.int64))
     if array.dtype.kind == "V" or torch_dtype is not None:
+        import torch
+
         dtype = getattr(torch, torch_dtype or array.dtype.name, None)
         if isinstance(dtype, torch.dtype):
             return tensor_of(array.view(f"i{array.itemsize}")).view(dtype)
-    try:
-        return tensor_of(array)
-    except TypeError:
-        raise TypeError(f"framework: torch has no dtype for {array.dtype}, that of {name!r}") from None
+    raise TypeError(f"framework: torch has no dtype for {array.dtype}, that of {name!r}")
 
 
 def memory_of_buffer(buffer: Any, dtype: np.dtype[Any] | None) -> Any:

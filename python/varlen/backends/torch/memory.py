@@ -131,7 +131,7 @@ def tensor_of(array: NDArray[Any], dtype: torch.dtype | None = None) -> torch.Te
     >>> tensor_of(np.array([16256], np.int16), torch.bfloat16)
     tensor([1.], dtype=torch.bfloat16)
     """
-    if not array.flags.writeable or any(stride < 0 for stride in array.strides):
+    if not array.flags.writeable or min(array.strides, default=0) < 0:
         array = array.copy()
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))

@@ -1,0 +1,73 @@
+// Dicts with the same keys in the same order to a list of values for each key.
+#include <vector>
+
+#include "lists.hpp"
+#include "support/fastcall.hpp"
+#include "support/ndarray.hpp"
+#include "support/raise.hpp"
+
+namespace varlen::bindings {
+
+namespace {
+
+/// Whether a key is the text `name`. No Python code runs.
+bool is_text(PyObject* key, PyObject* name) noexcept {
+  return key == name || (PyUnicode_CheckExact(key) && PyUnicode_Compare(key, name) == 0);
+}
+
+/// The values of one dict, as item `i` of each list; false where its keys are others, or in another order.
+bool put(PyObject* dict, const std::vector<PyObject*>& keys, const std::vector<PyObject*>& lists,
+         Py_ssize_t i) noexcept {
+  if (!PyDict_CheckExact(dict) || PyDict_GET_SIZE(dict) != static_cast<Py_ssize_t>(keys.size())) return false;
+  Py_ssize_t at = 0;
+  PyObject* key = nullptr;
+  PyObject* value = nullptr;
+  for (std::size_t k = 0; k < keys.size(); ++k) {
+    if (PyDict_Next(dict, &at, &key, &value) == 0 || !is_text(key, keys[k])) return false;
+    Py_INCREF(value);
+    PyList_SET_ITEM(lists[k], i, value);
+  }
+  return true;
+}
+
+constexpr Signature<1> kColumns{"columns", {"samples"}, 1, 1};
+
+py::object columns(const Arguments<1>& args) {
+  PyObject* const samples = args[0];
+  if (!PyList_CheckExact(samples)) raise_type("samples: expected a list, got " + type_name(samples));
+  const Py_ssize_t count = PyList_GET_SIZE(samples);
+  if (count == 0 || !PyDict_CheckExact(PyList_GET_ITEM(samples, 0))) return py::none();
+  const auto first = py::reinterpret_borrow<py::dict>(PyList_GET_ITEM(samples, 0));
+  py::dict out;
+  std::vector<PyObject*> keys;
+  std::vector<PyObject*> lists;
+  for (const auto& item : first) {
+    if (!PyUnicode_CheckExact(item.first.ptr())) return py::none();
+    const py::object list = new_list(count);
+    keys.push_back(item.first.ptr());
+    lists.push_back(list.ptr());
+    out[item.first] = list;
+  }
+  // From here on no Python code runs, and nothing can change.
+  if (PyList_GET_SIZE(samples) != count) return py::none();
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    if (!put(PyList_GET_ITEM(samples, i), keys, lists, i)) return py::none();
+  }
+  return out;
+}
+
+PyMethodDef lists_columns_methods[] = {
+    method<kColumns, columns>(
+        "columns(samples)\n--\n\n"
+        "The values of dicts by their keys; None where their keys are not the same texts\n"
+        "in the same order, or where one is no dict."),
+    {},
+};
+
+}  // namespace
+
+void add_list_columns(py::module_& m) {
+  if (PyModule_AddFunctions(m.ptr(), lists_columns_methods) != 0) throw py::error_already_set();
+}
+
+}  // namespace varlen::bindings
