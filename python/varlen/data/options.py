@@ -393,9 +393,25 @@ def view_of(value: Any) -> _core.Joint | None:
     return found if isinstance(found, _core.Joint) else None
 
 
+# What collate functions of other libraries call an option.
+_ELSEWHERE = {
+    "label_pad_token_id": "fill",
+    "max_length": "max_len",
+    "pad_id": "fill",
+    "pad_token_id": "fill",
+    "padding_idx": "fill",
+    "padding_value": "fill",
+    "return_flash_attn_kwargs": "cu_seqlens",
+    "return_seq_idx": "document_ids",
+    "return_tensors": "framework",
+}
+
+
 def _suggestion(name: object, known: Iterable[str]) -> str:
-    """The names that look like one that is not known."""
-    matches = difflib.get_close_matches(str(name), list(known), 2, 0.6)
+    """The names that mean, or look like, one that is not known."""
+    names = list(known)
+    meant = _ELSEWHERE.get(str(name), "")
+    matches = [meant] if meant in names else difflib.get_close_matches(str(name), names, 2, 0.6)
     return f"; did you mean {' or '.join(map(repr, matches))}?" if matches else ""
 
 

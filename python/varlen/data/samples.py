@@ -13,6 +13,8 @@ from varlen.arguments import as_dtype, as_int, as_list, one_of
 from varlen.backends.values import is_tensor
 from varlen.data.arrow_samples import from_arrow_samples, is_arrow
 from varlen.data.collator import collate_joints
+from varlen.data.foreign_samples import as_mappings, rows_of_columns
+from varlen.data.memory import as_joint, columns_of
 from varlen.data.model_inputs import DEFAULTS, ModelInputs, ModelKeywords
 from varlen.data.options import (
     BatchOptions,
@@ -21,9 +23,11 @@ from varlen.data.options import (
     fill_row,
     no_such_key,
     overflow_of_padding,
+    per_key,
     view_of,
     with_options,
 )
+from varlen.data.records import Records
 from varlen.data.tensors import TensorLeaf, to_tensors
 
 if TYPE_CHECKING:
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
 
     from varlen.backends.values import RowsT
     from varlen.data.batch import Batch
+    from varlen.data.memory import ColumnLike
     from varlen.joint import JointNestedRaggedTensorDict
 
 __all__ = ["Collate", "collate"]
@@ -45,6 +50,7 @@ class CollateKeywords(PaddingKeywords, ModelKeywords, total=False):
 
 _LISTS = {list}
 _MOST_LEVELS = 65  # one more than the core takes
+_NOTHING = object()
 
 
 class Collate:
@@ -64,6 +70,7 @@ class Collate:
     numbers, arrays of no dimension     stacked
     JointNestedRaggedTensorDict         as `Dataset.batch` has them
     tables and scalars of pyarrow       as the rows that they hold, each a mapping of arrays
+    one mapping of columns              as its rows: a slice of `datasets`, what a tokenizer gives
     strings, bytes, None, the rest      a list
     ==================================  ==================================================================
 
@@ -85,21 +92,26 @@ class Collate:
     framework
         "numpy", "torch", or None: tensors where a sample holds one.
     names
-        What a model calls keys of the samples: `{"tokens": "input_ids"}`. With this option or one of the
-        next, samples are mappings and the batch holds what `model(**batch)` takes: integers are int64,
-        `labels` are padded with -100, one number as `fill` is that of `input_ids`, there are no masks but
-        the one asked for, and `layout="ragged"` is one row (1, tokens) of all samples. `framework` is
-        "torch" by default then.
+        What a model calls keys of the samples: `{"tokens": "input_ids"}`, and what is made by the next
+        options. With this option or one of the next, samples are mappings, rows of a varlen dataset, named
+        tuples or dataclasses, and the batch holds what `model(**batch)` takes: integers are int64, and
+        float64 is float32, where `dtype` says nothing; `labels` are padded with -100; one number as `fill` is
+        that of `input_ids`; there are no masks but the one asked for; and `layout="ragged"` is one row
+        (1, tokens) of all samples. `framework` is "torch" by default then.
     labels
-        "input_ids": `labels` are these tokens, -100 in padding, and at the first token of each sample of a
-        ragged batch.
+        The name of the tokens that a model predicts, each from those before it. "input_ids": `labels` are
+        these tokens, -100 in padding, and at the first token of each sample where another sample, or padding
+        at the left, is before it. "labels": those of the samples, with the same -100.
     attention_mask
-        True: int64, 1 where a token is, unless the samples have their own.
+        True: int64, 1 where a token is, unless the samples have their own. A ragged batch has none: those of
+        the samples have to be ones, and are left out.
     position_ids
         True: the number of each token in its sample, 0 in padding.
     document_ids, cu_seqlens
-        True: of a ragged batch, the number of each token's sample; and `cu_seq_lens_q`, `cu_seq_lens_k`
-        (int32), `max_length_q`, `max_length_k` for attention without a mask.
+        True: of a ragged batch, the number of each token's sample; and where each sample begins, int32, with
+        the longest length, for attention without a mask. They are `cu_seq_lens_q`, `cu_seq_lens_k`,
+        `max_length_q` and `max_length_k`, as models of transformers take them, unless `names` calls
+        "cu_seqlens" and "max_seqlen" something.
 
     Examples
     --------
@@ -123,8 +135,9 @@ class Collate:
         given: dict[str, Any] = dict(options)
         of_model = {name: given.pop(name) for name in ModelKeywords.__annotations__ if name in given}
         layout: str | None = options.get("layout")
-        if isinstance(layout, str) and layout == "data":
-            raise ValueError("layout: expected 'padded' or 'ragged'; dims.Schema makes Data of samples")
+        if isinstance(layout, str) and layout in _ELSEWHERE:
+            raise ValueError(f"layout: expected 'padded' or 'ragged'; {_ELSEWHERE[layout]}")
+        one_of(options.get("layout", "padded"), "layout", ("padded", "ragged"))
         one_of(options.get("framework"), "framework", ("numpy", "torch", None))
         self._options = BatchOptions(**given)
         model = ModelInputs(of_model, self._options.values["layout"])
@@ -135,6 +148,7 @@ class Collate:
                 raise ValueError(f"masks: {model.asked_by} makes batches for models; leave it out")
             self._options = self._options.changed(framework=options.get("framework") or "torch")
         self._values = self._options.values
+        self._for_records: tuple[dict[str, Any], BatchOptions | None] = {}, None
         self._max_len = self._one_number("max_len")
         self._multiple = self._one_number("pad_to_multiple_of")
 
@@ -160,7 +174,7 @@ class Collate:
         Parameters
         ----------
         samples
-            Of one structure, at least one.
+            Of one structure, at least one; or one mapping of columns, a value for each sample.
 
         Returns
         -------
@@ -181,6 +195,8 @@ class Collate:
         {'x': array([[ 1,  2],
                [ 3, -1]])}
         """
+        if isinstance(samples, Records) and self._model is not None and len(samples):
+            return self._model.batch(self._leaves_of_records(self._model, samples))
         items = rows_of_samples(samples)
         for option in _PER_KEY:
             given = self._values[option]
@@ -197,6 +213,9 @@ class Collate:
 
     def _for_model(self, model: ModelInputs, items: list[Any]) -> dict[Any, Any]:
         """The batch of mappings as the keywords of a model."""
+        if view_of(items[0]) is not None:
+            return model.batch(self._leaves_of_records(model, items))
+        items = as_mappings(items)
         if not isinstance(items[0], Mapping):
             raise TypeError(
                 f"{model.asked_by}: a model's batch is of mappings, samples[0] is {type(items[0]).__name__}"
@@ -205,12 +224,60 @@ class Collate:
         model.check_keys(items[0])
         leaves: dict[Any, Any] = {}
         for key, values in columns.items():
-            has_numbers = is_data(values[0])
-            place = f"[{key!r}]"
-            leaves[model.name_of(key)] = (
-                self._leaf(place, values, key) if has_numbers else self._merge(place, values)
-            )
+            place, name = f"[{key!r}]", model.name_of(key)
+            if not holds_data(values):
+                leaves[name] = self._merge(place, values)
+            elif self._dtype_of(key) is None:
+                leaves[name] = model.as_model_takes(name, self._leaf(place, values, key))
+            else:
+                leaves[name] = self._leaf(place, values, key)
         return model.batch(leaves)
+
+    def _leaves_of_records(self, model: ModelInputs, items: Any) -> dict[Any, Any]:
+        """The values of a dataset's rows by the names of a model, each with its mask or offsets."""
+        dataset: Any = items.dataset if isinstance(items, Records) else None
+        columns = (
+            dataset.fields if dataset is not None else columns_of(as_joint(items[0], "samples[0]"), lift=1)
+        )
+        model.check_keys(columns)
+        options = self._options_for(model, columns)
+        try:
+            batch = (
+                dataset._run(options, items.rows) if dataset is not None else collate_joints(items, options)
+            )
+        except OverflowError as error:
+            raise overflow_of_padding(error, self._values, "samples: ") from None
+        leaves: dict[Any, Any] = {}
+        for key, column in columns.items():
+            leaf: dict[str, Any] = {"": batch[key]}
+            for beside in ("mask", "offsets", "cu_seqlens", "max_length") if column.dim else ():
+                found = batch.get(f"dim{column.dim}/{beside}")
+                leaf |= {} if found is None else {beside: found}
+            name = model.name_of(key)
+            leaves[name] = leaf if self._dtype_of(key) is not None else model.as_model_takes(name, leaf)
+        return leaves
+
+    def _options_for(self, model: ModelInputs, columns: Mapping[str, ColumnLike]) -> BatchOptions:
+        """The options of batches of records; a dataset knows the last ones again."""
+        dtypes = {key: column.dtype for key, column in columns.items()}
+        known, options = self._for_records
+        if options is not None and known == dtypes:
+            return options
+        for option in _PER_KEY:
+            per_key(option, self._values[option], columns, columns)
+        fill: dict[str, Any] = {key: model.fill_of(key, self._values["fill"]) for key in columns}
+        dtype: dict[str, Any] = {key: self._dtype_of(key) for key in columns}
+        for key, own in dtypes.items():
+            if dtype[key] is None and own.kind in "iu":
+                dtype[key] = np.int64
+        options = self._options.changed(fill=fill, dtype=dtype)
+        self._for_records = dtypes, options
+        return options
+
+    def _dtype_of(self, key: Any) -> Any:
+        """The dtype that was asked for; None where none was."""
+        dtype = self._values["dtype"]
+        return dtype.get(key) if isinstance(dtype, Mapping) else dtype
 
     def _merge(self, name: str, items: list[Any]) -> Any:
         first = items[0]
@@ -219,10 +286,10 @@ class Collate:
         if isinstance(first, tuple):
             return self._merge_tuples(name, items)
         if isinstance(first, (str, bytes)) or first is None:
-            return items
+            return _not_data(name, items)
         if view_of(first) is not None:
             return collate_joints(items, self._joint_options(items[0]))
-        if is_data(first):
+        if holds_data(items):
             return _without_key(self._leaf(name, items))
         for item in items:
             _core.refuse_cycles(item, "samples")
@@ -231,7 +298,7 @@ class Collate:
     def _merge_mappings(self, name: str, items: list[Any]) -> dict[str, Any]:
         out: dict[str, Any] = {}
         for key, values in columns_of_mappings(name, items).items():
-            if is_data(values[0]):
+            if holds_data(values):
                 leaf = self._leaf(f"{name}[{key!r}]", values, key)
                 out[key] = leaf.pop("")
                 out |= {f"{key}/{extra}": value for extra, value in leaf.items()}
@@ -249,12 +316,12 @@ class Collate:
 
     def _leaf(self, name: str, items: list[Any], key: Any = None) -> dict[str, Any]:
         """A dict: the values under "", and their mask or offsets."""
-        fill, dtype = self._values["fill"], self._values["dtype"]
+        fill, dtype = self._values["fill"], self._dtype_of(key)
         if self._model is not None:
             fill = self._model.fill_of(key, fill)
+            dtype = self._model.dtype_of(key, items) if dtype is None else dtype
         fill = fill.get(key) if isinstance(fill, Mapping) else fill
         fill = 0 if fill is None else fill
-        dtype = dtype.get(key) if isinstance(dtype, Mapping) else dtype
         try:
             flat = self._flat(items, dtype)
             if flat is not None or not _holds_tensor(items):
@@ -266,7 +333,7 @@ class Collate:
         except OverflowError as error:
             raise overflow_of_padding(error, self._values, f"samples{name}: ") from None
         except (ValueError, TypeError) as error:
-            raise type(error)(f"samples{name}: {error}") from None
+            raise type(error)(f"samples{name}: {error}{_hint(items)}") from None
 
     def _flat(self, items: list[Any], dtype: Any) -> Flat | None:
         """Lists of numbers and arrays as values and levels, in one look at each; None where there is more."""
@@ -400,6 +467,15 @@ def collate(samples: Sequence[Any]) -> object:
     return _DEFAULT(samples)
 
 
+def _hint(items: list[Any]) -> str:
+    """What to do where some samples have nested lists, and others what a library made arrays of."""
+    arrays = [item for item in items if isinstance(item, np.ndarray) or is_tensor(item)]
+    of_objects = any(isinstance(array, np.ndarray) and array.dtype.hasobject for array in arrays)
+    if of_objects or (len(arrays) < len(items) and any(array.ndim > 1 for array in arrays)):
+        return "; give nested lists as lists, as `datasets` do without a format"
+    return ""
+
+
 def _stack_numbers(items: list[Any], dtype: np.dtype[Any] | None) -> Array:
     """A number of each sample."""
     try:
@@ -426,7 +502,8 @@ def rows_of_samples(samples: Any) -> list[Any]:
     if is_arrow(samples):
         items = from_arrow_samples([samples])
     else:
-        items = as_list(samples, "samples", "samples")
+        has_columns = isinstance(samples, Mapping) and view_of(samples) is None
+        items = rows_of_columns(samples) if has_columns else as_list(samples, "samples", "samples")
         if items and _holds_arrow(items[0]):
             items = from_arrow_samples(items)
     if not items:
@@ -481,17 +558,42 @@ def _sorted(keys: Iterable[Any]) -> list[str]:
     return sorted(map(str, keys))
 
 
-def is_data(value: Any) -> bool:
-    """Whether a value is numbers: an array, a tensor, a number, or a list that begins with one."""
-    outer = value
-    for _ in range(_MOST_LEVELS):
-        if not isinstance(value, list):
-            break
-        value = value[0] if value else 0
-    else:
-        _core.refuse_cycles(outer, "samples")
-        return True  # the core refuses lists that are nested so deep
-    return isinstance(value, (np.ndarray, np.generic, bool, int, float, complex)) or is_tensor(value)
+def holds_data(items: list[Any]) -> bool:
+    """Whether the values of many samples are numbers: arrays, tensors, numbers, or lists that begin with one.
+
+    The first value that is no list without items says it for all.
+    """
+    return next((_is_data(leaf) for leaf in map(_first_leaf, items) if leaf is not _NOTHING), True)
+
+
+def _first_leaf(value: Any, depth: int = _MOST_LEVELS) -> Any:
+    """What a nested list begins with."""
+    if not isinstance(value, list):
+        return value
+    if depth == 0:
+        return 0  # the core refuses lists that are nested so deep
+    return next(
+        (leaf for leaf in (_first_leaf(inner, depth - 1) for inner in value) if leaf is not _NOTHING),
+        _NOTHING,
+    )
+
+
+def _is_data(leaf: Any) -> bool:
+    if isinstance(leaf, (str, bytes)):  # those of NumPy too
+        return False
+    return isinstance(leaf, (np.ndarray, np.generic, bool, int, float, complex)) or is_tensor(leaf)
+
+
+def _not_data(name: str, items: list[Any]) -> list[Any]:
+    """Values that stay a list, without numbers, which another order of the samples would make data."""
+    for i, item in enumerate(items):
+        if item is None or isinstance(item, (str, bytes)):
+            continue
+        leaf = _first_leaf(item)
+        if leaf is not _NOTHING and _is_data(leaf):
+            first, other = type(items[0]).__name__, type(item).__name__
+            raise TypeError(f"samples[{i}]{name}: has {other}, samples[0] has {first}")
+    return items
 
 
 def _keys_of(sample: Any) -> Iterator[Any]:
@@ -537,5 +639,6 @@ def _without_key(leaf: dict[str, Any]) -> Any:
     return leaf[""] if extra is None else (leaf[""], extra)
 
 
+_ELSEWHERE = {"data": "dims.Schema makes Data of samples", "packed": "data.pack fills rows of one size"}
 _PER_KEY: tuple[Literal["fill", "dtype"], ...] = ("fill", "dtype")
 _DEFAULT = Collate()
