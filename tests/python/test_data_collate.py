@@ -181,6 +181,51 @@ def test_nulls_of_arrow_are_named():
         collate(pa.table({"x": pa.array([], pa.list_(pa.int64()))}))
 
 
+def test_columns_are_their_rows():
+    rows = [{"x": [1, 2], "y": 0, "s": "a"}, {"x": [3], "y": 1, "s": "b"}]
+    columns = {"x": [[1, 2], [3]], "y": np.array([0, 1]), "s": ["a", "b"]}
+    found, wanted = collate(columns), collate(rows)
+    assert found.keys() == wanted.keys()
+    for key in found:
+        np.testing.assert_array_equal(found[key], wanted[key])
+    with pytest.raises(TypeError, match="expected a list of samples, or columns of many; 'y' is int"):
+        collate(rows[0])
+    with pytest.raises(ValueError, match=r"columns have a value for each sample, .*'x': 2, 'y': 1"):
+        collate({"x": [[1], [2]], "y": [0]})
+    with pytest.raises(ValueError, match="samples: a batch needs at least one"):
+        collate({"x": []})
+
+
+@pytest.mark.parametrize("values", [["a", "bc"], [np.str_("a"), np.str_("bc")], [b"a", b"bc"], [None, "a"]])
+def test_text_stays_a_list(values):
+    for found in (collate(values), collate([{"x": value} for value in values])["x"]):
+        assert found == values
+        assert isinstance(found, list)
+
+
+@pytest.mark.parametrize("values", [[[], ["a"]], [[[]], [["a"], []]], [[[], ["a"]], []], [[], None]])
+def test_lists_without_items_do_not_say_that_others_hold_numbers(values):
+    assert collate([{"x": value} for value in values])["x"] == values
+    assert collate([{"x": value} for value in reversed(values)])["x"] == values[::-1]
+
+
+@pytest.mark.parametrize("values", [[None, 1], ["a", 1.5], [None, [1, 2]], ["a", np.ones(2)]])
+def test_numbers_in_some_samples_are_refused_in_any_order(values):
+    with pytest.raises(TypeError, match=r"samples\[1\]\['x'\]: has "):
+        collate([{"x": value} for value in values])
+    with pytest.raises((TypeError, ValueError), match=r"samples\['x'\]: "):
+        collate([{"x": value} for value in reversed(values)])
+
+
+def test_words_of_other_libraries_are_pointed_to_ours():
+    for given, ours in (("pad_token_id", "fill"), ("return_tensors", "framework"), ("max_length", "max_len")):
+        with pytest.raises(TypeError, match=f"no option '{given}'; did you mean '{ours}'"):
+            Collate(**{given: 1})
+    for layout, text in (("packed", "data.pack fills rows"), ("data", "dims.Schema"), ("flat", "got 'flat'")):
+        with pytest.raises(ValueError, match=f"layout: expected 'padded' or 'ragged'.*{text}"):
+            Collate(layout=layout)
+
+
 def test_a_sample_without_a_key_is_named():
     with pytest.raises(ValueError, match=r"samples\[1\]: has \['x'\], .*; 'y' is missing"):
         collate([{"x": [1], "y": 2}, {"x": [1]}])

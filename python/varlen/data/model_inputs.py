@@ -14,8 +14,18 @@ __all__: list[str] = []
 
 IGNORED = -100  # what losses of torch, and so of most models, leave out
 _TOKENS = "input_ids"
-_LABELS = "labels"
+LABELS = "labels"
+_MASK = "attention_mask"
 DEFAULTS = {"attention_mask": False, "position_ids": False, "document_ids": False, "cu_seqlens": False}
+
+# What is made, and what the models of transformers call it where that is something else.
+_MADE = {name: (name,) for name in DEFAULTS} | {
+    "cu_seqlens": ("cu_seq_lens_q", "cu_seq_lens_k"),
+    "max_seqlen": ("max_length_q", "max_length_k"),
+}
+
+# What packed batches have beside their keys.
+_OF_BINS = ("position_ids", "document_ids", "cu_seqlens", "max_seqlen")
 
 Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
 
@@ -39,7 +49,7 @@ class ModelInputs:
     options
         Those of `ModelKeywords` that were given.
     layout
-        "padded", or "ragged" for one row that holds all samples end to end.
+        "padded"; "ragged" for one row that holds all samples end to end; "packed" for bins of them.
 
     Examples
     --------
@@ -54,15 +64,29 @@ class ModelInputs:
         if self._labels is not None and not isinstance(self._labels, str):
             raise TypeError(f"labels: expected the name of the tokens, got {type(self._labels).__name__}")
         self._made = {name for name in DEFAULTS if as_bool(options.get(name, False), name)}
+        #: What is made may be called by other names, too.
+        self._renamed = [*self._made, *["max_seqlen"] * ("cu_seqlens" in self._made)]
         asked = [*sorted(self._made), *["labels"] * (self._labels is not None), *["names"] * bool(self.names)]
         #: The option that says that batches are for models; None where no option does.
         self.asked_by = asked[0] if asked else None
+        self._layout = layout
         self._is_flat = layout == "ragged"
-        if self._is_flat and "attention_mask" in self._made:
-            raise ValueError("attention_mask: a ragged batch has no padding; take cu_seqlens or document_ids")
-        for name in ("document_ids", "cu_seqlens"):
-            if not self._is_flat and name in self._made:
-                raise ValueError(f"{name}: a padded batch has a sample a row; take layout='ragged'")
+        if layout == "padded":
+            for name in ("document_ids", "cu_seqlens"):
+                if name in self._made:
+                    raise ValueError(f"{name}: a padded batch has a sample a row; take layout='ragged'")
+        elif "attention_mask" in self._made:
+            instead = (
+                "ragged batch has no padding; take cu_seqlens or document_ids"
+                if self._is_flat
+                else "packed batch has many samples a row; take document_ids, and data.attention_mask of them"
+            )
+            raise ValueError(f"attention_mask: a {instead}")
+
+    @property
+    def needs_masks(self) -> bool:
+        """Whether what is made depends on where padding is."""
+        return self._layout == "padded" and (bool(self._made) or self._labels is not None)
 
     def name_of(self, key: Any) -> Any:
         """What the model calls a key of the samples."""
@@ -72,26 +96,71 @@ class ModelInputs:
         """What a key is padded with: labels with what losses ignore; one number is that of the tokens."""
         name = self.name_of(key)
         if isinstance(given, Mapping):
-            return given.get(key, IGNORED if name == _LABELS else 0)
-        return IGNORED if name == _LABELS else given if name == _TOKENS and given is not None else 0
+            return given.get(key, IGNORED if name == LABELS else 0)
+        return IGNORED if name == LABELS else given if name == _TOKENS and given is not None else 0
+
+    def dtype_of(self, key: Any, values: list[Any]) -> Any:
+        """What values of a key are cast to before they are padded: those that are integers to int64."""
+        is_label = self.name_of(key) == LABELS
+        if set(map(type, values)) == {list} and not is_label:
+            return None  # whose integers are int64
+        kinds = set(map(_kind_of, values)) - {"no items"}
+        return np.int64 if kinds and kinds <= set("iub" if is_label else "iu") else None
+
+    def as_model_takes(self, name: Any, leaf: dict[str, Any]) -> dict[str, Any]:
+        """A leaf in the dtypes of layers and losses: int64, float32, and no bools for labels."""
+        return {**leaf, "": _as_model_takes(leaf[""], name == LABELS)}
 
     def check_keys(self, keys: Any) -> None:
         """Refuse names for keys that no sample has, and two values of one name."""
         keys = list(keys)
         for key in self.names:
-            if key not in keys and key not in DEFAULTS:
-                raise KeyError(f"names: {key!r} is not one of {sorted(map(str, keys))}")
+            if key not in keys and key not in self._renamed:
+                raise KeyError(f"names: {key!r} is not one of {sorted(map(str, [*keys, *self._renamed]))}")
         called: dict[Any, Any] = {}
-        for key in keys:
+        for key in [*keys, *(key for key in self._renamed if key in self.names and key not in keys)]:
             name = self.name_of(key)
             if name in called:
                 raise ValueError(f"names: {called[name]!r} and {key!r} are both called {name!r}")
             called[name] = key
-        if self._labels is not None and _LABELS in called:
-            raise ValueError(f"labels: the samples have their own, {called[_LABELS]!r}; leave the option out")
+        if self._labels not in (None, LABELS) and LABELS in called:
+            raise ValueError(
+                f"labels: the samples have their own, {called[LABELS]!r}; leave the option out, or take "
+                f"labels={LABELS!r} where a model predicts the next token"
+            )
+
+    def of_batch(
+        self, arrays: Mapping[str, Any], depths: Mapping[str, int], asked: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """The keywords of the model from a batch of a dataset.
+
+        Parameters
+        ----------
+        arrays
+            The batch.
+        depths
+            Its keys, with the number of their ragged axes.
+        asked
+            Those whose dtype was asked for.
+        """
+        leaves: dict[str, Any] = {}
+        for key, depth in depths.items():
+            leaf = {"": arrays[key]}
+            if depth and self._layout == "padded":
+                leaf["mask"] = arrays.get(f"dim{depth}/mask")
+            elif depth and self._is_flat:
+                leaf |= {name: arrays.get(f"dim1/{name}") for name in ("offsets", "cu_seqlens", "max_length")}
+            elif depth:
+                leaf |= {name: arrays[name] for name in _OF_BINS}
+            name = self.name_of(key)
+            leaves[name] = leaf if asked.get(key) is not None else self.as_model_takes(name, leaf)
+        return self.batch(leaves)
 
     def batch(self, leaves: Mapping[Any, Any]) -> dict[Any, Any]:
         """The keywords of the model; a leaf is a dict of values and their mask or offsets, or a list."""
+        if self._is_flat and _is_sequence(leaves.get(_MASK)):
+            _refuse_hidden(leaves[_MASK])
+            leaves = {name: leaf for name, leaf in leaves.items() if name != _MASK}
         out = {
             name: self._value(leaf) if isinstance(leaf, dict) and "" in leaf else leaf
             for name, leaf in leaves.items()
@@ -101,15 +170,23 @@ class ModelInputs:
         tokens = self._tokens(leaves)
         leaf = leaves[tokens]
         if self._labels is not None:
-            out[_LABELS] = self._labels_of(leaves)
-        made = self._flat_extras(leaf) if self._is_flat else self._padded_extras(leaf)
-        for name, value in made.items():
-            out.setdefault(self.names.get(name, name), value)
+            out[LABELS] = self._labels_of(leaves)
+        if self._layout == "packed":
+            made = {name: leaf[name] for name in _OF_BINS if name in self._renamed}
+            if "document_ids" in made:
+                made["document_ids"] = _as_model_takes(made["document_ids"], False)
+        else:
+            made = self._flat_extras(leaf) if self._is_flat else self._padded_extras(leaf)
+        for key, value in made.items():
+            first, *others = [self.names[key]] if key in self.names else _MADE[key]
+            out.setdefault(first, value)
+            for other in others:
+                out.setdefault(other, value if isinstance(value, int) else _copy(value))
         return out
 
     def _tokens(self, leaves: Mapping[Any, Any]) -> Any:
         """The name of the sequences whose lengths count."""
-        sequences = [name for name, leaf in leaves.items() if _is_sequence(leaf)]
+        sequences = [name for name, leaf in leaves.items() if _is_sequence(leaf) and name != LABELS]
         if _TOKENS in sequences:
             return _TOKENS
         if len(sequences) == 1:
@@ -119,24 +196,29 @@ class ModelInputs:
         )
 
     def _value(self, leaf: Mapping[str, Any]) -> Any:
-        value = _as_int64(leaf[""])
+        value = leaf[""]
         return value[None] if self._is_flat and _is_sequence(leaf) else value
 
     def _labels_of(self, leaves: Mapping[Any, Any]) -> Any:
-        """The tokens again, but what is padding, or begins a sample that follows another, is ignored."""
+        """The tokens again, but padding is ignored, and what would be predicted from it or another sample."""
         source = self._labels
         if source not in leaves or not _is_sequence(leaves[source]):
             known = sorted(str(name) for name, leaf in leaves.items() if _is_sequence(leaf))
             raise KeyError(f"labels: {source!r} is not one of the sequences {known}")
         leaf = leaves[source]
-        value = _as_int64(leaf[""])
-        value = value.clone() if is_tensor(value) else value.copy()
+        value = _copy(leaf[""])
         if self._is_flat:
             bounds = memory_of(leaf["offsets"])
             starts = bounds[:-1][bounds[1:] > bounds[:-1]]
             value[starts.tolist()] = IGNORED
             return value[None]
-        value[~leaf["mask"]] = IGNORED
+        if self._layout == "packed":
+            value[(leaf["position_ids"] == 0) | (leaf["document_ids"] < 0)] = IGNORED
+            return value
+        mask = leaf["mask"]
+        if source != LABELS:  # which have been padded with it, or with what `fill` says
+            value[~mask] = IGNORED
+        value[..., 1:][mask[..., 1:] & ~mask[..., :-1]] = IGNORED
         return value
 
     def _padded_extras(self, leaf: Mapping[str, Any]) -> dict[str, Any]:
@@ -160,9 +242,8 @@ class ModelInputs:
         if "document_ids" in self._made:
             made["document_ids"] = np.repeat(np.arange(len(lengths), dtype=np.int64), lengths)[None]
         if "cu_seqlens" in self._made:
-            both = memory_of(leaf["cu_seqlens"])
-            made |= {"cu_seq_lens_q": both, "cu_seq_lens_k": both.copy()}
-            made |= dict.fromkeys(("max_length_q", "max_length_k"), int(leaf["max_length"]))
+            made["cu_seqlens"] = memory_of(leaf["cu_seqlens"])
+            made["max_seqlen"] = int(leaf["max_length"])
         return _like(leaf[""], made)
 
 
@@ -178,17 +259,55 @@ def _checked_names(given: Any) -> dict[str, str]:
 
 
 def _is_sequence(leaf: Any) -> bool:
-    return isinstance(leaf, dict) and ("mask" in leaf or "offsets" in leaf)
+    return isinstance(leaf, dict) and not leaf.keys().isdisjoint(("mask", "offsets", "document_ids"))
 
 
-def _as_int64(value: Any) -> Any:
-    """Integers as int64, which embeddings and losses take; the rest as it is."""
+def _kind_of(value: Any) -> str | None:
+    """The kind of dtype of an array or a tensor, "b" for a bool or a list of them; None for the rest."""
+    if is_tensor(value):
+        if value.dtype.is_floating_point or value.dtype.is_complex:
+            return "f"
+        return "b" if str(value.dtype) == "torch.bool" else "i"
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.dtype.kind
+    if isinstance(value, list):
+        if not value:
+            return "no items"
+        value = value[0]
+    return "b" if isinstance(value, bool) else None
+
+
+def as_label_dtype(value: Any) -> Any:
+    """Labels in a dtype that holds -100 and that losses take: int64 for integers and bools, or floats."""
+    return _as_model_takes(value, True)
+
+
+def _as_model_takes(value: Any, is_label: bool) -> Any:
     if is_tensor(value):
         import torch
 
+        if value.dtype == torch.float64:
+            return value.float()
         is_integer = not (value.dtype.is_floating_point or value.dtype.is_complex)
-        return value.long() if is_integer and value.dtype != torch.bool else value
-    return value.astype(np.int64, copy=False) if value.dtype.kind in "iu" else value
+        return value.long() if is_integer and (is_label or value.dtype != torch.bool) else value
+    if value.dtype == np.float64:
+        return value.astype(np.float32)
+    return value.astype(np.int64, copy=False) if value.dtype.kind in ("iub" if is_label else "iu") else value
+
+
+def _copy(value: Any) -> Any:
+    return value.clone() if is_tensor(value) else value.copy()
+
+
+def _refuse_hidden(leaf: Mapping[str, Any]) -> None:
+    """Refuse masks of samples that hide tokens: a ragged batch has none, and models would look at all."""
+    shown, offsets = memory_of(leaf[""]), memory_of(leaf["offsets"])
+    if not shown.all():
+        sample = int(np.searchsorted(offsets, np.argmin(shown != 0), side="right")) - 1
+        raise ValueError(
+            f"samples[{sample}][{_MASK!r}]: hides tokens, and a ragged batch has no mask; leave them out of "
+            "the sample"
+        )
 
 
 def _like(value: Any, made: dict[str, Any]) -> dict[str, Any]:

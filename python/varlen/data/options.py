@@ -14,6 +14,8 @@ from varlen import _core
 from varlen.arguments import as_bool, as_dtype, as_int, as_list, one_of, refuse_gradient, unmasked, word_as_id
 from varlen.backends.devices import device_name, framework_of
 from varlen.backends.values import is_tensor, memory_of
+from varlen.data.model_inputs import DEFAULTS as MODEL_DEFAULTS
+from varlen.data.model_inputs import ModelInputs, ModelKeywords
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -74,7 +76,7 @@ class DataBatchKeywords(_RowKeywords, total=False):
     """The options of batches of Data."""
 
 
-class ArrayBatchKeywords(_RowKeywords, total=False):
+class ArrayBatchKeywords(_RowKeywords, ModelKeywords, total=False):
     """The options of batches of a dataset's rows, but for the kind of their arrays."""
 
     layout: Literal["padded", "ragged", "packed", "data"]
@@ -89,6 +91,7 @@ class BatchKeywords(ArrayBatchKeywords, total=False):
 
 # Options that are not listed default to None.
 _DEFAULTS: BatchKeywords = {
+    **MODEL_DEFAULTS,  # type: ignore[typeddict-item]
     "truncate": "right",
     "padding_side": "right",
     "masks": True,
@@ -103,6 +106,9 @@ _DEFAULTS: BatchKeywords = {
 }
 _NAMES = tuple(BatchKeywords.__annotations__)
 _FLAGS = tuple(name for name, value in _DEFAULTS.items() if isinstance(value, bool))
+_CORE_FLAGS = tuple(name for name in _FLAGS if name not in MODEL_DEFAULTS or name == "cu_seqlens")
+# What a batch has beside its keys, and no model takes.
+_BESIDE = ("masks", "lengths", "positions", "parts", "windows")
 _CHOICES: dict[str, tuple[Any, ...]] = {
     "window": (None, *WINDOWS),
     "fill_mode": ("first", "repeat", "nan"),
@@ -153,6 +159,7 @@ class BatchOptions:
         for name, one in dtype.items() if isinstance(dtype, Mapping) else (("dtype", dtype),):
             if one is not None:
                 as_dtype(one, f"dtype of {name!r}" if one is not dtype else name, objects=True)
+        self.model = self._model_inputs(values)
         self.device = self._checked_device(values)
         self.goes_to: str | None = None
         if values["window"] is not None and values["max_len"] is None:
@@ -175,6 +182,26 @@ class BatchOptions:
                     raise ValueError(f"{name}: a ragged batch has no padding; take layout='padded'")
         if values["layout"] != "padded" and len(self.per_axis("max_len")) > 1:
             raise ValueError("max_len: a ragged batch cuts its first axis only; give one number")
+        if self.model is not None and self.device is not None:  # what models take is made on the host
+            self.device, self.goes_to = None, self.device
+
+    def _model_inputs(self, values: BatchKeywords) -> ModelInputs | None:
+        """What makes the keywords of a model of a batch; None where no option asks for that."""
+        asked = {name: self.given[name] for name in ModelKeywords.__annotations__ if name in self.given}
+        if values["layout"] == "padded" or not values["cu_seqlens"]:
+            asked.pop("cu_seqlens", None)
+        if not any(asked[name] for name in asked if name != "cu_seqlens"):
+            return None
+        if values["layout"] == "data":
+            raise ValueError(f"{next(iter(asked))}: models take arrays; take another layout than 'data'")
+        model = ModelInputs(asked, values["layout"])
+        for name in _BESIDE:
+            if self.given.get(name):
+                raise ValueError(f"{name}: {model.asked_by} makes batches for models; leave it out")
+        values["masks"], values["cu_seqlens"] = model.needs_masks, "cu_seqlens" in asked
+        if values["framework"] is None and values["device"] is None:
+            values["framework"] = "torch"
+        return model
 
     def _check_packed(self, values: BatchKeywords) -> None:
         """Refuse what says nothing of packed batches, which are made of ragged ones, on the host."""
@@ -264,7 +291,7 @@ class BatchOptions:
         values = self.values
         max_len = self.per_axis("max_len")
         window = values["window"] or ("from_start" if values["truncate"] == "right" else "to_end")
-        out: dict[str, Any] = {name: values[name] for name in _FLAGS}  # type: ignore[literal-required]
+        out: dict[str, Any] = {name: values[name] for name in _CORE_FLAGS}  # type: ignore[literal-required]
         out |= {
             "fill_mode": values["fill_mode"],
             "padding_side": values["padding_side"],
@@ -282,7 +309,7 @@ class BatchOptions:
 
     def changed(self, **options: Unpack[BatchKeywords]) -> BatchOptions:
         """The same with some options replaced."""
-        changed: BatchKeywords = {**self.values, **options}
+        changed: BatchKeywords = {**self.given, **options}  # type: ignore[typeddict-item]
         return BatchOptions(**changed)
 
 
@@ -393,9 +420,25 @@ def view_of(value: Any) -> _core.Joint | None:
     return found if isinstance(found, _core.Joint) else None
 
 
+# What collate functions of other libraries call an option.
+_ELSEWHERE = {
+    "label_pad_token_id": "fill",
+    "max_length": "max_len",
+    "pad_id": "fill",
+    "pad_token_id": "fill",
+    "padding_idx": "fill",
+    "padding_value": "fill",
+    "return_flash_attn_kwargs": "cu_seqlens",
+    "return_seq_idx": "document_ids",
+    "return_tensors": "framework",
+}
+
+
 def _suggestion(name: object, known: Iterable[str]) -> str:
-    """The names that look like one that is not known."""
-    matches = difflib.get_close_matches(str(name), list(known), 2, 0.6)
+    """The names that mean, or look like, one that is not known."""
+    names = list(known)
+    meant = _ELSEWHERE.get(str(name), "")
+    matches = [meant] if meant in names else difflib.get_close_matches(str(name), names, 2, 0.6)
     return f"; did you mean {' or '.join(map(repr, matches))}?" if matches else ""
 
 

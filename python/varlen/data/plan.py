@@ -54,19 +54,29 @@ class BatchPlan:
         self.options = options
         values = options.values
         chosen = select_columns(columns, values["keys"])
-        wanted = per_key("dtype", values["dtype"], chosen, columns)
+        self._asked = wanted = per_key("dtype", values["dtype"], chosen, columns)
+        model = options.model
+        as_tensors = options.tensors or model is not None
         self._dtypes = dtypes = {
-            key: _output_dtype(key, column, wanted.get(key), options.tensors)
-            for key, column in chosen.items()
+            key: _output_dtype(key, column, wanted.get(key), as_tensors) for key, column in chosen.items()
         }
         self._torch_names = {key: name for key, column in chosen.items() if (name := torch_name(column))}
         used = values["layout"] in ("padded", "packed") or options.has_edges
-        self._fills = rows = padding_rows(values["fill"], chosen, columns, dtypes, used)
+        fill = values["fill"]
+        if model is not None:
+            model.check_keys(chosen)
+            fill = {**per_key("fill", fill, {}, columns), **{key: model.fill_of(key, fill) for key in chosen}}
+        self._fills = rows = padding_rows(fill, chosen, columns, dtypes, used)
+        self._depths = {
+            key: min(column.dim, 1 if values["flatten"] else column.dim) for key, column in chosen.items()
+        }
         self._of_tokens = [key for key, column in chosen.items() if column.dim > 0]
         nans = _nan_replacements(values["nan"], chosen, columns, dtypes)
         _refuse_reserved(chosen, nans)
         if options.bin_size is not None:
-            _check_packed(chosen, values["flatten"])
+            _check_packed(chosen)
+        if options.bin_size is not None or (model is not None and values["layout"] == "ragged"):
+            _refuse_nested(self._depths)
         edges = [
             None if given is None else edge_joint(which, given, chosen, rows, values["flatten"])
             for which, given in (("prefix", values["prefix"]), ("suffix", values["suffix"]))
@@ -142,11 +152,13 @@ class BatchPlan:
             result = packed_arrays(
                 result, self._of_tokens, self._fills, options.bin_size, bins, numbers, max_bytes
             )
-        if not options.tensors:
-            return Batch(result)
-        if _PARTS in result and _PARTS not in (buffers or ()):
-            result[_PARTS] = result[_PARTS].astype(np.int64)  # torch takes uint8 for a mask
-        return Batch(to_tensors(result, self._torch_names))
+        if options.tensors:
+            if _PARTS in result and _PARTS not in (buffers or ()):
+                result[_PARTS] = result[_PARTS].astype(np.int64)  # torch takes uint8 for a mask
+            result = to_tensors(result, self._torch_names)
+        if options.model is not None:
+            result = options.model.of_batch(result, self._depths, self._asked)
+        return Batch(result)
 
     def _run_on(self, device: str, wanted: tuple[Any, ...], out: Any) -> Any:
         """The batch on a device, or in a block of the staging that `out` is."""
@@ -197,15 +209,19 @@ def _refuse_reserved(chosen: Mapping[str, Any], nans: Mapping[str, Any]) -> None
             raise ValueError(f"keys: {name!r} is a name that batches reserve")
 
 
-def _check_packed(chosen: Mapping[str, ColumnLike], flatten: bool) -> None:
+def _check_packed(chosen: Mapping[str, ColumnLike]) -> None:
     """Refuse keys that have no place in a block of bins."""
-    for name, column in chosen.items():
+    for name in chosen:
         if name in PACKED_NAMES:
             raise ValueError(f"keys: {name!r} is a name that packed batches reserve")
-        if column.dim > 1 and not flatten:
-            raise ValueError(f"layout: {name!r} is of dim {column.dim}; give flatten=True, or keys of dim 1")
     if not any(column.dim for column in chosen.values()):
         raise ValueError("layout: a packed batch needs a key of dim 1 or more")
+
+
+def _refuse_nested(depths: Mapping[str, int]) -> None:
+    for name, depth in depths.items():
+        if depth > 1:
+            raise ValueError(f"layout: {name!r} is of dim {depth}; give flatten=True, or keys of dim 1")
 
 
 def _output_dtype(key: str, column: ColumnLike, asked: Any, tensors: bool) -> np.dtype[Any]:

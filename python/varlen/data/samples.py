@@ -12,6 +12,7 @@ from varlen.arguments import as_dtype, as_int, as_list, one_of
 from varlen.backends.values import is_tensor
 from varlen.data.arrow_samples import from_arrow_samples, is_arrow
 from varlen.data.collator import collate_joints
+from varlen.data.foreign_samples import as_mappings, rows_of_columns
 from varlen.data.model_inputs import DEFAULTS, ModelInputs, ModelKeywords
 from varlen.data.options import (
     BatchOptions,
@@ -23,6 +24,7 @@ from varlen.data.options import (
     view_of,
     with_options,
 )
+from varlen.data.records import Records
 from varlen.data.tensors import TensorLeaf, to_tensors
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ class CollateKeywords(PaddingKeywords, ModelKeywords, total=False):
 
 _LISTS = {list}
 _MOST_LEVELS = 65  # one more than the core takes
+_NOTHING = object()
 
 
 class Collate:
@@ -63,6 +66,7 @@ class Collate:
     numbers, arrays of no dimension     stacked
     JointNestedRaggedTensorDict         as `Dataset.batch` has them
     tables and scalars of pyarrow       as the rows that they hold, each a mapping of arrays
+    one mapping of columns              as its rows: a slice of `datasets`, what a tokenizer gives
     strings, bytes, None, the rest      a list
     ==================================  ==================================================================
 
@@ -84,21 +88,26 @@ class Collate:
     framework
         "numpy", "torch", or None: tensors where a sample holds one.
     names
-        What a model calls keys of the samples: `{"tokens": "input_ids"}`. With this option or one of the
-        next, samples are mappings and the batch holds what `model(**batch)` takes: integers are int64,
-        `labels` are padded with -100, one number as `fill` is that of `input_ids`, there are no masks but
-        the one asked for, and `layout="ragged"` is one row (1, tokens) of all samples. `framework` is
-        "torch" by default then.
+        What a model calls keys of the samples: `{"tokens": "input_ids"}`, and what is made by the next
+        options. With this option or one of the next, samples are mappings, rows of a varlen dataset, named
+        tuples or dataclasses, and the batch holds what `model(**batch)` takes: integers are int64, and
+        float64 is float32, where `dtype` says nothing; `labels` are padded with -100; one number as `fill` is
+        that of `input_ids`; there are no masks but the one asked for; and `layout="ragged"` is one row
+        (1, tokens) of all samples. `framework` is "torch" by default then.
     labels
-        "input_ids": `labels` are these tokens, -100 in padding, and at the first token of each sample of a
-        ragged batch.
+        The name of the tokens that a model predicts, each from those before it. "input_ids": `labels` are
+        these tokens, -100 in padding, and at the first token of each sample where another sample, or padding
+        at the left, is before it. "labels": those of the samples, with the same -100.
     attention_mask
-        True: int64, 1 where a token is, unless the samples have their own.
+        True: int64, 1 where a token is, unless the samples have their own. A ragged batch has none: those of
+        the samples have to be ones, and are left out.
     position_ids
         True: the number of each token in its sample, 0 in padding.
     document_ids, cu_seqlens
-        True: of a ragged batch, the number of each token's sample; and `cu_seq_lens_q`, `cu_seq_lens_k`
-        (int32), `max_length_q`, `max_length_k` for attention without a mask.
+        True: of a ragged batch, the number of each token's sample; and where each sample begins, int32, with
+        the longest length, for attention without a mask. They are `cu_seq_lens_q`, `cu_seq_lens_k`,
+        `max_length_q` and `max_length_k`, as models of transformers take them, unless `names` calls
+        "cu_seqlens" and "max_seqlen" something.
 
     Examples
     --------
@@ -122,8 +131,9 @@ class Collate:
         given: dict[str, Any] = dict(options)
         of_model = {name: given.pop(name) for name in ModelKeywords.__annotations__ if name in given}
         layout: str | None = options.get("layout")
-        if isinstance(layout, str) and layout == "data":
-            raise ValueError("layout: expected 'padded' or 'ragged'; dims.Schema makes Data of samples")
+        if isinstance(layout, str) and layout in _ELSEWHERE:
+            raise ValueError(f"layout: expected 'padded' or 'ragged'; {_ELSEWHERE[layout]}")
+        one_of(options.get("layout", "padded"), "layout", ("padded", "ragged"))
         one_of(options.get("framework"), "framework", ("numpy", "torch", None))
         self._options = BatchOptions(**given)
         model = ModelInputs(of_model, self._options.values["layout"])
@@ -134,6 +144,7 @@ class Collate:
                 raise ValueError(f"masks: {model.asked_by} makes batches for models; leave it out")
             self._options = self._options.changed(framework=options.get("framework") or "torch")
         self._values = self._options.values
+        self._for_records = BatchOptions(**self._given)
         self._max_len = self._one_number("max_len")
         self._multiple = self._one_number("pad_to_multiple_of")
 
@@ -159,7 +170,7 @@ class Collate:
         Parameters
         ----------
         samples
-            Of one structure, at least one.
+            Of one structure, at least one; or one mapping of columns, a value for each sample.
 
         Returns
         -------
@@ -180,6 +191,9 @@ class Collate:
         {'x': array([[ 1,  2],
                [ 3, -1]])}
         """
+        if isinstance(samples, Records) and self._model is not None and len(samples):
+            dataset: Any = samples.dataset
+            return dataset._run(self._for_records, samples.rows)
         items = rows_of_samples(samples)
         for option in _PER_KEY:
             given = self._values[option]
@@ -194,8 +208,11 @@ class Collate:
         given = self._given
         return f"Collate({', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
-    def _for_model(self, model: ModelInputs, items: list[Any]) -> dict[Any, Any]:
+    def _for_model(self, model: ModelInputs, items: list[Any]) -> Any:
         """The batch of mappings as the keywords of a model."""
+        if view_of(items[0]) is not None:
+            return collate_joints(items, self._for_records)
+        items = as_mappings(items)
         if not isinstance(items[0], Mapping):
             raise TypeError(
                 f"{model.asked_by}: a model's batch is of mappings, samples[0] is {type(items[0]).__name__}"
@@ -203,12 +220,21 @@ class Collate:
         columns = columns_of_mappings("", items)
         model.check_keys(items[0])
         leaves = self._leaves("", columns)
-        return model.batch(
-            {
-                model.name_of(key): leaves[key] if key in leaves else self._merge(f"[{key!r}]", values)
-                for key, values in columns.items()
-            }
-        )
+        named: dict[Any, Any] = {}
+        for key, values in columns.items():
+            name = model.name_of(key)
+            if key not in leaves:
+                named[name] = self._merge(f"[{key!r}]", values)
+            elif self._dtype_of(key) is None:
+                named[name] = model.as_model_takes(name, leaves[key])
+            else:
+                named[name] = leaves[key]
+        return model.batch(named)
+
+    def _dtype_of(self, key: Any) -> Any:
+        """The dtype that was asked for; None where none was."""
+        dtype = self._values["dtype"]
+        return dtype.get(key) if isinstance(dtype, Mapping) else dtype
 
     def _merge(self, name: str, items: list[Any]) -> Any:
         first = items[0]
@@ -217,10 +243,10 @@ class Collate:
         if isinstance(first, tuple):
             return self._merge_tuples(name, items)
         if isinstance(first, (str, bytes)) or first is None:
-            return items
+            return _not_data(name, items)
         if view_of(first) is not None:
             return collate_joints(items, self._joint_options(items[0]))
-        if is_data(first):
+        if holds_data(items):
             return _without_key(self._leaf(name, items, None, self._read(name, items, None)))
         for item in items:
             _core.refuse_cycles(item, "samples")
@@ -244,7 +270,7 @@ class Collate:
         read = {
             key: self._read(f"{name}[{key!r}]", values, key)
             for key, values in columns.items()
-            if is_data(values[0])
+            if holds_data(values)
         }
         return {key: self._leaf(f"{name}[{key!r}]", columns[key], key, flat) for key, flat in read.items()}
 
@@ -258,7 +284,7 @@ class Collate:
 
     def _leaf(self, name: str, items: list[Any], key: Any, flat: Flat | None) -> dict[str, Any]:
         """A dict: the values under "", and their mask or offsets. `flat` is what `_read` found."""
-        fill, dtype = self._values["fill"], self._dtype_of(key)
+        fill, dtype = self._values["fill"], self._wanted_dtype(key, items)
         if self._model is not None:
             fill = self._model.fill_of(key, fill)
         fill = fill.get(key) if isinstance(fill, Mapping) else fill
@@ -272,14 +298,14 @@ class Collate:
             result = self._collate_arrays(leaf.arrays, leaf.fill(fill), leaf.array_dtype)
             return leaf.to_arrays(result) if self._values["framework"] == "numpy" else leaf.to_tensors(result)
         except (OverflowError, ValueError, TypeError) as error:
-            raise self._placed(error, name) from None
+            raise self._placed(error, name, items) from None
 
     def _read(self, name: str, items: list[Any], key: Any) -> Flat | None:
         """Lists of numbers and arrays as values and levels, in one look at each; None where there is more."""
         types = set(map(type, items))
         if list not in types and not any(issubclass(kind, list) for kind in types):
             return None
-        dtype = self._dtype_of(key)
+        dtype = self._wanted_dtype(key, items)
         try:
             own = None if dtype is None and types == _LISTS else self._array_dtype(dtype, items)
             flat = _core.from_lists(items, dtype=own, plain=True)
@@ -288,17 +314,18 @@ class Collate:
                     _core.refuse_cycles(item, "samples")
             return flat
         except (OverflowError, ValueError, TypeError) as error:
-            raise self._placed(error, name) from None
+            raise self._placed(error, name, items) from None
 
-    def _dtype_of(self, key: Any) -> Any:
-        dtype = self._values["dtype"]
-        return dtype.get(key) if isinstance(dtype, Mapping) else dtype
+    def _wanted_dtype(self, key: Any, items: list[Any]) -> Any:
+        """The dtype that was asked for, or that models take."""
+        dtype = self._dtype_of(key)
+        return self._model.dtype_of(key, items) if dtype is None and self._model is not None else dtype
 
-    def _placed(self, error: Exception, name: str) -> Exception:
+    def _placed(self, error: Exception, name: str, items: list[Any]) -> Exception:
         """The error with the place among the samples that it is of."""
         if isinstance(error, OverflowError):
             return overflow_of_padding(error, self._values, f"samples{name}: ")
-        return type(error)(f"samples{name}: {error}")
+        return type(error)(f"samples{name}: {error}{_hint(items)}")
 
     def _array_dtype(self, given: Any, items: list[Any]) -> np.dtype[Any] | None:
         if given is not None:
@@ -441,6 +468,15 @@ def collate(samples: Sequence[Any]) -> object:
     return _DEFAULT(samples)
 
 
+def _hint(items: list[Any]) -> str:
+    """What to do where some samples have nested lists, and others what a library made arrays of."""
+    arrays = [item for item in items if isinstance(item, np.ndarray) or is_tensor(item)]
+    of_objects = any(isinstance(array, np.ndarray) and array.dtype.hasobject for array in arrays)
+    if of_objects or (len(arrays) < len(items) and any(array.ndim > 1 for array in arrays)):
+        return "; give nested lists as lists, as `datasets` do without a format"
+    return ""
+
+
 def _stack_numbers(items: list[Any], dtype: np.dtype[Any] | None) -> Array:
     """A number of each sample."""
     try:
@@ -467,7 +503,8 @@ def rows_of_samples(samples: Any) -> list[Any]:
     if is_arrow(samples):
         items = from_arrow_samples([samples])
     else:
-        items = as_list(samples, "samples", "samples")
+        has_columns = isinstance(samples, Mapping) and view_of(samples) is None
+        items = rows_of_columns(samples) if has_columns else as_list(samples, "samples", "samples")
         if items and _holds_arrow(items[0]):
             items = from_arrow_samples(items)
     if not items:
@@ -519,17 +556,42 @@ def _sorted(keys: Iterable[Any]) -> list[str]:
     return sorted(map(str, keys))
 
 
-def is_data(value: Any) -> bool:
-    """Whether a value is numbers: an array, a tensor, a number, or a list that begins with one."""
-    outer = value
-    for _ in range(_MOST_LEVELS):
-        if not isinstance(value, list):
-            break
-        value = value[0] if value else 0
-    else:
-        _core.refuse_cycles(outer, "samples")
-        return True  # the core refuses lists that are nested so deep
-    return isinstance(value, (np.ndarray, np.generic, bool, int, float, complex)) or is_tensor(value)
+def holds_data(items: list[Any]) -> bool:
+    """Whether the values of many samples are numbers: arrays, tensors, numbers, or lists that begin with one.
+
+    The first value that is no list without items says it for all.
+    """
+    return next((_is_data(leaf) for leaf in map(_first_leaf, items) if leaf is not _NOTHING), True)
+
+
+def _first_leaf(value: Any, depth: int = _MOST_LEVELS) -> Any:
+    """What a nested list begins with."""
+    if not isinstance(value, list):
+        return value
+    if depth == 0:
+        return 0  # the core refuses lists that are nested so deep
+    return next(
+        (leaf for leaf in (_first_leaf(inner, depth - 1) for inner in value) if leaf is not _NOTHING),
+        _NOTHING,
+    )
+
+
+def _is_data(leaf: Any) -> bool:
+    if isinstance(leaf, (str, bytes)):  # those of NumPy too
+        return False
+    return isinstance(leaf, (np.ndarray, np.generic, bool, int, float, complex)) or is_tensor(leaf)
+
+
+def _not_data(name: str, items: list[Any]) -> list[Any]:
+    """Values that stay a list, without numbers, which another order of the samples would make data."""
+    for i, item in enumerate(items):
+        if item is None or isinstance(item, (str, bytes)):
+            continue
+        leaf = _first_leaf(item)
+        if leaf is not _NOTHING and _is_data(leaf):
+            first, other = type(items[0]).__name__, type(item).__name__
+            raise TypeError(f"samples[{i}]{name}: has {other}, samples[0] has {first}")
+    return items
 
 
 def _keys_of(sample: Any) -> Iterator[Any]:
@@ -575,5 +637,6 @@ def _without_key(leaf: dict[str, Any]) -> Any:
     return leaf[""] if extra is None else (leaf[""], extra)
 
 
+_ELSEWHERE = {"data": "dims.Schema makes Data of samples", "packed": "data.pack fills rows of one size"}
 _PER_KEY: tuple[Literal["fill", "dtype"], ...] = ("fill", "dtype")
 _DEFAULT = Collate()

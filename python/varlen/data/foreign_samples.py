@@ -1,0 +1,56 @@
+"""Samples as other libraries have them: columns of many, and records with fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+__all__: list[str] = []
+
+
+def rows_of_columns(columns: Mapping[Any, Any]) -> list[Any]:
+    """Samples from the values of all by their keys, as a slice of `datasets` and a tokenizer have them.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A value that is no column, columns of different lengths.
+
+    Examples
+    --------
+    >>> rows_of_columns({"x": [[1, 2], [3]], "y": [0, 1]})
+    [{'x': [1, 2], 'y': 0}, {'x': [3], 'y': 1}]
+    """
+    items: dict[Any, list[Any]] = {}
+    for key, column in columns.items():
+        is_text = isinstance(column, (str, bytes))
+        if is_text or not isinstance(column, Iterable) or getattr(column, "ndim", 1) == 0:
+            raise TypeError(
+                f"samples: expected a list of samples, or columns of many; {key!r} is {type(column).__name__}"
+            )
+        items[key] = list(column)
+    counts = {key: len(column) for key, column in items.items()}
+    if len(set(counts.values())) > 1:
+        raise ValueError(f"samples: columns have a value for each sample, their lengths are {counts}")
+    return [dict(zip(items, row, strict=True)) for row in zip(*items.values(), strict=True)]
+
+
+def as_mappings(samples: list[Any]) -> list[Any]:
+    """Samples with fields, named tuples and dataclasses, as mappings; all others as they are.
+
+    Examples
+    --------
+    >>> from collections import namedtuple
+    >>> as_mappings([namedtuple("Sample", "x y")([1, 2], 0)])
+    [{'x': [1, 2], 'y': 0}]
+    """
+    return samples if isinstance(samples[0], Mapping) else [_as_mapping(sample) for sample in samples]
+
+
+def _as_mapping(sample: Any) -> Any:
+    if isinstance(sample, tuple) and hasattr(sample, "_fields"):
+        return dict(zip(sample._fields, sample, strict=True))
+    if is_dataclass(sample) and not isinstance(sample, type):
+        return {field.name: getattr(sample, field.name) for field in fields(sample)}
+    return sample
