@@ -51,8 +51,9 @@ def test_padded_batches_are_those_of_samples(ds, options, framework):
     if framework != "numpy":
         pytest.importorskip("torch")
     wanted = Collate(**options, framework=framework)(samples())
-    assert_same(ds.batch(PICKED, **options, framework=framework), wanted)
-    assert_same(ds.collator(**options, framework=framework)(PICKED), wanted)
+    kind = framework or "torch"  # the default of samples, not of datasets
+    assert_same(ds.batch(PICKED, **options, framework=kind), wanted)
+    assert_same(ds.collator(**options, framework=kind)(PICKED), wanted)
     assert_same(Collate(**options, framework=framework)([ds[i] for i in PICKED]), wanted)
     assert_same(Collate(**options, framework=framework)(ds.__getitems__(PICKED)), wanted)
 
@@ -103,7 +104,7 @@ def test_a_model_of_transformers_takes_the_batches_of_loaders(ds):
         max_position_embeddings=8, type_vocab_size=3, num_labels=2,
     )  # fmt: skip
     model = transformers.BertForSequenceClassification(config).eval()
-    options = {"names": NAMES, "attention_mask": True}
+    options = {"names": NAMES, "attention_mask": True, "framework": "torch"}
     with torch.no_grad():
         alone = [model(**ds.batch([i], **options)).loss for i in (0, 1, 3, 4)]
         for loader in (
@@ -136,7 +137,6 @@ def test_a_model_of_transformers_takes_the_batches_of_loaders(ds):
     ],
 )
 def test_what_does_not_fit_is_refused(options, error, text):
-    pytest.importorskip("torch")
     ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict(LISTS))
     with pytest.raises(error, match=text):
         ds.batch([0, 1], **options)

@@ -171,8 +171,8 @@ class Dataset(Views):
         names, labels, attention_mask, position_ids, document_ids
             What `model(**batch)` takes, as `varlen.data.Collate` says of them: `names` are what the model
             calls keys. The batch then has the keys under these names, integers as int64, and what these
-            options ask for, nothing else; of a packed batch `cu_seqlens=True` asks for them. Tensors, unless
-            framework is "numpy". Such a batch is made on the host, and goes to a `device` as a whole.
+            options ask for, nothing else; of a packed batch `cu_seqlens=True` asks for them. Such a batch is
+            made on the host, and goes to a `device` as a whole.
         max_bytes
             A batch that takes more is a ValueError, before it is made. Half of the memory by default.
         out

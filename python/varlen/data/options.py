@@ -199,8 +199,6 @@ class BatchOptions:
             if self.given.get(name):
                 raise ValueError(f"{name}: {model.asked_by} makes batches for models; leave it out")
         values["masks"], values["cu_seqlens"] = model.needs_masks, "cu_seqlens" in asked
-        if values["framework"] is None and values["device"] is None:
-            values["framework"] = "torch"
         return model
 
     def _check_packed(self, values: BatchKeywords) -> None:

@@ -144,7 +144,7 @@ class Collate:
                 raise ValueError(f"masks: {model.asked_by} makes batches for models; leave it out")
             self._options = self._options.changed(framework=options.get("framework") or "torch")
         self._values = self._options.values
-        self._for_records = BatchOptions(**self._given)
+        self._for_records = BatchOptions(**{**self._given, "framework": self._values["framework"]})
         self._max_len = self._one_number("max_len")
         self._multiple = self._one_number("pad_to_multiple_of")
 
