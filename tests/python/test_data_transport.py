@@ -75,6 +75,29 @@ def test_batches_are_those_of_one_process(dataset, framework, options):
     assert files() == []
 
 
+@pytest.mark.parametrize("options", [{}, {"names": {"x": "input_ids"}, "attention_mask": True}])
+def test_batches_of_samples_share_memory_too(options):
+    samples = [{"x": list(range(n % 4)), "name": str(n)} for n in range(60)]
+    collate = vl.data.Collate(framework="torch", **options)
+    for k, batch in enumerate(loader(samples, collate)):
+        expected = collate(samples[5 * k : 5 * k + 5])
+        assert type(batch) is type(expected) is vl.data.Batch
+        assert batch.pop("name") == expected.pop("name")
+        same(batch, expected)
+        assert batch.device == "cpu"
+        places = [value.data_ptr() for value in batch.values()]
+        assert max(places) - min(places) < 4096  # one block; torch alone sends each by itself
+    assert files() == []
+
+
+def test_nested_batches_of_samples_arrive_whole():
+    samples = [{"inner": {"x": [n, n]}, "pair": ([n], n)} for n in range(60)]
+    batch = next(iter(loader(samples, vl.data.Collate(framework="torch"))))
+    assert type(batch) is dict
+    assert batch["inner"]["x"].tolist() == [[n, n] for n in range(5)]
+    assert batch["pair"][1].tolist() == list(range(5))
+
+
 def test_spawned_workers_share_memory_too(dataset):
     collate = dataset.collator(framework="torch")
     for k, batch in enumerate(loader(dataset, collate, multiprocessing_context="spawn")):

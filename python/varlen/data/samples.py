@@ -11,6 +11,7 @@ from varlen import _core
 from varlen.arguments import as_dtype, as_int, as_list, one_of
 from varlen.backends.values import is_tensor
 from varlen.data.arrow_samples import from_arrow_samples, is_arrow
+from varlen.data.batch import Batch
 from varlen.data.collator import collate_joints
 from varlen.data.foreign_samples import as_mappings, rows_of_columns
 from varlen.data.model_inputs import DEFAULTS, ModelInputs, ModelKeywords
@@ -26,12 +27,12 @@ from varlen.data.options import (
 )
 from varlen.data.records import Records
 from varlen.data.tensors import TensorLeaf, to_tensors
+from varlen.data.transport import offer
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from varlen.backends.values import RowsT
-    from varlen.data.batch import Batch
     from varlen.joint import JointNestedRaggedTensorDict
 
 __all__ = ["Collate", "collate"]
@@ -57,7 +58,8 @@ class Collate:
     ==================================  ==================================================================
     in the samples                      in the batch
     ==================================  ==================================================================
-    a mapping                           a dict; masks, offsets and so on are called `key/mask` and so on
+    a mapping                           a Batch, which is a dict, or inside of others a dict; masks, offsets
+                                        and so on are called `key/mask` and so on
     a tuple, a named tuple              a tuple of as many; values with a mask or offsets are a pair
     arrays, tensors of one dimension    rows padded to (samples, longest, ...), and a bool mask, True where
     and more; lists of numbers          data is; or `layout="ragged"`: end to end, and int64 offsets, in a
@@ -191,6 +193,7 @@ class Collate:
         {'x': array([[ 1,  2],
                [ 3, -1]])}
         """
+        offer()
         if isinstance(samples, Records) and self._model is not None and len(samples):
             dataset: Any = samples.dataset
             return dataset._run(self._for_records, samples.rows)
@@ -202,7 +205,9 @@ class Collate:
                 for key in given:
                     if key not in known:
                         raise no_such_key(option, key, known)
-        return self._merge("", items) if self._model is None else self._for_model(self._model, items)
+        return _placed_batch(
+            self._merge("", items) if self._model is None else self._for_model(self._model, items)
+        )
 
     def __repr__(self) -> str:
         given = self._given
@@ -475,6 +480,13 @@ def _hint(items: list[Any]) -> str:
     if of_objects or (len(arrays) < len(items) and any(array.ndim > 1 for array in arrays)):
         return "; give nested lists as lists, as `datasets` do without a format"
     return ""
+
+
+def _placed_batch(made: Any) -> Any:
+    """A dict of arrays as a Batch, which goes to devices and out of workers as a whole; all else as it is."""
+    if type(made) is not dict or any(isinstance(value, (dict, tuple)) for value in made.values()):
+        return made
+    return Batch(made)
 
 
 def _stack_numbers(items: list[Any], dtype: np.dtype[Any] | None) -> Array:
