@@ -22,7 +22,8 @@ class KeyedSource:
     def __init__(self, source: Source, name: str, column: Column, values: Array) -> None:
         self._source = source
         self._name, self._column, self._values = name, column, values
-        self.mmap, self.row_ids = source.mmap, source.row_ids
+        self.mmap = source.mmap
+        self.row_ids = None if name == source.row_ids and column.dim != 0 else source.row_ids
         self.counts, self.offsets = source.counts, source.offsets
         self._ids: RowIds | None = None
 
@@ -115,6 +116,8 @@ class KeyedSource:
 
     def rows_of(self, ids: Any) -> Ints:
         """The row of each id."""
+        if self.row_ids is None:
+            raise ValueError("ids: these rows have no ids; name their key with row_ids=")
         if self.row_ids != self._name:
             return self._source.rows_of(ids)
         if self._ids is None:

@@ -107,6 +107,8 @@ def as_joint(value: Any, argument: str) -> _core.Joint:
             hint = f"; give it a name: JointNestedRaggedTensorDict({{'x': {kind.lower()}}})"
         elif isinstance(value, (str, os.PathLike)):
             hint = "; varlen.open(...) opens files"
+        elif hasattr(value, "concat"):
+            hint = "; it is a dataset as it is, and a.concat(b) joins two"
         raise TypeError(f"{argument}: expected a JointNestedRaggedTensorDict, got {kind}{hint}")
     return joint
 

@@ -250,10 +250,10 @@ class Rows:
         if isinstance(rows, slice):
             return np.arange(*rows.indices(n))
         array = np.asarray(as_ints(unmasked(rows, "rows")))
+        if array.ndim == 0 and array.dtype.kind not in "iu":
+            raise TypeError(f"rows: expected integers, a mask or a slice, got {type(rows).__name__}")
         if array.ndim != 1:
-            hint = (
-                f"; a batch of one row is [{array}]" if array.ndim == 0 and array.dtype.kind in "iu" else ""
-            )
+            hint = "" if array.ndim else f"; a batch of one row is [{array}]"
             raise TypeError(f"rows: expected one dimension, got {array.ndim}{hint}")
         if array.size == 0:
             return np.empty(0, np.int64)
@@ -270,9 +270,20 @@ class Rows:
         array = array.astype(np.int64, copy=False)
         return np.where(array < 0, array + n, array)
 
-    def _source_rows(self, rows: Ints) -> Ints:
-        """The rows of the source behind rows of this dataset."""
-        return rows if self._index is None else self._index[rows]
+    def _source_rows(self, rows: Ints | slice) -> Ints:
+        """The rows of the source behind rows of this dataset; a slice is one of a view."""
+        if self._index is not None:
+            return self._index[rows]
+        assert not isinstance(rows, slice)
+        return rows
+
+    @functools.cached_property
+    def _places(self) -> Ints:
+        """Of a view: where each row of the source is, the first time; -1 for one that is not there."""
+        assert self._index is not None
+        places = np.full(len(self._source), -1)
+        places[self._index[::-1]] = np.arange(len(self))[::-1]
+        return places
 
     def rows_of(self, ids: Any) -> Ints:
         """The row of each id, where the rows have ids (`row_ids=` when they were written).
@@ -305,9 +316,7 @@ class Rows:
         rows = self._source.rows_of(ids)
         if self._index is None:
             return rows
-        places = np.full(len(self._source), -1)
-        places[self._index[::-1]] = np.arange(len(self))[::-1]  # of a row that is there twice, the first
-        found = places[rows]
+        found = self._places[rows]
         missing = np.flatnonzero(found.reshape(-1) < 0)
         if len(missing):
             at = int(missing[0])

@@ -99,6 +99,9 @@ class ShardWriter(atomic.AtomicWriter):
         try:
             joint = _as_joint(rows, self._schema)
             at = 0
+            if len(joint) == 0 and not self._shards:  # no rows, but their keys
+                self._writer = self._writer or self._next()
+                self._writer.append(joint)
             while at < len(joint):
                 writer = self._writer = self._writer or self._next()
                 end = min(len(joint), at + self._rows_per_shard - writer.rows)
