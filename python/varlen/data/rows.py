@@ -10,7 +10,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_int, as_ints, unmasked
-from varlen.data.memory import ColumnLike, Ints, MemorySource, Source, as_joint
+from varlen.data.memory import ColumnLike, Ints, MemorySource, Source, as_joint, of_shards
 from varlen.data.records import Records
 from varlen.io.dtypes import widened
 from varlen.joint import JointNestedRaggedTensorDict
@@ -37,6 +37,7 @@ class Rows:
         self._source = cast("Source", source)
         self._count = len(self._source)
         self._lengths: dict[int, Ints] = {}
+        self._shard_lengths: dict[int, Ints] = {}  # events of the rows of a shard, until all are known
         # Of a view: the row of `_whole` behind each of its own, and the dataset of all rows of the source.
         self._index: Ints | None = None
         self._whole: Self | None = None
@@ -131,12 +132,31 @@ class Rows:
             if self._whole is not None:
                 result = self._whole.lengths_at(level)[self._index]
             else:
-                shards = [s for s, count in enumerate(self._source.counts) if count]
-                parts = [_lengths_of(self._source, s, level) for s in shards]
+                shards = np.flatnonzero(self._source.counts).tolist()
+                known = _lengths_in(self._source, shards, level, self._shard_lengths if level == 1 else {})
+                parts = [known[shard] for shard in shards]
                 result = parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, np.int64), *parts])
             result.flags.writeable = False
             self._lengths[level] = result
+            if level == 1:
+                self._shard_lengths = {}
         return self._lengths[level]
+
+    def _lengths_of_rows(self, rows: Ints, source_rows: Ints) -> Ints:
+        """The events of some rows, from their own shards where those of all are not known yet."""
+        whole = self if self._whole is None else self._whole
+        for lengths, numbers in ((self._lengths, rows), (whole._lengths, source_rows)):
+            if 1 in lengths:
+                return lengths[1][numbers]
+        offsets = self._source.offsets
+        shards = offsets[1:].searchsorted(source_rows, side="right")
+        touched = np.unique(shards).tolist()
+        whole._shard_lengths = known = _lengths_in(self._source, touched, 1, whole._shard_lengths)
+        result = np.empty(len(rows), np.int64)
+        for shard in touched:
+            mine = shards == shard
+            result[mine] = known[shard][source_rows[mine] - offsets[shard]]
+        return result
 
     def __getitem__(self, index: Any) -> JointNestedRaggedTensorDict:
         """One row or several as a JointNestedRaggedTensorDict.
@@ -333,6 +353,15 @@ class Rows:
 
 def _is_int(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _lengths_in(
+    source: Source, shards: Sequence[int], dim: int, known: Mapping[int, Ints]
+) -> dict[int, Ints]:
+    """The lengths of the rows of some shards by their numbers, and those that are known."""
+    new = [shard for shard in shards if shard not in known]
+    found = of_shards(source, lambda shard: _lengths_of(source, shard, dim), new)
+    return {**known, **dict(zip(new, found, strict=True))}
 
 
 def _lengths_of(source: Source, shard: int, dim: int) -> Ints:

@@ -12,7 +12,7 @@ from varlen.arguments import as_bool, as_int
 from varlen.data.batching import Batching
 from varlen.data.joined import JoinedSource
 from varlen.data.keyed import KeyedSource
-from varlen.data.memory import Array, Column, Ints
+from varlen.data.memory import Array, Column, Ints, of_shards
 from varlen.data.plan import Seed
 from varlen.data.saving import map_rows, save_rows
 from varlen.joint import JointNestedRaggedTensorDict
@@ -435,8 +435,7 @@ class Views(Batching):
         if field.dim != 0:
             raise KeyError(f"{name!r} lies at dim {field.dim}; a key of dim 0 has one value a row")
         source = self._source
-        shards = np.flatnonzero(source.counts)
-        parts = [source.values(int(shard), name) for shard in shards]
+        parts = of_shards(source, lambda shard: source.values(shard, name))
         values = np.concatenate(parts) if parts else np.empty((0, *field.trailing), field.dtype)
         values = values.astype(self.fields[name].dtype, copy=False)
         return values if self._index is None else values[self._index]
@@ -446,12 +445,12 @@ class Views(Batching):
         if most == 0:
             return []
         source = self._source
-        parts = [
-            _core.Joint(
-                [], [], [], [source.ends(int(s), d) for d in range(1, most + 1)], int(source.counts[s])
-            )
-            for s in np.flatnonzero(source.counts)
-        ]
+
+        def levels(shard: int) -> _core.Joint:
+            ends = [source.ends(shard, d) for d in range(1, most + 1)]
+            return _core.Joint([], [], [], ends, int(source.counts[shard]))
+
+        parts = of_shards(source, levels)
         if not parts:
             return [_core.Level.from_lengths(np.zeros(0, np.int64))] * most
         joint = parts[0] if len(parts) == 1 else _core.Joint.concat(parts)

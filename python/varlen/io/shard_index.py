@@ -13,7 +13,7 @@ from varlen.io.dtypes import TAG_ORDER, dtype_of
 from varlen.io.errors import FileFormatError
 from varlen.io.schema import Field, Schema
 from varlen.io.stores import store_of
-from varlen.io.urls import is_url, join_url
+from varlen.io.urls import is_pattern, is_url, join_url
 
 __all__ = ["INDEX"]
 
@@ -66,11 +66,11 @@ def find_shards(path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]])
 
 def _find_remote(url: str) -> tuple[Shard, ...]:
     path = url.partition("?")[0]
-    if os.path.splitext(path)[1] in (".nrt", ".safetensors") and "*" not in path:
+    if os.path.splitext(path)[1] in (".nrt", ".safetensors") and not is_pattern(url):
         return (Shard(url),)
     store = store_of(url)
     index = url if path.endswith(f"/{INDEX}") else join_url(url, INDEX)
-    if "*" not in path:
+    if not is_pattern(url):
         try:
             raw = store.content(index, _MAX_INDEX + 1)
         except (FileNotFoundError, NotADirectoryError):
@@ -129,6 +129,7 @@ def _folder_of(path: str) -> str:
     if not is_url(path):
         return os.path.dirname(path)
     head, _, tail = path.rpartition(f"/{INDEX}")
+    head += "/" * head.endswith(":/")  # the root of a file system
     return head + tail  # a query comes behind the name
 
 
