@@ -363,6 +363,9 @@ def test_save_to_shards_and_over_its_own_file(tmp_path):
     assert len(varlen.open(tmp_path / "many").paths) == 3
     with pytest.raises(FileExistsError, match="holds"):
         dataset.save(tmp_path / "many", rows_per_shard=2)
+    for shards in (None, 2):
+        with pytest.raises(ValueError, match="path: memory://a is a URL; write to a path of this machine"):
+            dataset.save("memory://a", rows_per_shard=shards)
     with pytest.raises(ValueError, match="save: these rows have no keys"):
         Dataset([]).save(tmp_path / "none.nrt")
 

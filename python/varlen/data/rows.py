@@ -347,8 +347,8 @@ class Rows:
         shards = len(self._source.counts)
         where = f" in {shards} shards" if shards > 1 else ""
         of_all = "" if self._index is None else f" of {len(self._source)}"
-        keys = ", ".join(f"{name}: {f.dtype}@{f.dim}" for name, f in self._source.fields.items())
-        return f"{type(self).__name__}({len(self)}{of_all} rows{where}, {keys})"
+        keys = [f"{name}: {f.dtype}@{f.dim}" for name, f in self._source.fields.items()]
+        return f"{type(self).__name__}({', '.join([f'{len(self)}{of_all} rows{where}', *keys])})"
 
 
 def _is_int(value: Any) -> bool:

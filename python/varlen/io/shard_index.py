@@ -49,6 +49,8 @@ def find_shards(path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]])
         return tuple(shard for part in parts for shard in part)
     if is_url(path):
         return _find_remote(str(path))
+    if not os.fspath(path):
+        raise FileNotFoundError(2, "No such file or folder", "")
     name = os.path.abspath(os.fspath(path))
     if os.path.isdir(name):
         index = os.path.join(name, INDEX)
@@ -161,7 +163,10 @@ def _fields(path: str, keys: Any) -> dict[str, Field]:
     out = {}
     for name, entry in keys.items() if isinstance(keys, dict) else ():
         known = (
-            isinstance(entry, dict) and entry.get("tag") in TAG_ORDER and isinstance(entry.get("dim"), int)
+            isinstance(entry, dict)
+            and isinstance(entry.get("tag"), str)
+            and entry["tag"] in TAG_ORDER
+            and isinstance(entry.get("dim"), int)
         )
         trailing = entry.get("trailing", []) if known else None
         if not isinstance(trailing, list) or not all(_count(size) for size in trailing):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_list, unmasked
+from varlen.arguments import as_bool, as_list, unmasked
 from varlen.io.agreement import Agreement
 from varlen.io.dtypes import widened
 from varlen.io.file import File, open_file
@@ -94,17 +94,21 @@ def open_shards(
     if keys is not None:
         keys = tuple(dict.fromkeys([keys] if isinstance(keys, str) else as_list(keys, "keys", "keys")))
     name = path if type(path) is str else os.fspath(path) if isinstance(path, os.PathLike) else None
+    mmap = as_bool(mmap, "mmap")
+    if not (cache is None or isinstance(cache, (str, os.PathLike))):
+        raise TypeError(f"cache: expected a folder, got {type(cache).__name__}")
     folder = None if cache is None else os.path.abspath(os.fspath(cache))
-    if name is not None and not name.endswith(INDEX) and not is_url(name):
-        if folder is not None:
-            raise ValueError(f"cache: {name} is no URL; only files behind URLs are copied")
+    if name and not name.endswith(INDEX) and not is_url(name) and folder is None:
         try:
             file = open_file(name, mmap=mmap)
             return ShardSet((Shard(file.path),), mmap, keys, file=file)
         except (FileNotFoundError, IsADirectoryError):
             pass  # a folder, a pattern, or nothing
     shards = find_shards(path)
-    if folder is None and any(is_url(shard.path) for shard in shards):
+    far = [is_url(shard.path) for shard in shards]
+    if folder is not None and not any(far):
+        raise ValueError(f"cache: {path} is no URL; only files behind URLs are copied")
+    if folder is None and any(far):
         mmap = False
     return ShardSet(shards, mmap, keys, cache=folder)
 

@@ -14,6 +14,7 @@ from varlen.io import atomic
 from varlen.io.pieces import as_piece
 from varlen.io.schema import Field
 from varlen.io.shard_index import INDEX, Shard, write_index
+from varlen.io.urls import local_path
 from varlen.io.writer import Writer, ids_of
 
 __all__ = ["ShardWriter"]
@@ -54,7 +55,7 @@ class ShardWriter(atomic.AtomicWriter):
             )
         self._schema = dtypes_of(options.get("schema"))
         ids_of(options.get("ids"))
-        self.path = os.path.abspath(os.fspath(folder))
+        self.path = os.path.abspath(local_path(folder))
         self.rows = 0
         self._made_folder = not os.path.isdir(self.path)
         if self._made_folder:

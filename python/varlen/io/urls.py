@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import os
 from typing import Any, NamedTuple
 
 from varlen.io.errors import StaleFileError
@@ -46,6 +47,17 @@ def stale(url: str, before: State, now: State) -> StaleFileError:
         f"{url}: was changed since it was opened: {before.size} bytes ({before.mark}) then, "
         f"{now.size} ({now.mark}) now; open it again"
     )
+
+
+def local_path(path: Any) -> str:
+    """The path of a file or a folder to write to; ValueError for a URL.
+
+    >>> local_path("a.nrt")
+    'a.nrt'
+    """
+    if is_url(path):
+        raise ValueError(f"path: {path} is a URL; write to a path of this machine, and copy from there")
+    return os.fspath(path)
 
 
 def join_url(folder: str, name: str) -> str:
