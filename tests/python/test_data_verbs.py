@@ -274,6 +274,15 @@ def test_concat_widens_and_keeps_words(tmp_path, mmap):
     assert both[:].to_list()["w"][2] == ["a", "b", "c"]
 
 
+def test_concat_of_concats_is_one_over_all_sources():
+    parts = [Dataset(Joint({"id": [i], "x": [[1] * (1 + i % 3)]})) for i in range(400)]
+    joined = functools.reduce(lambda whole, part: whole.concat(part), parts)
+    assert joined.source._sources == [part.source for part in parts]
+    again = pickle.loads(pickle.dumps(joined.select([399, 0, 7]).concat(joined.select([5]))))
+    assert again[:]["id"].tolist() == [399, 0, 7, 5]
+    assert again.batch([3, 0])["id"].tolist() == [5, 399]
+
+
 def test_concat_refuses_what_does_not_fit():
     dataset = _memory()
     with pytest.raises(ValueError, match="part 1: has no key"):

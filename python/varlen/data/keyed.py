@@ -25,6 +25,7 @@ class KeyedSource:
         self.mmap = source.mmap
         self.row_ids = None if name == source.row_ids and column.dim != 0 else source.row_ids
         self.counts, self.offsets = source.counts, source.offsets
+        self._fields: tuple[Mapping[str, ColumnLike], dict[str, ColumnLike]] | None = None
         self._ids: RowIds | None = None
 
     def __len__(self) -> int:
@@ -37,8 +38,11 @@ class KeyedSource:
 
     @property
     def fields(self) -> Mapping[str, ColumnLike]:
-        """Each key's column."""
-        return {**self._source.fields, self._name: self._column}
+        """Each key's column; the same object until those of the source are others."""
+        own = self._source.fields
+        if self._fields is None or self._fields[0] is not own:
+            self._fields = own, {**own, self._name: self._column}
+        return self._fields[1]
 
     @property
     def paths(self) -> list[str]:
