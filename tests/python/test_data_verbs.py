@@ -275,12 +275,12 @@ def test_concat_widens_and_keeps_words(tmp_path, mmap):
 
 
 def test_concat_of_concats_is_one_over_all_sources():
-    parts = [Dataset(Joint({"id": [i], "x": [[1] * (1 + i % 3)]})) for i in range(400)]
+    parts = [Dataset(Joint({"id": [i], "x": [[1] * (1 + i % 3)]})) for i in range(30)]
     joined = functools.reduce(lambda whole, part: whole.concat(part), parts)
     assert joined.source._sources == [part.source for part in parts]
-    again = pickle.loads(pickle.dumps(joined.select([399, 0, 7]).concat(joined.select([5]))))
-    assert again[:]["id"].tolist() == [399, 0, 7, 5]
-    assert again.batch([3, 0])["id"].tolist() == [5, 399]
+    again = pickle.loads(pickle.dumps(joined.select([29, 0, 7]).concat(joined.select([5]))))
+    assert again[:]["id"].tolist() == [29, 0, 7, 5]
+    assert again.batch([3, 0])["id"].tolist() == [5, 29]
 
 
 def test_concat_refuses_what_does_not_fit():

@@ -306,8 +306,9 @@ class Views(Batching):
         Parameters
         ----------
         function
-            Takes a row as `ds[i]` is, and gives one: a joint dict or a dict of keys to nested lists. All
-            results have the same keys at the same dims.
+            Takes a row as `ds[i]` is, and gives one: a joint dict, or a dict of keys to nested lists, in
+            which there may be words, arrays, tensors and Raggeds. All results have the same keys at the same
+            dims.
         path
             The file to write, or to replace once all rows are done. An error leaves it as it was.
         batched
