@@ -157,6 +157,19 @@ def test_dataset_with_nothing_in_it():
     assert flat.joint().depth == 1
 
 
+@pytest.mark.parametrize("rows", [[2, 0, 2], []])
+def test_dataset_of_rows_of_no_width(tmp_path, rows):
+    wide = {"dim0/a": np.zeros((3, 0), np.int16), "dim1/b": np.zeros((4, 2, 0)), "dim1/n": np.arange(4)}
+    varlen.io.save(tmp_path / "a.nrt", {**wide, "dim1/bounds": np.array([1, 1, 4])})
+    for mmap in (True, False):
+        ds = varlen.open(tmp_path / "a.nrt", mmap=mmap)
+        batch = ds.batch(rows)
+        assert batch["a"].shape == (len(rows), 0)
+        assert batch["b"].shape == (*batch["n"].shape, 2, 0)
+        assert ds.batch(rows, max_len=1)["b"].shape[2:] == (2, 0)
+        assert ds[rows].to_list()["n"] == [[[0], [], [1, 2, 3]][row] for row in rows]
+
+
 def test_dataset_finds_rows_by_id(tmp_path):
     held = tensors(Table([1, 0, 2], 1).joint())
     held["dim0/id"] = np.array([70, 30, 50])
@@ -194,6 +207,11 @@ def test_dataset_refuses_rows_that_there_are_not(index, error, text):
     ("parts", "error", "text"),
     [
         (5, TypeError, "source: expected a JointNestedRaggedTensorDict, got int"),
+        (
+            Dataset(Joint({"x": [[1]]})),
+            TypeError,
+            "source: expected a JointNestedRaggedTensorDict, got Dataset; it is a dataset",
+        ),
         ([Joint({"x": [[1]]}), Joint({"y": [[1]]})], ValueError, "part 1: has a key 'y', which other parts"),
         ([Joint({"x": [[1]], "y": [[1]]}), Joint({"x": [[1]]})], ValueError, "part 1: has no key 'y'"),
         ([Joint({"x": [[1]]}), Joint({"x": [[[1]]]})], ValueError, "part 1: 'x' lies at dim 2"),
@@ -209,7 +227,14 @@ def test_dataset_refuses_parts_that_do_not_fit(parts, error, text):
         Dataset(parts)
 
 
-def test_dataset_closes():
+def test_dataset_closes(tmp_path):
+    varlen.io.save(tmp_path / "a.nrt", tensors(Table(SKELETON, 2).joint()))
+    for again in (varlen.open(tmp_path / "a.nrt"), varlen.open(tmp_path / "a.nrt").select([1, 0])):
+        assert len(again[0].keys()) == len(again.keys())
+        again.close()
+        assert again[:].to_list() == {}
+        with pytest.raises(IndexError):
+            again[0]
     with Dataset(Table(SKELETON, 2).joint()) as ds:
         kept = ds.batch([0])
     assert len(ds) == 0

@@ -117,6 +117,15 @@ def test_view_finds_the_rows_of_ids(tmp_path):
             view.rows_of([31])
 
 
+def test_slice_of_a_view_copies_no_row_numbers():
+    view = _memory().shuffle(0)
+    for rows in (slice(1, 4), slice(None, None, -1), slice(3, 99)):
+        some = view.select(rows)
+        assert np.shares_memory(some._index, view._index)
+        assert rows_of(some) == rows_of(view)[rows]
+        assert rows_of(pickle.loads(pickle.dumps(some))) == rows_of(view)[rows]
+
+
 def test_view_makes_data_and_samples():
     view = _memory().select([3, 2])
     assert view.batch([0, 1], layout="data", keys=["x"])["x"].values.shape == (3,)
@@ -210,6 +219,27 @@ def test_split_by_a_key_has_a_part_a_value():
         "a": plain([0, 2]), "b": plain([1, 4]), "c": plain([3])}  # fmt: skip
 
 
+def test_split_by_a_key_has_every_row_once():
+    rng = np.random.default_rng(0)
+    for values in (rng.integers(0, 9, 40), rng.random(40).round(1), rng.integers(0, 3, 40).astype("M8[D]")):
+        dataset = Dataset(Joint({"k": values, "x": [[1]] * 40})).shuffle(1)
+        kept = dataset[:]["k"]
+        parts = dataset.split("k")
+        assert list(parts) == [str(value) for value in np.unique(kept)]
+        for name, part in parts.items():
+            assert {str(value) for value in part[:]["k"]} == {name}
+            assert part._index.tolist() == [
+                row for row, value in zip(dataset._index, kept, strict=True) if str(value) == name
+            ]
+    assert _memory().select([]).split("part") == {}
+
+
+def test_split_by_a_key_needs_one_value_a_row():
+    dataset = _memory().with_key("pair", np.zeros((N, 2), int))
+    with pytest.raises(ValueError, match=r"sizes: 'pair' has values of shape \(2,\), expected one a row"):
+        dataset.split("pair")
+
+
 def test_split_refuses_sizes_that_are_not_those_of_all_rows():
     dataset = _memory()
     with pytest.raises(ValueError, match=r"the fractions are 1\.1 together"):
@@ -242,6 +272,15 @@ def test_concat_widens_and_keeps_words(tmp_path, mmap):
     assert both.batch([2, 0], max_len=1)["n"].dtype == np.int16
     assert both[0].schema["n"] == np.int16
     assert both[:].to_list()["w"][2] == ["a", "b", "c"]
+
+
+def test_concat_of_concats_is_one_over_all_sources():
+    parts = [Dataset(Joint({"id": [i], "x": [[1] * (1 + i % 3)]})) for i in range(30)]
+    joined = functools.reduce(lambda whole, part: whole.concat(part), parts)
+    assert joined.source._sources == [part.source for part in parts]
+    again = pickle.loads(pickle.dumps(joined.select([29, 0, 7]).concat(joined.select([5]))))
+    assert again[:]["id"].tolist() == [29, 0, 7, 5]
+    assert again.batch([3, 0])["id"].tolist() == [5, 29]
 
 
 def test_concat_refuses_what_does_not_fit():
@@ -296,6 +335,23 @@ def test_key_refuses_what_does_not_fit():
         dataset.select([1, 0, 1]).with_key("z", np.arange(3))
 
 
+def test_key_that_takes_the_place_of_row_ids_is_looked_up():
+    dataset = _memory().with_key("id", np.array([1, 2, 3, 4, 1]))
+    with pytest.raises(ValueError, match="ids: rows 0 and 4 both have the id 1"):
+        dataset.rows_of([2])
+    dataset = _memory().with_key("id", list("abcda"), dtype=str)
+    with pytest.raises(ValueError, match="ids: rows 0 and 4 both have the id 'a'"):
+        dataset.rows_of(["b"])
+
+
+def test_key_that_takes_the_place_of_row_ids_below_the_rows_is_none(tmp_path):
+    dataset = _memory().with_key("id", LISTS["x"])
+    with pytest.raises(ValueError, match="ids: these rows have no ids"):
+        dataset.rows_of([1])
+    dataset.save(tmp_path / "a.nrt")
+    assert rows_of(varlen.open(tmp_path / "a.nrt")) == rows_of(dataset)
+
+
 def test_save_keeps_dtypes_words_and_ids(tmp_path):
     for dataset in datasets(tmp_path):
         dataset.select([4, 0, 0][:2]).save(tmp_path / "view.nrt")
@@ -316,8 +372,41 @@ def test_save_to_shards_and_over_its_own_file(tmp_path):
     assert len(varlen.open(tmp_path / "many").paths) == 3
     with pytest.raises(FileExistsError, match="holds"):
         dataset.save(tmp_path / "many", rows_per_shard=2)
+    for shards in (None, 2):
+        with pytest.raises(ValueError, match="path: memory://a is a URL; write to a path of this machine"):
+            dataset.save("memory://a", rows_per_shard=shards)
     with pytest.raises(ValueError, match="save: these rows have no keys"):
         Dataset([]).save(tmp_path / "none.nrt")
+
+
+@pytest.mark.parametrize("rows_per_shard", [None, 1])
+def test_save_of_no_rows_keeps_their_keys(tmp_path, rows_per_shard):
+    for i, dataset in enumerate(datasets(tmp_path)):
+        dataset.select([]).save(tmp_path / f"none-{i}.nrt", rows_per_shard=rows_per_shard)
+        saved = varlen.open(tmp_path / f"none-{i}.nrt")
+        assert len(saved) == 0
+        assert saved.schema == dataset.schema
+        assert saved.fields["part"].vocabulary == dataset.fields["part"].vocabulary
+
+
+@pytest.mark.parametrize("size", [1, 2, 1000])
+def test_map_takes_words_nested_rows_and_dtypes_of_each_row(tmp_path, size):
+    view = _memory().select([1, 0, 3])
+    path = tmp_path / "m.nrt"
+    words = view.map(
+        lambda row: {"w": [f"w{v}" for v in row["x"]], "s": row.to_list()["part"]}, path, batch_size=size
+    )
+    assert rows_of(words) == [
+        {"w": [], "s": "b"}, {"w": ["w1", "w2", "w3"], "s": "a"}, {"w": ["w5", "w6"], "s": "c"}]  # fmt: skip
+    nested = view.select([1, 2]).map(lambda row: {"y": row["y"]}, path, batch_size=size)
+    assert [row["y"] for row in rows_of(nested)] == [LISTS["y"][0], LISTS["y"][3]]
+    wider = view.map(lambda row: Joint({"n": [[10 ** (2 * len(row["x"]))]]})[0], path, batch_size=size)
+    assert [row["n"] for row in rows_of(wider)] == [[1], [10**6], [10**4]]
+    torch = pytest.importorskip("torch")
+    tensors = view.map(
+        lambda row: {"t": torch.ones(2), "s": torch.tensor(3), "l": [torch.tensor(1.5)] * 2},
+        path, batch_size=size)  # fmt: skip
+    assert rows_of(tensors) == [{"t": [1.0, 1.0], "s": 3, "l": [1.5, 1.5]}] * 3
 
 
 @pytest.mark.parametrize("size", [1, 2, 1000])
@@ -360,6 +449,8 @@ def test_map_writes_nothing_after_an_error(tmp_path):
         dataset.map(lambda row: 3, path)
     with pytest.raises(ValueError, match="map: row 0: "):
         dataset.map(lambda row: {"a": [1], "b": [1, 2]}, path)
+    with pytest.raises(ValueError, match="map: row 0: there are no keys"):
+        dataset.map(lambda row: {}, path)
     with pytest.raises(ValueError, match="map: rows 2 to 3: "):
         dataset.map(
             lambda rows: {"a" if len(rows["x"].lengths) and rows["id"][0] == 70 else "b": [1]},

@@ -2,10 +2,13 @@
 
 import contextlib
 import itertools
+import multiprocessing
 import os
 import pickle
 import re
 import threading
+import time
+import warnings
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
@@ -175,6 +178,45 @@ def test_http_batch_reads_only_its_ranges(tmp_path, files):
     assert len(files.requests) <= 4
 
 
+def test_http_batch_asks_only_the_shards_of_its_rows(tmp_path, files):
+    folder, content = folder_of(tmp_path)
+    files.files = content
+    local = varlen.open(folder)
+    for options in ({}, {"max_len": 2}, {"max_len": 1, "window": "random", "seed": 0}):
+        dataset = varlen.open(f"{files.url}/shards")
+        files.requests.clear()
+        batch = dataset.select([305, 7, 310]).batch([2, 0], keys=["x"], **options)
+        assert {path for path, _ in files.requests} == {"/shards/part-00003.nrt"}
+        wanted = local.select([305, 7, 310]).batch([2, 0], keys=["x"], **options)
+        np.testing.assert_array_equal(batch["x"], wanted["x"])
+        assert dataset.lengths.tolist() == local.lengths.tolist()
+
+
+def test_http_shards_are_asked_at_once(tmp_path, files):
+    _, files.files = folder_of(tmp_path)
+    asked, most = [], []
+
+    def slowly(number, *answer):
+        asked.append(number)
+        most.append(len(asked))
+        time.sleep(0.02)
+        asked.pop()
+        return answer
+
+    dataset = varlen.open(f"{files.url}/shards")
+    names = [f"{files.url}/shards/part-0000{i}.nrt" for i in range(4)]
+    files.bend = slowly
+    for look in (
+        lambda: dataset[[350, 0, 150, 250]].to_list() == rows()[[350, 0, 150, 250]].to_list(),
+        lambda: dataset.lengths.tolist() == varlen.data.Dataset(rows()).lengths.tolist(),
+        lambda: len(dataset.filter(lambda columns: columns["id"] > 9)) == 390,
+        lambda: len(varlen.open(names, cache=tmp_path / "cache")[[0, 399]]) == 2,
+    ):
+        most.clear()
+        assert look()
+        assert max(most) > 1
+
+
 def test_http_header_may_be_longer_than_the_first_request(tmp_path, files):
     words = [f"a rather long word, number {i}" for i in range(5000)]
     Joint({"w": [words]}, schema={"w": str}).save(tmp_path / "a.nrt")
@@ -193,7 +235,7 @@ def opened(tmp_path, files):
 def test_http_failures_on_the_way_are_tried_three_times(tmp_path, files):
     dataset = opened(tmp_path, files)
     expected = varlen.open(tmp_path / "a.nrt")[3].to_list()
-    for fault in ("cut", "gone", "busy"):
+    for fault in ("cut", "gone", "busy", "too many"):
         seen = {}
 
         def bend(_, status, headers, part, fault=fault, seen=seen):
@@ -202,7 +244,7 @@ def test_http_failures_on_the_way_are_tried_three_times(tmp_path, files):
                 return status, headers, part
             if fault == "cut":
                 return status, headers, part[:-1]
-            return None if fault == "gone" else (503, headers, part)
+            return None if fault == "gone" else ({"busy": 503}.get(fault, 429), headers, part)
 
         files.bend = bend
         assert dataset[3].to_list() == expected
@@ -210,7 +252,7 @@ def test_http_failures_on_the_way_are_tried_three_times(tmp_path, files):
         def always(_, status, headers, part, fault=fault):
             if fault == "cut":
                 return status, headers, part[:-1]
-            return None if fault == "gone" else (503, headers, part)
+            return None if fault == "gone" else ({"busy": 503}.get(fault, 429), headers, part)
 
         files.bend = always
         files.requests.clear()
@@ -233,6 +275,9 @@ def test_http_failures_on_the_way_are_tried_three_times(tmp_path, files):
     (lambda n, status, headers, part: (
         206, {**headers, "Content-Length": str(len(part) + 1)}, part + b"x"), "more bytes came than"),
     (lambda n, status, headers, part: (403, headers, part), "the server answered 403"),
+    (lambda n, status, headers, part: (400, headers, part), "the server answered 400 Bad Request"),
+    (lambda n, status, headers, part: (status, {**headers, "Content-Encoding": "gzip"}, part),
+     "expected the file's own bytes, the server compressed them (gzip)"),
 ])  # fmt: skip
 def test_http_answers_that_are_wrong_are_refused(tmp_path, files, bend, text):
     dataset = opened(tmp_path, files)
@@ -242,6 +287,21 @@ def test_http_answers_that_are_wrong_are_refused(tmp_path, files, bend, text):
         dataset.batch([3])
     assert "a.nrt" in str(caught.value)
     assert len(files.requests) == 1
+
+
+def test_http_urls_may_have_any_letters(tmp_path, files):
+    rows().save(tmp_path / "a.nrt")
+    for name in ("d%C3%A9j%C3%A0.nrt", "a%20b.nrt"):
+        files.files[name] = (tmp_path / "a.nrt").read_bytes()
+    for name in ("d\u00e9j\u00e0.nrt", "a b.nrt", "a%20b.nrt"):
+        assert varlen.open(f"{files.url}/{name}")[3].to_list() == rows()[3].to_list()
+
+
+def test_http_index_that_is_compressed_is_refused(tmp_path, files):
+    _, files.files = folder_of(tmp_path)
+    files.bend = lambda n, status, headers, part: (status, {**headers, "Content-Encoding": "gzip"}, part)
+    with pytest.raises(OSError, match=r"index\.json: expected the file's own bytes"):
+        varlen.open(f"{files.url}/shards")
 
 
 def test_http_file_that_changes_in_between_is_stale(tmp_path, files):
@@ -258,6 +318,9 @@ def test_http_file_that_changes_in_between_is_stale(tmp_path, files):
     files.tag = "1"
     files.files["a.nrt"] += b"more"
     with pytest.raises(varlen.io.StaleFileError, match="was changed"):
+        dataset[0]
+    files.files["a.nrt"] = b""
+    with pytest.raises(varlen.io.StaleFileError, match=r"the server has no bytes \d+-\d+; is it empty"):
         dataset[0]
     files.files.clear()
     with pytest.raises(FileNotFoundError):
@@ -280,9 +343,72 @@ def test_fsspec_short_bodies_are_refused(tmp_path, monkeypatch):
     rows().save(tmp_path / "a.nrt")
     system = memory_files({"a.nrt": (tmp_path / "a.nrt").read_bytes()})
     dataset = varlen.open("memory://a.nrt")
-    monkeypatch.setattr(type(system), "cat_ranges", lambda self, paths, begins, ends: [b""] * len(paths))
+    monkeypatch.setattr(type(system), "cat_ranges", lambda self, paths, *_, **given: [b""] * len(paths))
     with pytest.raises(OSError, match=r"a\.nrt: asked for bytes \d+ to \d+, got 0 bytes"):
         dataset[3]
+
+
+def test_fsspec_errors_of_ranges_are_raised(tmp_path, monkeypatch):
+    rows().save(tmp_path / "a.nrt")
+    system = memory_files({"a.nrt": (tmp_path / "a.nrt").read_bytes()})
+    dataset = varlen.open("memory://a.nrt")
+
+    def denied(self, path, *_, **given):
+        raise PermissionError(13, "denied", path)
+
+    monkeypatch.setattr(type(system), "cat_file", denied)
+    with pytest.raises(PermissionError, match="denied"):
+        dataset[3]
+
+
+def test_fsspec_patterns_are_those_of_paths(tmp_path):
+    _, content = folder_of(tmp_path)
+    memory_files({**content, "one/part-[0].nrt": content["shards/part-00000.nrt"]})
+    for pattern, count in (("part-0000?", 400), ("part-0000[02]", 200), ("*", 400)):
+        assert len(varlen.open(f"memory://shards/{pattern}.nrt")) == count
+    assert len(varlen.open("memory://one/part-[0].nrt")) == 100
+    with pytest.raises(FileNotFoundError, match="no \\.nrt file at memory://shards/x"):
+        varlen.open("memory://shards/x?.nrt")
+
+
+def test_fsspec_root_of_a_file_system_may_be_a_folder_of_shards(tmp_path):
+    _, content = folder_of(tmp_path)
+    memory_files({name.partition("/")[2]: body for name, body in content.items()})
+    dataset = varlen.open("memory://")
+    assert len(dataset) == 400
+    assert dataset.source._shards[1].rows == 100  # as the index says
+
+
+def test_fsspec_systems_that_read_in_a_thread_live_through_a_fork(tmp_path):
+    fsspec, asyn = pytest.importorskip("fsspec"), pytest.importorskip("fsspec.asyn")
+    rows().save(tmp_path / "a.nrt")
+    body = (tmp_path / "a.nrt").read_bytes()
+
+    class Threaded(asyn.AsyncFileSystem):
+        protocol = "threaded"
+
+        async def _info(self, path, **_):
+            return {"name": path, "size": len(body), "type": "file", "etag": "1"}
+
+        async def _cat_file(self, path, start=None, end=None, **_):
+            return body[start:end]
+
+    fsspec.register_implementation("threaded", Threaded, clobber=True)
+    dataset = varlen.open("threaded://a.nrt")
+    expected = dataset.batch([3, 0])["x"].tolist()
+    context = multiprocessing.get_context("fork")
+    receiver, sender = context.Pipe(False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads
+        child = context.Process(target=lambda: sender.send(dataset.batch([3, 0])["x"].tolist()))
+        child.start()
+    sender.close()
+    try:
+        assert receiver.poll(30)
+        assert receiver.recv() == expected
+    finally:
+        child.join(30)
+        receiver.close()
 
 
 def test_cache_keeps_nothing_of_a_copy_that_failed(tmp_path, files):

@@ -4,6 +4,8 @@ import gc
 import json
 import os
 import pickle
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_io_file import content, entries, save
 from varlen import _core, io
-from varlen.io import FileFormatError, StaleFileError
+from varlen.io import FileFormatError, ShardSet, StaleFileError
+from varlen.io.schema import Field
+from varlen.io.shard_index import Shard
+from varlen.joint import JointNestedRaggedTensorDict as Joint
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 BOTH = pytest.mark.parametrize("mmap", [True, False], ids=["mapped", "pread"])
@@ -231,6 +236,37 @@ def test_paths_that_lead_nowhere_are_refused(tmp_path):
         io.open_shards([])
     with pytest.raises(TypeError, match="expected a path"):
         io.open_shards(7)
+    with pytest.raises(FileNotFoundError):
+        io.open_shards("")  # not the folder that the process is in
+
+
+def test_a_cache_is_a_folder_for_files_behind_urls(folder):
+    for paths in (folder, [folder], str(folder / "*.nrt")):
+        with pytest.raises(ValueError, match=r"cache: .* is no URL; only files behind URLs are copied"):
+            io.open_shards(paths, cache=folder)
+    with pytest.raises(TypeError, match="cache: expected a folder, got bool"):
+        io.open_shards("memory://shards", cache=True)
+
+
+def test_threads_that_open_shards_lose_no_words(tmp_path, monkeypatch):
+    words = ["a", "b", "c", "d"]
+    paths = [str(tmp_path / f"{i}.nrt") for i in range(4)]
+    for i, path in enumerate(paths):
+        Joint({"w": [words[: i + 1]]}, schema={"w": str}).save(path)
+    fields = io.open_file(paths[0]).fields
+    source = ShardSet(tuple(Shard(path, 1, fields=fields) for path in paths), True, None)
+    real = Field.joined
+
+    def slowly(self, other):
+        joined = real(self, other)
+        time.sleep(0.05)  # others join theirs meanwhile, where they may
+        return joined
+
+    monkeypatch.setattr(Field, "joined", slowly)
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(source.file, [3, 2, 1]))
+    assert source.fields["w"].vocabulary == tuple(words)
+    assert source.read(3).meta["vocabularies"]["w"] == tuple(words)
 
 
 @BOTH
@@ -267,6 +303,10 @@ def test_an_index_is_believed_as_far_as_files_bear_it_out(tmp_path, mmap):
         "key 't' does not fit what the index says", keys={"t": {"dim": 2, "tag": "F32", "dtype": "float32"}}
     )
     refused("key 't': not a dim", keys={"t": {}})
+    refused("key 't': not a dim", keys={"t": {"dim": 1, "tag": ["F32"]}})
+    refused(
+        "part-00002.nrt: has 1 rows, its index says 0", shards=[*shards[:2], {**shards[2], "rows": 0}], rows=4
+    )
     (path / "index.json").write_text("[" * 100_000)
     with pytest.raises(FileFormatError, match="not JSON"):
         io.open_shards(path)

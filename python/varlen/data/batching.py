@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from varlen.arguments import as_int
+from varlen.data.memory import of_shards
 from varlen.data.named import as_data, check_dtypes, schema_of
 from varlen.data.options import BatchOptions, select_columns
 from varlen.data.plan import BatchPlan, Seed
@@ -184,5 +185,5 @@ class Batching(Rows):
 
     def _plan_of(self, options: BatchOptions, shards: Iterable[int]) -> BatchPlan:
         source, some = self._source, [int(shard) for shard in shards]
-        joints, paths = [source.joint(shard) for shard in some], source.paths
+        joints, paths = of_shards(source, source.joint, some), source.paths
         return BatchPlan(joints, [paths[shard] for shard in some], source.fields, options)

@@ -457,6 +457,8 @@ class Dataset(Views):
         >>> len(ds)
         0
         """
+        for name in _MADE_LATER:
+            self.__dict__.pop(name, None)
         Dataset.__init__(self, MemorySource([]))
 
     def __enter__(self) -> Self:
@@ -479,8 +481,10 @@ class Dataset(Views):
 def _restore(kind: type[Dataset], source: Any, index: Ints | None = None) -> Dataset:
     result = object.__new__(kind)
     Dataset.__init__(result, source)
-    return result if index is None else result._view(index)
+    return result if index is None else result._some(index)
 
+
+_MADE_LATER = ("_only", "_places")  # when they are first asked for
 
 # What every dataset has; a subclass's own attributes are the others.
-_BASE_ATTRIBUTES = {*vars(Dataset(MemorySource([]))), "_only"}
+_BASE_ATTRIBUTES = {*vars(Dataset(MemorySource([]))), *_MADE_LATER}

@@ -23,12 +23,12 @@ def open(
     Parameters
     ----------
     path
-        A `.nrt` file, a list of files, a pattern with `*`, or a folder of shards, with or without an index.
-        Where shards have a key in different dtypes of numbers, it gets the dtype that holds them all. Each
-        may be a URL: of HTTP, or of a file system that fsspec knows, such as "s3://". A folder behind HTTP
-        needs its index. What a file system has to know, such as credentials, it takes from fsspec's
-        configuration, `fsspec.config.conf` or `FSSPEC_...` in the environment. Of files behind URLs only
-        the ranges that a batch needs are read; `epoch` with `prefetch` reads them ahead.
+        A `.nrt` file, a list of files, a pattern with `*`, `?` or `[`, or a folder of shards, with or without
+        an index. Where shards have a key in different dtypes of numbers, it gets the dtype that holds them
+        all. Each may be a URL: of HTTP, or of a file system that fsspec knows, such as "s3://". A folder
+        behind HTTP needs its index. What a file system has to know, such as credentials, it takes from
+        fsspec's configuration, `fsspec.config.conf` or `FSSPEC_...` in the environment. Of files behind URLs
+        only the ranges that a batch needs are read; `epoch` with `prefetch` reads them ahead.
     mmap
         Pass False for network file systems: nothing is mapped, and every read copies the bytes that it needs.
     keys

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import is_not
 from typing import Any
 
 import numpy as np
@@ -19,15 +20,18 @@ __all__ = []
 class JoinedSource:
     """The shards of all sources, counted through. Keys are at the same dims; dtypes are widened."""
 
-    def __init__(self, sources: Sequence[Source]) -> None:
-        self._sources = list(sources)
+    def __init__(self, parts: Sequence[Source]) -> None:
+        sources: list[Source] = []  # none of them joined itself
+        for part in parts:
+            sources += part._sources if isinstance(part, JoinedSource) else [part]
+        self._sources = sources
         self.mmap = all(source.mmap for source in sources)
         self.counts: Ints = np.concatenate([source.counts for source in sources])
         self.offsets: Ints = np.concatenate([np.zeros(1, np.int64), np.cumsum(self.counts)])
         self._begins = np.cumsum([0, *(len(source) for source in sources)])
         self._places = [(source, i) for source in sources for i in range(len(source.counts))]
         self._full = [source for source in sources if len(source)] or self._sources[:1]
-        self._known: tuple[list[ColumnLike], dict[str, Column]] = [], {}
+        self._known: tuple[list[Mapping[str, ColumnLike]], dict[str, Column]] = [], {}
         ids = {source.row_ids for source in self._full}
         self.row_ids = ids.pop() if len(ids) == 1 else None
         self._ids: RowIds | None = None
@@ -47,10 +51,10 @@ class JoinedSource:
         return self._check_fields()
 
     def _check_fields(self) -> dict[str, Column]:
-        now = [field for source in self._full for field in source.fields.values()]
+        now = [source.fields for source in self._full]  # another object once one has more words
         before, joined = self._known
-        if len(now) != len(before) or any(a is not b for a, b in zip(now, before, strict=True)):
-            joined = joined_columns([source.fields for source in self._full])
+        if not before or any(map(is_not, now, before)):
+            joined = joined_columns(now)
             self._known = now, joined
         return joined
 

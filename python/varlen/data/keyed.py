@@ -22,8 +22,10 @@ class KeyedSource:
     def __init__(self, source: Source, name: str, column: Column, values: Array) -> None:
         self._source = source
         self._name, self._column, self._values = name, column, values
-        self.mmap, self.row_ids = source.mmap, source.row_ids
+        self.mmap = source.mmap
+        self.row_ids = None if name == source.row_ids and column.dim != 0 else source.row_ids
         self.counts, self.offsets = source.counts, source.offsets
+        self._fields: tuple[Mapping[str, ColumnLike], dict[str, ColumnLike]] | None = None
         self._ids: RowIds | None = None
 
     def __len__(self) -> int:
@@ -36,8 +38,11 @@ class KeyedSource:
 
     @property
     def fields(self) -> Mapping[str, ColumnLike]:
-        """Each key's column."""
-        return {**self._source.fields, self._name: self._column}
+        """Each key's column; the same object until those of the source are others."""
+        own = self._source.fields
+        if self._fields is None or self._fields[0] is not own:
+            self._fields = own, {**own, self._name: self._column}
+        return self._fields[1]
 
     @property
     def paths(self) -> list[str]:
@@ -115,6 +120,8 @@ class KeyedSource:
 
     def rows_of(self, ids: Any) -> Ints:
         """The row of each id."""
+        if self.row_ids is None:
+            raise ValueError("ids: these rows have no ids; name their key with row_ids=")
         if self.row_ids != self._name:
             return self._source.rows_of(ids)
         if self._ids is None:

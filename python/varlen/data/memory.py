@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -15,11 +15,13 @@ from varlen.io.dtypes import common_dtype, widened
 from varlen.io.ranges import clip_windows
 from varlen.io.row_ids import RowIds
 from varlen.io.schema import joint_metadata
+from varlen.io.waits import each
 
 __all__ = ["Column"]
 
 Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
 Ints = np.ndarray[tuple[Any, ...], np.dtype[np.int64]]
+_T = TypeVar("_T")
 
 
 class ColumnLike(Protocol):
@@ -61,6 +63,12 @@ class Source(Protocol):
     def values(self, shard: int, name: str) -> Array: ...
     def rows_of(self, ids: Any) -> Ints: ...
     def guard(self, shards: Iterable[int] | None = None) -> None: ...
+
+
+def of_shards(source: Source, function: Callable[[int], _T], shards: Iterable[int] | None = None) -> list[_T]:
+    """What a function makes of each shard, or of each with rows; many at once where files are not mapped."""
+    full = np.flatnonzero(source.counts).tolist() if shards is None else shards
+    return each(function, full, not (source.mmap and source.opens_together))
 
 
 @dataclass(frozen=True)
@@ -107,6 +115,8 @@ def as_joint(value: Any, argument: str) -> _core.Joint:
             hint = f"; give it a name: JointNestedRaggedTensorDict({{'x': {kind.lower()}}})"
         elif isinstance(value, (str, os.PathLike)):
             hint = "; varlen.open(...) opens files"
+        elif hasattr(value, "concat"):
+            hint = "; it is a dataset as it is, and a.concat(b) joins two"
         raise TypeError(f"{argument}: expected a JointNestedRaggedTensorDict, got {kind}{hint}")
     return joint
 

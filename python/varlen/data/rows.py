@@ -10,7 +10,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_int, as_ints, unmasked
-from varlen.data.memory import ColumnLike, Ints, MemorySource, Source, as_joint
+from varlen.data.memory import ColumnLike, Ints, MemorySource, Source, as_joint, of_shards
 from varlen.data.records import Records
 from varlen.io.dtypes import widened
 from varlen.joint import JointNestedRaggedTensorDict
@@ -37,6 +37,7 @@ class Rows:
         self._source = cast("Source", source)
         self._count = len(self._source)
         self._lengths: dict[int, Ints] = {}
+        self._shard_lengths: dict[int, Ints] = {}  # events of the rows of a shard, until all are known
         # Of a view: the row of `_whole` behind each of its own, and the dataset of all rows of the source.
         self._index: Ints | None = None
         self._whole: Self | None = None
@@ -131,12 +132,31 @@ class Rows:
             if self._whole is not None:
                 result = self._whole.lengths_at(level)[self._index]
             else:
-                shards = [s for s, count in enumerate(self._source.counts) if count]
-                parts = [_lengths_of(self._source, s, level) for s in shards]
+                shards = np.flatnonzero(self._source.counts).tolist()
+                known = _lengths_in(self._source, shards, level, self._shard_lengths if level == 1 else {})
+                parts = [known[shard] for shard in shards]
                 result = parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, np.int64), *parts])
             result.flags.writeable = False
             self._lengths[level] = result
+            if level == 1:
+                self._shard_lengths = {}
         return self._lengths[level]
+
+    def _lengths_of_rows(self, rows: Ints, source_rows: Ints) -> Ints:
+        """The events of some rows, from their own shards where those of all are not known yet."""
+        whole = self if self._whole is None else self._whole
+        for lengths, numbers in ((self._lengths, rows), (whole._lengths, source_rows)):
+            if 1 in lengths:
+                return lengths[1][numbers]
+        offsets = self._source.offsets
+        shards = offsets[1:].searchsorted(source_rows, side="right")
+        touched = np.unique(shards).tolist()
+        whole._shard_lengths = known = _lengths_in(self._source, touched, 1, whole._shard_lengths)
+        result = np.empty(len(rows), np.int64)
+        for shard in touched:
+            mine = shards == shard
+            result[mine] = known[shard][source_rows[mine] - offsets[shard]]
+        return result
 
     def __getitem__(self, index: Any) -> JointNestedRaggedTensorDict:
         """One row or several as a JointNestedRaggedTensorDict.
@@ -250,10 +270,10 @@ class Rows:
         if isinstance(rows, slice):
             return np.arange(*rows.indices(n))
         array = np.asarray(as_ints(unmasked(rows, "rows")))
+        if array.ndim == 0 and array.dtype.kind not in "iu":
+            raise TypeError(f"rows: expected integers, a mask or a slice, got {type(rows).__name__}")
         if array.ndim != 1:
-            hint = (
-                f"; a batch of one row is [{array}]" if array.ndim == 0 and array.dtype.kind in "iu" else ""
-            )
+            hint = "" if array.ndim else f"; a batch of one row is [{array}]"
             raise TypeError(f"rows: expected one dimension, got {array.ndim}{hint}")
         if array.size == 0:
             return np.empty(0, np.int64)
@@ -270,9 +290,20 @@ class Rows:
         array = array.astype(np.int64, copy=False)
         return np.where(array < 0, array + n, array)
 
-    def _source_rows(self, rows: Ints) -> Ints:
-        """The rows of the source behind rows of this dataset."""
-        return rows if self._index is None else self._index[rows]
+    def _source_rows(self, rows: Ints | slice) -> Ints:
+        """The rows of the source behind rows of this dataset; a slice is one of a view."""
+        if self._index is not None:
+            return self._index[rows]
+        assert not isinstance(rows, slice)
+        return rows
+
+    @functools.cached_property
+    def _places(self) -> Ints:
+        """Of a view: where each row of the source is, the first time; -1 for one that is not there."""
+        assert self._index is not None
+        places = np.full(len(self._source), -1)
+        places[self._index[::-1]] = np.arange(len(self))[::-1]
+        return places
 
     def rows_of(self, ids: Any) -> Ints:
         """The row of each id, where the rows have ids (`row_ids=` when they were written).
@@ -305,9 +336,7 @@ class Rows:
         rows = self._source.rows_of(ids)
         if self._index is None:
             return rows
-        places = np.full(len(self._source), -1)
-        places[self._index[::-1]] = np.arange(len(self))[::-1]  # of a row that is there twice, the first
-        found = places[rows]
+        found = self._places[rows]
         missing = np.flatnonzero(found.reshape(-1) < 0)
         if len(missing):
             at = int(missing[0])
@@ -318,12 +347,21 @@ class Rows:
         shards = len(self._source.counts)
         where = f" in {shards} shards" if shards > 1 else ""
         of_all = "" if self._index is None else f" of {len(self._source)}"
-        keys = ", ".join(f"{name}: {f.dtype}@{f.dim}" for name, f in self._source.fields.items())
-        return f"{type(self).__name__}({len(self)}{of_all} rows{where}, {keys})"
+        keys = [f"{name}: {f.dtype}@{f.dim}" for name, f in self._source.fields.items()]
+        return f"{type(self).__name__}({', '.join([f'{len(self)}{of_all} rows{where}', *keys])})"
 
 
 def _is_int(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _lengths_in(
+    source: Source, shards: Sequence[int], dim: int, known: Mapping[int, Ints]
+) -> dict[int, Ints]:
+    """The lengths of the rows of some shards by their numbers, and those that are known."""
+    new = [shard for shard in shards if shard not in known]
+    found = of_shards(source, lambda shard: _lengths_of(source, shard, dim), new)
+    return {**known, **dict(zip(new, found, strict=True))}
 
 
 def _lengths_of(source: Source, shard: int, dim: int) -> Ints:

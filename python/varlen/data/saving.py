@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
+from varlen.backends.values import is_tensor
 from varlen.io import ShardSet, ShardWriter, Writer, open_shards
-from varlen.io.columns import ColumnOptions, build_joint
+from varlen.io.columns import ColumnOptions, build_joint, first_leaf
+from varlen.io.dtypes import common_dtype, widened
 from varlen.joint import JointNestedRaggedTensorDict
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = []
 
 _ROWS_AT_ONCE = 1000
+_PLAIN = frozenset((int, float, bool, str))
 
 
 def save_rows(
@@ -109,8 +112,7 @@ def _of_each(function: Any, rows: JointNestedRaggedTensorDict, begin: int) -> _c
                     f"map: row {begin + i}: keys {sorted(row)}, but {sorted(found[0])} in row {begin}"
                 )
         try:  # all at once: of one row alone an empty list has no dtype
-            lists = {name: [row[name] for row in found] for name in found[0]}
-            return build_joint(lists, ColumnOptions({}, narrow=False), "rows")
+            return _built({name: [row[name] for row in found] for name in found[0]})
         except (TypeError, ValueError, OverflowError):
             pass  # the row that is wrong alone says so below
     parts = [_row_joint(row, f"row {begin + i}") for i, row in enumerate(found)]
@@ -120,7 +122,7 @@ def _of_each(function: Any, rows: JointNestedRaggedTensorDict, begin: int) -> _c
         if now != first:
             raise ValueError(f"map: row {begin + i}: keys and dims {now}, but {first} in row {begin}")
     try:
-        wrapped = [JointNestedRaggedTensorDict._wrap(part) for part in parts]
+        wrapped = [JointNestedRaggedTensorDict._wrap(part) for part in _of_one_dtype(parts)]
         return JointNestedRaggedTensorDict.concatenate(wrapped)._view()
     except (TypeError, ValueError) as error:
         raise type(error)(f"map: rows {begin} to {begin + len(parts) - 1}: {error}") from None
@@ -130,6 +132,19 @@ def _row_joint(found: Any, where: str) -> _core.Joint:
     if isinstance(found, JointNestedRaggedTensorDict):
         return found._view().unsqueeze()
     return _as_joint({k: [v] for k, v in found.items()} if isinstance(found, dict) else found, where)
+
+
+def _of_one_dtype(parts: list[_core.Joint]) -> list[_core.Joint]:
+    """The same rows, each key in the dtype that holds the numbers of all; without values it has any."""
+    dtypes: dict[str, np.dtype[Any]] = {}
+    for name in parts[0].names:
+        found = [values.dtype for part in parts if len(values := part.values(name))]
+        for dtype in found or [parts[0].values(name).dtype]:
+            common = common_dtype(dtypes.get(name, dtype), dtype)
+            if common is None:
+                break
+            dtypes[name] = common
+    return [widened(part, {n: d for n, d in dtypes.items() if part.values(n).dtype != d}) for part in parts]
 
 
 def _call(function: Any, rows: Any, where: str) -> Any:
@@ -147,9 +162,28 @@ def _as_joint(found: Any, where: str) -> _core.Joint:
     if not isinstance(found, dict):
         raise TypeError(f"map: {where}: expected a joint dict or a dict, got {type(found).__name__}")
     try:
-        return build_joint(found, ColumnOptions({}, narrow=False), "rows")
+        return _built(found)
     except (TypeError, ValueError, OverflowError) as error:
         raise type(error)(f"map: {where}: {error}") from None
+
+
+def _built(found: dict[str, Any]) -> _core.Joint:
+    """Columns of nested lists, in which there may be words, arrays, tensors and Raggeds."""
+    if not found:
+        raise ValueError("there are no keys; a result has at least one")
+    lists = {name: _as_lists(value) for name, value in found.items()}
+    words = {name: str for name, value in lists.items() if isinstance(first_leaf(value), str)}
+    return build_joint(lists, ColumnOptions(words, narrow=False), "rows")
+
+
+def _as_lists(value: Any) -> Any:
+    """The value with lists in place of Raggeds, and arrays in place of tensors."""
+    if isinstance(value, (list, tuple)):
+        is_plain = _PLAIN.issuperset(map(type, value))
+        return value if is_plain else [_as_lists(item) for item in value]
+    if hasattr(value, "levels") and hasattr(value, "values"):
+        return [_as_lists(row) for row in value]
+    return np.asarray(value)[()] if is_tensor(value) else value
 
 
 def _row_ids(dataset: Rows, joint: _core.Joint) -> str | None:

@@ -45,7 +45,9 @@ def run_unmapped(
     if options.values["flatten"] or depth < 1 or options.has_edges:
         plan = BatchPlan([source.read_many(source_rows, keys=keys)], [""], source.fields, options)
         return plan.run(numbers, start, end, seed, epoch, out, rows, edge_rows, bins)
-    starts, ends = _windows(dataset.lengths[rows], options, rows, start, end, seed, epoch)
+    starts, ends = _windows(
+        dataset._lengths_of_rows(rows, source_rows), options, rows, start, end, seed, epoch
+    )
     plan = BatchPlan(
         [source.read_many(source_rows, starts, ends, keys)], [""], source.fields, options.changed(window=None)
     )

@@ -12,7 +12,7 @@ from varlen.arguments import as_bool, as_int
 from varlen.data.batching import Batching
 from varlen.data.joined import JoinedSource
 from varlen.data.keyed import KeyedSource
-from varlen.data.memory import Array, Column, Ints
+from varlen.data.memory import Array, Column, Ints, of_shards
 from varlen.data.plan import Seed
 from varlen.data.saving import map_rows, save_rows
 from varlen.joint import JointNestedRaggedTensorDict
@@ -80,7 +80,8 @@ class Views(Batching):
         >>> some, some.select([1])[0].to_list()
         (Dataset(2 of 3 rows, x: uint8@1), {'x': [1, 2, 3]})
         """
-        return self._view(self.row_numbers(rows))
+        is_slice = isinstance(rows, slice) and self._index is not None  # of the row numbers that are there
+        return self._some(rows if is_slice else self.row_numbers(rows))
 
     def filter(
         self,
@@ -132,7 +133,7 @@ class Views(Batching):
             mask = self._mask(function)
             keep = mask if keep is None else keep & mask
         assert keep is not None
-        return self._view(np.flatnonzero(keep))
+        return self._some(np.flatnonzero(keep))
 
     def shuffle(self, seed: Seed = None) -> Self:
         """All rows in a random order: a view.
@@ -159,7 +160,7 @@ class Views(Batching):
         >>> sorted(ds.shuffle(seed=0).lengths.tolist())
         [0, 1, 3]
         """
-        return self._view(_generator(seed).permutation(len(self)))
+        return self._some(_generator(seed).permutation(len(self)))
 
     def split(
         self, sizes: Mapping[str, float] | str, *, shuffle: bool = True, seed: Seed = None
@@ -187,7 +188,7 @@ class Views(Batching):
         KeyError
             No such key.
         TypeError, ValueError
-            Sizes that are not those of all rows.
+            Sizes that are not those of all rows, or a key with more than one value a row.
 
         Examples
         --------
@@ -201,8 +202,7 @@ class Views(Batching):
         (True, 2)
         """
         if isinstance(sizes, str):
-            names, part = np.unique(self._row_values(sizes), return_inverse=True)
-            return {str(name): self._view(np.flatnonzero(part == i)) for i, name in enumerate(names)}
+            return self._split_by(sizes)
         if not isinstance(sizes, Mapping):
             raise TypeError(f"sizes: expected names to sizes, or a key, got {type(sizes).__name__}")
         counts = _counts(sizes, len(self))
@@ -210,7 +210,7 @@ class Views(Batching):
         random = as_bool(shuffle, "shuffle")
         order = _generator(seed).permutation(len(self)) if random else np.arange(len(self))
         return {
-            name: self._view(order[begin:end])
+            name: self._some(order[begin:end])
             for name, begin, end in zip(sizes, ends[:-1], ends[1:], strict=True)
         }
 
@@ -251,7 +251,7 @@ class Views(Batching):
         if len(sources) == len(parts) and all(part._index is None for part in parts):
             return joined
         rows = [part._source_rows(np.arange(len(part))) + begins[id(part._source)] for part in parts]
-        return joined._view(np.concatenate(rows))
+        return joined._some(np.concatenate(rows))
 
     def with_key(self, name: str, values: Any, dim: int | None = None, *, dtype: Any = None) -> Self:
         """With one more key, whose values are kept in memory, or with the key of that name replaced.
@@ -290,7 +290,7 @@ class Views(Batching):
         column = Column(at, own.dtype, own.shape[1:], words)
         own = own if self._index is None else self._in_source_order(own, at)
         keyed = self._over(KeyedSource(self._source, name, column, own))
-        return keyed if self._index is None else keyed._view(self._index)
+        return keyed if self._index is None else keyed._some(self._index)
 
     def map(
         self,
@@ -306,8 +306,9 @@ class Views(Batching):
         Parameters
         ----------
         function
-            Takes a row as `ds[i]` is, and gives one: a joint dict or a dict of keys to nested lists. All
-            results have the same keys at the same dims.
+            Takes a row as `ds[i]` is, and gives one: a joint dict, or a dict of keys to nested lists, in
+            which there may be words, arrays, tensors and Raggeds. All results have the same keys at the same
+            dims.
         path
             The file to write, or to replace once all rows are done. An error leaves it as it was.
         batched
@@ -383,11 +384,11 @@ class Views(Batching):
     def _init_like(self, result: Self, source: Any) -> None:
         raise NotImplementedError
 
-    def _view(self, rows: Ints) -> Self:
+    def _some(self, rows: Ints | slice) -> Self:
         whole = self if self._whole is None else self._whole
         view = self._over(self._source)
         view._whole, view._index = whole, self._source_rows(rows)
-        view._count = len(rows)
+        view._count = len(view._index)
         return view
 
     def _mask(self, function: Any) -> Array:
@@ -398,8 +399,35 @@ class Views(Batching):
             raise ValueError(f"filter: expected a bool for each of {len(self)} rows, got shape {mask.shape}")
         return mask
 
+    def _split_by(self, name: str) -> dict[str, Self]:
+        """A part for each value of a key of dim 0, in their order."""
+        stored = self._stored_values(name)
+        if stored.ndim != 1:
+            raise ValueError(f"sizes: {name!r} has values of shape {stored.shape[1:]}, expected one a row")
+        found, part = np.unique(stored, return_inverse=True)
+        words = self._words_of(name)
+        if words is not None:
+            found, again = np.unique(np.array(words)[found], return_inverse=True)
+            part = again[part]
+        order, ends = np.argsort(part, kind="stable"), np.cumsum(np.bincount(part, minlength=len(found)))
+        begins = [0, *ends[:-1]]
+        return {
+            str(name): self._some(order[begin:end])
+            for name, begin, end in zip(found, begins, ends, strict=False)
+        }
+
+    def _words_of(self, name: str) -> tuple[str, ...] | None:
+        field = self.fields.get(name)
+        return None if field is None else field.vocabulary or None
+
     def _row_values(self, name: str) -> Array:
         """One value a row: of a key of dim 0, words where it has a vocabulary; or the lengths."""
+        values = self._stored_values(name)
+        words = self._words_of(name)  # complete only now: reading may have added words
+        return values if words is None else np.array(words)[values]
+
+    def _stored_values(self, name: str) -> Array:
+        """One value a row: of a key of dim 0, ids where it has a vocabulary; or the lengths."""
         field = self.fields.get(name)
         if field is None and name == _LENGTHS:
             return self.lengths
@@ -408,25 +436,22 @@ class Views(Batching):
         if field.dim != 0:
             raise KeyError(f"{name!r} lies at dim {field.dim}; a key of dim 0 has one value a row")
         source = self._source
-        shards = np.flatnonzero(source.counts)
-        parts = [source.values(int(shard), name) for shard in shards]
+        parts = of_shards(source, lambda shard: source.values(shard, name))
         values = np.concatenate(parts) if parts else np.empty((0, *field.trailing), field.dtype)
         values = values.astype(self.fields[name].dtype, copy=False)
-        values = values if self._index is None else values[self._index]
-        words = self.fields[name].vocabulary
-        return values if words is None or not len(words) else np.array(words)[values]
+        return values if self._index is None else values[self._index]
 
     def _levels(self, most: int) -> list[_core.Level]:
         """The first levels of these rows."""
         if most == 0:
             return []
         source = self._source
-        parts = [
-            _core.Joint(
-                [], [], [], [source.ends(int(s), d) for d in range(1, most + 1)], int(source.counts[s])
-            )
-            for s in np.flatnonzero(source.counts)
-        ]
+
+        def levels(shard: int) -> _core.Joint:
+            ends = [source.ends(shard, d) for d in range(1, most + 1)]
+            return _core.Joint([], [], [], ends, int(source.counts[shard]))
+
+        parts = of_shards(source, levels)
         if not parts:
             return [_core.Level.from_lengths(np.zeros(0, np.int64))] * most
         joint = parts[0] if len(parts) == 1 else _core.Joint.concat(parts)

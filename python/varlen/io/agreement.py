@@ -29,14 +29,15 @@ class Agreement:
         self._path = file.path
         self.fields: dict[str, Field] = {name: file.fields[name] for name in names}
         self.row_ids = file.row_ids
-        self._metadata: tuple[Any] | None = None
+        self._known: tuple[dict[str, Field], tuple[Any]] | None = None
 
     @property
     def metadata(self) -> tuple[Any]:
         """The metadata of a Joint of any shard, in a tuple that is the same object until a field changes."""
-        if self._metadata is None:
-            self._metadata = (joint_metadata(self.fields, self.row_ids),)
-        return self._metadata
+        fields, known = self.fields, self._known
+        if known is None or known[0] is not fields:
+            self._known = known = fields, (joint_metadata(fields, self.row_ids),)
+        return known[1]
 
     def add_stated(self, shard: Shard) -> None:
         """Compare the fields that an index states for a shard that is not open, and keep what is new."""
@@ -85,8 +86,7 @@ class Agreement:
             raise _conflict_error(path, name, f"{self._others()} have", conflict)
         joined = field.joined(found)
         if joined is not field:
-            self.fields[name] = joined
-            self._metadata = None
+            self.fields = {**self.fields, name: joined}  # a new dict, for threads that read the old one
 
     def _others(self) -> str:
         return f"the others (such as {self._path})"

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from varlen.io.urls import local_path
+
 if TYPE_CHECKING:
     from typing_extensions import Self
 
@@ -28,7 +30,7 @@ _IOV_MAX = 1024
 
 def resolve(path: str | os.PathLike[str]) -> str:
     """The absolute path that a save to `path` writes: links are followed, folders and devices refused."""
-    target = os.path.realpath(os.fspath(path))
+    target = os.path.realpath(local_path(path))
     try:
         mode = os.stat(target).st_mode
     except FileNotFoundError:

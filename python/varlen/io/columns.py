@@ -171,7 +171,7 @@ def _from_nested(key: str, value: Any, options: ColumnOptions) -> tuple[Array, l
         raise ValueError(
             f"Empty list found for key {key}! Nested Ragged Tensors does not support empty tensors."
         )
-    leaf = _first_leaf(value)
+    leaf = first_leaf(value)
     is_text = isinstance(leaf, np.ndarray) and _holds_text(leaf)
     if isinstance(value, np.ndarray) and (value.ndim > 1 or value.size == 0 or value.dtype.kind in "mMUT"):
         return _from_array(key, value, options), []
@@ -186,13 +186,13 @@ def _from_nested(key: str, value: Any, options: ColumnOptions) -> tuple[Array, l
     return _scalars(key, value, options), []
 
 
-def _first_leaf(value: Any) -> Any:
+def first_leaf(value: Any) -> Any:
     """The first array that is not empty, or the first value that is no list; None where there is neither."""
     if isinstance(value, np.ndarray):
         return value if value.size else None
     if not isinstance(value, (list, tuple)):
         return value
-    return next((leaf for leaf in map(_first_leaf, value) if leaf is not None), None)
+    return next((leaf for leaf in map(first_leaf, value) if leaf is not None), None)
 
 
 def _holds_text(array: Array) -> bool:
@@ -297,10 +297,10 @@ def _numbers(key: str, value: Any, depth: int, options: ColumnOptions) -> tuple[
 def _nested(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
     is_inferred = options.schema.get(key) is None
     try:
-        if is_inferred and _first_leaf(value) is None and _has_empty_array(value, _MAX_DEPTH):
+        if is_inferred and first_leaf(value) is None and _has_empty_array(value, _MAX_DEPTH):
             flat, levels = _core.from_lists(value, -1, None, False, name=key)  # nothing else tells the dtype
             return _from_array(key, flat, options), levels
-        if is_inferred and isinstance(_first_leaf(value), np.ndarray):
+        if is_inferred and isinstance(first_leaf(value), np.ndarray):
             return _numbers(key, _without_empty_arrays(value), -1, options)
         flat, levels = _numbers(key, value, -1, options)
         if is_inferred and not levels[-1].lengths.all() and _has_empty_array(value, len(levels)):

@@ -13,22 +13,24 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from varlen.io.errors import StaleFileError
 from varlen.io.urls import State, stale
+from varlen.io.waits import each
 
 __all__ = []
 
 _T = TypeVar("_T")
 
-# A request that fails on the way, or that the server could not serve (5xx), is sent again, so many times in
+_SAFE = "%/:=&?~#+!$,;'@()*[]"  # as they are in a URL; letters beyond ASCII and spaces are quoted
+
+# A request that fails on the way, or that the server could not serve now, is sent again, so many times in
 # all, after 0.1 and 0.4 seconds. What a server answers wrongly is not asked twice.
 _TRIES = 3
 _PAUSE = 0.1
 _TIMEOUT = 30.0
-_AT_ONCE = 8
+_BUSY = (408, 425, 429)  # as those of 500 and more: later the server may answer
 
 
 class HttpStore:
@@ -45,18 +47,10 @@ class HttpStore:
     def ranges(self, url: str, state: State, begins: Sequence[int], ends: Sequence[int]) -> list[bytes]:
         """Ranges of the file, some at once."""
 
-        def get(begin: int, end: int) -> bytes:
-            return _tried(url, lambda: self._get(url, begin, end, state)[0])
+        def get(place: tuple[int, int]) -> bytes:
+            return _tried(url, lambda: self._get(url, *place, state)[0])
 
-        if len(begins) == 1:
-            return [get(begins[0], ends[0])]
-        with ThreadPoolExecutor(min(_AT_ONCE, len(begins))) as pool:
-            waiting = [pool.submit(get, begin, end) for begin, end in zip(begins, ends, strict=True)]
-            try:
-                return [request.result() for request in waiting]
-            finally:
-                for request in waiting:
-                    request.cancel()
+        return each(get, zip(begins, ends, strict=True))
 
     def content(self, url: str, most: int) -> bytes:
         """The whole file, cut off at `most` bytes."""
@@ -77,8 +71,7 @@ class HttpStore:
         return None
 
     def _get(self, url: str, begin: int, end: int, state: State | None) -> tuple[bytes, State]:
-        headers = {"Range": f"bytes={begin}-{end - 1}", "Accept-Encoding": "identity"}
-        with _answer(url, headers) as response:
+        with _answer(url, {"Range": f"bytes={begin}-{end - 1}"}) as response:
             if response.status != 206:
                 raise OSError(
                     f"{url}: asked for bytes {begin} to {end - 1}, the server answered {response.status} "
@@ -108,19 +101,28 @@ class HttpStore:
 
 
 def _answer(url: str, headers: dict[str, str]) -> Any:
+    headers = {**headers, "Accept-Encoding": "identity"}
     try:
-        return urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=_TIMEOUT)
+        request = urllib.request.Request(urllib.parse.quote(url, safe=_SAFE), headers=headers)
+        response = urllib.request.urlopen(request, timeout=_TIMEOUT)
     except urllib.error.HTTPError as error:
         error.close()
+        said = f"the server answered {error.code} {error.reason}"
         if error.code in (404, 410):
             raise FileNotFoundError(2, "No such file", url) from None
+        if error.code in (401, 403, 407):
+            raise PermissionError(13, said, url) from None
         if error.code == 416:
-            raise StaleFileError(
-                f"{url}: the server has no bytes {headers['Range'][6:]}; is it empty?"
-            ) from None
-        if error.code < 500:
-            raise PermissionError(13, f"the server answered {error.code} {error.reason}", url) from None
+            wanted = headers.get("Range", "")[6:]
+            raise StaleFileError(f"{url}: the server has no bytes {wanted}; is it empty?") from None
+        if error.code < 500 and error.code not in _BUSY:
+            raise OSError(f"{url}: {said}") from None
         raise
+    encoding = response.headers.get("Content-Encoding", "identity")
+    if encoding != "identity":
+        response.close()
+        raise OSError(f"{url}: expected the file's own bytes, the server compressed them ({encoding})")
+    return response
 
 
 def _tried(url: str, get: Callable[[], _T]) -> _T:

@@ -67,14 +67,15 @@ def _read_values(
     begins = [at + spans[field.dim][0] * width for field, at, width in places]
     stops = [at + spans[field.dim][1] * width for field, at, width in places]
     raw = reader.read(np.concatenate(begins), np.concatenate(stops))
-    sizes = [int((last - first).sum()) for first, last in zip(begins, stops, strict=True)]
     out, at = [], 0
-    for (field, _, _), size in zip(places, sizes, strict=True):
-        part = raw[at : at + size]
-        at += size
+    for field, _, width in places:
+        first, last = spans[field.dim]
+        rows = int((last - first).sum())
+        part = raw[at : at + rows * width]
+        at += rows * width
         if part.ctypes.data % field.dtype.alignment:
             part = part.copy()
-        out.append(part.view(field.dtype).reshape(-1, *field.trailing))
+        out.append(part.view(field.dtype).reshape(rows, *field.trailing))
     return out
 
 

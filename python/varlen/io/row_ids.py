@@ -35,7 +35,8 @@ class RowIds:
         twice = np.flatnonzero(self._ids[1:] == self._ids[:-1])
         if len(twice):
             first, second = sorted(self._order[twice[0] : twice[0] + 2].tolist())
-            raise ValueError(f"ids: rows {first} and {second} both have the id {self._ids[twice[0]]}")
+            one = self._ids[twice[0]] if vocabulary is None else repr(vocabulary[self._ids[twice[0]]])
+            raise ValueError(f"ids: rows {first} and {second} both have the id {one}")
 
     def rows_of(self, ids: Any) -> Ints:
         """The row of each id; KeyError for the first that no row has."""

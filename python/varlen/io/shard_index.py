@@ -13,7 +13,7 @@ from varlen.io.dtypes import TAG_ORDER, dtype_of
 from varlen.io.errors import FileFormatError
 from varlen.io.schema import Field, Schema
 from varlen.io.stores import store_of
-from varlen.io.urls import is_url, join_url
+from varlen.io.urls import is_pattern, is_url, join_url
 
 __all__ = ["INDEX"]
 
@@ -49,6 +49,8 @@ def find_shards(path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]])
         return tuple(shard for part in parts for shard in part)
     if is_url(path):
         return _find_remote(str(path))
+    if not os.fspath(path):
+        raise FileNotFoundError(2, "No such file or folder", "")
     name = os.path.abspath(os.fspath(path))
     if os.path.isdir(name):
         index = os.path.join(name, INDEX)
@@ -66,11 +68,11 @@ def find_shards(path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]])
 
 def _find_remote(url: str) -> tuple[Shard, ...]:
     path = url.partition("?")[0]
-    if os.path.splitext(path)[1] in (".nrt", ".safetensors") and "*" not in path:
+    if os.path.splitext(path)[1] in (".nrt", ".safetensors") and not is_pattern(url):
         return (Shard(url),)
     store = store_of(url)
     index = url if path.endswith(f"/{INDEX}") else join_url(url, INDEX)
-    if "*" not in path:
+    if not is_pattern(url):
         try:
             raw = store.content(index, _MAX_INDEX + 1)
         except (FileNotFoundError, NotADirectoryError):
@@ -129,6 +131,7 @@ def _folder_of(path: str) -> str:
     if not is_url(path):
         return os.path.dirname(path)
     head, _, tail = path.rpartition(f"/{INDEX}")
+    head += "/" * head.endswith(":/")  # the root of a file system
     return head + tail  # a query comes behind the name
 
 
@@ -160,7 +163,10 @@ def _fields(path: str, keys: Any) -> dict[str, Field]:
     out = {}
     for name, entry in keys.items() if isinstance(keys, dict) else ():
         known = (
-            isinstance(entry, dict) and entry.get("tag") in TAG_ORDER and isinstance(entry.get("dim"), int)
+            isinstance(entry, dict)
+            and isinstance(entry.get("tag"), str)
+            and entry["tag"] in TAG_ORDER
+            and isinstance(entry.get("dim"), int)
         )
         trailing = entry.get("trailing", []) if known else None
         if not isinstance(trailing, list) or not all(_count(size) for size in trailing):

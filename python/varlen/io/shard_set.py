@@ -7,13 +7,14 @@ that they go together, and `ShardSet` counts their rows through and reads them.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_list, unmasked
+from varlen.arguments import as_bool, as_list, unmasked
 from varlen.io.agreement import Agreement
 from varlen.io.dtypes import widened
 from varlen.io.file import File, open_file
@@ -23,10 +24,22 @@ from varlen.io.row_ids import RowIds
 from varlen.io.schema import Field
 from varlen.io.shard_index import INDEX, Shard, find_shards
 from varlen.io.urls import is_url
+from varlen.io.waits import each
 
 __all__ = ["ShardSet", "open_shards"]
 
 Ints = np.ndarray[tuple[Any, ...], np.dtype[np.int64]]
+
+_lock = threading.Lock()  # around what a file that is opened adds to the fields of a set
+
+
+def _renew_lock() -> None:
+    global _lock
+    _lock = threading.Lock()  # another thread of the parent may have held it
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -81,17 +94,21 @@ def open_shards(
     if keys is not None:
         keys = tuple(dict.fromkeys([keys] if isinstance(keys, str) else as_list(keys, "keys", "keys")))
     name = path if type(path) is str else os.fspath(path) if isinstance(path, os.PathLike) else None
+    mmap = as_bool(mmap, "mmap")
+    if not (cache is None or isinstance(cache, (str, os.PathLike))):
+        raise TypeError(f"cache: expected a folder, got {type(cache).__name__}")
     folder = None if cache is None else os.path.abspath(os.fspath(cache))
-    if name is not None and not name.endswith(INDEX) and not is_url(name):
-        if folder is not None:
-            raise ValueError(f"cache: {name} is no URL; only files behind URLs are copied")
+    if name and not name.endswith(INDEX) and not is_url(name) and folder is None:
         try:
             file = open_file(name, mmap=mmap)
             return ShardSet((Shard(file.path),), mmap, keys, file=file)
         except (FileNotFoundError, IsADirectoryError):
             pass  # a folder, a pattern, or nothing
     shards = find_shards(path)
-    if folder is None and any(is_url(shard.path) for shard in shards):
+    far = [is_url(shard.path) for shard in shards]
+    if folder is not None and not any(far):
+        raise ValueError(f"cache: {path} is no URL; only files behind URLs are copied")
+    if folder is None and any(far):
         mmap = False
     return ShardSet(shards, mmap, keys, cache=folder)
 
@@ -144,6 +161,9 @@ class ShardSet:
         self._keys = keys
         self._files: list[File | None] = [None] * len(shards)
         self._expected = identities
+        self._waits = any(
+            is_url(shard.path) for shard in shards
+        )  # for a network, so it asks for much at once
         self._ahead: dict[int, File] = {}  # opened together, before they are compared
         self._first = 0  # the shard that states the fields
         self._agreement: Agreement | None = None
@@ -159,11 +179,7 @@ class ShardSet:
             return
         first = next((i for i, shard in enumerate(shards) if shard.rows != 0), 0)
         unknown = [i for i, shard in enumerate(shards) if shard.rows is None and is_url(shard.path)]
-        if len(unknown) > 1:
-            from concurrent.futures import ThreadPoolExecutor
-
-            with ThreadPoolExecutor(16) as pool:
-                self._ahead = dict(zip(unknown, pool.map(self._open, unknown), strict=True))
+        self._ahead = dict(zip(unknown, each(self._open, unknown), strict=True))
         if shards:
             self._agree(first)
             self._widen_all()
@@ -379,8 +395,10 @@ class ShardSet:
             file = self._open(shard)
             agreement = self._agreed()
             assert agreement is not None
-            agreement.add(self._shards[shard], file)
-            self._files[shard] = file
+            with _lock:
+                file = self._files[shard] or file  # another thread may have been faster
+                agreement.add(self._shards[shard], file)
+                self._files[shard] = file
         return file
 
     def check(self) -> None:
@@ -568,11 +586,13 @@ class ShardSet:
         if len(self.counts) == 0:
             return _core.Joint([], [], [], [], 0)
         touched = np.unique(shards) if len(shards) else np.array([self._first])
-        parts = []
-        for shard in touched:
+
+        def read(shard: int) -> _core.Joint:
             mine = np.flatnonzero(shards == shard)
             cut = [None if w is None else w[mine] for w in windows]
-            parts.append(self._read_shard(int(shard), local[mine], cut[0], cut[1], keys))
+            return self._read_shard(shard, local[mine], cut[0], cut[1], keys)
+
+        parts = each(read, touched.tolist(), self._waits)
         agreement = self._agreed()
         assert agreement is not None
         metadata = agreement.metadata[0]  # complete only now: each shard that is opened may add words
@@ -647,7 +667,8 @@ class ShardSet:
             name = self.row_ids
             if name is None:
                 raise ValueError("ids: these files hold no row ids; save them with row_ids=")
-            parts = [self.file(s).values(name) for s in range(len(self.counts)) if self.counts[s]]
+            full = np.flatnonzero(self.counts).tolist()
+            parts = each(lambda shard: self.file(shard).values(name), full, self._waits)
             field = self.fields.get(name) or self.file(self._first).fields[name]
             self._ids = RowIds(parts, field.vocabulary)
         return self._ids.rows_of(ids)

@@ -14,6 +14,7 @@ from varlen.io import atomic
 from varlen.io.pieces import as_piece
 from varlen.io.schema import Field
 from varlen.io.shard_index import INDEX, Shard, write_index
+from varlen.io.urls import local_path
 from varlen.io.writer import Writer, ids_of
 
 __all__ = ["ShardWriter"]
@@ -54,7 +55,7 @@ class ShardWriter(atomic.AtomicWriter):
             )
         self._schema = dtypes_of(options.get("schema"))
         ids_of(options.get("ids"))
-        self.path = os.path.abspath(os.fspath(folder))
+        self.path = os.path.abspath(local_path(folder))
         self.rows = 0
         self._made_folder = not os.path.isdir(self.path)
         if self._made_folder:
@@ -99,6 +100,9 @@ class ShardWriter(atomic.AtomicWriter):
         try:
             joint = _as_joint(rows, self._schema)
             at = 0
+            if len(joint) == 0 and not self._shards:  # no rows, but their keys
+                self._writer = self._writer or self._next()
+                self._writer.append(joint)
             while at < len(joint):
                 writer = self._writer = self._writer or self._next()
                 end = min(len(joint), at + self._rows_per_shard - writer.rows)

@@ -5,10 +5,11 @@ Both tell the state of a file, so that a change between two reads is seen, and g
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from varlen.io.urls import State, is_http, stale
+from varlen.io.urls import State, is_http, is_pattern, stale
 
 __all__ = []
 
@@ -50,13 +51,25 @@ class FsspecStore:
     """Files of any file system that fsspec knows. Retries are the file system's own."""
 
     def __init__(self, url: str) -> None:
+        self._url = url
+        self._known = os.getpid(), self._make()
+
+    def _make(self) -> Any:
         try:
             import fsspec
         except ImportError:
             raise ModuleNotFoundError(
-                f"{url}: URLs other than http need fsspec: pip install fsspec"
+                f"{self._url}: URLs other than http need fsspec: pip install fsspec"
             ) from None
-        self._fs: Any = fsspec.core.url_to_fs(url)[0]
+        return fsspec.core.url_to_fs(self._url)[0]
+
+    @property
+    def _fs(self) -> Any:
+        """The file system; a new one in a forked child, to which threads that it reads in do not go along."""
+        process = os.getpid()
+        if self._known[0] != process:
+            self._known = process, self._make()
+        return self._known[1]
 
     def head(self, url: str, size: int) -> tuple[bytes, State]:
         """The first bytes, at most `size`, and the state of the file."""
@@ -69,7 +82,10 @@ class FsspecStore:
         """The state of the file now."""
         path = self._path(url)
         self._fs.invalidate_cache(path)
-        info = self._fs.info(path)
+        try:
+            info = self._fs.info(path)
+        except FileNotFoundError:
+            raise FileNotFoundError(2, "No such file", url) from None
         if info.get("type") == "directory":
             raise IsADirectoryError(21, "Is a folder", url)
         times = ("ETag", "etag", "md5Hash", "mtime", "LastModified", "last_modified", "created")
@@ -82,7 +98,7 @@ class FsspecStore:
         if now != state:
             raise stale(url, state, now)
         path = self._path(url)
-        bodies = self._fs.cat_ranges([path] * len(begins), list(begins), list(ends))
+        bodies = self._fs.cat_ranges([path] * len(begins), list(begins), list(ends), on_error="raise")
         for begin, end, body in zip(begins, ends, bodies, strict=True):
             if len(body) != end - begin:
                 raise OSError(f"{url}: asked for bytes {begin} to {end - 1}, got {len(body)} bytes")
@@ -96,7 +112,7 @@ class FsspecStore:
     def files(self, url: str) -> list[str] | None:
         """The `.nrt` files of a folder or of a pattern, sorted; None for the URL of one file."""
         path = self._path(url)
-        if "*" in path:
+        if is_pattern(url) and not self._fs.exists(path):
             found = self._fs.glob(path)
         elif self._fs.isdir(path):
             found = [name for name in self._fs.ls(path, detail=False) if name.endswith(".nrt")]

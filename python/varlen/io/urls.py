@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import glob
+import os
 from typing import Any, NamedTuple
 
 from varlen.io.errors import StaleFileError
@@ -30,6 +32,15 @@ def is_http(url: str) -> bool:
     return url.partition("://")[0].lower() in ("http", "https")
 
 
+def is_pattern(url: str) -> bool:
+    """Whether a URL may stand for many files. Behind the `?` of one of HTTP is its query.
+
+    >>> is_pattern("memory://a?.nrt"), is_pattern("http://host/a.nrt?key=*"), is_pattern("http://host/*.nrt")
+    (True, False, True)
+    """
+    return "*" in url.partition("?")[0] if is_http(url) else glob.has_magic(url)
+
+
 def stale(url: str, before: State, now: State) -> StaleFileError:
     """The error for a file that is another by now."""
     return StaleFileError(
@@ -38,14 +49,25 @@ def stale(url: str, before: State, now: State) -> StaleFileError:
     )
 
 
+def local_path(path: Any) -> str:
+    """The path of a file or a folder to write to; ValueError for a URL.
+
+    >>> local_path("a.nrt")
+    'a.nrt'
+    """
+    if is_url(path):
+        raise ValueError(f"path: {path} is a URL; write to a path of this machine, and copy from there")
+    return os.fspath(path)
+
+
 def join_url(folder: str, name: str) -> str:
     """The URL of a file in a folder.
 
-    >>> join_url("memory://a", "b c.nrt"), join_url("http://host/a/?key=1", "b c.nrt")
-    ('memory://a/b c.nrt', 'http://host/a/b%20c.nrt?key=1')
+    >>> join_url("memory://", "b c.nrt"), join_url("http://host/a/?key=1", "b c.nrt")
+    ('memory://b c.nrt', 'http://host/a/b%20c.nrt?key=1')
     """
     if not is_http(folder):
-        return f"{folder.rstrip('/')}/{name}"
+        return folder + name if folder.endswith("://") else f"{folder.rstrip('/')}/{name}"
     import urllib.parse
 
     parts = urllib.parse.urlsplit(folder)

@@ -257,7 +257,8 @@ class Writer(atomic.AtomicWriter):
         if given.dtype.kind in "mM" or not (is_text or name in vocabularies):
             self._check_bare(name, given, words)
             return given
-        had_numbers = name not in words and name in (self._columns or {})
+        column = (self._columns or {}).get(name)
+        had_numbers = name not in words and column is not None and column.rows > 0
         if is_text:
             stored = store(name, given, words)
         else:
