@@ -195,6 +195,19 @@ def test_nulls_in_some_of_the_pieces_become_nan(here, dtype):
     assert str([row["x"] for row in rows_of(data)]) == "[1.0, 0.0, nan, 1.0]"
 
 
+def test_a_column_of_nulls_has_the_type_that_it_has_in_other_files(here):
+    """pandas writes it so where a partition lacks all values."""
+    pq.write_table(pa.table({"w": pa.nulls(2), "x": pa.nulls(2), "l": pa.nulls(2)}), "0.parquet")
+    pq.write_table(pa.table({"w": ["a"], "x": [7], "l": [["b"]]}), "1.parquet")
+    for order in (["0.parquet", "1.parquet"], ["1.parquet", "0.parquet"]):
+        name = f"{order[0]}.nrt"
+        data = convert(*order, name, "--nulls", "fill", "--fill", "-1", "--null-word", "?")
+        expected = [{"w": "?", "x": -1, "l": []}] * 2, [{"w": "a", "x": 7, "l": ["b"]}]
+        assert rows_of(data) == [
+            row for rows in (expected if order[0] < "1" else expected[::-1]) for row in rows
+        ]
+
+
 def test_text_that_is_no_utf8_is_named(here, capsys):
     (here / "a.csv").write_bytes(b"id,w\n1,a\n2,\xe9\n")
     assert refused(capsys, here, "a.csv", "o.nrt")[0].startswith("varlen: a.csv, line 3: no UTF-8 text")
@@ -287,10 +300,22 @@ def test_nulls_among_words_are_said(here, capsys):
     pq.write_table(pa.table({"w": [["a", None], []]}), "a.parquet")
     assert rows_of(convert("a.parquet", "p.nrt", "--null-word", "?"))[0] == {"w": ["a", "?"]}
     write_lines(here / "a.jsonl", [{"w": ["a", None], "x": [1, None]}, {"w": [None], "x": [3]}])
-    said = refused(capsys, here, "a.jsonl", "o.nrt", "--nulls", "nan")
+    said = refused(capsys, here, "a.jsonl", "r.nrt", "--nulls", "nan")
     assert said[0] == "varlen: a.jsonl, line 1: 'w'[1]: expected text, got NoneType; see --null-word"
     lines = convert("a.jsonl", "l.nrt", "--null-word", "?", "--nulls", "fill", "--fill", "0")
     assert rows_of(lines) == [{"w": ["a", "?"], "x": [1, 0]}, {"w": ["?"], "x": [3]}]
+    filled = convert("a.jsonl", "f.nrt", "--nulls", "fill", "--fill", "0")
+    assert rows_of(filled) == [{"w": ["a", "0"], "x": [1, 0]}, {"w": ["0"], "x": [3]}]
+
+
+@pytest.mark.parametrize("options", [[], ["--narrow"], ["--reserve", "[PAD]"]])
+def test_nulls_before_the_first_word_become_words(here, options):
+    write_lines(here / "a.jsonl", [{"w": [None]}, {"w": []}])
+    write_lines(here / "b.jsonl", [{"w": [str(i) for i in range(256)]}])
+    data = convert("a.jsonl", "b.jsonl", "o.nrt", "--nulls", "nan", "--null-word", "[PAD]", *options)
+    assert rows_of(data)[:2] == [{"w": ["[PAD]"]}, {"w": []}]
+    assert rows_of(data)[2] == {"w": [str(i) for i in range(256)]}
+    assert data.fields["w"].dtype.kind in "iu"
 
 
 # Order.

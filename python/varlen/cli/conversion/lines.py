@@ -220,7 +220,8 @@ def _join_records(
             if name in plan.words and plan.words.null_word is not None:
                 column = _without_nulls(column, plan.words.null_word, depth + 1)
             elif policy == "fill" or (policy == "nan" and name not in plan.words):
-                column = _without_nulls(column, filler, depth + 1)
+                is_text = name in plan.words
+                column = _without_nulls(column, str(filler) if is_text else filler, depth + 1)
             elif None in column:
                 option = "--null-word" if name in plan.words else "--nulls"
                 for k, item in enumerate(column):

@@ -216,10 +216,9 @@ def learn_dtypes(plan: ConversionPlan, *, narrow: bool) -> None:
     >>> plan.dtypes
     {'t': dtype('uint16')}
     """
-    spans: dict[str, ValueRange] = {}
-    for joint in plan.read("reading"):
-        for name in joint.names:
-            spans.setdefault(name, ValueRange()).add(joint.values(name))
+    spans, late = _read_spans(plan)
+    if late:  # their nulls were numbers until the first word came
+        spans, _ = _read_spans(plan)
     for name, span in spans.items():
         if name not in plan.types:
             span.check(name)
@@ -229,6 +228,18 @@ def learn_dtypes(plan: ConversionPlan, *, narrow: bool) -> None:
     for name in plan.types:
         if name not in plan.dtypes:
             raise ValueError(f"--types: no key {name!r}; there are {', '.join(plan.dtypes)}")
+
+
+def _read_spans(plan: ConversionPlan) -> tuple[dict[str, ValueRange], bool]:
+    """What the values of each key need; whether a key turned out to hold words after its first pieces."""
+    spans: dict[str, ValueRange] = {}
+    bare: set[str] = set()
+    for joint in plan.read("reading"):
+        for name in joint.names:
+            spans.setdefault(name, ValueRange()).add(joint.values(name))
+            if name not in plan.words:
+                bare.add(name)
+    return spans, any(name in plan.words for name in bare)
 
 
 def cast(joint: Joint, dtypes: dict[str, np.dtype[Any]]) -> Joint:

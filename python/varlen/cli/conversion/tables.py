@@ -77,6 +77,11 @@ class TableReader:
         texts = [one for one in self.inputs if one.kind == "csv"]
         self._csv_types = _csv_types(texts, self.columns, self._types) if texts else {}
         self._schemas = [pa.schema([(n, s.field(n).type) for n in self.columns]) for s in schemas.values()]
+        self._kinds = {  # of columns that hold nulls alone in some of the files
+            name: next((kind for kind in kinds if not pa.types.is_null(kind)), pa.null())
+            for name in self.columns
+            if any(map(pa.types.is_null, kinds := [schema.field(name).type for schema in self._schemas]))
+        }
 
     def _without_index(self, schema: pa.Schema) -> list[str]:
         self.left_out = [
@@ -150,6 +155,8 @@ class TableReader:
 
     def _typed(self, table: pa.Table) -> pa.Table:
         for i, name in enumerate(table.column_names):
+            if pa.types.is_null(table.schema.types[i]) and name in self._kinds:
+                table = table.set_column(i, name, table.column(i).cast(self._kinds[name]))
             if self._types.get(name) is str:
                 table = table.set_column(i, name, table.column(i).cast(_as_text(table.schema.types[i])))
         return table
