@@ -196,7 +196,7 @@ def test_nulls_in_some_of_the_pieces_become_nan(here, dtype):
 
 
 def test_a_column_of_nulls_has_the_type_that_it_has_in_other_files(here):
-    """pandas writes it so where a partition lacks all values."""
+    """As pandas writes a column where a partition lacks all values."""
     pq.write_table(pa.table({"w": pa.nulls(2), "x": pa.nulls(2), "l": pa.nulls(2)}), "0.parquet")
     pq.write_table(pa.table({"w": ["a"], "x": [7], "l": [["b"]]}), "1.parquet")
     for order in (["0.parquet", "1.parquet"], ["1.parquet", "0.parquet"]):

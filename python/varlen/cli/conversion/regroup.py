@@ -16,7 +16,7 @@ from varlen.cli.conversion.groups import codes_of
 __all__ = ["GatheredRows"]
 
 #: Bytes of a table that are kept in memory.
-BUDGET = 1 << 28
+BUDGET = 1 << 27
 
 #: Files that are open at a time.
 _MOST_PARTS = 256
