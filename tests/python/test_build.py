@@ -1,17 +1,21 @@
 """Folders of shards from partitions: the same by every engine, whole after kills, strict about parts."""
 
+import contextlib
+import functools
 import multiprocessing
 import os
 import shutil
 import subprocess
 import sys
 import time
+import traceback
 
 import building
 import numpy as np
 import pytest
 import varlen as vl
 import varlen.io
+from varlen.io import atomic
 
 FIRSTS = [0, 3, 6, 9, 12, 300]
 
@@ -160,10 +164,44 @@ def test_a_worker_that_is_given_up_ends_without_a_word():
     assert engines._work(theirs) is None
 
 
-def test_a_worker_that_always_ends_is_named(files, tmp_path):
-    with pytest.raises(RuntimeError, match="partition 3: its worker ended with code -9, 3 times"):
-        varlen.io.build(files, building.always_killed, tmp_path / "out", workers=2)
+def test_a_worker_that_always_ends_is_named(files, tmp_path, engine):
+    if not engine:
+        pytest.skip("a loop has no worker but the process itself")
+    with pytest.raises(RuntimeError, match=r"partition 3: its worker ended( with code -9)?, [34] times$"):
+        varlen.io.build(files, building.always_killed, tmp_path / "out", **engine)
     assert "index.json" not in os.listdir(tmp_path / "out")
+
+
+def test_an_error_that_no_pickle_holds_names_its_partition(files, tmp_path, engine):
+    with pytest.raises(RuntimeError, match="partition 3: Unportable: C9 in line 3"):
+        varlen.io.build(files, building.unportable, tmp_path / "out", **engine)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_error_says_its_kind_and_where_it_was_raised(files, tmp_path, workers):
+    with pytest.raises(RuntimeError, match="partition 3: KeyError: 'code'") as caught:
+        varlen.io.build(files, building.lacking, tmp_path / "out", workers=workers)
+    shown = "".join(traceback.format_exception(caught.value))
+    assert 'return {}["code"]' in shown
+    assert "in lacking" in shown
+
+
+def test_what_cannot_go_to_a_worker_is_named(files, tmp_path):
+    with pytest.raises(RuntimeError, match=r"partition 0: what goes to a worker .* such as make: .*lambda"):
+        varlen.io.build(files, lambda path: building.numbered(path), tmp_path / "out", workers=2)
+    code = (
+        "import sys, varlen.io\n"
+        "def make(path): return {'id': [1]}\n"
+        "varlen.io.build([1, 2], make, sys.argv[1], workers=2)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    (tmp_path / "bare.py").write_text(code)
+    for command, text in [
+        (["-c", code, str(tmp_path / "a")], "imports what it is given, from modules"),
+        ([str(tmp_path / "bare.py"), str(tmp_path / "b")], "under `if __name__ == '__main__':`"),
+    ]:
+        done = subprocess.run([sys.executable, *command], capture_output=True, text=True, env=environment)
+        assert text in done.stderr.splitlines()[-1]
 
 
 @pytest.mark.parametrize("after", [0.0, 0.3, 0.6])
@@ -190,16 +228,152 @@ def test_a_build_that_was_killed_goes_on(files, tmp_path, after):
     assert not [name for name in os.listdir(tmp_path / "out") if name.startswith(".")]
 
 
-def test_a_build_is_made_again_over_itself_alone(files, tmp_path):
-    for _ in range(2):
-        varlen.io.build(files, building.numbered, tmp_path / "out")
-    assert plain(tmp_path / "out") == expected()
-    with pytest.raises(FileExistsError, match=r"part-00005\.nrt, which is not of this build"):
-        varlen.io.build(files[:5], building.numbered, tmp_path / "out")
-    shutil.copy(tmp_path / "out" / "part-00000.nrt", tmp_path / "out" / "visits.nrt")
+def stamps(folder):
+    """What changes where a file is written again."""
+    return {path.name: (path.stat().st_ino, path.stat().st_mtime_ns) for path in folder.iterdir()}
+
+
+def test_a_build_that_is_complete_is_given_at_once(files, tmp_path):
+    out = tmp_path / "out"
+    varlen.io.build(files, building.numbered, out)
+    before = stamps(out)
+    out.chmod(0o555)  # nothing is written, not even a lock
+    assert len(varlen.io.build(files, building.numbered, out, workers=2)) == 18
+    assert made(files) == [1] * 6
+    assert stamps(out) == before
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_build_with_more_partitions_makes_those_alone(files, tmp_path, workers):
+    """The words and the widths of the last partition are new: all shards get them, none is made again."""
+    varlen.io.build(files, building.numbered, tmp_path / "whole")
+    for count in (3, 5, 6):
+        before = stamps(tmp_path / "out") if count > 3 else {}
+        varlen.io.build(files[:count], building.numbered, tmp_path / "out", workers=workers)
+        assert made(files) == [2] * count + [1] * (6 - count)
+        assert stamps(tmp_path / "out").keys() > before.keys()
+    assert listing(tmp_path / "out") == listing(tmp_path / "whole")
+
+
+def test_a_shard_is_written_again_only_where_it_differs(tmp_path):
+    parts = [building.rows(first, ["a", "b", "a"]) for first in (0, 3, 6)]
+    varlen.io.build(parts[:2], None, tmp_path / "out")
+    before = stamps(tmp_path / "out")
+    varlen.io.build(parts, None, tmp_path / "out")
+    after = stamps(tmp_path / "out")
+    assert {name for name in before if before[name] != after[name]} == {"index.json"}
+
+
+@pytest.mark.parametrize("gone", [[0], [2], [5], [0, 3, 4], list(range(6))])
+def test_a_shard_that_was_deleted_is_made_alone(gone, files, tmp_path):
+    varlen.io.build(files, building.numbered, tmp_path / "out")
+    before = listing(tmp_path / "out")
+    for number in gone:
+        (tmp_path / "out" / f"part-{number:05d}.nrt").unlink()
+    varlen.io.build(files, building.numbered, tmp_path / "out")
+    assert made(files) == [1 + (number in gone) for number in range(6)]
+    assert listing(tmp_path / "out") == before
+
+
+def test_a_folder_of_another_build_is_refused(files, tmp_path):
+    out = tmp_path / "out"
+    varlen.io.build(files, building.numbered, out)
+    before = listing(out)
+    other = [*files[:2], files[3], files[2], *files[4:]]
+    for call, text in [
+        (
+            lambda: varlen.io.build(files[:5], building.numbered, out),
+            r"part-00005\.nrt, which is not of this",
+        ),
+        (lambda: varlen.io.build(other, building.numbered, out), r"part-00002\.nrt, .* another partition"),
+        (
+            lambda: varlen.io.build(files, building.failing, out),
+            r"part-00000\.nrt, .* another make or other options",
+        ),
+        (
+            lambda: varlen.io.build(files, building.numbered, out, schema={"value": "i4"}),
+            r"part-00000\.nrt, .* another make or other options",
+        ),
+    ]:
+        with pytest.raises(FileExistsError, match=text):
+            call()
+    (out / "part-00005.nrt").unlink()
+    with pytest.raises(FileExistsError, match=r"index lists part-00005\.nrt, which is not of this build"):
+        varlen.io.build(files[:5], building.numbered, out)
+    shutil.copy(out / "part-00000.nrt", out / "visits.nrt")
     with pytest.raises(FileExistsError, match=r"the folder holds visits.nrt, which is not of this build"):
-        varlen.io.build(files, building.numbered, tmp_path / "out")
-    assert len(vl.open(tmp_path / "out")) == 18
+        varlen.io.build(files, building.numbered, out)
+    (out / "visits.nrt").unlink()
+    varlen.io.build(files, building.numbered, out)
+    assert listing(out) == before
+    assert made(files) == [1] * 5 + [2]
+
+
+@pytest.mark.parametrize("first", [0, 3, 5])
+def test_a_reader_never_sees_some_of_the_rows(first, files, tmp_path, monkeypatch):
+    """Around each name that is given, and where the build ends there: old rows, new rows or an error."""
+    out = tmp_path / "out"
+    seen = []
+
+    def look():
+        try:
+            seen.append(plain(out))
+        except (FileNotFoundError, varlen.io.FileFormatError):
+            seen.append(None)
+
+    steps = [0]
+
+    def replace(source, target, _replace=os.replace):
+        look()
+        if steps[0] == stop:
+            raise KeyboardInterrupt
+        steps[0] += 1
+        _replace(source, target)
+        look()
+
+    for stop in range(100):
+        shutil.rmtree(out, ignore_errors=True)
+        if first:
+            varlen.io.build(files[:first], building.numbered, out, durable=False)
+        steps[0] = 0
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "replace", replace)
+            with contextlib.suppress(KeyboardInterrupt):
+                varlen.io.build(files, building.numbered, out, durable=False)
+        look()
+        allowed = [None, expected(), expected()[: 3 * first] if first else None]
+        assert all(rows in allowed for rows in seen)
+        before = made(files)
+        varlen.io.build(files, building.numbered, out, durable=False)
+        assert plain(out) == expected()
+        assert not [name for name in os.listdir(out) if name.startswith(".")]
+        if steps[0] != stop:
+            break
+        if stop > 6:
+            assert made(files) == before  # all drafts were there
+    assert stop > 6
+
+
+def test_what_a_killed_worker_left_is_taken_away(files, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    os.close(atomic.temporary(str(out / ".part-00003.draft"))[0])
+    (out / ".notes").write_text("mine")
+    varlen.io.build(files, building.numbered, out)
+    assert [name for name in os.listdir(out) if name.startswith(".")] == [".notes"]
+
+
+def test_a_partial_function_is_the_same_in_another_process(files, tmp_path):
+    code = (
+        "import functools, sys, building, varlen.io\n"
+        "varlen.io.build(sys.argv[2:], functools.partial(building.shifted, by=1), sys.argv[1])\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path])}
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "out"), *files], check=True, env=environment)
+    varlen.io.build(files, functools.partial(building.shifted, by=1), tmp_path / "out")
+    assert made(files) == [1] * 6
+    with pytest.raises(FileExistsError, match="another make"):
+        varlen.io.build(files, functools.partial(building.shifted, by=2), tmp_path / "out")
 
 
 def test_two_builds_at_once_are_refused(tmp_path):
@@ -221,7 +395,7 @@ def test_two_builds_at_once_are_refused(tmp_path):
         ),
         (
             {**building.rows(3), "dim1/word": np.arange(3)},
-            "partition 1: key 'word' has no words",
+            "partition 1: key 'word' .* it has no words",
         ),
         ({**building.rows(3), "dim1/value": np.ones((3, 2))}, "partition 1: key 'value' .* trailing shape"),
         ({**building.rows(3), "dim1/value": np.ones(3, "M8[s]")}, "partition 1: key 'value' .* dtype"),
@@ -246,6 +420,33 @@ def test_what_does_not_fit_is_refused(tmp_path):
         with pytest.raises(error, match=text):
             call()
     assert not os.path.exists(out / "index.json")
+
+
+def test_a_key_without_values_fits_any_dtype_and_words(tmp_path):
+    empty = {"id": [7, 8], "word": [[], []], "value": [[], []]}
+    parts = [empty, None, empty]
+    parts[1] = {
+        "dim0/id": np.array([1, 2]),
+        "dim1/bounds": np.array([2, 2]),
+        "dim1/word": np.array(["b", "a"]),
+        "dim1/value": np.array([300, -1]),
+    }
+    for order in ([0, 1, 2], [1, 0, 2], [0, 2, 1]):
+        out = tmp_path / "".join(map(str, order))
+        varlen.io.build([parts[i] for i in order], None, out)
+        shards = varlen.io.open_shards(out)
+        assert (shards.fields["word"].vocabulary, shards.fields["value"].dtype) == (("b", "a"), np.int64)
+        assert vl.open(out)[:]["id"].tolist() == [
+            i for part in order for i in ([1, 2] if part == 1 else [7, 8])
+        ]
+    varlen.io.build([empty, empty], None, tmp_path / "none")
+    assert len(vl.open(tmp_path / "none")) == 4
+
+
+def test_integers_that_no_dtype_holds_are_refused(tmp_path):
+    parts = [{"id": np.array([2**63 + 1], "u8")}, {"id": np.array([-1])}]
+    with pytest.raises(ValueError, match=r"partition 1: key 'id' .* no dtype holds both uint64 and int64"):
+        varlen.io.build(parts, None, tmp_path / "out")
 
 
 def test_partitions_without_rows_are_shards(tmp_path):

@@ -151,6 +151,76 @@ def test_types_are_what_was_asked(here, capsys):
         assert text in refused(capsys, here, "a.csv", "q.nrt", "--types", wrong)[0]
 
 
+def test_whole_numbers_are_exact_or_refused(here, capsys):
+    """No integer becomes a float that is another number, in one file, over several, beside nulls."""
+    large = 2**53 + 1
+    write_csv("wide.csv", ["x"], [[2**64 - 1], [3]])
+    assert convert("wide.csv", "o.nrt").fields["x"].dtype == np.uint64
+    assert rows_of(varlen.open("o.nrt")) == [{"x": 2**64 - 1}, {"x": 3}]
+    write_csv("even.csv", ["x"], [[0.5], [10**20]])
+    assert rows_of(convert("even.csv", "e.nrt")) == [{"x": 0.5}, {"x": 1e20}]
+    write_csv("digits.csv", ["x"], [[3], ["123456789012345678901"]])
+    write_csv("beside.csv", ["x"], [[large], [0.5]])
+    write_csv("below.csv", ["x"], [[-1]])
+    for name, x in {"i": pa.array([large, -1]), "u": pa.array([2**63 + 1], pa.uint64()), "f": [0.5]}.items():
+        pq.write_table(pa.table({"x": x}), f"{name}.parquet")
+    pq.write_table(pa.table({"x": pa.array([large, None])}), "null.parquet")
+    write_lines(here / "mixed.jsonl", [{"x": [1]}, {"x": [0.5, large]}])
+    for arguments, text in [
+        (["digits.csv"], "digits.csv, line 3: x: '123456789012345678901' is a whole number that no double"),
+        (
+            ["beside.csv"],
+            f"beside.csv, line 2: x: '{large}' is a whole number that no double holds; see --types",
+        ),
+        (["wide.csv", "below.csv"], "below.csv, line 2: x: '-1' is no uint64"),
+        (["i.parquet", "f.parquet"], f"x: {large} is beyond the integers of float64"),
+        (["i.parquet", "u.parquet"], f"x: {2**63 + 1} is beyond the integers of float64"),
+        (
+            ["null.parquet", "--nulls", "nan", "--batch-rows", 1],
+            f"x: {large} is beyond the integers of float64",
+        ),
+        (["null.parquet", "--nulls", "nan"], "--nulls nan makes of a column with nulls; take --nulls fill"),
+        (["mixed.jsonl"], f"mixed.jsonl, line 2: 'x': {large} is beyond the integers of float64"),
+    ]:
+        sources = [one for one in arguments if "." in str(one)]
+        assert text in refused(capsys, here, *sources, "q.nrt", *arguments[len(sources) :])[0]
+    assert rows_of(convert("beside.csv", "t.nrt", "--types", "x=float64")) == [{"x": 2.0**53}, {"x": 0.5}]
+    assert rows_of(convert("i.parquet", "f.parquet", "v.nrt", "--types", "x=str"))[0] == {"x": str(large)}
+
+
+@pytest.mark.parametrize("dtype", [pa.int8(), pa.bool_(), pa.uint32()])
+def test_nulls_in_some_of_the_pieces_become_nan(here, dtype):
+    pq.write_table(pa.table({"x": pa.array([1, 0, None, 1]).cast(dtype)}), "a.parquet")
+    data = convert("a.parquet", "o.nrt", "--nulls", "nan", "--batch-rows", 2)
+    assert str([row["x"] for row in rows_of(data)]) == "[1.0, 0.0, nan, 1.0]"
+
+
+def test_a_column_of_nulls_has_the_type_that_it_has_in_other_files(here):
+    """As pandas writes a column where a partition lacks all values."""
+    pq.write_table(pa.table({"w": pa.nulls(2), "x": pa.nulls(2), "l": pa.nulls(2)}), "0.parquet")
+    pq.write_table(pa.table({"w": ["a"], "x": [7], "l": [["b"]]}), "1.parquet")
+    for order in (["0.parquet", "1.parquet"], ["1.parquet", "0.parquet"]):
+        name = f"{order[0]}.nrt"
+        data = convert(*order, name, "--nulls", "fill", "--fill", "-1", "--null-word", "?")
+        expected = [{"w": "?", "x": -1, "l": []}] * 2, [{"w": "a", "x": 7, "l": ["b"]}]
+        assert rows_of(data) == [
+            row for rows in (expected if order[0] < "1" else expected[::-1]) for row in rows
+        ]
+
+
+def test_text_that_is_no_utf8_is_named(here, capsys):
+    (here / "a.csv").write_bytes(b"id,w\n1,a\n2,\xe9\n")
+    assert refused(capsys, here, "a.csv", "o.nrt")[0].startswith("varlen: a.csv, line 3: no UTF-8 text")
+
+
+def test_a_type_that_no_file_holds_is_said_once(here, capsys):
+    pq.write_table(pa.table({"t": pa.array([1, 2], pa.time64("us"))}), "a.parquet")
+    said = refused(capsys, here, "a.parquet", "o.nrt", "--batch-rows", 1)
+    assert said == [
+        "varlen: a.parquet: t: columns of type time64[us] have no dtype; --columns leaves one out"
+    ]
+
+
 def test_an_index_of_pandas_is_left_out(here, capsys):
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     frame = pandas.DataFrame({"a": [1, 3, 4, 2]}).iloc[[0, 1, 3]]
@@ -230,8 +300,22 @@ def test_nulls_among_words_are_said(here, capsys):
     pq.write_table(pa.table({"w": [["a", None], []]}), "a.parquet")
     assert rows_of(convert("a.parquet", "p.nrt", "--null-word", "?"))[0] == {"w": ["a", "?"]}
     write_lines(here / "a.jsonl", [{"w": ["a", None], "x": [1, None]}, {"w": [None], "x": [3]}])
+    said = refused(capsys, here, "a.jsonl", "r.nrt", "--nulls", "nan")
+    assert said[0] == "varlen: a.jsonl, line 1: 'w'[1]: expected text, got NoneType; see --null-word"
     lines = convert("a.jsonl", "l.nrt", "--null-word", "?", "--nulls", "fill", "--fill", "0")
     assert rows_of(lines) == [{"w": ["a", "?"], "x": [1, 0]}, {"w": ["?"], "x": [3]}]
+    filled = convert("a.jsonl", "f.nrt", "--nulls", "fill", "--fill", "0")
+    assert rows_of(filled) == [{"w": ["a", "0"], "x": [1, 0]}, {"w": ["0"], "x": [3]}]
+
+
+@pytest.mark.parametrize("options", [[], ["--narrow"], ["--reserve", "[PAD]"]])
+def test_nulls_before_the_first_word_become_words(here, options):
+    write_lines(here / "a.jsonl", [{"w": [None]}, {"w": []}])
+    write_lines(here / "b.jsonl", [{"w": [str(i) for i in range(256)]}])
+    data = convert("a.jsonl", "b.jsonl", "o.nrt", "--nulls", "nan", "--null-word", "[PAD]", *options)
+    assert rows_of(data)[:2] == [{"w": ["[PAD]"]}, {"w": []}]
+    assert rows_of(data)[2] == {"w": [str(i) for i in range(256)]}
+    assert data.fields["w"].dtype.kind in "iu"
 
 
 # Order.
@@ -285,6 +369,12 @@ def test_regroup_of_words_in_dictionaries(here):
     assert rows == [{"p": "a", "x": [2, 5]}, {"p": "b", "x": [1, 3]}, {"p": "c", "x": [4]}]
 
 
+def test_regroup_orders_integers_of_64_bits(here):
+    pq.write_table(pa.table({"p": pa.array([2**64 - 1, 5, 2**63], pa.uint64()), "x": [1, 2, 3]}), "a.parquet")
+    data = convert("a.parquet", "o.nrt", "--group-by", "p", "--regroup", "--sort-by", "p")
+    assert rows_of(data.with_key("n", np.arange(3)))[2] == {"p": 2**64 - 1, "x": [1], "n": 2}
+
+
 def test_sort_by_orders_lists_words_and_what_is_below(here, capsys):
     record = {"id": 1, "t": [3, 1, 2, 1], "w": ["z", "y", "a", "x"], "deep": [[1, 2], [], [3], [4]]}
     write_lines(here / "a.jsonl", [record, {"id": 2, "t": [], "w": [], "deep": []}])
@@ -326,6 +416,30 @@ def test_static_tables_are_joined_by_id(here, capsys):
     write_lines(here / "e.jsonl", [{"p": "b", "x": [1]}, {"p": "a", "x": []}])
     rows = rows_of(convert("e.jsonl", "l.nrt", "--row-ids", "p", "--static", "s.csv"))
     assert rows == [{"p": "b", "x": [1], "age": 8, "sex": "M"}, {"p": "a", "x": [], "age": 70, "sex": "F"}]
+
+
+def test_static_ids_are_read_as_those_of_the_records(here):
+    write_csv("e.csv", ["id", "x"], [["007", 1], ["7", 2]])
+    write_csv("s.csv", ["id", "age"], [["007", 70], ["7", 8]])
+    data = convert("e.csv", "o.nrt", "--group-by", "id", "--static", "s.csv", "--types", "id=str")
+    assert rows_of(data) == [{"id": "007", "x": [1], "age": 70}, {"id": "7", "x": [2], "age": 8}]
+    for unit in ("us", "ns"):
+        when = pa.array([0, 10**9], pa.timestamp(unit))
+        pq.write_table(pa.table({"id": when, "x": [1, 2]}), "e.parquet")
+        pq.write_table(pa.table({"id": when.cast(pa.timestamp(unit, "UTC")), "age": [3, 4]}), "s.parquet")
+        data = convert("e.parquet", f"{unit}.nrt", "--row-ids", "id", "--static", "s.parquet")
+        assert [row["age"] for row in rows_of(data)] == [3, 4]
+
+
+def test_a_static_value_that_is_missing_is_named_by_its_id(here, capsys):
+    write_csv("e.csv", ["id"], [[1], [4]])
+    pq.write_table(pa.table({"id": [4, 1], "age": [None, 70], "w": ["a", None]}), "s.parquet")
+    arguments = ["e.csv", "q.nrt", "--row-ids", "id", "--static", "s.parquet"]
+    assert "s.parquet: age: null for id 4; see --nulls" in refused(capsys, here, *arguments)[0]
+    assert "s.parquet: w: null for id 1 among" in refused(capsys, here, *arguments, "--nulls", "nan")[0]
+    write_lines(here / "t.jsonl", [{"id": "1"}])
+    arguments[0] = "t.jsonl"
+    assert "s.parquet: id is no text, but text in the records" in refused(capsys, here, *arguments)[0]
 
 
 def test_static_tables_that_cannot_be_joined_are_named(here, capsys):

@@ -254,7 +254,7 @@ def _run(arguments: argparse.Namespace) -> int:
         quiet=arguments.quiet,
     ) as plan:
         plan.static_tables = _static_tables(arguments, plan)
-        if plan.lines or arguments.narrow or len(inputs) > 1 or plan.has_text():
+        if plan.lines or arguments.narrow or len(inputs) > 1 or arguments.nulls == "nan" or plan.has_text():
             learn_dtypes(plan, narrow=arguments.narrow)
         pinned = {name: dtype for name, dtype in types.items() if dtype is not str}
         learned = {name: dtype for name, dtype in plan.dtypes.items() if name not in pinned}
@@ -296,7 +296,7 @@ def _static_tables(arguments: argparse.Namespace, plan: Any) -> list[Any]:
     policy, value = plan.nulls
     nulls = Nulls(policy, value, plan.words.null_word)
     key = arguments.group_by[0] if arguments.group_by else arguments.row_ids
-    return [StaticTable(one, key, nulls) for one in find_inputs(arguments.static)]
+    return [StaticTable(one, key, nulls, plan.types.get(key)) for one in find_inputs(arguments.static)]
 
 
 def _remarks(plan: Any) -> list[str]:

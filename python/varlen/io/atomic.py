@@ -133,10 +133,11 @@ def replacing(path: str | os.PathLike[str], durable: bool = True) -> Iterator[in
             os.unlink(temp)
         raise
     if durable:
-        _sync_folder(os.path.dirname(target))
+        sync_folder(os.path.dirname(target))
 
 
-def _sync_folder(folder: str) -> None:
+def sync_folder(folder: str) -> None:
+    """Wait until the disk has the names that were given in a folder."""
     fd = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(fd)

@@ -257,7 +257,7 @@ def encode_metadata(
         description["row_ids"] = row_ids
     out["varlen.schema"] = json.dumps(description, ensure_ascii=False, separators=(",", ":"))
     size = 0
-    for name, words in vocabularies.items():
+    for name, words in sorted(vocabularies.items()):
         text = json.dumps(list(words), ensure_ascii=False, separators=(",", ":"))
         out[f"varlen.vocabulary.{name}"] = text
         size += len(text)

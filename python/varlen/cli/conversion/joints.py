@@ -20,7 +20,7 @@ from varlen.io.columns import check_names
 if TYPE_CHECKING:
     from varlen.cli.conversion.plan import ConversionPlan
 
-__all__ = ["encode_words", "join_columns", "read_joints"]
+__all__ = ["encode_words", "join_columns", "read_joints", "with_options"]
 
 
 def encode_words(
@@ -116,11 +116,18 @@ def join_columns(
     return Joint(names, dims, values, nest, table.num_rows if not nest else -1)
 
 
-def _with_options(text: str) -> str:
-    """What the reader says of its arguments, in the options of the command line."""
+def with_options(text: str) -> str:
+    """What the reader says of its arguments, in the options of the command line.
+
+    Examples
+    --------
+    >>> with_options("fill: 'x' is no int64")
+    "--fill: 'x' is no int64"
+    """
     if text.startswith("fill: "):
         return f"--{text}"
-    return text.replace("say what nulls become: 'nan', or 'fill' and a value", "see --nulls")
+    text = text.replace("say what nulls become: 'nan', or 'fill' and a value", "see --nulls")
+    return text.replace("nulls='nan'", "--nulls nan").replace("nulls='fill'", "--nulls fill")
 
 
 def read_joints(plan: ConversionPlan) -> Iterator[tuple[Joint, int]]:
@@ -148,8 +155,10 @@ def read_joints(plan: ConversionPlan) -> Iterator[tuple[Joint, int]]:
     for table, levels in pieces:
         try:
             yield join_columns(table, levels, plan.groups, nulls, plan.words, first_row), table.num_rows
-        except (ValueError, TypeError) as wrong:
-            plan.findings.add(_located(plan, _with_options(str(wrong))))
+        except ValueError as wrong:
+            plan.findings.add(_located(plan, with_options(str(wrong))))
+        except TypeError as wrong:  # of the column, whatever the row
+            raise ValueError(_located(plan, f"{wrong}; --columns leaves one out")) from None
         first_row += table.num_rows
 
 

@@ -219,12 +219,14 @@ def _join_records(
             plan.depths[name] = depth = max(depth, plan.depths.get(name, 0))
             if name in plan.words and plan.words.null_word is not None:
                 column = _without_nulls(column, plan.words.null_word, depth + 1)
-            elif policy != "refuse":
-                column = _without_nulls(column, filler, depth + 1)
+            elif policy == "fill" or (policy == "nan" and name not in plan.words):
+                is_text = name in plan.words
+                column = _without_nulls(column, str(filler) if is_text else filler, depth + 1)
             elif None in column:
+                option = "--null-word" if name in plan.words else "--nulls"
                 for k, item in enumerate(column):
                     if item is None:
-                        bad.setdefault(k, f"no value for {name!r}; see --nulls")
+                        bad.setdefault(k, f"no value for {name!r}; see {option}")
                 return None
             if any(name == known for known, _, _ in columns):
                 bad[-1] = (
@@ -249,7 +251,10 @@ def _flat(
     if name not in plan.words:
         if plan.words.is_given(name) and any(column):
             raise ValueError(": numbers, but --vocabulary gives words for it")
-        return _core.from_lists(column, depth, name="")
+        values, levels = _core.from_lists(column, depth, name="")
+        if values.dtype.kind == "f" and (np.abs(values) >= 2**53).any():
+            _check_whole(column)
+        return values, levels
     own: dict[str, int] = {}
     ids, levels = _core.from_words(column, own, depth, name="")
     try:
@@ -261,10 +266,23 @@ def _flat(
         raise ValueError(f"[{k}]: {wrong}") from None
 
 
+def _check_whole(column: list[Any]) -> None:
+    """Refuses integers that the floats beside them cannot hold."""
+    for k, item in enumerate(column):
+        stack = [item]
+        while stack:
+            part = stack.pop()
+            if isinstance(part, list):
+                stack += part
+            elif type(part) is int and int(float(part)) != part:
+                raise ValueError(f"[{k}]: {part} is beyond the integers of float64, which other values are")
+
+
 def _placed(text: str, name: str, lines: list[int]) -> tuple[int, str]:
     """The record that the core's words of a column point to, -1 where they do not, and what is said of it."""
     if found := re.match(r"\[(\d+)\](.*)", text, re.DOTALL):
-        hint = "; see --nulls" if text.endswith("got NoneType") else ""
+        option = "--null-word" if ": expected text" in text else "--nulls"
+        hint = f"; see {option}" if text.endswith("got NoneType") else ""
         return int(found[1]), f"{name!r}{found[2]}{hint}"
     if len(lines) == 1:
         return 0, f"{name!r}{text}"

@@ -45,6 +45,7 @@ class ValueRange:
     dtype: np.dtype[Any] | None = None
     low: Any = None
     high: Any = None
+    most_whole: int = 0  # of the integers, without their signs
 
     def add(self, values: npt.NDArray[Any]) -> None:
         """Takes one more piece into account; an empty one only where nothing else tells the dtype."""
@@ -59,6 +60,22 @@ class ValueRange:
         low, high = (finite.min().item(), finite.max().item()) if finite.size else (0, 0)
         self.low = low if self.low is None else min(self.low, low)
         self.high = high if self.high is None else max(self.high, high)
+        if values.dtype.kind in "iu":
+            self.most_whole = max(self.most_whole, abs(low), abs(high))
+
+    def check(self, name: str) -> None:
+        """Refuses a float that stands for integers it cannot hold.
+
+        Raises
+        ------
+        ValueError
+            There is such an integer; it is named.
+        """
+        if self.dtype is not None and self.dtype.kind == "f" and self.most_whole > 2**53:
+            raise ValueError(
+                f"{name}: {self.most_whole} is beyond the integers of {self.dtype}, which holds the other "
+                f"values; see --types, as in {name}={self.dtype} or {name}=str"
+            )
 
     def narrowed(self) -> np.dtype[Any] | None:
         """The narrowest dtype that holds every value; floats become float32 where their span allows."""
@@ -188,7 +205,7 @@ def learn_dtypes(plan: ConversionPlan, *, narrow: bool) -> None:
     Raises
     ------
     ValueError
-        A type is given for a key that is not there.
+        A type is given for a key that is not there, or integers go with floats that cannot hold them.
 
     Examples
     --------
@@ -199,17 +216,30 @@ def learn_dtypes(plan: ConversionPlan, *, narrow: bool) -> None:
     >>> plan.dtypes
     {'t': dtype('uint16')}
     """
-    spans: dict[str, ValueRange] = {}
-    for joint in plan.read("reading"):
-        for name in joint.names:
-            spans.setdefault(name, ValueRange()).add(joint.values(name))
+    spans, late = _read_spans(plan)
+    if late:  # their nulls were numbers until the first word came
+        spans, _ = _read_spans(plan)
     for name, span in spans.items():
+        if name not in plan.types:
+            span.check(name)
         dtype = span.narrowed() if narrow else span.dtype
         if dtype is not None and name not in plan.fields:
             plan.dtypes[name] = dtype
     for name in plan.types:
         if name not in plan.dtypes:
             raise ValueError(f"--types: no key {name!r}; there are {', '.join(plan.dtypes)}")
+
+
+def _read_spans(plan: ConversionPlan) -> tuple[dict[str, ValueRange], bool]:
+    """What the values of each key need; whether a key turned out to hold words after its first pieces."""
+    spans: dict[str, ValueRange] = {}
+    bare: set[str] = set()
+    for joint in plan.read("reading"):
+        for name in joint.names:
+            spans.setdefault(name, ValueRange()).add(joint.values(name))
+            if name not in plan.words:
+                bare.add(name)
+    return spans, any(name in plan.words for name in bare)
 
 
 def cast(joint: Joint, dtypes: dict[str, np.dtype[Any]]) -> Joint:

@@ -16,7 +16,7 @@ from varlen.cli.conversion.groups import codes_of
 __all__ = ["GatheredRows"]
 
 #: Bytes of a table that are kept in memory.
-BUDGET = 1 << 28
+BUDGET = 1 << 27
 
 #: Files that are open at a time.
 _MOST_PARTS = 256
@@ -142,7 +142,9 @@ def _order(table: pa.Table, names: Sequence[str], ranks: npt.NDArray[np.int64]) 
 def _ranks(numbers: dict[Any, int], in_order: bool) -> npt.NDArray[np.int64]:
     ranks = np.arange(len(numbers))
     if in_order and numbers:
-        ranks[pc.sort_indices(pa.array(list(numbers))).to_numpy()] = np.arange(len(numbers))
+        keys = list(numbers)
+        kind = pa.uint64() if type(keys[0]) is int and max(keys) >= 2**63 else None
+        ranks[pc.sort_indices(pa.array(keys, kind)).to_numpy()] = np.arange(len(numbers))
     return ranks
 
 

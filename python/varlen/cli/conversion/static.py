@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,10 +12,10 @@ import pyarrow as pa
 
 from varlen._core import Joint
 from varlen.cli.conversion.inputs import Input
-from varlen.cli.conversion.joints import encode_words
+from varlen.cli.conversion.joints import encode_words, with_options
 from varlen.cli.conversion.tables import TableReader
 from varlen.cli.conversion.words import Vocabularies
-from varlen.interop.arrow import Nulls, columns_of
+from varlen.interop.arrow import Column, Nulls, columns_of
 
 __all__ = ["StaticTable"]
 
@@ -29,6 +31,8 @@ class StaticTable:
         The key, a column of this name.
     nulls
         What becomes of nulls, and of ids of records that are not here.
+    kind
+        What the key is read as, where it was said.
 
     Raises
     ------
@@ -46,8 +50,10 @@ class StaticTable:
     array([ 8, 70])
     """
 
-    def __init__(self, source: Input, key: str, nulls: Nulls) -> None:
+    def __init__(self, source: Input, key: str, nulls: Nulls, kind: Any = None) -> None:
         reader = TableReader([source], 1 << 20)
+        if kind is not None and key in reader.columns:
+            reader = TableReader([source], 1 << 20, types={key: kind})
         if key not in reader.columns:
             raise ValueError(f"{source.path}: no column {key!r}; there are {', '.join(reader.columns)}")
         pieces = list(reader.read())
@@ -58,9 +64,11 @@ class StaticTable:
         self._key = key
         self._nulls = nulls
         self._rows: dict[Any, int] = {}
-        for row, value in enumerate(table.column(key).to_pylist()):
-            if value is None:
-                raise ValueError(f"{self.path}: {key}: null at row {row}; a record is found by its id")
+        column = table.column(key)
+        if column.null_count:
+            row = int(np.flatnonzero(column.is_null().to_numpy())[0])
+            raise ValueError(f"{self.path}: {key}: null at row {row}; a record is found by its id")
+        for row, value in enumerate(_plain(columns_of(column, key).get(key), self.path)):
             if value in self._rows:
                 raise ValueError(
                     f"{self.path}: {key}: {value!r} at row {row} is at row {self._rows[value]} already; "
@@ -88,6 +96,13 @@ class StaticTable:
         picked = self._pick(joint, words)
         absent = np.flatnonzero(picked < 0)
         ids = self._ids(joint, words) if len(absent) else []
+        is_text = isinstance(next(iter(self._rows)), str)
+        if len(absent) and is_text != isinstance(ids[0], str):
+            here, there = ("text", "no text") if is_text else ("no text", "text")
+            raise ValueError(
+                f"{self.path}: {self._key} is {here}, but {there} in the records; see --types, as in "
+                f"{self._key}=str"
+            )
         if len(absent) and self._nulls.policy == "refuse":
             raise ValueError(
                 f"{self.path}: no row for {self._key} {ids[absent[0]]!r}, one of {len(absent):,} such "
@@ -97,14 +112,28 @@ class StaticTable:
         self._used[picked[picked >= 0]] = True
         table = self._table.take(pa.array(picked, mask=picked < 0))
         for name in table.column_names:
-            for key, column in columns_of(table.column(name), name, self._nulls).items():
+            try:
+                found = columns_of(table.column(name), name, self._nulls)
+                flat = {
+                    key: column.values if column.vocabulary is None else encode_words(words, key, column)
+                    for key, column in found.items()
+                }
+            except ValueError as wrong:
+                raise self._placed(str(wrong), joint, words) from None
+            for key, column in found.items():
                 if joint.dim(key) is not None:
                     raise ValueError(f"{self.path}: {key!r} is a key of the records already")
                 if column.levels:
                     raise ValueError(f"{self.path}: {key!r} holds lists; a static table has one value an id")
-                values = column.values if column.vocabulary is None else encode_words(words, key, column)
-                joint = joint.with_column(key, 0, values)
+                joint = joint.with_column(key, 0, flat[key])
         return joint
+
+    def _placed(self, text: str, joint: Joint, words: Vocabularies) -> ValueError:
+        """The error with the id in the place of the row, which counts the records."""
+        if place := re.search(r"\bat row (\d+)", text):
+            value = self._ids(joint, words)[int(place[1])]
+            text = f"{text[: place.start()]}for {self._key} {value!r}{text[place.end() :]}"
+        return ValueError(f"{self.path}: {with_options(text)}")
 
     def summary(self) -> list[str]:
         """What had no counterpart."""
@@ -119,12 +148,17 @@ class StaticTable:
     def _ids(self, joint: Joint, words: Vocabularies) -> list[Any]:
         if joint.dim(self._key) != 0:
             raise ValueError(f"--static: {self._key!r} is not a key with one value a record")
-        ids: list[Any] = joint.values(self._key).tolist()
-        if self._key in words:
-            texts = words.of(self._key)
-            ids = [texts[i] for i in ids]
-        return ids
+        texts = tuple(words.of(self._key)) if self._key in words else None
+        return _plain(Column(joint.values(self._key), (), texts), self.path)
 
     def _pick(self, joint: Joint, words: Vocabularies) -> npt.NDArray[np.int64]:
         ids = self._ids(joint, words)
         return np.fromiter((self._rows.get(value, -1) for value in ids), np.int64, len(ids))
+
+
+def _plain(column: Column | None, path: Path) -> list[Any]:
+    """Ids as Python's objects, from a file and from records alike."""
+    if column is None or column.levels:
+        raise ValueError(f"{path}: the ids are lists or objects; a record is found by one value")
+    ids: list[Any] = column.values.tolist()
+    return ids if column.vocabulary is None else [column.vocabulary[i] for i in ids]

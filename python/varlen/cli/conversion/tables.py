@@ -77,6 +77,11 @@ class TableReader:
         texts = [one for one in self.inputs if one.kind == "csv"]
         self._csv_types = _csv_types(texts, self.columns, self._types) if texts else {}
         self._schemas = [pa.schema([(n, s.field(n).type) for n in self.columns]) for s in schemas.values()]
+        self._kinds = {  # of columns that hold nulls alone in some of the files
+            name: next((kind for kind in kinds if not pa.types.is_null(kind)), pa.null())
+            for name in self.columns
+            if any(map(pa.types.is_null, kinds := [schema.field(name).type for schema in self._schemas]))
+        }
 
     def _without_index(self, schema: pa.Schema) -> list[str]:
         self.left_out = [
@@ -150,6 +155,8 @@ class TableReader:
 
     def _typed(self, table: pa.Table) -> pa.Table:
         for i, name in enumerate(table.column_names):
+            if pa.types.is_null(table.schema.types[i]) and name in self._kinds:
+                table = table.set_column(i, name, table.column(i).cast(self._kinds[name]))
             if self._types.get(name) is str:
                 table = table.set_column(i, name, table.column(i).cast(_as_text(table.schema.types[i])))
         return table
@@ -265,18 +272,86 @@ def _csv_types(
                 try:
                     with csv.open_csv(content, parse_options=parse, convert_options=convert) as reader:
                         found = {field.name: field.type for field in reader.schema}
-                        for _batch in reader:
-                            pass
+                        large: set[str] = set()
+                        for batch in reader:
+                            large.update(_large_floats(batch))
                 except pa.ArrowInvalid as wrong:
                     wider = _widened(str(wrong), header, {**_guessed(one, columns), **tried}, fixed)
                     if wider is None:
                         _name_wrong_lines(one, columns, {**_guessed(one, columns), **tried}, str(wrong))
                     tried.update(wider or {})
                     continue
+            _check_text(one, found)
+            for name in large - fixed.keys():
+                found[name] = _exact_type(one, name)
             for name, kind in found.items():
                 known[name] = _joined(known.get(name, pa.null()), kind) or kind
             break
     return {name: pa.float64() if pa.types.is_null(known[name]) else known[name] for name in columns}
+
+
+def _large_floats(batch: pa.RecordBatch) -> list[str]:
+    """The columns with floats so large that they may stand for other whole numbers."""
+    names = [field.name for field in batch.schema if pa.types.is_floating(field.type)]
+    return [name for name in names if pc.any(pc.greater_equal(pc.abs(batch.column(name)), 2.0**53)).as_py()]
+
+
+def _exact_type(one: Input, name: str) -> pa.DataType:
+    """The type of a column that was read as floats: uint64, where it is all of whole numbers that fit.
+
+    Raises
+    ------
+    ValueError
+        A whole number that neither holds; its line is named.
+    """
+    findings = Findings()
+    column = _header_of(one).index(name)
+    nulls, is_whole = _nulls(), True
+    for where, fields in _lines_of(one):
+        value = fields[column] if column < len(fields) else ""
+        if value in nulls:
+            continue
+        whole = _WHOLE.fullmatch(value) is not None
+        is_whole &= whole and 0 <= int(value) < 2**64
+        if whole and int(float(value)) != int(value):
+            findings.add(f"{where}: {name}: {value!r} is a whole number that no double holds; see --types")
+    if is_whole:
+        return pa.uint64()
+    findings.finish()
+    return pa.float64()
+
+
+def _nulls() -> set[str]:
+    """What the reader takes for no value."""
+    from pyarrow import csv
+
+    return set(csv.ConvertOptions().null_values)
+
+
+def _lines_of(one: Input) -> Iterator[tuple[str, list[str]]]:
+    """The fields of each line but the header, and where they are."""
+    with open_bytes(one) as (content, _):
+        reader = text_tables.reader(
+            (line.decode("utf-8-sig", "replace") for line in content), delimiter=one.delimiter
+        )
+        next(reader)
+        for fields in reader:
+            if fields:
+                yield f"{one.path}, line {reader.line_num}", fields
+
+
+def _check_text(one: Input, found: Mapping[str, pa.DataType]) -> None:
+    """Refuses a file whose text is no UTF-8: the reader calls its columns binary."""
+    if not any(pa.types.is_binary(kind) for kind in found.values()):
+        return
+    findings = Findings()
+    with open_bytes(one) as (content, _):
+        for number, line in enumerate(content, 1):
+            try:
+                line.decode("utf-8-sig")
+            except UnicodeDecodeError as wrong:
+                findings.add(f"{one.path}, line {number}: no UTF-8 text: {wrong.reason}")
+    findings.finish()
 
 
 def _guessed(one: Input, columns: Sequence[str]) -> dict[str, pa.DataType]:
@@ -323,7 +398,7 @@ def _joined(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
     if (pa.types.is_integer(a) or pa.types.is_floating(a)) and (
         pa.types.is_integer(b) or pa.types.is_floating(b)
     ):
-        return pa.float64()
+        return None if pa.uint64() in (a, b) and pa.int64() in (a, b) else pa.float64()
     if pa.types.is_temporal(a) and pa.types.is_temporal(b):
         day = [kind for kind in (a, b) if not pa.types.is_date(kind)]
         if any(pa.types.is_time(kind) for kind in day) or len({kind.tz for kind in day}) > 1:
@@ -334,26 +409,18 @@ def _joined(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
 
 def _name_wrong_lines(one: Input, columns: Sequence[str], types: Mapping[str, pa.DataType], why: str) -> None:
     """Raises what is wrong with the lines of a file, each by its number."""
-    from pyarrow import csv
-
-    nulls = set(csv.ConvertOptions().null_values)
+    nulls = _nulls()
     findings = Findings()
     header = _header_of(one)
-    with open_bytes(one) as (content, _):
-        reader = text_tables.reader(
-            (line.decode("utf-8-sig", "replace") for line in content), delimiter=one.delimiter
-        )
-        next(reader)
-        for fields in reader:
-            where = f"{one.path}, line {reader.line_num}"
-            if fields and len(fields) != len(header):
-                findings.add(f"{where}: {len(fields)} fields, but {len(header)} columns")
-                continue
-            for name, value in zip(header, fields, strict=False):
-                if name in columns and value not in nulls and not _fits(value, types.get(name)):
-                    findings.add(
-                        f"{where}: {name}: {value!r} is no {types[name]}, as the lines before; see --types"
-                    )
+    for where, fields in _lines_of(one):
+        if len(fields) != len(header):
+            findings.add(f"{where}: {len(fields)} fields, but {len(header)} columns")
+            continue
+        for name, value in zip(header, fields, strict=False):
+            if name in columns and value not in nulls and not _fits(value, types.get(name)):
+                findings.add(
+                    f"{where}: {name}: {value!r} is no {types[name]}, as the lines before; see --types"
+                )
     findings.finish()
     raise ValueError(f"{one.path}: {why}")
 

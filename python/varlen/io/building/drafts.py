@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -55,24 +53,41 @@ def make_draft(draft: Draft, partition: Any) -> int:
 
 
 class Shard(NamedTuple):
-    """What the second task needs: from which draft to which shard, and what all shards agree on.
+    """What the second task needs: the rows, where they go, and what all shards agree on.
 
     Examples
     --------
-    >>> Shard(3, "draft", "shard.nrt", {}, {}, True).number
+    >>> Shard(3, "draft", "shard", {}, {}, True).number
     3
     """
 
     number: int
-    draft: str
+    source: str
     path: str
     dtypes: Mapping[str, np.dtype[Any]]
     words: Mapping[str, tuple[str, ...]]
     durable: bool
 
 
+def agrees(file: File, dtypes: Mapping[str, np.dtype[Any]], words: Mapping[str, tuple[str, ...]]) -> bool:
+    """Whether a file has the dtypes and words of all already.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = make_draft(Draft(0, f"{folder}/draft", "a", None, {}), {"code": np.arange(3)})
+    ...     agrees(open_file(f"{folder}/draft"), {"code": np.dtype("f8")}, {})
+    False
+    """
+    return all(
+        field.dtype == dtypes[name] and field.vocabulary == words.get(name)
+        for name, field in file.fields.items()
+    )
+
+
 def write_shard(shard: Shard, partition: Any = None) -> int:
-    """Writes the shard of a draft, with the dtypes and words of all, and gives its number of rows.
+    """Writes rows again, with the dtypes and words of all, and gives their number.
 
     Examples
     --------
@@ -82,21 +97,16 @@ def write_shard(shard: Shard, partition: Any = None) -> int:
     ...     _ = make_draft(Draft(0, f"{folder}/draft", "a", None, {}), rows)
     ...     words = {"word": ("a", "b")}
     ...     kinds = {"word": np.dtype("u1")}
-    ...     _ = write_shard(Shard(0, f"{folder}/draft", f"{folder}/shard.nrt", kinds, words, True))
-    ...     open_file(f"{folder}/shard.nrt").array("dim1/word")
+    ...     _ = write_shard(Shard(0, f"{folder}/draft", f"{folder}/shard", kinds, words, True))
+    ...     open_file(f"{folder}/shard").array("dim1/word")
     array([1, 0, 1], dtype=uint8)
     """
-    file = open_file(shard.draft)
-    same_words = all(file.fields[name].vocabulary == words for name, words in shard.words.items())
-    if same_words and all(file.fields[name].dtype == dtype for name, dtype in shard.dtypes.items()):
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(shard.path)
-        os.link(shard.draft, shard.path)
-        return file.count
+    file = open_file(shard.source)
+    own = {name: each for name, each in shard.words.items() if name in file.fields}
     save(
         shard.path,
         _entries(file, shard),
-        vocabularies=shard.words or None,
+        vocabularies=own or None,
         row_ids=file.row_ids,
         metadata={FINGERPRINT: fingerprint_of(file) or ""},
         durable=shard.durable,
@@ -112,7 +122,7 @@ def _entries(file: File, shard: Shard) -> dict[str, Any]:
         if words is not None:
             known = {word: i for i, word in enumerate(words)}
             ids = np.array([known[word] for word in field.vocabulary or ()], id_dtype(len(words)))
-            values = ids[values] if len(ids) else values.astype(ids.dtype)
+            values = ids[values] if values.size else values.astype(ids.dtype)
         entries[f"dim{field.dim}/{name}"] = values.astype(shard.dtypes[name], copy=False)
     return entries
 

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import pickle
+import signal
 import sys
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -12,6 +16,8 @@ Task = Callable[[Any, Any], int]
 
 # How often a partition is begun that ended its process.
 ATTEMPTS = 3
+
+_NO_GUARD = "; a script starts workers under `if __name__ == '__main__':` alone, as each imports it"
 
 
 class LostWorkerError(RuntimeError):
@@ -36,6 +42,44 @@ class Failed(Exception):
     def __init__(self, number: int, error: BaseException) -> None:
         super().__init__(number, error)
         self.number, self.error = number, error
+
+
+class Trace(Exception):
+    """Where an error was raised in another process, as text.
+
+    Examples
+    --------
+    >>> print(Trace("in make"))
+    in make
+    """
+
+
+Found = tuple[int, Exception | None, str]  # the number of a task, and its error with the place
+
+
+def _guarded(task: Task, job: Any, partition: Any) -> Found:
+    """The task, and its error in a form that every process can read."""
+    try:
+        task(job, partition)
+    except Exception as error:
+        return job[0], _portable(error), "".join(traceback.format_exception(error))
+    return job[0], None, ""
+
+
+def _portable(error: Exception) -> Exception:
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
+
+
+def _number(found: Found) -> int:
+    number, error, trace = found
+    if error is not None:
+        error.__cause__ = Trace(trace) if trace else None
+        raise Failed(number, error)
+    return number
 
 
 @contextlib.contextmanager
@@ -106,24 +150,24 @@ def _loop(task: Task, tasks: Tasks) -> Iterator[int]:
 
 
 def _work(pipe: Any) -> None:
-    """The loop of a worker process: a task comes, None or its error goes back."""
+    """The loop of a worker process: a task comes, what was found goes back."""
     while True:
         try:
             given = pipe.recv()
         except (EOFError, ConnectionResetError):
             return  # whoever gave the tasks has given up, and says why
+        except Exception as error:
+            what = f"{error}; a worker process imports what it is given, from modules"
+            pipe.send((-1, TypeError(what), ""))
+            continue
         if given is None:
             return
-        task, job, partition = given
-        try:
-            task(job, partition)
-            found: Any = None
-        except Exception as error:
-            found = error
-        try:
-            pipe.send(found)
-        except Exception:  # an error that no pickle holds
-            pipe.send(RuntimeError(f"{type(found).__name__}: {found}"))
+        pipe.send(_guarded(*given))
+
+
+def _begin(pipe: Any) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C is for whoever gives the tasks to explain
+    _work(pipe)
 
 
 class _Worker:
@@ -134,14 +178,20 @@ class _Worker:
 
         context = multiprocessing.get_context("spawn")
         self.pipe, other = context.Pipe()
-        self.process = context.Process(target=_work, args=(other,), daemon=True)
+        self.process = context.Process(target=_begin, args=(other,), daemon=True)
         self.process.start()
         other.close()
         self.at: tuple[Any, Any, int] | None = None
 
     def give(self, task: Task, job: Any, partition: Any, attempt: int) -> None:
         self.at = job, partition, attempt
-        self.pipe.send((task, job, partition))
+        try:
+            self.pipe.send((task, job, partition))
+        except OSError:
+            pass  # it has ended: that is seen where its answer is read
+        except Exception as error:
+            what = f"what goes to a worker process cannot be pickled, such as make: {error}"
+            raise Failed(job[0], TypeError(what)) from None
 
     def end(self) -> None:
         self.process.terminate()
@@ -154,6 +204,7 @@ class _Processes:
     def __init__(self, workers: int) -> None:
         self._workers = workers
         self._idle: list[_Worker] = []
+        self._answered = False
 
     def run(self, task: Task, tasks: Tasks) -> Iterator[int]:
         from multiprocessing.connection import wait
@@ -173,20 +224,21 @@ class _Processes:
                     assert worker.at is not None
                     job, partition, attempt = worker.at
                     try:
-                        error = worker.pipe.recv()
+                        _, error, trace = worker.pipe.recv()
                     except (EOFError, OSError):
                         worker.process.join()
                         if attempt == ATTEMPTS:
                             code = worker.process.exitcode
-                            ended = LostWorkerError(f"its worker ended with code {code}, {ATTEMPTS} times")
+                            hint = _NO_GUARD if code == 1 and not self._answered else ""
+                            text = f"its worker ended with code {code}, {ATTEMPTS} times{hint}"
+                            ended = LostWorkerError(text)
                             raise Failed(job[0], ended) from None
                         waiting.append((job, partition, attempt + 1))
                         self._idle.append(_Worker())
                         continue
+                    self._answered = True
                     self._idle.append(worker)
-                    if error is not None:
-                        raise Failed(job[0], error)
-                    yield job[0]
+                    yield _number((job[0], error, trace))
         finally:
             for worker in busy.values():
                 worker.end()
@@ -200,27 +252,11 @@ class _Processes:
             worker.end()
 
 
-def _guarded(task: Task, job: Any, partition: Any) -> tuple[int, Exception | None]:
-    """The task in an engine that gives up at the first error, without saying of which task."""
-    try:
-        task(job, partition)
-    except Exception as error:
-        return job[0], error
-    return job[0], None
-
-
-def _numbers(found: Iterator[tuple[int, Exception | None]]) -> Iterator[int]:
-    for number, error in found:
-        if error is not None:
-            raise Failed(number, error)
-        yield number
-
-
 def _dask(client: Any, task: Task, tasks: Tasks) -> Iterator[int]:
     import dask
 
     waiting = [dask.delayed(_guarded, pure=False)(task, job, partition) for job, partition in tasks]
-    distributed = sys.modules.get("distributed")
+    distributed: Any = sys.modules.get("distributed")
     if hasattr(client, "compute"):
         found = client
     else:
@@ -229,10 +265,15 @@ def _dask(client: Any, task: Task, tasks: Tasks) -> Iterator[int]:
         except ValueError:
             found = None
     if found is None:
-        yield from _numbers(iter(dask.compute(*waiting)))
+        yield from map(_number, dask.compute(*waiting))
         return
     futures = found.compute(waiting, retries=ATTEMPTS - 1)
-    yield from _numbers(future.result() for future in distributed.as_completed(futures))  # type: ignore[union-attr]
+    number_of = {future.key: job[0] for future, (job, _) in zip(futures, tasks, strict=True)}
+    try:
+        for future in distributed.as_completed(futures):
+            yield _number(_result(number_of[future.key], future.result))
+    finally:
+        found.cancel(futures)
 
 
 def _ray(task: Task, tasks: Tasks) -> Iterator[int]:
@@ -240,14 +281,21 @@ def _ray(task: Task, tasks: Tasks) -> Iterator[int]:
 
     remote = ray.remote(max_retries=ATTEMPTS - 1)(_guarded)
     waiting = {remote.remote(task, job, partition): job[0] for job, partition in tasks}
-
-    def done() -> Iterator[tuple[int, Exception | None]]:
+    try:
         while waiting:
             [first], _ = ray.wait(list(waiting))
-            number = waiting.pop(first)
-            try:
-                yield ray.get(first)
-            except ray.exceptions.WorkerCrashedError:
-                yield number, LostWorkerError(f"its worker ended, {ATTEMPTS} times")
+            yield _number(_result(waiting.pop(first), functools.partial(ray.get, first)))
+    finally:
+        for ref in waiting:
+            ray.cancel(ref)
 
-    yield from _numbers(done())
+
+def _result(number: int, get: Callable[[], Found]) -> Found:
+    """What an engine found, or its own error."""
+    try:
+        return get()
+    except Exception as error:
+        if type(error).__name__ in ("KilledWorker", "WorkerCrashedError"):
+            times = getattr(error, "allowed_failures", ATTEMPTS - 1) + 1
+            return number, LostWorkerError(f"its worker ended, {times} times"), ""
+        return number, error, ""

@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
-import glob
 import hashlib
 import os
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from varlen.arguments import as_bool, as_int, as_mapping, dtypes_of, words_of
-from varlen.io.building.drafts import Draft, Shard, fingerprint_of, is_whole, make_draft, write_shard
+from varlen.io.building.drafts import Draft, Shard, agrees, is_whole, make_draft, write_shard
 from varlen.io.building.engines import Failed, as_partitions, engine_of
+from varlen.io.building.folder import (
+    alone,
+    check_folder,
+    draft_path,
+    has_shard,
+    is_complete,
+    publish,
+    shard_path,
+    waiting_path,
+)
 from varlen.io.file import File, open_file
 from varlen.io.schema import Field, id_dtype
-from varlen.io.shard_index import INDEX, write_index
 from varlen.io.shard_index import Shard as Listed
 from varlen.io.shard_set import ShardSet, open_shards
 
 __all__ = ["build"]
-
-_LOCK = ".build-lock"
 
 
 def build(
@@ -49,15 +54,22 @@ def build(
     the partitions. At last the shards are written, and the index when all of them are there. The result is
     the same with every engine and any number of workers.
 
-    A build that was stopped goes on: drafts that are whole are not made again, where the partition and the
-    options are the same. A worker that is killed costs its partition alone, which is begun again, three
-    times at most. Nobody reads the folder before its index is written. Files are `part-00000.nrt` and so on.
+    A build that was stopped goes on: what is whole is not made again, where the partition, its number, the
+    name of `make` and the options are the same. So a build that is complete is given at once, with nothing
+    written; with more partitions at the end those alone are made; a shard that was deleted is made alone. The
+    folder is then what a build from nothing writes: shards are written again, from themselves, where new
+    partitions brought words or wider dtypes. A worker that is killed costs its partition alone, which is
+    begun again, three times at most. Files are `part-00000.nrt` and so on.
+
+    Whoever opens the folder meanwhile gets the data set that was there, or the new one, or an error for the
+    moment in which files get their names; never some of the rows.
 
     Parameters
     ----------
     partitions
         A list of anything that can be pickled, such as paths; or a bag, a data frame or an array of Dask,
-        or a Dataset of Ray, whose own partitions are taken.
+        or a Dataset of Ray, whose own partitions are taken. Those of Ray, and what `dask.delayed` makes, are
+        others each time: nothing of an earlier build is taken for them.
     make
         Takes a partition, gives its rows: a joint dict, a mapping of keys to nested lists or arrays as
         `varlen.io.Writer.append` takes it, or an iterator of those. None: the partitions are the rows. With
@@ -89,7 +101,7 @@ def build(
     ------
     ValueError, TypeError
         No partitions; a partition whose keys or dtypes do not fit those before, named by its number; a
-        folder with files that are not of this build.
+        folder with files that are not of this build, or of another partition or other options.
     RuntimeError
         A partition failed, or its worker ended three times. It is named; other drafts stay.
     BlockingIOError
@@ -120,20 +132,37 @@ def build(
         durable, show = as_bool(durable, "durable"), as_bool(progress, "progress")
         options = {"schema": dtypes_of(schema), "vocabularies": words, "row_ids": row_ids, "durable": durable}
         path = os.path.abspath(os.fspath(folder))
+        drafts = [_draft(i, part, path, make, options) for i, part in enumerate(parts)]
+        if is_complete(path, drafts):
+            return open_shards(path)
         os.makedirs(path, exist_ok=True)
-        with _alone(path):
-            drafts = [_draft(i, part, path, make, options) for i, part in enumerate(parts)]
-            _check_folder(path, drafts)
-            wanted = [(draft, part) for draft, part in zip(drafts, parts, strict=True) if not is_whole(draft)]
+        with alone(path):
+            check_folder(path, drafts)
+            there = {draft.number for draft in drafts if has_shard(path, draft)}
+            wanted = [
+                (draft, part)
+                for draft, part in zip(drafts, parts, strict=True)
+                if draft.number not in there and not is_whole(draft)
+            ]
             _run(run, make_draft, wanted, "partitions" if show else None)
-            dtypes, words, fields = _agreed([open_file(draft.path) for draft in drafts], words)
-            shards = [_shard(draft, path, dtypes, words, durable) for draft in drafts]
+            sources = [shard_path(path, d.number) if d.number in there else d.path for d in drafts]
+            files = [open_file(source) for source in sources]
+            dtypes, words, fields = _agreed(files, words)
+            ready = {
+                i: file.path for i, file in enumerate(files) if i not in there and agrees(file, dtypes, words)
+            }
+            shards = [
+                Shard(i, file.path, waiting_path(path, i), dtypes, words, durable)
+                for i, file in enumerate(files)
+                if not agrees(file, dtypes, words)
+            ]
             _run(run, write_shard, [(shard, None) for shard in shards], "shards" if show else None)
-            paths = [shard.path for shard in shards]
-            listed = [Listed(each, open_file(each).count, os.stat(each).st_size) for each in paths]
-            write_index(path, listed, fields, durable)
-            for draft in drafts:
-                os.unlink(draft.path)
+            ready.update((shard.number, shard.path) for shard in shards)
+            listed = [
+                Listed(shard_path(path, i), file.count, os.stat(ready.get(i, file.path)).st_size)
+                for i, file in enumerate(files)
+            ]
+            publish(path, ready, listed, fields, drafts, durable)
     return open_shards(path)
 
 
@@ -148,32 +177,29 @@ def _run(engine: Any, task: Any, tasks: Sequence[tuple[Any, Any]], shown: str | 
         for _ in done:
             pass
     except Failed as failed:
-        raise RuntimeError(f"partition {failed.number}: {failed.error}") from failed.error
-
-
-@contextlib.contextmanager
-def _alone(path: str) -> Iterator[None]:
-    """Nobody else builds in the folder; the system lets go of the lock when the process ends."""
-    lock = os.path.join(path, _LOCK)
-    fd = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-    try:
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise BlockingIOError(11, "another build is at work in the folder", path) from None
-        yield
-        with contextlib.suppress(OSError):
-            os.unlink(lock)
-    finally:
-        os.close(fd)
+        error = failed.error
+        says_it = isinstance(error, (ValueError, TypeError, RuntimeError)) and str(error)
+        text = str(error) if says_it else f"{type(error).__name__}: {error}".removesuffix(": ")
+        raise RuntimeError(f"partition {failed.number}: {text}") from error
 
 
 def _draft(number: int, part: Any, path: str, make: Any, options: Mapping[str, Any]) -> Draft:
     plain = repr([(name, str(options[name])) for name in ("schema", "vocabularies", "row_ids")])
-    name = "" if make is None else f"{getattr(make, '__module__', '')}.{getattr(make, '__qualname__', make)}"
-    text = _identity(part) + f"{number} {name} {plain}".encode()
-    digest = hashlib.blake2b(text, digest_size=16).hexdigest()
-    return Draft(number, os.path.join(path, f".part-{number:05d}.draft"), digest, make, options)
+    both = (_identity(part) + str(number).encode(), _name_of(make) + plain.encode())
+    fingerprint = "-".join(hashlib.blake2b(text, digest_size=16).hexdigest() for text in both)
+    return Draft(number, draft_path(path, number), fingerprint, make, options)
+
+
+def _name_of(make: Any) -> bytes:
+    """Bytes that are the same for the same function: its name, or a pickle of what is no function."""
+    if make is None or hasattr(make, "__qualname__"):
+        owner = getattr(make, "__self__", None)
+        name = f"{getattr(make, '__module__', '')}.{getattr(make, '__qualname__', '')}".encode()
+        return name if owner is None or isinstance(owner, ModuleType) else name + _name_of(owner)
+    try:
+        return pickle.dumps(make, protocol=4)
+    except Exception:
+        return f"{type(make).__module__}.{type(make).__qualname__}".encode()
 
 
 def _identity(part: Any) -> bytes:
@@ -188,69 +214,53 @@ def _identity(part: Any) -> bytes:
         raise TypeError(f"partitions: {part!r} cannot be pickled: {error}") from None
 
 
-def _check_folder(path: str, drafts: Sequence[Draft]) -> None:
-    """Refuse shards that this build would not write itself."""
-    own = {f"part-{draft.number:05d}.nrt": draft.fingerprint for draft in drafts}
-    for each in sorted(glob.glob(os.path.join(glob.escape(path), "*.nrt"))):
-        name = os.path.basename(each)
-        if name not in own or fingerprint_of(open_file(each)) != own[name]:
-            raise FileExistsError(17, f"the folder holds {name}, which is not of this build", path)
-    index = os.path.join(path, INDEX)
-    if os.path.exists(index):
-        os.unlink(index)  # the shards are made again from the same partitions
-
-
 def _agreed(
     files: Sequence[File], words: Mapping[str, tuple[str, ...]]
 ) -> tuple[dict[str, np.dtype[Any]], dict[str, tuple[str, ...]], dict[str, Field]]:
     """The dtype of each key, the words of those that have some, and the fields of the index."""
     fields: dict[str, Field] = {}
+    with_values: set[str] = set()
     known = {name: {word: i for i, word in enumerate(each)} for name, each in words.items()}
-    full = [(i, file) for i, file in enumerate(files) if file.names]
-    for i, file in full:
-        if fields and set(file.fields) != set(fields):
+    for i, file in enumerate(files):
+        if fields and file.names and set(file.fields) != set(fields):
             differ = sorted(set(file.fields) ^ set(fields))
             keys = f"{sorted(file.fields)}, not {sorted(fields)}"
             raise ValueError(f"partition {i}: has keys {keys}: {differ} differ")
         for name, found in file.fields.items():
-            _add_words(known, i, name, found, fields.get(name))
-            bare = replace(found, vocabulary=None)
-            before = fields.get(name)
-            if before is not None:
-                conflict = before.conflict(bare, words=False, widen=True)
-                if conflict:
-                    what = f"key {name!r} does not fit those before: it has {conflict}"
-                    raise ValueError(f"partition {i}: {what}")
-                bare = before.joined(bare)
-            fields[name] = replace(bare, vocabulary=() if found.vocabulary is not None else None)
-    lists = {name: tuple(each) for name, each in known.items() if name in fields}
+            has_values = file.layout.rows[found.dim] > 0
+            try:
+                fields[name] = _joined(fields.get(name), found, name in with_values, has_values)
+            except ValueError as error:
+                raise ValueError(f"partition {i}: key {name!r} does not fit those before: {error}") from None
+            if has_values:
+                with_values.add(name)
+            if found.vocabulary is not None:
+                ids = known.setdefault(name, {})
+                for word in found.vocabulary:
+                    ids.setdefault(word, len(ids))
+    lists = {name: tuple(known[name]) for name, field in fields.items() if field.vocabulary is not None}
     for name, each in lists.items():
         dtype = id_dtype(len(each))
         fields[name] = replace(fields[name], dtype=dtype, tag=f"U{8 * dtype.itemsize}", vocabulary=each)
+    fields = dict(sorted(fields.items()))  # the order in a file depends on the dtypes
     return {name: field.dtype for name, field in fields.items()}, lists, fields
 
 
-def _add_words(
-    known: dict[str, dict[str, int]], i: int, name: str, found: Field, before: Field | None
-) -> None:
-    if before is not None and (found.vocabulary is None) != (before.vocabulary is None):
-        has = "no words" if found.vocabulary is None else "words"
-        raise ValueError(f"partition {i}: key {name!r} has {has}, unlike those before")
-    if found.vocabulary is not None:
-        ids = known.setdefault(name, {})
-        for word in found.vocabulary:
-            ids.setdefault(word, len(ids))
-
-
-def _shard(
-    draft: Draft, path: str, dtypes: Mapping[str, Any], words: Mapping[str, tuple[str, ...]], durable: bool
-) -> Shard:
-    own = open_file(draft.path).fields
-    return Shard(
-        draft.number,
-        draft.path,
-        os.path.join(path, f"part-{draft.number:05d}.nrt"),
-        {name: dtype for name, dtype in dtypes.items() if name in own},
-        {name: each for name, each in words.items() if name in own},
-        durable,
-    )
+def _joined(before: Field | None, found: Field, had_values: bool, has_values: bool) -> Field:
+    """The field of the partitions so far; without a value, any dtype and any words fit."""
+    bare = replace(found, vocabulary=None if found.vocabulary is None else ())
+    if before is None:
+        return bare
+    if not (had_values and has_values):
+        kind = bare if has_values else before
+        bare = replace(bare, dtype=kind.dtype, tag=kind.tag, vocabulary=kind.vocabulary)
+        before = replace(before, dtype=kind.dtype, tag=kind.tag, vocabulary=kind.vocabulary)
+    elif (bare.vocabulary is None) != (before.vocabulary is None):
+        raise ValueError("it has no words" if bare.vocabulary is None else "it has words")
+    conflict = before.conflict(bare, words=False, widen=True)
+    if conflict:
+        raise ValueError(f"it has {conflict}")
+    joined = before.joined(bare)
+    if joined.dtype.kind == "f" and not {before.dtype.kind, bare.dtype.kind} & {"f", "V"}:
+        raise ValueError(f"no dtype holds both {before.dtype} and {bare.dtype}; name one in schema")
+    return joined

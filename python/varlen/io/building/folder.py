@@ -1,0 +1,155 @@
+"""The folder of a build: whose files are in it, who works in it, and how what was made gets its names."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import glob
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from varlen.io import atomic
+from varlen.io.building.drafts import Draft, fingerprint_of
+from varlen.io.errors import FileFormatError
+from varlen.io.file import open_file
+from varlen.io.schema import Field
+from varlen.io.shard_index import INDEX, Shard, read_index, write_index
+
+__all__: list[str] = []
+
+_LOCK = ".build-lock"
+
+
+def shard_path(folder: str, number: int) -> str:
+    """Where the shard of a partition is in the end."""
+    return os.path.join(folder, f"part-{number:05d}.nrt")
+
+
+def draft_path(folder: str, number: int) -> str:
+    """Where the rows of a partition wait, with dtypes and words of their own."""
+    return os.path.join(folder, f".part-{number:05d}.draft")
+
+
+def waiting_path(folder: str, number: int) -> str:
+    """Where a shard with the dtypes and words of all waits for the others."""
+    return os.path.join(folder, f".part-{number:05d}.shard")
+
+
+@contextlib.contextmanager
+def alone(path: str) -> Iterator[None]:
+    """Nobody else builds in the folder; the system lets go of the lock when the process ends."""
+    lock = os.path.join(path, _LOCK)
+    fd = _locked(lock, path)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(lock)
+        os.close(fd)
+
+
+def _locked(lock: str, path: str) -> int:
+    while True:
+        fd = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with contextlib.suppress(FileNotFoundError):
+                if os.path.samestat(os.stat(lock), os.fstat(fd)):
+                    return fd
+            os.close(fd)  # of a build that ended meanwhile, and took its file away
+        except BlockingIOError:
+            os.close(fd)
+            raise BlockingIOError(11, "another build is at work in the folder", path) from None
+        except BaseException:
+            os.close(fd)
+            raise
+
+
+def is_complete(path: str, drafts: Sequence[Draft]) -> bool:
+    """Whether the folder holds the data set of these partitions, whole, and nothing is under way."""
+    try:
+        listed = read_index(os.path.join(path, INDEX))
+    except (FileNotFoundError, NotADirectoryError, FileFormatError):
+        return False
+    if [shard.path for shard in listed] != [shard_path(path, draft.number) for draft in drafts]:
+        return False
+    for draft in drafts:
+        if os.path.exists(draft.path) or os.path.exists(waiting_path(path, draft.number)):
+            return False
+    return all(has_shard(path, draft) for draft in drafts)
+
+
+def has_shard(path: str, draft: Draft) -> bool:
+    """Whether the shard of this very partition is there."""
+    try:
+        return fingerprint_of(open_file(shard_path(path, draft.number))) == draft.fingerprint
+    except FileNotFoundError:
+        return False
+
+
+def check_folder(path: str, drafts: Sequence[Draft]) -> None:
+    """Refuse shards that this build would not write itself.
+
+    Raises
+    ------
+    FileExistsError
+        A file of another build, or of other partitions or options; it is named.
+    """
+    own = {os.path.basename(shard_path(path, draft.number)): draft for draft in drafts}
+    for each in sorted(glob.glob(os.path.join(glob.escape(path), "*.nrt"))):
+        name = os.path.basename(each)
+        found = fingerprint_of(open_file(each))
+        if name not in own or found is None:
+            raise FileExistsError(17, f"the folder holds {name}, which is not of this build", path)
+        wanted = own[name].fingerprint
+        if found != wanted:
+            same_options = found.partition("-")[2] == wanted.partition("-")[2]
+            what = "another partition" if same_options else "another make or other options"
+            text = f"the folder holds {name}, which was made of {what}; give another folder, or delete it"
+            raise FileExistsError(17, text, path)
+    for name in _listed(os.path.join(path, INDEX)):
+        if name not in own:
+            raise FileExistsError(17, f"the index lists {name}, which is not of this build", path)
+
+
+def _listed(index: str) -> list[str]:
+    """The names in an index, whose files may be gone."""
+    try:
+        with open(index, "rb") as file:
+            return [shard["path"] for shard in json.load(file)["shards"]]
+    except (FileNotFoundError, ValueError, TypeError, KeyError):
+        return []
+
+
+def publish(
+    path: str,
+    ready: Mapping[int, str],
+    shards: Sequence[Shard],
+    fields: Mapping[str, Field],
+    drafts: Iterable[Draft],
+    durable: bool,
+) -> None:
+    """Give the shards their names and write the index, so that no reader sees some of the rows.
+
+    Without an index a folder is whatever files it holds, so there the index comes first: it names what is not
+    there yet, which readers refuse. Where there is one, names that it does not list come first.
+    """
+    names = {ready[number]: shard_path(path, number) for number in sorted(ready)}
+    is_new = {waiting: not os.path.exists(name) for waiting, name in names.items()}
+    if os.path.exists(os.path.join(path, INDEX)):
+        for waiting, name in names.items():
+            if is_new[waiting]:
+                os.replace(waiting, name)
+    write_index(path, shards, fields, durable)
+    for waiting, name in names.items():
+        if os.path.exists(waiting):
+            os.replace(waiting, name)
+    if durable:
+        atomic.sync_folder(path)
+    for draft in drafts:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(draft.path)
+    for left in glob.glob(os.path.join(glob.escape(path), f".*.part-*{atomic.SUFFIX}")):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(left)  # of a worker that was killed while it wrote
