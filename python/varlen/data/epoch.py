@@ -185,8 +185,8 @@ class Epoch(Generic[ArrayT]):
         >>> seen, [batch["x"].size for batch in again]
         ([3, 0], [1])
         """
-        parts = ("sampler", "data", "options")
-        is_state = isinstance(state, Mapping) and {"seed", *parts} <= state.keys()
+        parts = {"sampler", "data", "options"}
+        is_state = isinstance(state, Mapping) and parts | {"seed"} <= state.keys()
         if not is_state or not all(isinstance(state[name], Mapping) for name in parts):
             raise TypeError("state: expected what state_dict() of an epoch gave")
         sampler = self._sampler()

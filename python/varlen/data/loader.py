@@ -159,7 +159,7 @@ class Loader(Epoch[ArrayT]):
             raise ValueError("batches: they are shared out; uneven, num_replicas and rank need batch_size")
         if self._collate_fn is not None and collate_fn is None and _may_be_empty(batches):
             raise ValueError(
-                "uneven: of no samples there is no batch to make; take 'repeat' or 'drop', or give a collate_fn"
+                "uneven: of no samples there is no batch to make; take 'repeat' or 'drop', or a collate_fn"
             )
         super().__init__(
             dataset, BatchOptions(**({} if self._collate_fn else options)), batch_size=None, batches=batches,

@@ -86,6 +86,7 @@ class Sampler:
         self.seed = as_int(seed, "seed", most=None)
         self.epoch = 0
         self._epoch_batches: tuple[Any, list[Ints]] | None = None
+        self._digest: tuple[Ints, str, int] | None = None  # of these lengths
         # Steps that this epoch had among other numbers of ranks, each with that number; and those since.
         self._before: tuple[tuple[int, int], ...] = ()
         self._steps = 0
@@ -251,7 +252,7 @@ class Sampler:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_epoch_batches": None, "_pass": None}
+        return {**self.__dict__, "_epoch_batches": None, "_digest": None, "_pass": None}
 
     # How batches are dealt.
 
@@ -317,8 +318,11 @@ class Sampler:
     # What a state says of the sampler.
 
     def _identity(self) -> dict[str, Any]:
-        digest = hashlib.blake2b(self.lengths.tobytes(), digest_size=8).hexdigest()
-        return {"rows": len(self.lengths), "tokens": int(self.lengths.sum()), "lengths": digest}
+        if self._digest is None or self._digest[0] is not self.lengths:
+            digest = hashlib.blake2b(self.lengths.tobytes(), digest_size=8).hexdigest()
+            self._digest = self.lengths, digest, int(self.lengths.sum())
+        _, digest, tokens = self._digest
+        return {"rows": len(self.lengths), "tokens": tokens, "lengths": digest}
 
     def _options(self) -> dict[str, Any]:
         names = ("seed", "shuffle", "drop_last", "uneven", *self._OPTIONS)
