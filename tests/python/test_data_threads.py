@@ -92,6 +92,12 @@ def test_an_epoch_that_was_set_counts_whatever_the_last_pass_had(ds):
     assert loader.state_dict()["sampler"]["epoch"] == 9
 
 
+def test_an_epoch_without_batches_is_one_too(ds):
+    loader = Loader(ds.select([]), 7)
+    assert list(loader) == []
+    assert loader.state_dict()["sampler"]["epoch"] == 1
+
+
 def test_passes_at_the_same_time_are_of_one_epoch(ds):
     loader = Loader(ds, 7, shuffle=True)
     one, other = iter(loader), iter(loader)

@@ -108,7 +108,7 @@ class Epoch(Generic[ArrayT]):
     def __iter__(self) -> Iterator[Batch[ArrayT]]:
         rows = self._rows()
         sampler = self._batches if isinstance(self._batches, Sampler) else None
-        self._had = had = [sampler.epoch, sampler._position] if sampler else [0, 0]
+        self._had = had = [0, 0] if sampler is None else [sampler.epoch, sampler._position]
         result = _counted(self._make_batches(rows), had)
         if not self._progress:
             return result

@@ -189,10 +189,10 @@ class Loader(Epoch[ArrayT]):
 
     def __iter__(self) -> Iterator[Batch[ArrayT]]:
         sampler = self._batches if isinstance(self._batches, Sampler) else None
-        epoch = sampler.epoch if sampler else 0
+        epoch = 0 if sampler is None else sampler.epoch
         batches: Any = super().__iter__()
         yield from batches
-        if sampler and sampler.epoch == epoch:  # or another was set meanwhile
+        if sampler is not None and sampler.epoch == epoch:  # or another was set meanwhile
             sampler.set_epoch(epoch + 1)
 
     def _identity(self) -> dict[str, Any]:
