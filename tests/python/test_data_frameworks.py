@@ -6,7 +6,7 @@ import os
 import numpy as np
 import pytest
 import varlen as vl
-from varlen.data import Collate, Loader, TokenBudget
+from varlen.data import Collate, IterableDataset, Loader, TokenBudget
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
@@ -53,20 +53,23 @@ def tagger():
 def test_a_loop_of_torch_trains_from_threads_and_workers_alike(ds):
     torch = pytest.importorskip("torch")
     losses = []
-    for workers in (None, 0, 1):
+    for workers in (None, 0, 1, "iterable"):
         model = tagger()
         optimizer = torch.optim.SGD(model.parameters(), 0.5)
         sampler = TokenBudget(ds, 40, seed=1)
-        loader = (
-            Loader(ds, batches=sampler, **HOW)
-            if workers is None
-            else torch.utils.data.DataLoader(
+        if workers is None:
+            loader = told = Loader(ds, batches=sampler, **HOW)
+        elif workers == "iterable":
+            told = IterableDataset(ds, batches=sampler, **HOW)
+            loader = torch.utils.data.DataLoader(told, batch_size=None, num_workers=2)
+        else:
+            told = sampler
+            loader = torch.utils.data.DataLoader(
                 ds, batch_sampler=sampler, collate_fn=ds.collator(**HOW), num_workers=workers
             )
-        )
         own = []
         for epoch in range(3):
-            sampler.set_epoch(epoch)
+            told.set_epoch(epoch)
             for batch in loader:
                 loss = model(batch)
                 optimizer.zero_grad()
@@ -74,11 +77,21 @@ def test_a_loop_of_torch_trains_from_threads_and_workers_alike(ds):
                 optimizer.step()
                 own.append(loss.item())
         losses.append(own)
-    assert losses[0] == losses[1] == losses[2]
+    assert losses[0] == losses[1] == losses[2] == losses[3]
     assert np.mean(losses[0][-5:]) < np.mean(losses[0][:5])
 
 
-@pytest.mark.parametrize("kind", ["Loader", "DataLoader"])
+def loader_of(kind, ds, sampler):
+    torch = pytest.importorskip("torch")
+    if kind == "Loader":
+        return Loader(ds, batches=sampler, **HOW)
+    if kind == "iterable":
+        batches = IterableDataset(ds, batches=sampler, **HOW)
+        return torch.utils.data.DataLoader(batches, batch_size=None, num_workers=1)
+    return torch.utils.data.DataLoader(ds, batch_sampler=sampler, collate_fn=ds.collator(**HOW))
+
+
+@pytest.mark.parametrize("kind", ["Loader", "DataLoader", "iterable"])
 def test_lightning_trains(ds, kind, tmp_path):
     torch = pytest.importorskip("torch")
     lightning = pytest.importorskip("lightning")
@@ -97,12 +110,7 @@ def test_lightning_trains(ds, kind, tmp_path):
         def configure_optimizers(self):
             return torch.optim.SGD(self.parameters(), 0.1)
 
-    sampler = TokenBudget(ds, 40)
-    loader = (
-        Loader(ds, batches=sampler, **HOW)
-        if kind == "Loader"
-        else torch.utils.data.DataLoader(ds, batch_sampler=sampler, collate_fn=ds.collator(**HOW))
-    )
+    loader = loader_of(kind, ds, TokenBudget(ds, 40))
     trainer = lightning.Trainer(
         max_epochs=2, accelerator="cpu", logger=False, enable_checkpointing=False, enable_progress_bar=False,
         enable_model_summary=False, use_distributed_sampler=False, default_root_dir=tmp_path,
@@ -114,7 +122,8 @@ def test_lightning_trains(ds, kind, tmp_path):
     assert not torch.equal(module.model.head.weight, before)
 
 
-def test_accelerate_trains(ds):
+@pytest.mark.parametrize("kind", ["Loader", "DataLoader", "iterable"])
+def test_accelerate_trains(ds, kind):
     torch = pytest.importorskip("torch")
     accelerate = pytest.importorskip("accelerate")
     accelerator = accelerate.Accelerator(cpu=True)
@@ -123,7 +132,7 @@ def test_accelerate_trains(ds):
     model, optimizer, loader = accelerator.prepare(
         model,
         torch.optim.SGD(model.parameters(), 0.1),
-        torch.utils.data.DataLoader(ds, batch_sampler=sampler, collate_fn=ds.collator(**HOW)),
+        loader_of(kind, ds, sampler),
     )
     seen = []
     for batch in loader:
@@ -145,29 +154,42 @@ def tiny_bert():
     return transformers, transformers.BertForSequenceClassification(config)
 
 
-def test_a_trainer_of_hugging_face_takes_rows_by_a_collate_function(ds, tmp_path):
+@pytest.mark.parametrize("kind", ["rows", "iterable"])
+def test_a_trainer_of_hugging_face_trains(ds, kind, tmp_path):
+    """From rows, which a function batches, or from whole batches, one at a time."""
     torch = pytest.importorskip("torch")
     transformers, model = tiny_bert()
     seen = []
 
     def collate(rows):
-        batch = ds.collator(**HOW)(rows)
-        seen.extend(batch["id"].tolist())
+        batch = ds.collator(**HOW)(rows) if kind == "rows" else rows[0]
+        seen.append(batch["id"].tolist())
         mask = batch["dim1/mask"].long()
         return {"input_ids": batch["x"], "attention_mask": mask, "labels": batch["label"]}
 
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    batches = IterableDataset(ds, batches=TokenBudget(ds, 40, seed=1), **HOW)
+    steps = len(batches) + 2  # into the second epoch
+    length = {"max_steps": steps} if kind == "iterable" else {"num_train_epochs": 1}
     arguments = transformers.TrainingArguments(
-        output_dir=str(tmp_path), num_train_epochs=1, per_device_train_batch_size=8, report_to=[],
+        output_dir=str(tmp_path), per_device_train_batch_size=1 if kind == "iterable" else 8, report_to=[],
         use_cpu=True, save_strategy="no", disable_tqdm=True, remove_unused_columns=False,
-        dataloader_num_workers=0, logging_strategy="no",
+        dataloader_num_workers=0, logging_strategy="no", **length,
     )  # fmt: skip
     before = model.classifier.weight.detach().clone()
-    trainer = transformers.Trainer(model=model, args=arguments, train_dataset=ds, data_collator=collate)
+    rows = ds if kind == "rows" else batches
+    trainer = transformers.Trainer(model=model, args=arguments, train_dataset=rows, data_collator=collate)
     result = trainer.train()
     assert np.isfinite(result.training_loss)
-    assert set(seen) == set(range(ROWS))
     assert not torch.equal(model.classifier.weight, before)
+    if kind == "rows":
+        assert {row for rows in seen for row in rows} == set(range(ROWS))
+    else:
+        wanted = []
+        for epoch in range(2):
+            batches.set_epoch(epoch)
+            wanted += [batch["id"].tolist() for batch in batches]
+        assert seen[:steps] == wanted[:steps]
 
 
 @pytest.mark.parametrize("form", [None, "numpy", "torch", "arrow"])
@@ -204,5 +226,24 @@ def test_grain_reads_rows_by_number(ds, workers):
             assert row[mask].tolist() == ds[int(i)].to_list()["x"]
 
 
+def test_grain_trains(ds):
+    grain = pytest.importorskip("grain")
+    torch = pytest.importorskip("torch")
+    model = tagger()
+    optimizer = torch.optim.SGD(model.parameters(), 0.5)
+    rows = grain.MapDataset.source(ds).seed(1).shuffle().map(_of_row)
+    batches = rows.batch(8, batch_fn=Collate(framework="torch", dtype=HOW["dtype"])).to_iter_dataset()
+    before, losses = model.head.weight.detach().clone(), []
+    for batch in batches:
+        loss = model({**batch, "dim1/mask": batch["x/mask"]})
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert len(losses) == ROWS // 8
+    assert np.isfinite(losses).all()
+    assert not torch.equal(model.head.weight, before)
+
+
 def _of_row(row):
-    return {"id": int(row["id"][0]), "x": row["x"]}
+    return {"id": int(row["id"][0]), "x": row["x"], "label": int(row["label"][0])}

@@ -98,6 +98,19 @@ def test_ranks_are_found_in_the_environment(monkeypatch):
         LengthBuckets([1, 2], 4)
 
 
+def test_what_is_given_fits_what_is_found(monkeypatch):
+    assert as_rank(1, None) == (1, 0)
+    with pytest.raises(ValueError, match="rank: expected a number with num_replicas=4, and nothing says it"):
+        BatchSampler(9, 2, num_replicas=4)
+    with pytest.raises(ValueError, match="num_replicas: expected a number with rank=1, and nothing says it"):
+        BatchSampler(9, 2, rank=1)
+    monkeypatch.setenv("WORLD_SIZE", "4")
+    monkeypatch.setenv("RANK", "1")
+    assert [as_rank(4, None), as_rank(None, 2), as_rank(1, None)] == [(4, 1), (4, 2), (1, 0)]
+    with pytest.raises(ValueError, match="num_replicas: there are 4 processes, got 2; give rank, too"):
+        BatchSampler(9, 2, num_replicas=2)
+
+
 def test_wrong_ends_are_named():
     with pytest.raises(ValueError, match="uneven: expected 'repeat', 'drop', 'empty' or None, got 'cut'"):
         BatchSampler(3, 1, uneven="cut")
@@ -112,6 +125,8 @@ import torch.distributed as dist
 import varlen as vl
 
 rank, ranks, store = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+early = vl.data.BatchSampler(45, 4, uneven="empty")  # before there is a group
+whole = list(vl.data.BatchSampler(45, 4, num_replicas=1, rank=0))
 dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=ranks)
 rows = [[i] * (i % 7) for i in range(45)]
 ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"id": list(range(45)), "x": rows}))
@@ -125,6 +140,16 @@ def gathered(sampler, keep=lambda step: True):
     return sorted(row for part in every for batch in part for row in batch)
 
 
+assert gathered(early) == list(range(45))
+assert list(early)[:-1] == whole[rank::ranks][: len(early) - 1]
+few = vl.data.BatchSampler(3, 2, uneven="empty")  # fewer batches than ranks
+assert gathered(few) == [0, 1, 2]
+assert gathered(vl.data.BatchSampler(0, 2, uneven="empty")) == []
+for uneven in ("repeat", "drop"):
+    some = vl.data.BatchSampler(ds, 4, uneven=uneven)
+    count = 12 // ranks * ranks if uneven == "drop" else -(-12 // ranks) * ranks
+    rows = [row for k in range(count) for row in whole[k % 12]]
+    assert gathered(some) == sorted(rows)
 for make in (
     lambda: vl.data.BatchSampler(ds, 4, shuffle=True, uneven="empty"),
     lambda: vl.data.TokenBudget(ds, 20, uneven="empty"),

@@ -1,6 +1,8 @@
 """States of samplers and epochs: a run that was stopped goes on bit for bit."""
 
+import io
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -88,7 +90,10 @@ def test_other_numbers_of_ranks_go_on_where_all_were(name, runs, last):
 @pytest.mark.parametrize(
     ("other", "text"),
     [
-        (lambda: LengthBuckets(LENGTHS[1:], 4), "rows 60, here 59; lengths [0-9a-f]{16}, here [0-9a-f]{16}"),
+        (
+            lambda: LengthBuckets(LENGTHS[1:], 4),
+            "rows 60, here 59; tokens 239, here 232; lengths [0-9a-f]{16}, here [0-9a-f]{16}",
+        ),
         (lambda: LengthBuckets(LENGTHS[::-1], 4), "options: lengths [0-9a-f]{16}, here"),
         (lambda: LengthBuckets(LENGTHS, 5, seed=2), "seed 0, here 2; batch_size 4, here 5"),
         (lambda: LengthBuckets(LENGTHS, 4, buckets=[3]), r"buckets None, here \[3\]"),
@@ -104,12 +109,111 @@ def test_a_state_of_something_else_is_refused(other, text):
     assert sampler.state_dict()["batches"] == 0
 
 
-@pytest.mark.parametrize("state", [{}, None, {"epoch": 1}, [1]])
+@pytest.mark.parametrize("state", [{}, None, {"epoch": 1}, [1], {"sampler": 1, "data": 2, "options": 3}])
 def test_what_is_no_state_is_refused(state, ds):
     with pytest.raises(TypeError, match=r"state: expected what state_dict\(\) of a sampler gave"):
         BatchSampler(3, 1).load_state_dict(state)
     with pytest.raises(TypeError, match=r"state: expected what state_dict\(\) of an epoch gave"):
         ds.epoch(4).load_state_dict(state)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"data": 5},
+        {"options": None},
+        {"steps": []},
+        {"steps": 3},
+        {"steps": [[1, -2]]},
+        {"steps": [[0, 2]]},
+        {"steps": [[1]]},
+        {"steps": [["a", 2]]},
+        {"steps": [[1, 2**70]]},
+        {"epoch": -1},
+        {"epoch": None},
+        {"steps": [[1, 5]]},
+    ],
+    ids=str,
+)
+def test_a_damaged_state_is_refused_and_changes_nothing(change):
+    sampler = BatchSampler(10, 3)
+    sampler.load_state_dict(sampler.state_dict(batches=2))
+    with pytest.raises((TypeError, ValueError), match="state: "):
+        sampler.load_state_dict({**sampler.state_dict(), **change})
+    assert sampler.state_dict()["batches"] == 2
+    assert list(sampler) == [[6, 7, 8], [9]]
+
+
+def test_states_go_through_json_pickle_and_torch(ds):
+    torch = pytest.importorskip("torch")
+    for make in MAKE.values():
+        epoch = ds.epoch(batches=make(), max_len=3, window="random", seed=4)
+        next(iter(epoch))
+        state, file = epoch.state_dict(), io.BytesIO()
+        torch.save(state, file)
+        file.seek(0)
+        assert torch.load(file, weights_only=True) == state
+        assert json.loads(json.dumps(state)) == state == pickle.loads(pickle.dumps(state))
+
+
+def test_a_pass_that_was_left_says_nothing_of_the_next():
+    sampler = BatchSampler(10, 3)
+    left = iter(sampler)
+    next(left)
+    sampler.set_epoch(1)
+    assert next(left) == [3, 4, 5]
+    assert sampler.state_dict()["batches"] == 0
+    late = iter(sampler)
+    next(late)
+    next(left)
+    assert sampler.state_dict()["batches"] == 1
+    sampler.load_state_dict(sampler.state_dict(batches=3))
+    next(late)
+    assert sampler.state_dict()["batches"] == 3
+
+
+def other_rows(change):
+    """The rows of `ds` with other numbers in them, of the same lengths."""
+    raw = {"id": list(range(60)), "x": [list(range(i, i + n)) for i, n in enumerate(LENGTHS)]}
+    return vl.data.Dataset(vl.JointNestedRaggedTensorDict(change(raw)))
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (lambda raw: {**raw, "y": raw["x"]}, "key y None, here uint8 of dim 1"),
+        (lambda raw: {"x": raw["x"]}, "key id uint8 of dim 0, here None"),
+        (
+            lambda raw: {**raw, "x": [[i + 0.5 for i in row] for row in raw["x"]]},
+            "key x uint8 of dim 1, here float32",
+        ),
+        (lambda raw: {**raw, "id": raw["id"][::-1]}, "a few rows [0-9a-f]{16}, here [0-9a-f]{16}"),
+    ],
+    ids=["another key", "a key less", "another dtype", "other numbers"],
+)
+def test_rows_of_the_same_lengths_that_hold_something_else_are_refused(ds, change, text):
+    state = ds.epoch(4).state_dict()
+    other = other_rows(change).epoch(4)
+    with pytest.raises(ValueError, match=f"state: of other data or options: .*{text}"):
+        other.load_state_dict(state)
+    other_rows(lambda raw: raw).epoch(4).load_state_dict(state)
+    ds.select(range(60)).epoch(4).load_state_dict(state)
+
+
+@pytest.mark.parametrize(
+    ("how", "text"),
+    [
+        ({"max_len": 4}, r"max_len \[3\], here \[4\]"),
+        ({"window": "to_end"}, "window random, here to_end"),
+        ({"truncate": "left"}, "truncate right, here left"),
+    ],
+)
+def test_options_that_decide_what_a_row_gives_are_those_of_the_state(ds, how, text):
+    first = {"max_len": 3, "window": "random", "seed": 1}
+    state = ds.epoch(4, **first).state_dict()
+    with pytest.raises(ValueError, match=f"state: of other data or options: {text}"):
+        ds.epoch(4, **{**first, **how}).load_state_dict(state)
+    ds.epoch(4, **first, prefetch=2, padding_side="left", lengths=True).load_state_dict(state)
 
 
 def test_batches_that_were_never_there_are_refused():
@@ -150,6 +254,15 @@ def test_an_epoch_goes_on_with_its_random_windows(ds, prefetch, kind):
     same(copied(again), whole)
 
 
+def test_the_state_of_an_epoch_before_its_first_pass_is_that_of_its_sampler(ds):
+    sampler = MAKE["budget"]()
+    sampler.load_state_dict(MAKE["budget"]().state_dict(batches=3))
+    epoch = ds.epoch(batches=sampler)
+    assert epoch.state_dict()["sampler"]["batches"] == 3
+    next(iter(epoch))
+    assert epoch.state_dict()["sampler"]["batches"] == 4
+
+
 def test_an_epoch_that_cannot_be_drawn_again_has_no_state(ds):
     for how in (
         {"shuffle": True},
@@ -161,7 +274,7 @@ def test_an_epoch_that_cannot_be_drawn_again_has_no_state(ds):
     with pytest.raises(TypeError, match="a list has none"):
         ds.epoch(batches=[[0, 1]]).state_dict()
     state = ds.epoch(4, shuffle=True, seed=1).state_dict()
-    with pytest.raises(ValueError, match="state: of seed 1, here 2"):
+    with pytest.raises(ValueError, match="state: of other data or options: seed 1, here 2"):
         ds.epoch(4, shuffle=True, seed=2).load_state_dict(state)
 
 

@@ -80,6 +80,32 @@ def test_a_loader_goes_on_where_the_loop_was(taken, prefetch, epoch):
     same(list(again), following)
 
 
+def test_an_epoch_that_was_set_counts_whatever_the_last_pass_had(ds):
+    loader = Loader(ds, 7, shuffle=True)
+    batches = iter(loader)
+    next(batches)
+    loader.set_epoch(4)
+    sampler = loader.state_dict()["sampler"]
+    assert (sampler["epoch"], sampler["batches"]) == (4, 0)
+    for _ in loader:
+        loader.set_epoch(9)
+    assert loader.state_dict()["sampler"]["epoch"] == 9
+
+
+def test_an_epoch_without_batches_is_one_too(ds):
+    loader = Loader(ds.select([]), 7)
+    assert list(loader) == []
+    assert loader.state_dict()["sampler"]["epoch"] == 1
+
+
+def test_passes_at_the_same_time_are_of_one_epoch(ds):
+    loader = Loader(ds, 7, shuffle=True)
+    one, other = iter(loader), iter(loader)
+    first = [next(one), next(other)]
+    same(first[:1] + list(one), first[1:] + list(other))
+    assert loader.state_dict()["sampler"]["epoch"] == 1
+
+
 def test_ranks_share_the_rows(ds):
     parts = [Loader(ds, 7, uneven="empty", num_replicas=4, rank=rank) for rank in range(4)]
     assert sorted(i for part in parts for batch in ids(part) for i in batch) == list(range(60))
@@ -104,6 +130,28 @@ def test_an_error_comes_where_its_batch_is_asked_for(threads):
             next(batches)
         assert any(entry.name == "__getitem__" for entry in raised.traceback)
         assert not threads_left()
+
+
+@pytest.mark.parametrize("kind", ["Loader", "epoch", "Prefetcher"])
+def test_an_iteration_that_ends_inside_a_row_loses_nothing_silently(kind, monkeypatch):
+    class Exhausted:
+        def __len__(self):
+            return 4
+
+        def __getitem__(self, index):
+            return next(iter([0] if index < 2 else []))
+
+    ds = dataset()
+    monkeypatch.setattr(type(ds), "_run", lambda self, options, rows, **_: [Exhausted()[i] for i in rows])
+    batches = {
+        "Loader": lambda: Loader(Exhausted(), 1, collate_fn=list),
+        "epoch": lambda: ds.epoch(1),
+        "Prefetcher": lambda: vl.data.Prefetcher(lambda i, _: Exhausted()[i], range(4)),
+    }
+    got = iter(batches[kind]())
+    next(got), next(got)
+    with pytest.raises(RuntimeError, match="raised StopIteration"):
+        next(got)
 
 
 def test_samples_of_other_datasets_are_collated():
@@ -212,6 +260,11 @@ def test_repr_says_what_comes(ds):
             "fill: collate_fn makes",
         ),
         (lambda ds: Loader([1], 2, keys=["x"]), TypeError, "keys"),
+        (
+            lambda ds: Loader([1], 2, uneven="empty", num_replicas=2, rank=0),
+            ValueError,
+            "uneven: of no samples there is no batch to make",
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused(ds, make, error, text):

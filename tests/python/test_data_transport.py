@@ -141,14 +141,24 @@ def test_a_forked_child_does_not_free_the_batch_of_its_parent(dataset):
     same(dict(first), copy)
 
 
-def test_without_room_batches_are_sent_as_torch_sends_them(dataset, monkeypatch):
+@pytest.mark.parametrize(
+    "options",
+    [{"framework": "torch"}, {"dtype": {"x": "bfloat16"}, "framework": "torch"}, {}, {"layout": "ragged"}],
+)
+def test_without_room_batches_come_through_the_pipe(dataset, monkeypatch, options):
     def full(*_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "posix_fallocate", full)
-    collate = dataset.collator(framework="torch")
+    monkeypatch.setattr(torch.UntypedStorage, "_share_fd_cpu_", full)  # torch has no more room
+    collate = dataset.collator(**options)
+    numbers = {"dim1/max_length"}
     for k, batch in enumerate(loader(dataset, collate, multiprocessing_context="fork")):
-        same(batch, collate(list(range(5 * k, 5 * k + 5))))
+        wanted = collate(list(range(5 * k, 5 * k + 5)))
+        assert type(batch) is vl.data.Batch
+        assert all(batch[name] == wanted[name] for name in numbers & wanted.keys())
+        same(*({name: x for name, x in each.items() if name not in numbers} for each in (batch, wanted)))
+        assert all(x.flags.writeable for x in batch.values() if isinstance(x, np.ndarray))
     assert files() == []
 
 
@@ -200,6 +210,24 @@ def test_files_of_long_ago_are_swept(monkeypatch, tmp_path):
         os.utime(path, (0, 0))
     transport._sweep()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["else", "varlen-batch-1-2-b-0"]
+
+
+def test_files_of_processes_that_have_ended_are_swept(monkeypatch, tmp_path):
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    monkeypatch.setattr(transport, "_FOLDER", str(tmp_path))
+    here, own, gone = transport._namespace(), os.getpid(), ended.pid
+    left = [f"varlen-batch-{gone}-{gone}-{here}-a-0"]
+    kept = [
+        f"varlen-batch-{own}-{gone}-{here}-a-0",
+        f"varlen-batch-{gone}-{own}-{here}-a-0",
+        f"varlen-batch-{gone}-{gone}-1-a-0",  # of another container
+        f"varlen-batch-{gone}",
+    ]
+    for name in (*left, *kept):
+        (tmp_path / name).write_bytes(b"")
+    transport._sweep()
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(kept)
 
 
 def test_an_outbox_keeps_few_blocks(monkeypatch, tmp_path):

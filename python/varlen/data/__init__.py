@@ -9,6 +9,7 @@ from varlen.data.device_loader import DeviceLoader
 from varlen.data.document_mask import attention_mask, document_mask
 from varlen.data.epoch import Epoch
 from varlen.data.files import open
+from varlen.data.iterable import IterableDataset
 from varlen.data.loader import Loader
 from varlen.data.packing import pack
 from varlen.data.prefetch import Prefetcher
@@ -28,6 +29,7 @@ __all__ = [
     "Dataset",
     "DeviceLoader",
     "Epoch",
+    "IterableDataset",
     "LengthBuckets",
     "Loader",
     "Prefetcher",

@@ -15,7 +15,7 @@ from varlen.data.memory import as_joint, columns_of
 from varlen.data.options import BatchOptions
 from varlen.data.plan import BatchPlan, Seed, draw_seed
 from varlen.data.records import Records
-from varlen.data.shared_epoch import SharedEpoch
+from varlen.data.shared_number import SharedNumber
 from varlen.data.staging import OwnStaging
 from varlen.data.transport import offer
 
@@ -65,7 +65,7 @@ class Collator(Generic[ArrayT]):
         # A generator would be copied to every worker, and each would draw the same numbers.
         self.seed = draw_seed(seed, ())[0] if isinstance(seed, np.random.Generator) else seed
         seeded = options.is_random and self.seed is not None
-        self._epoch = SharedEpoch() if seeded else None
+        self._epoch = SharedNumber() if seeded else None
 
     @property
     def epoch(self) -> int | None:

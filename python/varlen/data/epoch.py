@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Generic, cast
 
@@ -16,7 +17,7 @@ from varlen.data.devices import usable_device
 from varlen.data.options import BatchOptions
 from varlen.data.plan import Seed
 from varlen.data.prefetch import Prefetcher
-from varlen.data.sampler import Sampler
+from varlen.data.sampler import Sampler, refuse_differences
 from varlen.data.samplers import BatchSampler
 from varlen.data.staging import Ring
 
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 __all__ = ["Epoch"]
 
 Rows = Any
+
+#: Rows, and events of each, that a state knows.
+_LOOKED_AT = 16
 
 
 class Epoch(Generic[ArrayT]):
@@ -94,33 +98,31 @@ class Epoch(Generic[ArrayT]):
             batches.set_epoch(epoch or 0)
         self._is_drawn = batch_size is not None and shuffle and not isinstance(seed, int)
         self._batches: Any = batches
-        self._given = 0
+        self._known: dict[str, Any] | None = None  # what a state says of the data
+        # Of the last pass: the epoch of its sampler, and how many of its batches the loop has had.
+        self._had: list[int] | None = None
 
     def __len__(self) -> int:
         return len(self._batches)
 
     def __iter__(self) -> Iterator[Batch[ArrayT]]:
-        result = self._counted(self._make_batches(self._rows()))
+        rows = self._rows()
+        sampler = self._batches if isinstance(self._batches, Sampler) else None
+        self._had = had = [0, 0] if sampler is None else [sampler.epoch, sampler._position]
+        result = _counted(self._make_batches(rows), had)
         if not self._progress:
             return result
         from tqdm.auto import tqdm
 
         total = len(self) if hasattr(self._batches, "__len__") else None
-        return iter(tqdm(result, total=total, initial=self._given, unit=" batches"))
-
-    def _counted(self, batches: Iterator[Batch[ArrayT]]) -> Iterator[Batch[ArrayT]]:
-        for batch in batches:
-            self._given += 1
-            yield batch
+        return iter(tqdm(result, total=total, initial=had[1], unit=" batches"))
 
     def _rows(self) -> Iterator[Rows]:
         if self._is_drawn:
             rng = np.random.default_rng(self._seed)
             self._batches.seed = int(rng.integers(2**63))
             self._batches._epoch_batches = None
-        rows: Iterator[Rows] = iter(self._batches)
-        self._given = self._batches._position if isinstance(self._batches, Sampler) else 0
-        return rows
+        return iter(self._batches)
 
     def state_dict(self) -> dict[str, Any]:
         """Where the last pass is: the batches that the loop has had, not those that were made ahead.
@@ -146,7 +148,14 @@ class Epoch(Generic[ArrayT]):
         >>> epoch.state_dict()["sampler"]["batches"]
         1
         """
-        return {"seed": self._seed, "sampler": self._sampler().state_dict(self._given)}
+        sampler, had = self._sampler(), self._had
+        is_under_way = had is not None and had[0] == sampler.epoch
+        return {
+            "seed": self._seed,
+            "sampler": sampler.state_dict(had[1] if had is not None and is_under_way else None),
+            "data": self._identity(),
+            "options": self._options_of_rows(),
+        }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on where a state was taken: the next pass gives the batches that are left.
@@ -159,7 +168,9 @@ class Epoch(Generic[ArrayT]):
         Raises
         ------
         ValueError
-            The state of other rows, or of an epoch with another seed or other batches: what differs is said.
+            The state of other rows or keys, or of an epoch with another seed, other batches, or other options
+            that decide which events a row gives (`max_len`, `window`, `truncate`, `flatten`): what differs is
+            said. Of the numbers in the rows a few are looked at.
         TypeError
             Something else than such a state.
 
@@ -174,13 +185,15 @@ class Epoch(Generic[ArrayT]):
         >>> seen, [batch["x"].size for batch in again]
         ([3, 0], [1])
         """
-        if not isinstance(state, Mapping) or not {"seed", "sampler"} <= state.keys():
+        parts = {"sampler", "data", "options"}
+        is_state = isinstance(state, Mapping) and parts | {"seed"} <= state.keys()
+        if not is_state or not all(isinstance(state[name], Mapping) for name in parts):
             raise TypeError("state: expected what state_dict() of an epoch gave")
         sampler = self._sampler()
-        if state["seed"] != self._seed:
-            raise ValueError(f"state: of seed {state['seed']}, here {self._seed}")
+        own = {"seed": self._seed, **self._identity(), **self._options_of_rows()}
+        refuse_differences({"seed": state["seed"], **state["data"], **state["options"]}, own)
         sampler.load_state_dict(state["sampler"])
-        self._given = sampler._position
+        self._had = None
 
     def _sampler(self) -> Sampler:
         if not isinstance(self._batches, Sampler):
@@ -189,6 +202,29 @@ class Epoch(Generic[ArrayT]):
         if (self._is_drawn or self._options.is_random) and not isinstance(self._seed, int):
             raise ValueError("seed: what is drawn cannot be drawn again; give an int")
         return self._batches
+
+    def _identity(self) -> dict[str, Any]:
+        """What a state says of the data: the keys, and a digest of a few rows."""
+        if self._known is None:
+            keys, columns = self._options.values["keys"], self._dataset.fields
+            names = columns if keys is None else keys
+            some = np.unique(np.linspace(0, max(len(self._dataset) - 1, 0), _LOOKED_AT).astype(np.int64))
+            how = BatchOptions(layout="ragged", max_len=_LOOKED_AT, keys=keys)
+            batch = self._dataset._run(how, some[: len(self._dataset)])
+            digest = hashlib.blake2b(digest_size=8)
+            for name in sorted(batch):
+                digest.update(np.ascontiguousarray(batch[name]).tobytes())
+            self._known = {
+                f"key {name}": f"{columns[name].dtype} of dim {columns[name].dim}" for name in names
+            }
+            self._known["a few rows"] = digest.hexdigest()
+        return dict(self._known)
+
+    def _options_of_rows(self) -> dict[str, Any]:
+        """Those that decide which events a row gives."""
+        values = self._options.values
+        others = {"window": values["window"], "truncate": values["truncate"], "flatten": values["flatten"]}
+        return {"max_len": self._options.per_axis("max_len"), **others}
 
     def __repr__(self) -> str:
         ahead = f", {self._prefetch} made ahead" if self._prefetch else ""
@@ -205,7 +241,8 @@ class Epoch(Generic[ArrayT]):
         if options.device is not None:
             yield from self._on_device(options.device, make, rows)
         elif self._prefetch == 0:
-            yield from map(make, rows)
+            for batch in rows:
+                yield make(batch)
         else:
             with Prefetcher(make, rows, depth=self._prefetch, threads=self._threads) as batches:
                 yield from batches
@@ -215,10 +252,17 @@ class Epoch(Generic[ArrayT]):
         ahead.
         """
         if self._prefetch == 0:
-            yield from map(make, rows)
+            for batch in rows:
+                yield make(batch)
             return
         framework = self._options.values["framework"] or "torch"
         ring = Ring(usable_device(device, framework).number, self._prefetch + 1)
         how = {"depth": self._prefetch, "threads": self._threads}
         with Prefetcher(lambda batch, _: make(batch, ring), rows, **how) as staged:
             yield from ahead(staged, device)
+
+
+def _counted(batches: Iterator[Batch[ArrayT]], had: list[int]) -> Iterator[Batch[ArrayT]]:
+    for batch in batches:
+        had[1] += 1
+        yield batch

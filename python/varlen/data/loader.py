@@ -157,6 +157,10 @@ class Loader(Epoch[ArrayT]):
             shuffle = drop_last = False
         elif uneven is not None or num_replicas is not None or rank is not None:
             raise ValueError("batches: they are shared out; uneven, num_replicas and rank need batch_size")
+        if self._collate_fn is not None and collate_fn is None and _may_be_empty(batches):
+            raise ValueError(
+                "uneven: of no samples there is no batch to make; take 'repeat' or 'drop', or a collate_fn"
+            )
         super().__init__(
             dataset, BatchOptions(**({} if self._collate_fn else options)), batch_size=None, batches=batches,
             shuffle=shuffle, seed=seed, epoch=None, drop_last=drop_last,
@@ -184,11 +188,15 @@ class Loader(Epoch[ArrayT]):
             self._batches.set_epoch(number)
 
     def __iter__(self) -> Iterator[Batch[ArrayT]]:
+        sampler = self._batches if isinstance(self._batches, Sampler) else None
+        epoch = 0 if sampler is None else sampler.epoch
         batches: Any = super().__iter__()
         yield from batches
-        if isinstance(self._batches, Sampler):
-            self._batches.set_epoch(self._batches.epoch + 1)
-            self._given = 0
+        if sampler is not None and sampler.epoch == epoch:  # or another was set meanwhile
+            sampler.set_epoch(epoch + 1)
+
+    def _identity(self) -> dict[str, Any]:
+        return {} if self._collate_fn else super()._identity()
 
     def _make_batches(self, rows: Iterable[Any]) -> Iterator[Batch[ArrayT]]:
         collate_fn, dataset = self._collate_fn, self._dataset
@@ -220,3 +228,7 @@ def _collate_fn(dataset: Any, given: Any, options: Any) -> Callable[[list[Any]],
         raise TypeError(f"collate_fn: expected a function, got {type(given).__name__}")
     result: Callable[[list[Any]], Any] = given
     return result
+
+
+def _may_be_empty(batches: Any) -> bool:
+    return isinstance(batches, Sampler) and batches.num_replicas > 1 and batches.uneven == "empty"

@@ -64,6 +64,10 @@ class _SharedState(Generic[Item, Result]):
                 self.taken += 1
             try:
                 self._put(number, buffers, self.make(item, buffers))
+            except StopIteration as error:  # which would end the loop, and lose what comes behind
+                wrong = RuntimeError(f"make raised StopIteration for item {number}")
+                wrong.__cause__ = error
+                self._put(number, buffers, wrong)
             except BaseException as error:
                 self._put(number, buffers, error)
 

@@ -29,24 +29,47 @@ def as_rank(num_replicas: int | None, rank: int | None) -> tuple[int, int]:
     Raises
     ------
     ValueError, TypeError
-        A rank that is not below num_replicas, one of the variables without the other, no number in it.
+        A rank that is not below num_replicas; one of both where the other cannot be found, or where what is
+        found does not fit; one of the variables without the other, no number in it.
 
     Examples
     --------
     >>> as_rank(4, 1)
     (4, 1)
     """
-    if num_replicas is None or rank is None:
-        found = _of_torch() or _of_environment() or (1, 0)
-        num_replicas = found[0] if num_replicas is None else num_replicas
-        rank = found[1] if rank is None else rank
-    num_replicas, rank = as_int(num_replicas, "num_replicas", 1), as_int(rank, "rank")
-    if rank >= num_replicas:
-        raise ValueError(f"rank: expected 0 to {num_replicas - 1}, got {rank}")
-    return num_replicas, rank
+    count = None if num_replicas is None else as_int(num_replicas, "num_replicas", 1)
+    number = None if rank is None else as_int(rank, "rank")
+    if count is None or number is None:
+        found = of_group() or _of_environment()
+        if count is None:
+            if found is None and number:
+                raise ValueError(f"num_replicas: expected a number with rank={number}, and nothing says it")
+            count = found[0] if found else 1
+        if number is None and count > 1:
+            if found is None:
+                raise ValueError(f"rank: expected a number with num_replicas={count}, and nothing says it")
+            if found[0] != count:
+                raise ValueError(f"num_replicas: there are {found[0]} processes, got {count}; give rank, too")
+            number = found[1]
+        number = number or 0
+    if number >= count:
+        raise ValueError(f"rank: expected 0 to {count - 1}, got {number}")
+    return count, number
 
 
-def _of_torch() -> tuple[int, int] | None:
+def of_group() -> tuple[int, int] | None:
+    """What an initialised group of torch.distributed says: how many processes, and which this is.
+
+    Returns
+    -------
+    tuple of int or None
+        None where there is no group.
+
+    Examples
+    --------
+    >>> of_group() is None
+    True
+    """
     distributed = sys.modules.get("torch.distributed")
     if distributed is None or not distributed.is_available() or not distributed.is_initialized():
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
+from reprlib import repr as short
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike
 from varlen import _core
 from varlen.arguments import as_bool, as_int, one_of
 from varlen.backends.values import as_ints
-from varlen.data.ranks import as_rank
+from varlen.data.ranks import as_rank, of_group
 from varlen.data.records import RowNumbers
 
 __all__ = ["Sampler"]
@@ -54,7 +55,8 @@ class Sampler:
         comes exactly once. By default "drop" with drop_last, else "repeat".
     num_replicas, rank
         How many processes share the rows, and which this is. By default what torch.distributed says, where it
-        is initialised; else WORLD_SIZE and RANK of the environment; else one.
+        is initialised before the first batch is asked for; else WORLD_SIZE and RANK of the environment; else
+        one.
 
     Examples
     --------
@@ -77,17 +79,20 @@ class Sampler:
     ) -> None:
         self.lengths: Ints = _core.Level.from_lengths(_lengths_of(lengths)).lengths
         self.num_replicas, self.rank = as_rank(num_replicas, rank)
+        self._is_found = num_replicas is None and rank is None
         self.shuffle, self.drop_last = as_bool(shuffle, "shuffle"), as_bool(drop_last, "drop_last")
         one_of(uneven, "uneven", ("repeat", "drop", "empty", None))
         self.uneven: Uneven = uneven or ("drop" if self.drop_last else "repeat")
         self.seed = as_int(seed, "seed", most=None)
         self.epoch = 0
         self._epoch_batches: tuple[Any, list[Ints]] | None = None
+        self._digest: tuple[Ints, str, int] | None = None  # of these lengths
         # Steps that this epoch had among other numbers of ranks, each with that number; and those since.
         self._before: tuple[tuple[int, int], ...] = ()
         self._steps = 0
         self._start: int | None = None  # where a state that was loaded goes on
         self._is_told = False  # whether the epoch was set since
+        self._pass: object = None  # the last iteration, which says where the epoch is
 
     def set_epoch(self, epoch: int) -> None:
         """Set the epoch of the next iteration: another order, the same on every rank.
@@ -108,6 +113,7 @@ class Sampler:
         number, self._is_told = as_int(epoch, "epoch"), True
         if number != self.epoch:
             self.epoch, self._before, self._steps, self._start = number, (), 0, None
+            self._pass = None
 
     def __len__(self) -> int:
         """Batches of this rank in this epoch."""
@@ -125,8 +131,10 @@ class Sampler:
     def _rest(self, start: int) -> Iterator[RowNumbers]:
         self._start = None  # not before: a DataLoader asks for two iterators, and uses one
         epoch = self.epoch
+        self._pass = this = object()
         for k, batch in enumerate(self._batches()[start:], start + 1):
-            self._steps = k
+            if self._pass is this:
+                self._steps = k
             yield self._row_numbers(batch, epoch)
 
     def _row_numbers(self, batch: Any, epoch: int) -> RowNumbers:
@@ -217,20 +225,18 @@ class Sampler:
         Traceback (most recent call last):
         ValueError: state: of other data or options: max_tokens 10, here 12
         """
-        if not isinstance(state, Mapping) or not {"epoch", "steps", "data", "options"} <= state.keys():
-            raise TypeError("state: expected what state_dict() of a sampler gave")
-        own = {**self._identity(), **self._options()}
-        theirs = {**state["data"], **state["options"]}
-        names = [name for name in {**own, **theirs} if own.get(name) != theirs.get(name)]
-        if names:
-            said = "; ".join(f"{name} {theirs.get(name)}, here {own.get(name)}" for name in names)
-            raise ValueError(f"state: of other data or options: {said}")
-        *before, (replicas, steps) = [(int(n), int(k)) for n, k in state["steps"]]
+        epoch, runs = _checked_state(state)
+        refuse_differences({**state["data"], **state["options"]}, {**self._identity(), **self._options()})
+        self._find_rank()
+        *before, (replicas, steps) = runs
         if replicas != self.num_replicas:
-            before, steps = [*before, (replicas, steps)], 0
-        self.epoch, self._before = as_int(state["epoch"], "epoch"), tuple(before)
+            before, steps = runs, 0
+        left = len(self._dealt(epoch, tuple(before)))
+        if steps > left:
+            raise ValueError(f"state: {steps} batches of epoch {epoch} were taken, of {left}")
+        self.epoch, self._before = epoch, tuple(before)
         self._steps = self._start = steps
-        self._is_told = False
+        self._is_told, self._pass = False, None
 
     @property
     def _position(self) -> int:
@@ -246,7 +252,7 @@ class Sampler:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_epoch_batches": None}
+        return {**self.__dict__, "_epoch_batches": None, "_digest": None, "_pass": None}
 
     # How batches are dealt.
 
@@ -273,14 +279,23 @@ class Sampler:
 
     def _batches(self) -> list[Ints]:
         """Those of this rank, from the last change of the number of ranks on."""
-        which = self.epoch, self._before
+        self._find_rank()
+        return self._dealt(self.epoch, self._before)
+
+    def _dealt(self, epoch: int, before: tuple[tuple[int, int], ...]) -> list[Ints]:
+        which = epoch, before, self.num_replicas, self.rank
         if self._epoch_batches is None or self._epoch_batches[0] != which:
-            rng = np.random.default_rng([self.seed, self.epoch])
+            rng = np.random.default_rng([self.seed, epoch])
             batches = self._deal(rng)
-            for replicas, steps in self._before:
+            for replicas, steps in before:
                 batches = self._in_steps(batches, replicas, rng)[steps * replicas :]
             self._epoch_batches = which, self._own_share(self._in_steps(batches, self.num_replicas, rng))
         return self._epoch_batches[1]
+
+    def _find_rank(self) -> None:
+        """A group of processes may have come together since; what was given stays."""
+        if self._is_found:
+            self.num_replicas, self.rank = of_group() or (self.num_replicas, self.rank)
 
     def _in_steps(self, batches: list[Ints], replicas: int, rng: np.random.Generator) -> list[Ints]:
         """The batches step by step: `replicas` of about the same size each, the last step what is left."""
@@ -303,14 +318,53 @@ class Sampler:
     # What a state says of the sampler.
 
     def _identity(self) -> dict[str, Any]:
-        digest = hashlib.blake2b(self.lengths.tobytes(), digest_size=8).hexdigest()
-        return {"rows": len(self.lengths), "lengths": digest}
+        if self._digest is None or self._digest[0] is not self.lengths:
+            digest = hashlib.blake2b(self.lengths.tobytes(), digest_size=8).hexdigest()
+            self._digest = self.lengths, digest, int(self.lengths.sum())
+        _, digest, tokens = self._digest
+        return {"rows": len(self.lengths), "tokens": tokens, "lengths": digest}
 
     def _options(self) -> dict[str, Any]:
         names = ("seed", "shuffle", "drop_last", "uneven", *self._OPTIONS)
         values = {name: getattr(self, name) for name in names}
         plain = {name: x.tolist() if isinstance(x, np.ndarray) else x for name, x in values.items()}
         return {"sampler": type(self).__name__, **plain}
+
+
+def refuse_differences(theirs: Mapping[str, Any], own: Mapping[str, Any]) -> None:
+    """Refuse a state that was taken of something else.
+
+    Raises
+    ------
+    ValueError
+        Naming each difference.
+
+    Examples
+    --------
+    >>> refuse_differences({"seed": 1}, {"seed": 2})
+    Traceback (most recent call last):
+    ValueError: state: of other data or options: seed 1, here 2
+    """
+    names = [name for name in {**own, **theirs} if own.get(name) != theirs.get(name)]
+    if names:
+        said = "; ".join(f"{name} {theirs.get(name)}, here {own.get(name)}" for name in names)
+        raise ValueError(f"state: of other data or options: {said}")
+
+
+def _checked_state(state: Any) -> tuple[int, list[tuple[int, int]]]:
+    """The epoch of a state, and its steps among each number of ranks."""
+    parts = ("data", "options")
+    is_state = isinstance(state, Mapping) and {"epoch", "steps", *parts} <= state.keys()
+    if not is_state or not all(isinstance(state[name], Mapping) for name in parts):
+        raise TypeError("state: expected what state_dict() of a sampler gave")
+    try:
+        runs = [(as_int(n, "ranks", 1), as_int(k, "steps")) for n, k in state["steps"]]
+        if runs:
+            return as_int(state["epoch"], "epoch"), runs
+    except (TypeError, ValueError, OverflowError):
+        pass
+    said = f"epoch {short(state['epoch'])} and steps {short(state['steps'])}"
+    raise ValueError(f"state: expected an epoch, and ranks and steps in pairs; got {said}")
 
 
 def _lengths_of(given: Any) -> Any:

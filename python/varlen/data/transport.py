@@ -2,8 +2,8 @@
 
 A worker puts all arrays of a batch into one block of shared memory and sends where they lie. The parent maps
 a block once, and the worker takes it again as soon as nobody holds a batch in it: nothing is allocated, no
-page is touched for the first time, and no file descriptor travels. Where memory cannot be shared in this way,
-batches are sent as torch sends them.
+page is touched for the first time, and no file descriptor travels. Where there is no room for a block its
+arrays go through the pipe.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Outbox:
 
     def __init__(self, owner: int) -> None:
         self.pid = os.getpid()
-        self._prefix = f"{_PREFIX}{owner}-{self.pid}-{secrets.token_hex(4)}-"
+        self._prefix = f"{_PREFIX}{owner}-{self.pid}-{_namespace()}-{secrets.token_hex(4)}-"
         self._made = 0
         self._blocks: dict[str, _Memory] = {}
         self._closed: list[str] = []
@@ -262,12 +262,29 @@ def _start() -> Outbox:
 
 
 def _sweep() -> None:
-    """Removes the files of processes that were killed long ago."""
+    """Removes the files of processes that were killed: of those that can be seen here, else of long ago."""
     with contextlib.suppress(OSError):
         for entry in os.scandir(_FOLDER):
-            if entry.name.startswith(_PREFIX) and time.time() - entry.stat().st_mtime > _STALE:
+            if entry.name.startswith(_PREFIX):
                 with contextlib.suppress(OSError):
-                    os.unlink(entry.path)
+                    if _is_left(entry.name) or time.time() - entry.stat().st_mtime > _STALE:
+                        os.unlink(entry.path)
+
+
+def _is_left(name: str) -> bool:
+    """Whether both processes of a file have ended, as far as their numbers say something here."""
+    owner, worker, namespace, *_ = [*name.removeprefix(_PREFIX).split("-"), "", "", ""]
+    if namespace != _namespace() or not (owner.isdecimal() and worker.isdecimal()):
+        return False
+    return not _is_alive(int(owner)) and not _is_alive(int(worker))
+
+
+def _namespace() -> str:
+    """Where the numbers of processes are from: containers may share the folder, and not those."""
+    try:
+        return str(os.stat("/proc/self/ns/pid").st_ino)
+    except OSError:
+        return f"of{os.getpid()}"  # like no other
 
 
 def _memory_of(value: Any) -> tuple[Array, str] | None:
@@ -310,8 +327,10 @@ def _send(batch: Batch[Any]) -> Any:
         if _outbox is None or _outbox.pid != os.getpid():
             _outbox = _start()
         name, memory = _outbox.take(end)
-    except OSError:  # no room: as torch does it
-        return Batch, (dict(batch),)
+    except OSError:  # no room, which torch's way of sending tensors would need, too
+        sent = {name: array for name, (_, array) in zip(places, parts, strict=True)}
+        names = {name: torch_name for name, (_, _, _, torch_name) in places.items()}
+        return _receive_copies, ({**batch, **sent}, names)
     for offset, array in parts:
         np.copyto(memory.part(offset, array.dtype, array.shape), array)
     others = {key: places.get(key, value) for key, value in batch.items()}
@@ -327,6 +346,11 @@ def _receive(name: str, closed: list[str], entries: dict[str, Any], placed: list
         array = memory.part(offset, np.dtype(dtype), shape, lease)
         out[key] = _as_tensor(array, torch_name) if torch_name else array
     return Batch(out)
+
+
+def _receive_copies(entries: dict[str, Any], torch_names: dict[str, str]) -> Batch[Any]:
+    tensors = {key: _as_tensor(entries[key], name) for key, name in torch_names.items() if name}
+    return Batch({**entries, **tensors})
 
 
 def _as_tensor(array: Array, name: str) -> Any:

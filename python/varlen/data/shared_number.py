@@ -1,4 +1,4 @@
-"""The epoch of a collator, which its copies in worker processes read too."""
+"""A number that worker processes share: the epoch of a collator, or the pass that a state was for."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from typing import Any
 __all__: list[str] = []
 
 
-class SharedEpoch:
-    """An epoch in memory that worker processes share, however they were started.
+class SharedNumber:
+    """A number in memory that worker processes share, however they were started.
 
     Forked workers share the memory itself; workers that are spawned get it with the pickle that starts them.
     So they see an epoch that is set after they started, as `persistent_workers=True` needs. Any other pickle
-    is a copy. Only the process that made it sets the epoch of all; a worker that sets one keeps it to itself.
+    is a copy. Only the process that made it sets the number of all; a worker that sets one keeps it to
+    itself.
 
     Examples
     --------
-    >>> epoch = SharedEpoch()
+    >>> epoch = SharedNumber()
     >>> epoch.get() is None
     True
     >>> epoch.set(3)
@@ -32,7 +33,7 @@ class SharedEpoch:
         self._number, self._process = number, os.getpid()
 
     def get(self) -> int | None:
-        """The epoch.
+        """The number.
 
         Returns
         -------
@@ -41,30 +42,54 @@ class SharedEpoch:
 
         Examples
         --------
-        >>> SharedEpoch().get() is None
+        >>> SharedNumber().get() is None
         True
         """
-        epoch: int = self._number.value
-        return None if epoch < 0 else epoch
+        number: int = self._number.value
+        return None if number < 0 else number
 
-    def set(self, epoch: int) -> None:
-        """Sets the epoch, for the workers of this process too.
+    def set(self, number: int) -> None:
+        """Sets the number, for the workers of this process too.
 
         Parameters
         ----------
-        epoch
+        number
             At least 0.
 
         Examples
         --------
-        >>> epoch = SharedEpoch()
+        >>> epoch = SharedNumber()
         >>> epoch.set(3)
         >>> epoch.get()
         3
         """
         if os.getpid() != self._process:
             self._use(_shared_number())
-        self._number.value = epoch
+        self._number.value = number
+
+    def is_for(self, number: int) -> bool:
+        """Whether the number is this one. Where none was set it is from now on, in all processes.
+
+        Parameters
+        ----------
+        number
+            At least 0.
+
+        Returns
+        -------
+        bool
+            True for the first number that is asked for.
+
+        Examples
+        --------
+        >>> number = SharedNumber()
+        >>> number.is_for(3), number.is_for(4), number.is_for(3)
+        (True, False, True)
+        """
+        if self._number.value < 0:
+            self._number.value = number
+        same: bool = self._number.value == number
+        return same
 
     def __getstate__(self) -> Any:
         from multiprocessing.context import get_spawning_popen

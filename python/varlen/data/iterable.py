@@ -1,0 +1,246 @@
+"""Batches for loaders that iterate their dataset, dealt out to their worker processes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from reprlib import repr as short
+from typing import TYPE_CHECKING, Any
+
+from varlen.arguments import as_int
+from varlen.backends.values import ArrayT
+from varlen.data.dataset import Dataset
+from varlen.data.epoch import Epoch
+from varlen.data.options import BatchOptions
+from varlen.data.sampler import Sampler, Uneven
+from varlen.data.samplers import BatchSampler
+from varlen.data.shared_number import SharedNumber
+from varlen.data.transport import offer
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from varlen.data.options import BatchKeywords
+
+__all__ = ["IterableDataset"]
+
+
+class IterableDataset(Epoch[ArrayT]):
+    """Batches of a dataset as an IterableDataset of torch, for `DataLoader(..., batch_size=None)`.
+
+    The worker processes of a loader share the batches out, so that each comes once, in the order of the
+    sampler whatever their number. Every pass is of the same epoch, until `set_epoch` says another, which
+    reaches workers that live on. Processes that train together get their shares as of any sampler.
+
+    torchdata's StatefulDataLoader keeps its state, with as many workers. With another DataLoader
+    `state_dict(batches=...)` says where the loop is, and any number of workers goes on from there.
+
+    Parameters
+    ----------
+    dataset
+        A `Dataset`.
+    batch_size
+        Rows of a batch.
+    batches
+        In place of batch_size: a sampler, such as `TokenBudget`, or lists of row numbers.
+    shuffle, drop_last, uneven, num_replicas, rank
+        Of the batches of batch_size, as `BatchSampler` takes them.
+    seed
+        int, of the order and of random windows.
+    **options
+        As those of `Dataset.batch`, but for `device`: workers make batches on the host.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument or an option that does not fit.
+
+    Examples
+    --------
+    >>> import torch
+    >>> import varlen as vl
+    >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3], [], [4]]}))
+    >>> batches = IterableDataset(ds, 2, framework="torch")
+    >>> batches
+    IterableDataset(BatchSampler(2 batches of 3 rows in epoch 0, 42.9% padding))
+    >>> loader = torch.utils.data.DataLoader(batches, batch_size=None)
+    >>> [tuple(batch["x"].shape) for batch in loader]
+    [(2, 3), (1, 1)]
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        batch_size: int | None = None,
+        *,
+        batches: Iterable[Any] | None = None,
+        shuffle: bool = False,
+        seed: int = 0,
+        drop_last: bool = False,
+        uneven: Uneven | None = None,
+        num_replicas: int | None = None,
+        rank: int | None = None,
+        **options: Unpack[BatchKeywords],
+    ) -> None:
+        if not isinstance(dataset, Dataset):
+            raise TypeError(f"dataset: expected a varlen.Dataset, got {type(dataset).__name__}")
+        checked = BatchOptions(**options)
+        if checked.device is not None or checked.goes_to is not None:
+            raise ValueError("device: workers make batches on the host; take them there in the loop")
+        seed = as_int(seed, "seed", most=None)
+        if batch_size is not None and batches is None:
+            batches, batch_size = (
+                BatchSampler(
+                    dataset, batch_size, shuffle=shuffle, seed=seed, drop_last=drop_last, uneven=uneven,
+                    num_replicas=num_replicas, rank=rank,
+                ),
+                None,
+            )  # fmt: skip
+            shuffle = drop_last = False
+        elif uneven is not None or num_replicas is not None or rank is not None:
+            raise ValueError("batches: they are shared out; uneven, num_replicas and rank need batch_size")
+        super().__init__(
+            dataset, checked, batch_size=batch_size, batches=batches, shuffle=shuffle, seed=seed, epoch=None,
+            drop_last=drop_last, prefetch=0, progress=False,
+        )  # fmt: skip
+        self._set_epoch = SharedNumber()
+        self._goes_on = SharedNumber()  # the pass of workers that goes on where a state was
+        # In a worker: its number, that of all, and how many of its batches came before; of the state that
+        # the next pass goes on from, and of this pass with what its batches are counted from.
+        self._next_share: tuple[int, int, int] | None = None
+        self._share: tuple[int, int, int] | None = None
+        self._begin: Any = None
+        _be_known_to_torch()
+
+    def set_epoch(self, epoch: int) -> None:
+        """Set the epoch of the passes from now on, in this process and in workers.
+
+        Parameters
+        ----------
+        epoch
+            At least 0. The one that a state was loaded for goes on where it was; any other begins anew.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[n] for n in range(9)]}))
+        >>> batches = IterableDataset(ds, 9, shuffle=True)
+        >>> first = next(iter(batches))["x"].ravel().tolist()
+        >>> batches.set_epoch(1)
+        >>> next(iter(batches))["x"].ravel().tolist() == first
+        False
+        """
+        number = as_int(epoch, "epoch")
+        self._set_epoch.set(number)
+        if isinstance(self._batches, Sampler):
+            self._batches.set_epoch(number)
+
+    def _rows(self) -> Iterator[Any]:
+        number, count, this_pass = _worker()
+        sampler = self._batches if isinstance(self._batches, Sampler) else None
+        was, of, before = self._next_share or (number, count, 0)
+        if (was, of) != (number, count):
+            raise ValueError(f"state: of worker {was} of {of}, here {number} of {count}")
+        self._next_share = self._share = None
+        if sampler is not None:
+            epoch = self._set_epoch.get()
+            if epoch is not None:
+                sampler.set_epoch(epoch)
+            if this_pass is not None and sampler._start is not None and not self._goes_on.is_for(this_pass):
+                sampler._start, sampler._before = 0, ()
+        rows = super()._rows()
+        if this_pass is not None:
+            offer()
+            self._share = number, count, before
+            self._begin = sampler.state_dict() if sampler is not None else None
+        return islice(rows, number + before * count, None, count)
+
+    def state_dict(self, batches: int | None = None) -> dict[str, Any]:
+        """Where the last pass is, as that of an epoch; in a worker how many of its batches it has made.
+
+        Parameters
+        ----------
+        batches
+            How many batches of this epoch the loop has had, those before an earlier state included: give it
+            where workers make them. By default those of the last pass in this process.
+
+        Returns
+        -------
+        dict
+            Of numbers, texts and lists, for `load_state_dict`.
+
+        Raises
+        ------
+        ValueError
+            More batches than there are, or fewer than there were at an earlier state.
+        TypeError
+            `batches` is no sampler of this module.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3], [], [4]]}))
+        >>> IterableDataset(ds, 1).state_dict(batches=2)["sampler"]["batches"]
+        2
+        """
+        state = super().state_dict()
+        worker = None
+        if batches is not None:
+            state["sampler"] = self._batches.state_dict(batches)
+        elif self._share is not None and self._had is not None:
+            number, count, before = self._share
+            made = self._had[1] - self._begin["batches"]
+            state["sampler"], worker = self._begin, [number, count, before + made]
+        return {**state, "worker": worker}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on where a state was taken: the next pass gives the batches that are left.
+
+        Parameters
+        ----------
+        state
+            What `state_dict` gave.
+
+        Raises
+        ------
+        ValueError
+            The state of something else, as an epoch says it; one of a worker, where another goes on.
+        TypeError
+            Something else than such a state.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3], [], [4]]}))
+        >>> batches = IterableDataset(ds, 1)
+        >>> batches.load_state_dict(batches.state_dict(batches=2))
+        >>> [batch["x"].tolist() for batch in batches]
+        [[[4]]]
+        """
+        worker = state.get("worker") if isinstance(state, Mapping) else None
+        if worker is not None:
+            try:
+                number, count, had = (as_int(n, "worker") for n in worker)
+            except (TypeError, ValueError) as error:
+                raise ValueError(f"state: expected three numbers of a worker, got {short(worker)}") from error
+            worker = number, count, had
+        super().load_state_dict(state)
+        self._next_share, self._share, self._goes_on = worker, None, SharedNumber()
+
+    def __repr__(self) -> str:
+        return f"IterableDataset({self._batches!r})"
+
+
+def _worker() -> tuple[int, int, int | None]:
+    """Which worker of a DataLoader this is, of how many, and a number of its pass; None outside of them."""
+    loaders = sys.modules.get("torch.utils.data")
+    worker = None if loaders is None else loaders.get_worker_info()
+    return (0, 1, None) if worker is None else (worker.id, worker.num_workers, worker.seed - worker.id)
+
+
+def _be_known_to_torch() -> None:
+    from torch.utils import data
+
+    if not issubclass(IterableDataset, data.IterableDataset):
+        data.IterableDataset.register(IterableDataset)

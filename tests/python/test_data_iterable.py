@@ -1,0 +1,174 @@
+"""Batches as an IterableDataset of torch: shared out to workers, and gone on with to the bit."""
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+import varlen as vl
+from varlen.data import BatchSampler, BinPacking, IterableDataset, TokenBudget
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:This DataLoader will create:UserWarning"),
+    pytest.mark.filterwarnings("ignore:'set_vital' is deprecated"),  # torchdata calls it
+]
+
+LENGTHS = np.random.default_rng(0).integers(0, 9, 60)
+MAKE = {
+    "fixed": lambda: BatchSampler(LENGTHS, 4, shuffle=True),
+    "budget": lambda: TokenBudget(LENGTHS, 20, seed=3),
+    "bins": lambda: BinPacking(LENGTHS, 20, window=30, seed=1),
+}
+ROWS = {"id": list(range(60)), "x": [list(range(i, i + n)) for i, n in enumerate(LENGTHS)]}
+DS = vl.data.Dataset(vl.JointNestedRaggedTensorDict(ROWS))
+
+
+def make(name="budget"):
+    return IterableDataset(DS, batches=MAKE[name](), framework="torch", seed=5, max_len=3, window="random")
+
+
+def loader(batches, workers, kind=torch.utils.data.DataLoader, **options):
+    return kind(batches, batch_size=None, num_workers=workers, **options)
+
+
+def lists(batches):
+    return [{name: x.tolist() for name, x in batch.items()} for batch in batches]
+
+
+def epochs_of(name, count=3):
+    """Each epoch as the sampler and the dataset give it."""
+    sampler, result = MAKE[name](), []
+    for epoch in range(count):
+        sampler.set_epoch(epoch)
+        how = {"seed": 5, "max_len": 3, "window": "random"}
+        result.append(lists(DS.batch(rows, epoch=epoch, **how) for rows in sampler))
+    return result
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2, 3])
+@pytest.mark.parametrize("name", MAKE)
+def test_workers_share_the_batches_in_the_order_of_the_sampler(name, workers):
+    batches, wanted = make(name), epochs_of(name, 2)
+    dealt = loader(batches, workers)
+    assert len(dealt) == len(wanted[0])
+    assert lists(dealt) == wanted[0]
+    assert lists(dealt) == wanted[0]  # a pass is of the epoch that was set last
+    batches.set_epoch(1)
+    assert lists(dealt) == wanted[1]
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_epochs_reach_workers_that_live_on(method):
+    batches, wanted = make(), epochs_of("budget")
+    how = {"persistent_workers": True, "multiprocessing_context": method, "timeout": 100}
+    dealt = loader(batches, 1 if method == "spawn" else 2, **how)
+    for epoch in (0, 2, 1):
+        batches.set_epoch(epoch)
+        assert lists(dealt) == wanted[epoch]
+
+
+@pytest.mark.parametrize(("before", "after"), [(0, 0), (0, 2), (2, 0), (2, 3)])
+@pytest.mark.parametrize("taken", [0, 5, 16])
+def test_a_loop_goes_on_with_other_workers(before, after, taken):
+    begun, again = make(), make()
+    first, following = epochs_of("budget", 2)
+    batches = iter(loader(begun, before))
+    had = lists(next(batches) for _ in range(taken))
+    del batches
+    again.load_state_dict(json.loads(json.dumps(begun.state_dict(batches=taken))))
+    rest = loader(again, after)
+    assert had + lists(rest) == first
+    assert lists(rest) == first  # not the rest once more
+    again.load_state_dict(begun.state_dict(batches=taken))
+    for epoch, wanted in enumerate((first[taken:], following)):
+        again.set_epoch(epoch)
+        assert lists(rest) == wanted
+
+
+@pytest.mark.parametrize(("workers", "lives_on"), [(0, False), (2, False), (2, True)])
+def test_a_stateful_dataloader_goes_on_twice(workers, lives_on):
+    kind = pytest.importorskip("torchdata.stateful_dataloader").StatefulDataLoader
+    [wanted] = epochs_of("budget", 1)
+    had, state = [], None
+    for count in (5, 4):
+        begun = loader(make(), workers, kind, persistent_workers=lives_on)
+        if state is not None:
+            begun.load_state_dict(state)
+        batches = iter(begun)
+        had += lists(next(batches) for _ in range(count))
+        state = begun.state_dict()
+        del batches
+    again = loader(make(), workers, kind, persistent_workers=lives_on)
+    again.load_state_dict(state)
+    assert had + lists(again) == wanted
+    assert lists(again) == wanted
+    ended = again.state_dict()
+    later = loader(make(), workers, kind, persistent_workers=lives_on)
+    later.load_state_dict(ended)
+    assert lists(later) == wanted
+
+
+def test_ranks_and_workers_share_every_row():
+    seen = []
+    for rank in range(2):
+        batches = IterableDataset(DS, 7, uneven="empty", num_replicas=2, rank=rank, framework="torch")
+        dealt = list(loader(batches, 2))
+        assert len(dealt) == 5
+        seen += [row for batch in dealt for row in batch["id"].tolist()]
+    assert sorted(seen) == list(range(60))
+
+
+def test_a_copy_is_of_its_own():
+    batches = make()
+    batches.set_epoch(2)
+    copied = pickle.loads(pickle.dumps(batches))
+    batches.set_epoch(1)
+    assert lists(copied) == epochs_of("budget")[2]
+
+
+def test_the_state_of_a_worker_is_for_that_worker():
+    batches = make()
+    state = batches.state_dict(batches=2)
+    batches.load_state_dict({**state, "worker": [1, 3, 2]})
+    with pytest.raises(ValueError, match="state: of worker 1 of 3, here 0 of 1"):
+        list(batches)
+    with pytest.raises(ValueError, match="state: expected three numbers of a worker, got 'first'"):
+        batches.load_state_dict({**state, "worker": "first"})
+    with pytest.raises(TypeError, match=r"state: expected what state_dict\(\) of an epoch gave"):
+        batches.load_state_dict(None)
+
+
+def test_it_is_an_iterable_dataset_of_torch():
+    assert isinstance(make(), torch.utils.data.IterableDataset)
+    assert repr(IterableDataset(DS, 7)) == (
+        "IterableDataset(BatchSampler(9 batches of 60 rows in epoch 0, 42.7% padding))"
+    )
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda: IterableDataset([1, 2], 2), TypeError, "dataset: expected a varlen.Dataset, got list"),
+        (lambda: IterableDataset(DS), ValueError, "batch_size: give batch_size or batches"),
+        (lambda: IterableDataset(DS, 2, batches=[[0]]), ValueError, "batch_size: give batch_size or batches"),
+        (lambda: IterableDataset(DS, batches=[[0]], rank=0), ValueError, "batches: they are shared out"),
+        (
+            lambda: IterableDataset(DS, batches=[[0]], shuffle=True),
+            ValueError,
+            "batches: their order is given",
+        ),
+        (
+            lambda: IterableDataset(DS, 2, device="cuda"),
+            ValueError,
+            "device: workers make batches on the host",
+        ),
+        (lambda: IterableDataset(DS, 2, prefetch=2), TypeError, "prefetch"),
+        (lambda: IterableDataset(DS, 2, seed=None), TypeError, "seed: expected an int"),
+        (lambda: IterableDataset(DS, batches=[[0]]).state_dict(), TypeError, "a list has none"),
+    ],
+)
+def test_what_does_not_fit_is_refused(call, error, text):
+    with pytest.raises(error, match=text):
+        call()
