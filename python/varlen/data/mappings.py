@@ -1,12 +1,54 @@
-"""Samples as other libraries have them: columns of many, and records with fields."""
+"""Samples as mappings: their columns, rows of columns, and what has fields instead of keys."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
+from operator import itemgetter
 from typing import Any
 
 __all__: list[str] = []
+
+
+def columns_of_mappings(name: str, items: list[Any], argument: str = "samples") -> dict[Any, list[Any]]:
+    """The values of all samples by their keys, which are those of the first sample.
+
+    Raises
+    ------
+    ValueError
+        A sample is no mapping, or has other keys: it is named.
+
+    Examples
+    --------
+    >>> columns_of_mappings("", [{"x": 1}, {"x": 2}])
+    {'x': [1, 2]}
+    """
+    keys = items[0].keys()
+    if not (set(map(type, items)) == {dict} and set(map(len, items)) == {len(keys)}):
+        _check_alike(name, items, argument)
+    try:
+        return {key: list(map(itemgetter(key), items)) for key in keys}
+    except KeyError:
+        _check_alike(name, items, argument)
+        raise
+
+
+def _check_alike(name: str, items: list[Any], argument: str) -> None:
+    """Refuse samples that are no mappings, or that have other keys than the first one."""
+    keys = items[0].keys()
+    first = f"{argument}[0]"
+    for i, item in enumerate(items):
+        place = f"{argument}[{i}]{name}"
+        if not isinstance(item, Mapping):
+            raise ValueError(f"{place}: has {type(item).__name__}, {first} has {_sorted(keys)}")
+        if item.keys() != keys:
+            which = [f"{key!r} is missing" for key in keys if key not in item]
+            which += [f"{first} lacks {key!r}" for key in item if key not in keys]
+            raise ValueError(f"{place}: has {_sorted(item)}, {first} has {_sorted(keys)}; {which[0]}")
+
+
+def _sorted(keys: Iterable[Any]) -> list[str]:
+    return sorted(map(str, keys))
 
 
 def rows_of_columns(columns: Mapping[Any, Any]) -> list[Any]:
