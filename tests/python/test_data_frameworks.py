@@ -145,12 +145,18 @@ def tiny_bert():
     return transformers, transformers.BertForSequenceClassification(config)
 
 
-def test_a_trainer_of_hugging_face_takes_rows_by_a_collate_function(ds, tmp_path):
+@pytest.mark.parametrize("by", ["a function", "Collate"])
+def test_a_trainer_of_hugging_face_takes_rows_by_a_collate_function(ds, tmp_path, by):
     torch = pytest.importorskip("torch")
     transformers, model = tiny_bert()
     seen = []
+    of_model = Collate(names={"x": "input_ids", "label": "labels"}, attention_mask=True)
 
     def collate(rows):
+        if by == "Collate":
+            batch = of_model(rows)
+            seen.extend(batch.pop("id").tolist())
+            return batch
         batch = ds.collator(**HOW)(rows)
         seen.extend(batch["id"].tolist())
         mask = batch["dim1/mask"].long()
@@ -172,14 +178,26 @@ def test_a_trainer_of_hugging_face_takes_rows_by_a_collate_function(ds, tmp_path
 
 @pytest.mark.parametrize("form", [None, "numpy", "torch", "arrow"])
 def test_rows_of_hugging_face_datasets_are_collated(form):
-    pytest.importorskip("torch")
+    torch = pytest.importorskip("torch")
     datasets = pytest.importorskip("datasets")
-    held = datasets.Dataset.from_dict({"x": [[1, 2, 3], [4], []], "y": [0, 1, 2]}).with_format(form)
-    samples = held.__getitems__([0, 1, 2]) if form != "arrow" else held[:]
-    batch = Collate(framework="numpy", dtype={"x": "int64"})(samples)
-    assert batch["x"].tolist() == [[1, 2, 3], [4, 0, 0], [0, 0, 0]]
-    assert batch["x/mask"].sum(1).tolist() == [3, 1, 0]
-    assert batch["y"].tolist() == [0, 1, 2]
+    columns = {
+        "x": [[1, 2, 3], [4], []], "y": [0, 1, 2], "name": ["a", "b", "c"], "tags": [[], ["u", "v"], ["w"]],
+        "both": [{"u": 1, "v": [0.5]}, {"u": 2, "v": []}, {"u": 3, "v": [1.5, 2]}],
+    }  # fmt: skip
+    held = datasets.Dataset.from_dict(columns).with_format(form)
+    for samples in (held[:], [held[i] for i in range(3)]):
+        batch = Collate(framework="numpy")(samples)
+        assert batch["x"].tolist() == [[1, 2, 3], [4, 0, 0], [0, 0, 0]]
+        assert batch["x/mask"].sum(1).tolist() == [3, 1, 0]
+        assert batch["y"].tolist() == [0, 1, 2]
+        assert (batch["name"], batch["tags"]) == (columns["name"], columns["tags"])
+        assert batch["both"]["u"].tolist() == [1, 2, 3]
+        assert batch["both"]["v"].tolist() == [[0.5, 0], [0, 0], [1.5, 2]]
+        how = Collate(names={"x": "input_ids", "y": "labels"}, attention_mask=True)
+        of_model = how(samples)
+        assert of_model["attention_mask"].tolist() == [[1, 1, 1], [1, 0, 0], [0, 0, 0]]
+        assert of_model["input_ids"].dtype == of_model["labels"].dtype == torch.int64
+        assert (of_model["name"], of_model["labels"].tolist()) == (columns["name"], [0, 1, 2])
 
 
 def test_the_loader_takes_a_dataset_of_hugging_face():

@@ -7,6 +7,8 @@ from dataclasses import fields, is_dataclass
 from operator import itemgetter
 from typing import Any
 
+import numpy as np
+
 __all__: list[str] = []
 
 
@@ -27,10 +29,23 @@ def columns_of_mappings(name: str, items: list[Any], argument: str = "samples") 
     if not (set(map(type, items)) == {dict} and set(map(len, items)) == {len(keys)}):
         _check_alike(name, items, argument)
     try:
-        return {key: list(map(itemgetter(key), items)) for key in keys}
+        return {key: _without_objects(list(map(itemgetter(key), items))) for key in keys}
     except KeyError:
         _check_alike(name, items, argument)
         raise
+
+
+def _without_objects(values: list[Any]) -> list[Any]:
+    """Arrays of Python objects as lists: `datasets` with format "numpy" give them for lists of text."""
+    if np.ndarray not in set(map(type, values)):
+        return values
+    return list(map(_without_object, values))
+
+
+def _without_object(value: Any) -> Any:
+    if not isinstance(value, np.ndarray) or not value.dtype.hasobject:
+        return value
+    return value.item() if value.ndim == 0 else list(map(_without_object, value))
 
 
 def _check_alike(name: str, items: list[Any], argument: str) -> None:
