@@ -217,6 +217,16 @@ def test_numbers_in_some_samples_are_refused_in_any_order(values):
         collate([{"x": value} for value in reversed(values)])
 
 
+def test_arrays_of_objects_are_lists():
+    nested = np.array([np.array([1]), np.array([2, 3])], dtype=object)
+    text, alone = np.array(["a", "b"], dtype=object), np.array({"u": 1}, dtype=object)
+    batch = collate([{"x": nested, "s": text, "o": alone}, {"x": [[4]], "s": text[:0], "o": alone}])
+    assert batch["x"].tolist() == [[[1, 0], [2, 3]], [[4, 0], [0, 0]]]
+    assert (batch["s"], batch["o"]["u"].tolist()) == ([["a", "b"], []], [1, 1])
+    with pytest.raises(ValueError, match="give nested lists as lists, as `datasets` do without a format"):
+        collate([{"x": nested}, {"x": np.array([[4]])}])
+
+
 def test_words_of_other_libraries_are_pointed_to_ours():
     for given, ours in (("pad_token_id", "fill"), ("return_tensors", "framework"), ("max_length", "max_len")):
         with pytest.raises(TypeError, match=f"no option '{given}'; did you mean '{ours}'"):

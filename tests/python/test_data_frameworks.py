@@ -154,35 +154,38 @@ def tiny_bert():
     return transformers, transformers.BertForSequenceClassification(config)
 
 
-@pytest.mark.parametrize("kind", ["rows", "iterable"])
-def test_a_trainer_of_hugging_face_trains(ds, kind, tmp_path):
+@pytest.mark.parametrize("by", ["Collate", "collator", "iterable"])
+def test_a_trainer_of_hugging_face_trains(ds, by, tmp_path):
     """From rows, which a function batches, or from whole batches, one at a time."""
     torch = pytest.importorskip("torch")
     transformers, model = tiny_bert()
     seen = []
+    how = {"names": {"x": "input_ids", "label": "labels"}, "attention_mask": True, "framework": "torch"}
 
     def collate(rows):
-        batch = ds.collator(**HOW)(rows) if kind == "rows" else rows[0]
-        seen.append(batch["id"].tolist())
-        mask = batch["dim1/mask"].long()
-        return {"input_ids": batch["x"], "attention_mask": mask, "labels": batch["label"]}
+        if by == "iterable":
+            batch = rows[0]
+        else:
+            batch = Collate(**how)(rows) if by == "Collate" else ds.collator(**how)(rows)
+        seen.append(batch.pop("id").tolist())
+        return batch
 
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    batches = IterableDataset(ds, batches=TokenBudget(ds, 40, seed=1), **HOW)
+    batches = IterableDataset(ds, batches=TokenBudget(ds, 40, seed=1), **how)
     steps = len(batches) + 2  # into the second epoch
-    length = {"max_steps": steps} if kind == "iterable" else {"num_train_epochs": 1}
+    length = {"max_steps": steps} if by == "iterable" else {"num_train_epochs": 1}
     arguments = transformers.TrainingArguments(
-        output_dir=str(tmp_path), per_device_train_batch_size=1 if kind == "iterable" else 8, report_to=[],
+        output_dir=str(tmp_path), per_device_train_batch_size=1 if by == "iterable" else 8, report_to=[],
         use_cpu=True, save_strategy="no", disable_tqdm=True, remove_unused_columns=False,
         dataloader_num_workers=0, logging_strategy="no", **length,
     )  # fmt: skip
     before = model.classifier.weight.detach().clone()
-    rows = ds if kind == "rows" else batches
+    rows = batches if by == "iterable" else ds
     trainer = transformers.Trainer(model=model, args=arguments, train_dataset=rows, data_collator=collate)
     result = trainer.train()
     assert np.isfinite(result.training_loss)
     assert not torch.equal(model.classifier.weight, before)
-    if kind == "rows":
+    if by != "iterable":
         assert {row for rows in seen for row in rows} == set(range(ROWS))
     else:
         wanted = []
@@ -194,14 +197,26 @@ def test_a_trainer_of_hugging_face_trains(ds, kind, tmp_path):
 
 @pytest.mark.parametrize("form", [None, "numpy", "torch", "arrow"])
 def test_rows_of_hugging_face_datasets_are_collated(form):
-    pytest.importorskip("torch")
+    torch = pytest.importorskip("torch")
     datasets = pytest.importorskip("datasets")
-    held = datasets.Dataset.from_dict({"x": [[1, 2, 3], [4], []], "y": [0, 1, 2]}).with_format(form)
-    samples = held.__getitems__([0, 1, 2]) if form != "arrow" else held[:]
-    batch = Collate(framework="numpy", dtype={"x": "int64"})(samples)
-    assert batch["x"].tolist() == [[1, 2, 3], [4, 0, 0], [0, 0, 0]]
-    assert batch["x/mask"].sum(1).tolist() == [3, 1, 0]
-    assert batch["y"].tolist() == [0, 1, 2]
+    columns = {
+        "x": [[1, 2, 3], [4], []], "y": [0, 1, 2], "name": ["a", "b", "c"], "tags": [[], ["u", "v"], ["w"]],
+        "both": [{"u": 1, "v": [0.5]}, {"u": 2, "v": []}, {"u": 3, "v": [1.5, 2]}],
+    }  # fmt: skip
+    held = datasets.Dataset.from_dict(columns).with_format(form)
+    for samples in (held[:], [held[i] for i in range(3)]):
+        batch = Collate(framework="numpy")(samples)
+        assert batch["x"].tolist() == [[1, 2, 3], [4, 0, 0], [0, 0, 0]]
+        assert batch["x/mask"].sum(1).tolist() == [3, 1, 0]
+        assert batch["y"].tolist() == [0, 1, 2]
+        assert (batch["name"], batch["tags"]) == (columns["name"], columns["tags"])
+        assert batch["both"]["u"].tolist() == [1, 2, 3]
+        assert batch["both"]["v"].tolist() == [[0.5, 0], [0, 0], [1.5, 2]]
+        how = Collate(names={"x": "input_ids", "y": "labels"}, attention_mask=True)
+        of_model = how(samples)
+        assert of_model["attention_mask"].tolist() == [[1, 1, 1], [1, 0, 0], [0, 0, 0]]
+        assert of_model["input_ids"].dtype == of_model["labels"].dtype == torch.int64
+        assert (of_model["name"], of_model["labels"].tolist()) == (columns["name"], [0, 1, 2])
 
 
 def test_the_loader_takes_a_dataset_of_hugging_face():

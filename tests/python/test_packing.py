@@ -90,7 +90,9 @@ def test_split_rows_are_pieces_of_the_size():
 
 
 @pytest.mark.parametrize("lengths", ["mimic", "log-normal"])
-def test_packed_rows_are_99_per_cent_full(lengths):
+@pytest.mark.parametrize("fit", ["best", "first"])
+@pytest.mark.parametrize("size", [256, 2048, 8192])
+def test_packed_rows_are_99_per_cent_full(lengths, fit, size):
     rng = np.random.default_rng(0)
     if lengths == "mimic":
         path = Path(__file__).parents[2] / "benchmarks" / "data" / "mimic.json"
@@ -99,7 +101,7 @@ def test_packed_rows_are_99_per_cent_full(lengths):
         drawn = rng.choice(spec["N"], 20_000, p=weights / weights.sum())
     else:
         drawn = np.exp(rng.normal(5.5, 0.9, 20_000)).astype(np.int64) + 1
-    assert BinPacking(drawn, 2048, batch_size=8, too_long="split").padding_share() < 0.01
+    assert BinPacking(drawn, size, batch_size=8, fit=fit, too_long="split").padding_share() < 0.01
 
 
 def test_drop_last_leaves_out_a_batch_of_fewer_bins():
@@ -167,6 +169,78 @@ def test_masks_keep_attention_inside_its_sequence():
             )
 
 
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors is in prototype stage")
+def test_cu_seqlens_are_what_attention_of_torch_takes():
+    torch = pytest.importorskip("torch")
+    attend = torch.nn.functional.scaled_dot_product_attention
+    torch.manual_seed(0)
+    lengths = [9, 30, 4, 64, 17, 1]
+    packed = pack(vl.Ragged(torch.arange(sum(lengths)), lengths), 64)
+    tokens, cuts, longest = packed["values"], packed["cu_seqlens"], packed["max_seqlen"]
+    rows = torch.randn(sum(lengths), 2, 8)[tokens].reshape(-1, 2, 8)
+    nested = torch.nested.nested_tensor_from_jagged(rows, cuts.long(), max_seqlen=longest).transpose(1, 2)
+    found = attend(nested, nested, nested).transpose(1, 2).values()
+    batch = rows.reshape(*tokens.shape, 2, 8).transpose(1, 2)
+    mask = attention_mask(packed["document_ids"], causal=False)[:, None]
+    wanted = attend(batch, batch, batch, attn_mask=mask).transpose(1, 2).reshape(rows.shape)
+    torch.testing.assert_close(found, wanted)
+    varlen = pytest.importorskip("torch.nn.attention.varlen", reason="torch has varlen_attn from 2.10 on")
+    some, cuts = rows.to("meta", torch.bfloat16), cuts.to("meta")  # it has no kernel for CPUs
+    assert varlen.varlen_attn(some, some, some, cuts, cuts, longest, longest).shape == rows.shape
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+def test_the_loss_of_packed_rows_is_that_of_their_sequences():
+    torch = pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers")
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    model = transformers.LlamaForCausalLM(
+        transformers.LlamaConfig(vocab_size=40, num_key_value_heads=2, use_cache=False, **sizes)
+    )
+    rows = [torch.randint(3, 40, (n,)) for n in (9, 3, 12, 5, 2, 7)]
+    alone = [model(input_ids=row[None], labels=row[None]).loss * (len(row) - 1) for row in rows]
+    wanted = sum(alone) / sum(len(row) - 1 for row in rows)
+    batch = pack({"input_ids": rows}, 16, labels="input_ids")
+    torch.testing.assert_close(model(**batch).loss, wanted)
+    given = pack({"input_ids": rows, "labels": rows}, 16, labels="labels")
+    torch.testing.assert_close(model(**given).loss, wanted)
+
+
+def test_labels_are_ignored_where_a_sequence_begins_and_where_none_is():
+    rows = [[1, 2, 3], [4], [5, 6], [7, 8]]
+    batch = pack({"input_ids": rows}, 5, labels="input_ids", fill=9)
+    assert batch["labels"].tolist() == [[-100, 2, 3, -100, 6], [-100, 8, -100, -100, -100]]
+    assert batch["input_ids"].tolist() == [[1, 2, 3, 5, 6], [7, 8, 4, 9, 9]]
+    own = {"input_ids": rows, "labels": vl.Ragged(np.arange(1, 9, dtype=np.uint8), [3, 1, 2, 2])}
+    for source, fill, wanted in (
+        (None, 9, [[1, 2, 3, 5, 6], [7, 8, 4, -100, -100]]),
+        (None, {"labels": -1}, [[1, 2, 3, 5, 6], [7, 8, 4, -1, -1]]),
+        ("labels", None, [[-100, 2, 3, -100, 6], [-100, 8, -100, -100, -100]]),
+    ):
+        batch = pack(own, 5, labels=source, fill=fill)
+        assert batch["labels"].tolist() == wanted
+        assert batch["labels"].dtype == np.int64
+    pieces = pack([[1, 2, 3]], 2, too_long="split", labels="values")
+    assert sorted(pieces["labels"].tolist()) == [[-100, -100], [-100, 2]]
+
+
+def test_pack_takes_samples_as_they_are():
+    pa = pytest.importorskip("pyarrow")
+    datasets = pytest.importorskip("datasets")
+    columns = {"input_ids": [[1, 2, 3], [4], [5, 6]], "labels": [[7, 8, 9], [1], [2, 3]]}
+    wanted = pack(columns, 5)
+    table = pa.table(columns)
+    held = datasets.Dataset.from_dict(columns)
+    for samples in (table.to_pylist(), table, table.to_batches()[0], held, held[:]):
+        found = pack(samples, 5)
+        assert found.keys() == wanted.keys()
+        for name, value in wanted.items():
+            np.testing.assert_array_equal(found[name], value)
+    with pytest.raises(ValueError, match=r"sequences\[1\]: .*'y' is missing"):
+        pack([{"x": [1], "y": [2]}, {"x": [1]}], 5)
+
+
 def test_attention_mask_is_the_block_mask_of_each_bin():
     batch = pack([[1] * 3, [2] * 2, [3] * 4], 6)
     cuts = batch["cu_seqlens"].tolist()
@@ -189,6 +263,10 @@ def _batch(**options):
     return vl.data.Dataset(J).batch([0, 1], **{"layout": "packed", "pad_to": 5, "keys": ["x"], **options})
 
 
+def _dataset():
+    return vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2], [3]]}))
+
+
 @pytest.mark.parametrize(
     ("make", "error", "text"),
     [
@@ -206,6 +284,12 @@ def _batch(**options):
         (lambda: _batch(positions=True), ValueError, "positions: a packed batch has position_ids"),
         (lambda: _batch(out={}), ValueError, "out: a packed batch"),
         (lambda: attention_mask(np.zeros(3, int)), ValueError, "document_ids: expected"),
+        (lambda: document_mask(np.zeros((1, 3))), TypeError, "document_ids: expected integers, got float64"),
+        (lambda: pack([[1]], 2, labels="x"), KeyError, "labels: 'x' is not one of"),
+        (lambda: pack([[1]], 2, labels=True), TypeError, "labels: expected the name of the tokens"),
+        (lambda: pack({"x": [[1]], "labels": [[1]]}, 2, labels="x"), ValueError, "labels='labels'"),
+        (lambda: pack(_dataset(), 2), TypeError, "rows of a Dataset are packed by BinPacking"),
+        (lambda: pack(_dataset()[0], 2), TypeError, "rows of a Joint.* are packed by BinPacking"),
     ],
 )
 def test_packing_refuses_what_has_no_place(make, error, text):

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from varlen.arguments import as_bool
+from varlen.arguments import as_bool, as_dtype
 from varlen.backends.values import ArrayT, is_tensor, like
 
 __all__ = ["attention_mask", "document_mask"]
@@ -31,7 +31,7 @@ def document_mask(document_ids: Any, causal: bool = True) -> Callable[..., Any]:
     Raises
     ------
     ValueError, TypeError
-        Something else than numbers of two dimensions.
+        Something else than integers of two dimensions.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def attention_mask(document_ids: ArrayT, causal: bool = True) -> ArrayT:
     Raises
     ------
     ValueError, TypeError
-        Something else than numbers of two dimensions.
+        Something else than integers of two dimensions.
 
     Examples
     --------
@@ -85,4 +85,6 @@ def _checked(document_ids: Any) -> Any:
     ids = document_ids if is_tensor(document_ids) else np.asarray(document_ids)
     if ids.ndim != 2:
         raise ValueError(f"document_ids: expected (bins, size), got {ids.ndim} dimensions")
+    if as_dtype(ids.dtype, "document_ids", objects=True).kind not in "iu":  # NaN is not even itself
+        raise TypeError(f"document_ids: expected integers, got {ids.dtype}")
     return ids

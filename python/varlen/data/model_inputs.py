@@ -24,8 +24,8 @@ _MADE = {name: (name,) for name in DEFAULTS} | {
     "max_seqlen": ("max_length_q", "max_length_k"),
 }
 
-# What packed batches have beside their keys.
-_OF_BINS = ("position_ids", "document_ids", "cu_seqlens", "max_seqlen")
+#: What packed batches have beside their keys.
+PACKED_NAMES = ("position_ids", "document_ids", "cu_seqlens", "max_seqlen")
 
 Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
 
@@ -151,7 +151,7 @@ class ModelInputs:
             elif depth and self._is_flat:
                 leaf |= {name: arrays.get(f"dim1/{name}") for name in ("offsets", "cu_seqlens", "max_length")}
             elif depth:
-                leaf |= {name: arrays[name] for name in _OF_BINS}
+                leaf |= {name: arrays[name] for name in PACKED_NAMES}
             name = self.name_of(key)
             leaves[name] = leaf if asked.get(key) is not None else self.as_model_takes(name, leaf)
         return self.batch(leaves)
@@ -172,7 +172,7 @@ class ModelInputs:
         if self._labels is not None:
             out[LABELS] = self._labels_of(leaves)
         if self._layout == "packed":
-            made = {name: leaf[name] for name in _OF_BINS if name in self._renamed}
+            made = {name: leaf[name] for name in PACKED_NAMES if name in self._renamed}
             if "document_ids" in made:
                 made["document_ids"] = _as_model_takes(made["document_ids"], False)
         else:
@@ -206,15 +206,14 @@ class ModelInputs:
             known = sorted(str(name) for name, leaf in leaves.items() if _is_sequence(leaf))
             raise KeyError(f"labels: {source!r} is not one of the sequences {known}")
         leaf = leaves[source]
+        if self._layout == "packed":
+            return labels_of_bins(leaf[""], leaf["position_ids"], leaf["document_ids"])
         value = _copy(leaf[""])
         if self._is_flat:
             bounds = memory_of(leaf["offsets"])
             starts = bounds[:-1][bounds[1:] > bounds[:-1]]
             value[starts.tolist()] = IGNORED
             return value[None]
-        if self._layout == "packed":
-            value[(leaf["position_ids"] == 0) | (leaf["document_ids"] < 0)] = IGNORED
-            return value
         mask = leaf["mask"]
         if source != LABELS:  # which have been padded with it, or with what `fill` says
             value[~mask] = IGNORED
@@ -280,6 +279,13 @@ def _kind_of(value: Any) -> str | None:
 def as_label_dtype(value: Any) -> Any:
     """Labels in a dtype that holds -100 and that losses take: int64 for integers and bools, or floats."""
     return _as_model_takes(value, True)
+
+
+def labels_of_bins(block: Any, position_ids: Any, document_ids: Any) -> Any:
+    """Tokens of packed rows as labels: ignored where there are none, and at the first one of each sequence."""
+    labels = _copy(as_label_dtype(block))
+    labels[(position_ids == 0) | (document_ids < 0)] = IGNORED
+    return labels
 
 
 def _as_model_takes(value: Any, is_label: bool) -> Any:

@@ -13,6 +13,9 @@ from varlen.backends import backend_of
 from varlen.backends.values import like
 from varlen.data.batch import Batch
 from varlen.data.bin_packing import BinPacking
+from varlen.data.mappings import columns_of_mappings
+from varlen.data.model_inputs import IGNORED, LABELS, PACKED_NAMES, as_label_dtype, labels_of_bins
+from varlen.data.options import view_of
 from varlen.levels import describe_difference, same_levels
 from varlen.ops.dense import padded
 from varlen.types import Ragged
@@ -22,9 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["pack"]
 
-# What a packed batch has beside its keys.
-PACKED_NAMES = ("position_ids", "document_ids", "cu_seqlens", "max_seqlen")
-
 
 def pack(
     sequences: Mapping[str, Any] | Any,
@@ -33,6 +33,7 @@ def pack(
     fit: Literal["best", "first"] = "best",
     window: int = 10_000,
     too_long: Literal["raise", "skip", "split"] = "raise",
+    labels: str | None = None,
     fill: Any = None,
     max_bytes: int | None = None,
 ) -> Batch[Any]:
@@ -45,12 +46,16 @@ def pack(
     ----------
     sequences
         A list of lists, arrays or tensors, or a Ragged of one level: the result has them as "values". Or a
-        mapping from names to those, all of the same lengths: "input_ids" and "labels".
+        mapping from names to those, all of the same lengths: "input_ids" and "labels". Or samples that are
+        such mappings: a list of dicts, a table of Arrow, a dataset of Hugging Face.
     size, fit, window, too_long
         As `BinPacking` takes them.
+    labels
+        The name of the tokens that a model predicts, each from those before it: the result has them as
+        `labels`, -100 where no data is and at the first token of each sequence. "labels" if they are given.
     fill
         What goes where no data is: a number or a row for all, or a mapping from some names to theirs. Zero by
-        default.
+        default. `labels` are int64 or floats, and filled with -100 unless the mapping has them.
     max_bytes
         A block that takes more is a ValueError. Half of the memory by default.
 
@@ -71,6 +76,8 @@ def pack(
     ValueError, TypeError
         A sequence over `size` where too_long is "raise", sequences of more levels than one, names whose
         lengths differ or that the result has itself.
+    KeyError
+        `labels` or `fill` name what was not given.
 
     Examples
     --------
@@ -86,7 +93,7 @@ def pack(
     >>> batch["cu_seqlens"], batch["max_seqlen"]
     (array([ 0,  3,  5,  7,  8, 10], dtype=int32), 3)
     """
-    columns = sequences if isinstance(sequences, Mapping) else {"values": sequences}
+    columns = _columns_of(sequences)
     ragged = {name: _as_ragged(name, column) for name, column in columns.items()}
     if not ragged:
         raise ValueError("sequences: expected at least one name")
@@ -101,6 +108,13 @@ def pack(
     for name in fills or ():
         if name not in ragged:
             raise KeyError(f"fill: {name!r} is not one of {sorted(ragged)}")
+    if labels is not None:
+        if not isinstance(labels, str):
+            raise TypeError(f"labels: expected the name of the tokens, got {type(labels).__name__}")
+        if labels not in ragged:
+            raise KeyError(f"labels: {labels!r} is not one of {sorted(ragged)}")
+        if labels != LABELS and LABELS in ragged:
+            raise ValueError(f"labels: {LABELS!r} are among the sequences; say labels={LABELS!r}")
     packing = BinPacking(
         ragged[first].lengths, size, fit=fit, window=window, too_long=too_long, shuffle=False
     )
@@ -112,10 +126,15 @@ def pack(
         values = column.values
         moved, _ = backend_of(values).gather(values, (pieces,), order)
         row = fill if fills is None else fills.get(name)
+        if name == LABELS:
+            moved = as_label_dtype(moved)
+            row = IGNORED if fills is None else fills.get(name, IGNORED)
         made[name] = _block(moved, level, bins, packing.size, row, max_bytes)
     beside = ragged[first].values
     for name, ids in _packed_ids(level, bins, packing.size).items():
         made[name] = ids if isinstance(ids, int) else like(ids, beside)
+    if labels is not None:
+        made[LABELS] = labels_of_bins(made[labels], made["position_ids"], made["document_ids"])
     return Batch(made)
 
 
@@ -163,6 +182,25 @@ def packed_arrays(
         elif name != "dim1/offsets" and name != "dim1/max_length":
             made[name] = values
     return made | _packed_ids(level, bins, size)
+
+
+def _columns_of(sequences: Any) -> Mapping[str, Any]:
+    """The sequences by their names."""
+    if hasattr(sequences, "collator") or view_of(sequences) is not None:
+        raise TypeError(
+            f"sequences: rows of a {type(sequences).__name__} are packed by BinPacking and batches of "
+            "layout='packed'"
+        )
+    if isinstance(sequences, Mapping):
+        return sequences
+    names = getattr(sequences, "column_names", None) or getattr(
+        getattr(sequences, "schema", None), "names", ()
+    )
+    if names:
+        return {name: sequences[name] for name in names}
+    if isinstance(sequences, Sequence) and len(sequences) and isinstance(sequences[0], Mapping):
+        return columns_of_mappings("", list(sequences), "sequences")
+    return {"values": sequences}
 
 
 def _as_ragged(name: str, column: Any) -> Ragged[Any]:

@@ -14,6 +14,7 @@ from varlen.data.batch import Batch
 from varlen.data.devices import usable_device
 from varlen.data.edges import edge_joint
 from varlen.data.memory import ColumnLike
+from varlen.data.model_inputs import PACKED_NAMES
 from varlen.data.options import (
     BatchOptions,
     fill_row,
@@ -22,7 +23,7 @@ from varlen.data.options import (
     per_key,
     select_columns,
 )
-from varlen.data.packing import PACKED_NAMES, packed_arrays
+from varlen.data.packing import packed_arrays
 from varlen.data.staged import StagedBatch
 from varlen.data.staging import ring_of
 from varlen.data.tensors import memory_of_buffer, tensor_dtype, to_tensors, torch_name

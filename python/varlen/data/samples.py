@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -13,7 +13,7 @@ from varlen.backends.values import is_tensor
 from varlen.data.arrow_samples import from_arrow_samples, is_arrow
 from varlen.data.batch import Batch
 from varlen.data.collator import collate_joints
-from varlen.data.foreign_samples import as_mappings, rows_of_columns
+from varlen.data.mappings import as_mappings, columns_of_mappings, rows_of_columns
 from varlen.data.model_inputs import DEFAULTS, ModelInputs, ModelKeywords
 from varlen.data.options import (
     BatchOptions,
@@ -528,44 +528,6 @@ def _holds_arrow(sample: Any) -> bool:
     if type(sample) is dict:
         return any(map(is_arrow, sample.values()))
     return is_arrow(sample)
-
-
-def columns_of_mappings(name: str, items: list[Any]) -> dict[Any, list[Any]]:
-    """The values of all samples by their keys, which are those of the first sample.
-
-    Raises
-    ------
-    ValueError
-        A sample is no mapping, or has other keys: it is named.
-
-    Examples
-    --------
-    >>> columns_of_mappings("", [{"x": 1}, {"x": 2}])
-    {'x': [1, 2]}
-    """
-    columns: dict[Any, list[Any]] | None = _core.columns(items)
-    if columns is None:
-        check_alike(name, items)
-        columns = {key: [item[key] for item in items] for key in items[0]}
-    return columns
-
-
-def check_alike(name: str, items: list[Any]) -> None:
-    """Refuse samples that are no mappings, or that have other keys than the first one."""
-    keys = items[0].keys()
-    for i, item in enumerate(items):
-        if not isinstance(item, Mapping):
-            raise ValueError(f"samples[{i}]{name}: has {type(item).__name__}, samples[0] has {_sorted(keys)}")
-        if item.keys() != keys:
-            which = [f"{key!r} is missing" for key in keys if key not in item]
-            which += [f"samples[0] lacks {key!r}" for key in item if key not in keys]
-            raise ValueError(
-                f"samples[{i}]{name}: has {_sorted(item)}, samples[0] has {_sorted(keys)}; {which[0]}"
-            )
-
-
-def _sorted(keys: Iterable[Any]) -> list[str]:
-    return sorted(map(str, keys))
 
 
 def holds_data(items: list[Any]) -> bool:

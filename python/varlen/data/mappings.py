@@ -1,0 +1,111 @@
+"""Samples as mappings: their columns, rows of columns, and what has fields instead of keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from varlen import _core
+
+__all__: list[str] = []
+
+
+def columns_of_mappings(name: str, items: list[Any], argument: str = "samples") -> dict[Any, list[Any]]:
+    """The values of all samples by their keys, which are those of the first sample.
+
+    Raises
+    ------
+    ValueError
+        A sample is no mapping, or has other keys: it is named.
+
+    Examples
+    --------
+    >>> columns_of_mappings("", [{"x": 1}, {"x": 2}])
+    {'x': [1, 2]}
+    """
+    columns: dict[Any, list[Any]] | None = _core.columns(items)
+    if columns is None:
+        _check_alike(name, items, argument)
+        columns = {key: [item[key] for item in items] for key in items[0]}
+    return {key: _without_objects(values) for key, values in columns.items()}
+
+
+def _without_objects(values: list[Any]) -> list[Any]:
+    """Arrays of Python objects as lists: `datasets` with format "numpy" give them for lists of text."""
+    if np.ndarray not in set(map(type, values)):
+        return values
+    return list(map(_without_object, values))
+
+
+def _without_object(value: Any) -> Any:
+    if not isinstance(value, np.ndarray) or not value.dtype.hasobject:
+        return value
+    return value.item() if value.ndim == 0 else list(map(_without_object, value))
+
+
+def _check_alike(name: str, items: list[Any], argument: str) -> None:
+    """Refuse samples that are no mappings, or that have other keys than the first one."""
+    keys = items[0].keys()
+    first = f"{argument}[0]"
+    for i, item in enumerate(items):
+        place = f"{argument}[{i}]{name}"
+        if not isinstance(item, Mapping):
+            raise ValueError(f"{place}: has {type(item).__name__}, {first} has {_sorted(keys)}")
+        if item.keys() != keys:
+            which = [f"{key!r} is missing" for key in keys if key not in item]
+            which += [f"{first} lacks {key!r}" for key in item if key not in keys]
+            raise ValueError(f"{place}: has {_sorted(item)}, {first} has {_sorted(keys)}; {which[0]}")
+
+
+def _sorted(keys: Iterable[Any]) -> list[str]:
+    return sorted(map(str, keys))
+
+
+def rows_of_columns(columns: Mapping[Any, Any]) -> list[Any]:
+    """Samples from the values of all by their keys, as a slice of `datasets` and a tokenizer have them.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A value that is no column, columns of different lengths.
+
+    Examples
+    --------
+    >>> rows_of_columns({"x": [[1, 2], [3]], "y": [0, 1]})
+    [{'x': [1, 2], 'y': 0}, {'x': [3], 'y': 1}]
+    """
+    items: dict[Any, list[Any]] = {}
+    for key, column in columns.items():
+        is_text = isinstance(column, (str, bytes))
+        if is_text or not isinstance(column, Iterable) or getattr(column, "ndim", 1) == 0:
+            raise TypeError(
+                f"samples: expected a list of samples, or columns of many; {key!r} is {type(column).__name__}"
+            )
+        items[key] = list(column)
+    counts = {key: len(column) for key, column in items.items()}
+    if len(set(counts.values())) > 1:
+        raise ValueError(f"samples: columns have a value for each sample, their lengths are {counts}")
+    return [dict(zip(items, row, strict=True)) for row in zip(*items.values(), strict=True)]
+
+
+def as_mappings(samples: list[Any]) -> list[Any]:
+    """Samples with fields, named tuples and dataclasses, as mappings; all others as they are.
+
+    Examples
+    --------
+    >>> from collections import namedtuple
+    >>> as_mappings([namedtuple("Sample", "x y")([1, 2], 0)])
+    [{'x': [1, 2], 'y': 0}]
+    """
+    return samples if isinstance(samples[0], Mapping) else [_as_mapping(sample) for sample in samples]
+
+
+def _as_mapping(sample: Any) -> Any:
+    if isinstance(sample, tuple) and hasattr(sample, "_fields"):
+        return dict(zip(sample._fields, sample, strict=True))
+    if is_dataclass(sample) and not isinstance(sample, type):
+        return {field.name: getattr(sample, field.name) for field in fields(sample)}
+    return sample
