@@ -1,7 +1,10 @@
-// Dicts with the same keys in the same order to a list of values for each key.
+// Dicts with the same keys in the same order to the values of each key: as a list, or read already.
 #include <vector>
 
+#include "errors.hpp"
+#include "fill.hpp"
 #include "lists.hpp"
+#include "request.hpp"
 #include "support/fastcall.hpp"
 #include "support/ndarray.hpp"
 #include "support/raise.hpp"
@@ -30,9 +33,44 @@ bool put(PyObject* dict, const std::vector<PyObject*>& keys, const std::vector<P
   return true;
 }
 
-constexpr Signature<1> kColumns{"columns", {"samples"}, 1, 1};
+/// Whether lists begin with a number of Python's, which says that they are to be read.
+bool begins_with_number(PyObject* object) noexcept {
+  for (int depth = 0; PyList_CheckExact(object); ++depth) {
+    if (depth > kMaxDepth) return false;  // deeper than lists may be, or one that contains itself
+    PyObject* next = nullptr;
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(object) && next == nullptr; ++i) {
+      PyObject* const item = PyList_GET_ITEM(object, i);
+      if (!PyList_CheckExact(item) || PyList_GET_SIZE(item) > 0) next = item;
+    }
+    if (next == nullptr) return false;
+    object = next;
+  }
+  return PyLong_CheckExact(object) || PyFloat_CheckExact(object) || PyBool_Check(object);
+}
 
-py::object columns(const Arguments<1>& args) {
+/// Lists of numbers as values and levels; null for all else, and for what an error is to be said of.
+py::object read(PyObject* list) {
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
+    if (!PyList_CheckExact(PyList_GET_ITEM(list, i))) return {};
+  }
+  if (!begins_with_number(list)) return {};
+  try {
+    return read_lists(list, -1, Request{});
+  } catch (const NeedsPython&) {
+    return {};
+  } catch (const py::builtin_exception&) {
+    return {};
+  } catch (const py::error_already_set& error) {
+    const bool is_of_lists = error.matches(PyExc_ValueError) || error.matches(PyExc_TypeError) ||
+                             error.matches(PyExc_OverflowError);
+    if (!is_of_lists) throw;
+    return {};
+  }
+}
+
+constexpr Signature<2> kColumns{"columns", {"samples", "read"}, 1, 2};
+
+py::object columns(const Arguments<2>& args) {
   PyObject* const samples = args[0];
   if (!PyList_CheckExact(samples)) raise_type("samples: expected a list, got " + type_name(samples));
   const Py_ssize_t count = PyList_GET_SIZE(samples);
@@ -53,14 +91,18 @@ py::object columns(const Arguments<1>& args) {
   for (Py_ssize_t i = 0; i < count; ++i) {
     if (!put(PyList_GET_ITEM(samples, i), keys, lists, i)) return py::none();
   }
+  if (args[1] == nullptr || !truth_of(args[1], "read")) return out;
+  for (std::size_t k = 0; k < keys.size(); ++k) {
+    if (const py::object found = read(lists[k])) out[py::handle(keys[k])] = found;
+  }
   return out;
 }
 
 PyMethodDef lists_columns_methods[] = {
     method<kColumns, columns>(
-        "columns(samples)\n--\n\n"
-        "The values of dicts by their keys; None where their keys are not the same texts\n"
-        "in the same order, or where one is no dict."),
+        "columns(samples, read=False)\n--\n\n"
+        "The values of dicts by their keys; None where their keys are not the same texts in the same order,\n"
+        "or where one is no dict. With read, values that are lists of numbers as from_lists gives them."),
     {},
 };
 

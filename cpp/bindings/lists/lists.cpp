@@ -65,7 +65,9 @@ py::object from_leaves(PyObject* root, const Shape& shape, const Request& reques
   return py::none();  // not reached
 }
 
-py::object build(PyObject* root, int depth, const Request& request) {
+}  // namespace
+
+py::object read_lists(PyObject* root, int depth, const Request& request) {
   if (depth < 0) depth = depth_of(root, request.name);
   if (depth > kMaxDepth) raise_deep(request.name);
   Shape shape = shape_of(root, depth, request.name);
@@ -80,6 +82,8 @@ py::object build(PyObject* root, int depth, const Request& request) {
   for (NewLevel& level : shape.levels) levels.append(std::move(level).done());
   return py::make_tuple(values, levels);
 }
+
+namespace {
 
 constexpr Signature<6> kFromLists{"from_lists", {"lists", "depth", "dtype", "narrow", "name", "plain"}, 1, 4};
 
@@ -102,7 +106,7 @@ py::object from_lists(const Arguments<6>& args) {
   }
   try {
     if (!is_list(root) && !(array && !holds_objects(fields_of(root)->descr))) throw NeedsPython{};
-    return build(root, depth, request);
+    return read_lists(root, depth, request);
   } catch (const NeedsPython&) {  // NOLINT(bugprone-empty-catch)
     // Below, with nothing of the walk left.
   }
@@ -111,7 +115,7 @@ py::object from_lists(const Arguments<6>& args) {
   const py::object copy = plain_copy(root);
   try {
     if (!is_list(copy.ptr()) && !is_array(copy.ptr(), Api::get())) throw NeedsPython{};
-    return build(copy.ptr(), depth, request);
+    return read_lists(copy.ptr(), depth, request);
   } catch (const NeedsPython&) {
     raise_invalid_leaf(copy.ptr(), name);
   }

@@ -15,6 +15,9 @@ struct Request {
   const char* name = "values";
 };
 
+/// Values and a list of levels, `depth` of them; all where it is negative. Throws NeedsPython.
+py::object read_lists(PyObject* root, int depth, const Request& request);
+
 /// Every row is an array: laid end to end, their dtypes promoted as NumPy does, trailing dimensions kept.
 py::object from_array_rows(PyObject* root, const Shape& shape, const Request& request);
 

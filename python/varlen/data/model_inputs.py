@@ -282,7 +282,7 @@ def as_label_dtype(value: Any) -> Any:
 
 
 def labels_of_bins(block: Any, position_ids: Any, document_ids: Any) -> Any:
-    """Tokens of packed rows as labels: ignored where there are none, and at the first one of each sequence."""
+    """Tokens of packed rows as labels: ignored at the first one of each sequence, and where there are none."""
     labels = _copy(as_label_dtype(block))
     labels[(position_ids == 0) | (document_ids < 0)] = IGNORED
     return labels
