@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -121,9 +122,11 @@ def _of_each(function: Any, rows: JointNestedRaggedTensorDict, begin: int) -> _c
         now = sorted(zip(part.names, part.dims, strict=True))
         if now != first:
             raise ValueError(f"map: row {begin + i}: keys and dims {now}, but {first} in row {begin}")
+    concatenate, wrap = JointNestedRaggedTensorDict.concatenate, JointNestedRaggedTensorDict._wrap
+    with contextlib.suppress(TypeError, ValueError):
+        return concatenate(map(wrap, parts))._view()
     try:
-        wrapped = [JointNestedRaggedTensorDict._wrap(part) for part in _of_one_dtype(parts)]
-        return JointNestedRaggedTensorDict.concatenate(wrapped)._view()
+        return concatenate(map(wrap, _of_one_dtype(parts)))._view()
     except (TypeError, ValueError) as error:
         raise type(error)(f"map: rows {begin} to {begin + len(parts) - 1}: {error}") from None
 
