@@ -1,5 +1,6 @@
 """Verbs of datasets: views, and what is made of them, are the same rows as a plain list of them."""
 
+import datetime
 import functools
 import pickle
 
@@ -402,6 +403,11 @@ def test_map_takes_words_nested_rows_and_dtypes_of_each_row(tmp_path, size):
     assert [row["y"] for row in rows_of(nested)] == [LISTS["y"][0], LISTS["y"][3]]
     wider = view.map(lambda row: Joint({"n": [[10 ** (2 * len(row["x"]))]]})[0], path, batch_size=size)
     assert [row["n"] for row in rows_of(wider)] == [[1], [10**6], [10**4]]
+    day, minute = datetime.date(2024, 2, 29), datetime.datetime(2024, 2, 29, 12, 30)
+    times = view.map(lambda row: {"d": [day, None][: len(row["x"])], "m": minute}, path, batch_size=size)
+    assert rows_of(times) == [{"d": d, "m": minute} for d in ([], [day, None], [day, None])]
+    times = view.map(lambda row: {"n": [[day], []], "l": minute - minute}, path, batch_size=size)
+    assert rows_of(times) == [{"n": [[day], []], "l": datetime.timedelta(0)}] * 3
     torch = pytest.importorskip("torch")
     tensors = view.map(
         lambda row: {"t": torch.ones(2), "s": torch.tensor(3), "l": [torch.tensor(1.5)] * 2},
