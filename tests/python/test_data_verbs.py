@@ -1,5 +1,6 @@
 """Verbs of datasets: views, and what is made of them, are the same rows as a plain list of them."""
 
+import datetime
 import functools
 import pickle
 
@@ -83,6 +84,52 @@ def test_view_is_its_rows(tmp_path_factory, data):
         for keys in (None, ["id", "x"], ["y"], ["id"]):
             result = view.batch(np.array(again, int), keys=keys, **options)
             same_batch(result, wanted.batch(again, keys=keys, **options))
+
+
+VERBS = {
+    "select": lambda ds, k: ds.select([k, -1, k // 2] if len(ds) else []),
+    "reverse": lambda ds, k: ds.select(slice(None, None, -1)),
+    "slice": lambda ds, k: ds.select(slice(k % 3, None, 1 + k % 2)),
+    "long": lambda ds, k: ds.filter(min_len=k % 3),
+    "part": lambda ds, k: ds.filter(lambda rows: rows["part"] != "abc"[k % 3]),
+    "shuffle": lambda ds, k: ds.shuffle(k),
+    "split": lambda ds, k: ds.split({"a": len(ds) // 2, "b": len(ds) - len(ds) // 2}, seed=k)["b"],
+    "split by a key": lambda ds, k: ds.split("part").get("abc"[k % 3], ds),
+    "concat": lambda ds, k: ds.concat(ds.select([0] if len(ds) else []), _memory().select([k % N])),
+    "pickle": lambda ds, k: pickle.loads(pickle.dumps(ds)),
+}
+
+
+def _verb_of_list(name, rows, k):
+    """The same of a list of row numbers of LISTS; shuffles are those of NumPy."""
+    n, part = len(rows), LISTS["part"]
+    return {
+        "select": lambda: [rows[k], rows[-1], rows[k // 2]] if n else [],
+        "reverse": lambda: rows[::-1],
+        "slice": lambda: rows[k % 3 :: 1 + k % 2],
+        "long": lambda: [row for row in rows if len(LISTS["x"][row]) >= k % 3],
+        "part": lambda: [row for row in rows if part[row] != "abc"[k % 3]],
+        "shuffle": lambda: [rows[i] for i in np.random.default_rng(k).permutation(n)],
+        "split": lambda: [rows[i] for i in np.random.default_rng(k).permutation(n)[n // 2 :]],
+        "split by a key": lambda: [row for row in rows if part[row] == "abc"[k % 3]] or rows,
+        "concat": lambda: [*rows, *rows[:1], k % N],
+        "pickle": lambda: rows,
+    }[name]()
+
+
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(names=st.lists(st.sampled_from(sorted(VERBS)), min_size=1, max_size=8), data=st.data())
+def test_chain_of_verbs_is_that_of_a_list(tmp_path_factory, names, data):
+    for dataset in datasets(tmp_path_factory.mktemp("places")):
+        rows = list(range(N))
+        for name in names:
+            k = data.draw(st.integers(0, max(len(rows) - 1, 0)))
+            dataset, rows = VERBS[name](dataset, k), _verb_of_list(name, rows, k)
+        assert rows_of(dataset) == plain(rows)
+        assert [row.to_list() for row in dataset] == plain(rows)
+        assert dataset.lengths.tolist() == [len(LISTS["x"][row]) for row in rows]
+        kept = Dataset(Joint._wrap(joint()._view().take(np.array(rows, int))))
+        same_batch(dataset.batch(range(len(rows)), max_len=2), kept.batch(range(len(rows)), max_len=2))
 
 
 def test_view_counts_random_windows_by_its_own_rows(tmp_path):
@@ -402,6 +449,11 @@ def test_map_takes_words_nested_rows_and_dtypes_of_each_row(tmp_path, size):
     assert [row["y"] for row in rows_of(nested)] == [LISTS["y"][0], LISTS["y"][3]]
     wider = view.map(lambda row: Joint({"n": [[10 ** (2 * len(row["x"]))]]})[0], path, batch_size=size)
     assert [row["n"] for row in rows_of(wider)] == [[1], [10**6], [10**4]]
+    day, minute = datetime.date(2024, 2, 29), datetime.datetime(2024, 2, 29, 12, 30)
+    times = view.map(lambda row: {"d": [day, None][: len(row["x"])], "m": minute}, path, batch_size=size)
+    assert rows_of(times) == [{"d": d, "m": minute} for d in ([], [day, None], [day, None])]
+    times = view.map(lambda row: {"n": [[day], []], "l": minute - minute}, path, batch_size=size)
+    assert rows_of(times) == [{"n": [[day], []], "l": datetime.timedelta(0)}] * 3
     torch = pytest.importorskip("torch")
     tensors = view.map(
         lambda row: {"t": torch.ones(2), "s": torch.tensor(3), "l": [torch.tensor(1.5)] * 2},

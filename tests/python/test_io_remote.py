@@ -339,6 +339,22 @@ def test_fsspec_file_that_changes_in_between_is_stale(tmp_path):
         dataset[3]
 
 
+def test_fsspec_file_that_changes_while_it_is_read_is_stale(tmp_path, monkeypatch):
+    rows().save(tmp_path / "a.nrt")
+    body = (tmp_path / "a.nrt").read_bytes()
+    system = memory_files({"a.nrt": body})
+    dataset = varlen.open("memory://a.nrt")
+    real = type(system).cat_file
+
+    def changed(self, path, *given, **options):
+        system.pipe("/a.nrt", body[::-1])
+        return real(self, path, *given, **options)
+
+    monkeypatch.setattr(type(system), "cat_file", changed)
+    with pytest.raises(varlen.io.StaleFileError, match="was changed since it was opened"):
+        dataset[3]
+
+
 def test_fsspec_short_bodies_are_refused(tmp_path, monkeypatch):
     rows().save(tmp_path / "a.nrt")
     system = memory_files({"a.nrt": (tmp_path / "a.nrt").read_bytes()})

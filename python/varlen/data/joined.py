@@ -21,10 +21,10 @@ class JoinedSource:
     """The shards of all sources, counted through. Keys are at the same dims; dtypes are widened."""
 
     def __init__(self, parts: Sequence[Source]) -> None:
-        sources: list[Source] = []  # none of them joined itself
+        self._sources: list[Source] = []  # none of them joined itself
         for part in parts:
-            sources += part._sources if isinstance(part, JoinedSource) else [part]
-        self._sources = sources
+            self._sources += part._sources if isinstance(part, JoinedSource) else [part]
+        sources = self._sources
         self.mmap = all(source.mmap for source in sources)
         self.counts: Ints = np.concatenate([source.counts for source in sources])
         self.offsets: Ints = np.concatenate([np.zeros(1, np.int64), np.cumsum(self.counts)])

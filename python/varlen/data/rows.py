@@ -234,6 +234,9 @@ class Rows:
         row = index + n if index < 0 else index
         if self._index is not None:
             row = int(self._index[row])
+        only = (self if self._whole is None else self._whole)._only
+        if only is not None:
+            return only.row(row)
         if not self._source.mmap:
             return self._source.read_many(np.array([row])).row(0)
         shard = int(self._source.offsets[1:].searchsorted(row, side="right"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import datetime
 import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -22,6 +24,11 @@ __all__ = []
 
 _ROWS_AT_ONCE = 1000
 _PLAIN = frozenset((int, float, bool, str))
+_TIMES: dict[type, str] = {
+    datetime.date: "M8[D]",
+    datetime.datetime: "M8[us]",
+    datetime.timedelta: "m8[us]",
+}
 
 
 def save_rows(
@@ -121,9 +128,11 @@ def _of_each(function: Any, rows: JointNestedRaggedTensorDict, begin: int) -> _c
         now = sorted(zip(part.names, part.dims, strict=True))
         if now != first:
             raise ValueError(f"map: row {begin + i}: keys and dims {now}, but {first} in row {begin}")
+    concatenate, wrap = JointNestedRaggedTensorDict.concatenate, JointNestedRaggedTensorDict._wrap
+    with contextlib.suppress(TypeError, ValueError):
+        return concatenate(map(wrap, parts))._view()
     try:
-        wrapped = [JointNestedRaggedTensorDict._wrap(part) for part in _of_one_dtype(parts)]
-        return JointNestedRaggedTensorDict.concatenate(wrapped)._view()
+        return concatenate(map(wrap, _of_one_dtype(parts)))._view()
     except (TypeError, ValueError) as error:
         raise type(error)(f"map: rows {begin} to {begin + len(parts) - 1}: {error}") from None
 
@@ -168,7 +177,7 @@ def _as_joint(found: Any, where: str) -> _core.Joint:
 
 
 def _built(found: dict[str, Any]) -> _core.Joint:
-    """Columns of nested lists, in which there may be words, arrays, tensors and Raggeds."""
+    """Columns of nested lists, in which there may be words, dates, arrays, tensors and Raggeds."""
     if not found:
         raise ValueError("there are no keys; a result has at least one")
     lists = {name: _as_lists(value) for name, value in found.items()}
@@ -177,12 +186,18 @@ def _built(found: dict[str, Any]) -> _core.Joint:
 
 
 def _as_lists(value: Any) -> Any:
-    """The value with lists in place of Raggeds, and arrays in place of tensors."""
+    """The value with lists in place of Raggeds, and arrays in place of tensors and of Python's times."""
     if isinstance(value, (list, tuple)):
-        is_plain = _PLAIN.issuperset(map(type, value))
-        return value if is_plain else [_as_lists(item) for item in value]
+        kinds = set(map(type, value))
+        if kinds <= _PLAIN:
+            return value
+        kinds.discard(type(None))  # of a time that is not there
+        unit = _TIMES.get(kinds.pop()) if len(kinds) == 1 else None
+        return np.array(value, unit) if unit else [_as_lists(item) for item in value]
     if hasattr(value, "levels") and hasattr(value, "values"):
         return [_as_lists(row) for row in value]
+    if type(value) in _TIMES:
+        return np.array(value, _TIMES[type(value)])[()]
     return np.asarray(value)[()] if is_tensor(value) else value
 
 

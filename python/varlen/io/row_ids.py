@@ -35,8 +35,10 @@ class RowIds:
         twice = np.flatnonzero(self._ids[1:] == self._ids[:-1])
         if len(twice):
             first, second = sorted(self._order[twice[0] : twice[0] + 2].tolist())
-            one = self._ids[twice[0]] if vocabulary is None else repr(vocabulary[self._ids[twice[0]]])
-            raise ValueError(f"ids: rows {first} and {second} both have the id {one}")
+            one = self._ids[twice[0]]
+            words = vocabulary or ()
+            text = repr(words[one]) if 0 <= one < len(words) else one
+            raise ValueError(f"ids: rows {first} and {second} both have the id {text}")
 
     def rows_of(self, ids: Any) -> Ints:
         """The row of each id; KeyError for the first that no row has."""

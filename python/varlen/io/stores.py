@@ -94,15 +94,21 @@ class FsspecStore:
 
     def ranges(self, url: str, state: State, begins: Sequence[int], ends: Sequence[int]) -> list[bytes]:
         """Ranges of the file, as many at once as the file system takes."""
-        now = self.state(url)
+        path, failure = self._path(url), None
+        bodies: list[bytes] = []
+        try:
+            bodies = self._fs.cat_ranges([path] * len(begins), list(begins), list(ends), on_error="raise")
+        except Exception as error:
+            failure = error
+        now = self.state(url)  # only now: the file may change while it is read, and a read may fail for that
         if now != state:
             raise stale(url, state, now)
-        path = self._path(url)
-        bodies = self._fs.cat_ranges([path] * len(begins), list(begins), list(ends), on_error="raise")
+        if failure is not None:
+            raise failure
         for begin, end, body in zip(begins, ends, bodies, strict=True):
             if len(body) != end - begin:
                 raise OSError(f"{url}: asked for bytes {begin} to {end - 1}, got {len(body)} bytes")
-        return list(bodies)
+        return bodies
 
     def content(self, url: str, most: int) -> bytes:
         """The whole file, cut off at `most` bytes."""

@@ -49,7 +49,7 @@ def stale(url: str, before: State, now: State) -> StaleFileError:
     )
 
 
-def local_path(path: Any) -> str:
+def local_path(path: str | os.PathLike[str]) -> str:
     """The path of a file or a folder to write to; ValueError for a URL.
 
     >>> local_path("a.nrt")
