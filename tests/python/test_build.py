@@ -413,6 +413,8 @@ def test_what_does_not_fit_is_refused(tmp_path):
     for call, error, text in [
         (lambda: varlen.io.build([], None, out), ValueError, "partitions: there are none"),
         (lambda: varlen.io.build("a", None, out), TypeError, "partitions: expected a list"),
+        (lambda: varlen.io.build({"id": [1]}, None, out), TypeError, "partitions: expected a list"),
+        (lambda: varlen.io.build([1], building.rows, ""), ValueError, "folder: expected a path"),
         (lambda: varlen.io.build([1], 3, out), TypeError, "make: expected a function, got int"),
         (lambda: varlen.io.build([1], None, out, workers=0), ValueError, "workers: expected at least 1"),
         (lambda: varlen.io.build([1], None, out, engine="spark"), ValueError, "engine: expected 'processes'"),
