@@ -70,6 +70,22 @@ def test_files_folders_and_patterns_are_one_data_set(here):
     assert rows_of(convert("in", "out", "--rows-per-shard", 2)) == expected
 
 
+def test_options_may_stand_between_the_names(here, capsys):
+    for name, x in (("a", 1), ("b", 2), ("c", 3)):
+        write_csv(f"{name}.csv", ["x"], [[x]])
+    for arguments in (
+        ["a.csv", "b.csv", "--batch-rows", "5", "c.csv", "o.nrt"],
+        ["a.csv", "--quiet", "b.csv", "--batch-rows", "5", "c.csv", "--force", "o.nrt"],
+        ["--force", "a.csv", "b.csv", "c.csv", "--quiet", "o.nrt"],
+    ):
+        assert main(["convert", *arguments]) == 0
+        assert rows_of(varlen.open("o.nrt")) == [{"x": 1}, {"x": 2}, {"x": 3}]
+    capsys.readouterr()
+    with pytest.raises(SystemExit):
+        main(["convert", "a.csv", "b.csv", "--batch", "5", "c.csv", "--nope", "q.nrt"])
+    assert "unrecognized arguments" in capsys.readouterr().err
+
+
 def test_records_of_several_files_of_lines_go_on(here):
     write_lines(here / "a.jsonl", [{"x": [1, 2]}, {"x": []}])
     write_lines(here / "b.jsonl", [{"x": [2.5]}])

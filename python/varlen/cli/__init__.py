@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from varlen._core import __version__
 from varlen.cli.errors import Misuse, one_line
@@ -66,7 +67,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     varlen 0.1.0
     exit code 0
     """
-    arguments = _parser().parse_args(argv)
+    parser = _parser()
+    arguments, rest = parser.parse_known_args(argv)
+    if rest:  # what stands behind an option that stands between names
+        if "sources" not in arguments or any(one.startswith("-") for one in rest):
+            parser.error(f"unrecognized arguments: {' '.join(rest)}")
+        arguments.sources += [str(arguments.target), *rest[:-1]]
+        arguments.target = Path(rest[-1])
     run: Callable[[argparse.Namespace], int] = arguments.run
     try:
         return run(arguments)
