@@ -7,7 +7,9 @@ import gzip
 import itertools
 import json
 import lzma
+import os
 import random
+import signal
 
 import numpy as np
 import pytest
@@ -376,6 +378,30 @@ def test_regroup_gathers_and_orders(here, monkeypatch, budget, sort):
     expected = _gather(events, in_order=bool(sort) and sort[0] == "p", sort=bool(sort))
     assert rows_of(convert("a.csv", "b.parquet", "o.nrt", *options)) == expected
     assert sorted(path.name for path in here.iterdir()) == ["a.csv", "b.parquet", "o.nrt"]
+
+
+def test_a_command_that_is_terminated_leaves_nothing(here, monkeypatch):
+    write_csv("a.csv", ["p", "x"], [[i % 3, i] for i in range(50)])
+    monkeypatch.setattr("varlen.cli.conversion.regroup.BUDGET", 1)
+    monkeypatch.setattr(
+        "sys.argv",
+        ["varlen", "convert", "a.csv", "o.nrt", "--group-by", "p", "--regroup", "--batch-rows", "5"],
+    )
+    seen = []
+
+    def stop(*_):
+        seen.extend(here.glob(".varlen-*"))
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr("varlen.cli.conversion.joints.group_rows", stop)
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        with pytest.raises(SystemExit, match="143"):
+            main()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert len(seen) == 1
+    assert [path.name for path in here.iterdir()] == ["a.csv"]
 
 
 def test_regroup_of_words_in_dictionaries(here):

@@ -6,6 +6,7 @@ Exit codes: 0 done, 1 failed (the reason in one line on stderr), 2 misused.
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -56,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 done, 1 failed, 2 misused, 130 interrupted.
+        0 done, 1 failed, 2 misused, 130 interrupted, 143 terminated.
 
     Examples
     --------
@@ -75,6 +76,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments.sources += [str(arguments.target), *rest[:-1]]
         arguments.target = Path(rest[-1])
     run: Callable[[argparse.Namespace], int] = arguments.run
+    if argv is None:  # the process is the command's own: what it wrote so far is taken away
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         return run(arguments)
     except KeyboardInterrupt:
