@@ -357,7 +357,8 @@ def test_a_reader_never_sees_some_of_the_rows(first, files, tmp_path, monkeypatc
 def test_what_a_killed_worker_left_is_taken_away(files, tmp_path):
     out = tmp_path / "out"
     out.mkdir()
-    os.close(atomic.temporary(str(out / ".part-00003.draft"))[0])
+    for name in (".part-00003.draft", ".part-00003.shard", "index.json"):
+        os.close(atomic.temporary(str(out / name))[0])
     (out / ".notes").write_text("mine")
     varlen.io.build(files, building.numbered, out)
     assert [name for name in os.listdir(out) if name.startswith(".")] == [".notes"]
@@ -412,6 +413,8 @@ def test_what_does_not_fit_is_refused(tmp_path):
     for call, error, text in [
         (lambda: varlen.io.build([], None, out), ValueError, "partitions: there are none"),
         (lambda: varlen.io.build("a", None, out), TypeError, "partitions: expected a list"),
+        (lambda: varlen.io.build({"id": [1]}, None, out), TypeError, "partitions: expected a list"),
+        (lambda: varlen.io.build([1], building.rows, ""), ValueError, "folder: expected a path"),
         (lambda: varlen.io.build([1], 3, out), TypeError, "make: expected a function, got int"),
         (lambda: varlen.io.build([1], None, out, workers=0), ValueError, "workers: expected at least 1"),
         (lambda: varlen.io.build([1], None, out, engine="spark"), ValueError, "engine: expected 'processes'"),

@@ -7,7 +7,9 @@ import gzip
 import itertools
 import json
 import lzma
+import os
 import random
+import signal
 
 import numpy as np
 import pytest
@@ -68,6 +70,22 @@ def test_files_folders_and_patterns_are_one_data_set(here):
     assert rows_of(convert("in", "o.nrt")) == expected
     assert rows_of(convert("in/[ab].*", "in/c.parquet", "p.nrt")) == expected
     assert rows_of(convert("in", "out", "--rows-per-shard", 2)) == expected
+
+
+def test_options_may_stand_between_the_names(here, capsys):
+    for name, x in (("a", 1), ("b", 2), ("c", 3)):
+        write_csv(f"{name}.csv", ["x"], [[x]])
+    for arguments in (
+        ["a.csv", "b.csv", "--batch-rows", "5", "c.csv", "o.nrt"],
+        ["a.csv", "--quiet", "b.csv", "--batch-rows", "5", "c.csv", "--force", "o.nrt"],
+        ["--force", "a.csv", "b.csv", "c.csv", "--quiet", "o.nrt"],
+    ):
+        assert main(["convert", *arguments]) == 0
+        assert rows_of(varlen.open("o.nrt")) == [{"x": 1}, {"x": 2}, {"x": 3}]
+    capsys.readouterr()
+    with pytest.raises(SystemExit):
+        main(["convert", "a.csv", "b.csv", "--batch", "5", "c.csv", "--nope", "q.nrt"])
+    assert "unrecognized arguments" in capsys.readouterr().err
 
 
 def test_records_of_several_files_of_lines_go_on(here):
@@ -360,6 +378,30 @@ def test_regroup_gathers_and_orders(here, monkeypatch, budget, sort):
     expected = _gather(events, in_order=bool(sort) and sort[0] == "p", sort=bool(sort))
     assert rows_of(convert("a.csv", "b.parquet", "o.nrt", *options)) == expected
     assert sorted(path.name for path in here.iterdir()) == ["a.csv", "b.parquet", "o.nrt"]
+
+
+def test_a_command_that_is_terminated_leaves_nothing(here, monkeypatch):
+    write_csv("a.csv", ["p", "x"], [[i % 3, i] for i in range(50)])
+    monkeypatch.setattr("varlen.cli.conversion.regroup.BUDGET", 1)
+    monkeypatch.setattr(
+        "sys.argv",
+        ["varlen", "convert", "a.csv", "o.nrt", "--group-by", "p", "--regroup", "--batch-rows", "5"],
+    )
+    seen = []
+
+    def stop(*_):
+        seen.extend(here.glob(".varlen-*"))
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr("varlen.cli.conversion.joints.group_rows", stop)
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        with pytest.raises(SystemExit, match="143"):
+            main()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert len(seen) == 1
+    assert [path.name for path in here.iterdir()] == ["a.csv"]
 
 
 def test_regroup_of_words_in_dictionaries(here):

@@ -110,23 +110,74 @@ def test_a_folder_of_meds_is_converted(meds, tmp_path, capsys):
 
 
 READ = """
-import sys, meds_torchdata
-config = meds_torchdata.MEDSTorchDataConfig(tensorized_cohort_dir=sys.argv[1], max_seq_len=5)
+import json, sys, meds_torchdata
+options = {"max_seq_len": 5, "batch_mode": "SEM"}
+config = meds_torchdata.MEDSTorchDataConfig(tensorized_cohort_dir=sys.argv[1], **options)
 for split in ("train", "tuning"):
     data = meds_torchdata.MEDSPytorchDataset(config, split=split)
     batch = data.collate([data[i] for i in range(len(data))])
-    print(split, data.schema_df["subject_id"].to_list(), batch.code.shape[0])
+    values = batch.numeric_value.where(batch.numeric_value_mask, float("nan"))
+    columns = [column.tolist() for column in (batch.code, values, batch.time_delta_days)]
+    print(json.dumps([split, data.schema_df["subject_id"].to_list(), *columns]))
 """
 
 
 def test_meds_torch_data_reads_the_result(meds, tmp_path):
+    """Its batches hold the events of the model, subject by subject."""
     if importlib.util.find_spec("meds_torchdata") is None:
         pytest.skip("meds-torch-data is not installed")
     assert main(["convert", str(meds), str(tmp_path / "out"), "--quiet"]) == 0
     # in a process of its own, for its imports warn, which is an error here
     command = [sys.executable, "-c", READ, str(tmp_path / "out")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert done.stdout.splitlines() == ["train [1, 3, 4] 3", "tuning [5] 1"], done.stderr
+    assert done.returncode == 0, done.stderr
+    batches = [json.loads(line) for line in done.stdout.splitlines()]
+    for split, ids, codes, values, days in batches:
+        expected = {}
+        for name in SHARDS:
+            expected.update(model(name) if name.startswith(split) else {})
+        assert ids == list(expected)
+        for i, events in enumerate(expected.values()):
+            minutes = [minute for minute in events if minute is not None]
+            for j, minute in enumerate(minutes):
+                found = [(c, v) for c, v in zip(codes[i][j], values[i][j], strict=True) if c]
+                np.testing.assert_allclose(found, events[minute], rtol=1e-5)
+            found = days[i][1 : len(minutes)]
+            np.testing.assert_allclose(found, np.diff(minutes) / 1440, rtol=1e-6)
+    assert [split for split, *_ in batches] == ["train", "tuning"]
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_codes_may_be_a_dictionary(meds, tmp_path, number):
+    """As categories are written; in one of the shards alone, too."""
+    assert main(["convert", str(meds), str(tmp_path / "plain"), "--quiet"]) == 0
+    path = meds / "data" / "train" / f"{number}.parquet"
+    table = pq.read_table(path)
+    pq.write_table(table.set_column(2, "code", table.column("code").dictionary_encode()), path)
+    assert main(["convert", str(meds), str(tmp_path / "out"), "--quiet"]) == 0
+    for name in SHARDS:
+        one, two = (tmp_path / folder / "data" / f"{name}.nrt" for folder in ("plain", "out"))
+        assert one.read_bytes() == two.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "text"),
+    [
+        ("subject_id", ["a"], "subject_id: expected integers, got string"),
+        ("code", [7], "code: expected text, got int64"),
+        ("numeric_value", ["7"], "numeric_value: expected numbers, got string"),
+        ("time", [7.5], "time: expected times, got double"),
+    ],
+)
+def test_columns_of_other_types_are_named(meds, tmp_path, capsys, column, values, text):
+    path = meds / "data" / "train" / "2.parquet"
+    write_shard(path, [(9, 0, "A", 1.0)])
+    table = pq.read_table(path)
+    pq.write_table(table.set_column(table.column_names.index(column), column, pa.array(values)), path)
+    assert main(["convert", str(meds), str(tmp_path / "out")]) == 1
+    said = capsys.readouterr().err
+    assert "2.parquet: " in said
+    assert text in said
 
 
 def test_nested_ragged_tensors_reads_the_result(meds, tmp_path):

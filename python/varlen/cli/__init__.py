@@ -6,8 +6,10 @@ Exit codes: 0 done, 1 failed (the reason in one line on stderr), 2 misused.
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from varlen._core import __version__
 from varlen.cli.errors import Misuse, one_line
@@ -55,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 done, 1 failed, 2 misused, 130 interrupted.
+        0 done, 1 failed, 2 misused, 130 interrupted, 143 terminated.
 
     Examples
     --------
@@ -66,8 +68,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     varlen 0.1.0
     exit code 0
     """
-    arguments = _parser().parse_args(argv)
+    parser = _parser()
+    arguments, rest = parser.parse_known_args(argv)
+    if rest:  # what stands behind an option that stands between names
+        if "sources" not in arguments or any(one.startswith("-") for one in rest):
+            parser.error(f"unrecognized arguments: {' '.join(rest)}")
+        arguments.sources += [str(arguments.target), *rest[:-1]]
+        arguments.target = Path(rest[-1])
     run: Callable[[argparse.Namespace], int] = arguments.run
+    if argv is None:  # the process is the command's own: what it wrote so far is taken away
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         return run(arguments)
     except KeyboardInterrupt:

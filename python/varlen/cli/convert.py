@@ -44,6 +44,9 @@ with --regroup the records, by the first group column.
 
 --static joins tables that have a row an id: the value of the first --group-by, or of --row-ids.
 
+A column has the type that holds all its values in all files. A whole number that would become another one, as
+beside floats, is refused; --types says what to read instead, for the ids of static tables too.
+
 A folder of MEDS becomes the folder that meds-torch-data makes of it: data/SHARD.nrt with
 time_delta_days, code and numeric_value, tokenization/schemas/SHARD.parquet with static codes and times,
 metadata/codes.parquet with the index of each code. Codes are those of the train split, rows of others are

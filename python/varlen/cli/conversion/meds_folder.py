@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from varlen.cli.conversion.meds import COLUMNS, PAD, CodeStatistics, convert_shard, normalize
+from varlen.cli.conversion.tables import text_in
 from varlen.cli.conversion.wrong import name_file
 from varlen.cli.errors import Misuse
 from varlen.cli.manual import check_parent
@@ -81,12 +82,28 @@ def _read(shard: _Shard) -> pa.Table:
             if table.column(name).null_count:
                 row = int(np.flatnonzero(table.column(name).is_null().to_numpy())[0])
                 raise ValueError(f"{name}: null at row {row}")
+        table = _with_kinds(table)
         if shard.subjects is not None:
             table = table.filter(pc.is_in(table.column("subject_id"), shard.subjects))
-        kind = table.schema.field("time").type
-        if not (pa.types.is_timestamp(kind) or pa.types.is_null(kind)):
-            raise ValueError(f"time: expected times, got {kind}")
-        return table.set_column(1, "time", table.column("time").cast(pa.timestamp("us")))
+        return table
+
+
+def _with_kinds(table: pa.Table) -> pa.Table:
+    """The columns of events with the types that MEDS gives them; codes may be a dictionary's."""
+    types = pa.types
+    wanted = (
+        ("integers", pa.int64(), types.is_integer),
+        ("times", pa.timestamp("us"), types.is_timestamp),
+        ("text", pa.string(), text_in),
+        ("numbers", None, lambda kind: types.is_floating(kind) or types.is_integer(kind)),
+    )
+    for i, (name, (what, kind, fits)) in enumerate(zip(COLUMNS, wanted, strict=True)):
+        column = table.column(i)
+        if not (fits(column.type) or types.is_null(column.type)):
+            raise ValueError(f"{name}: expected {what}, got {column.type}")
+        if kind is not None:
+            table = table.set_column(i, name, column.cast(kind))
+    return table
 
 
 def _with_metadata(codes: pa.Table, folder: Path) -> pa.Table:

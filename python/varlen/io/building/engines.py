@@ -8,7 +8,7 @@ import pickle
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 Tasks = Sequence[tuple[Any, Any]]  # what a task needs, which has a number, and the partition
@@ -135,7 +135,7 @@ def as_partitions(partitions: Any) -> list[Any]:
     if library == "ray":
         blocks = partitions.materialize().iter_internal_ref_bundles()
         return [ref for bundle in blocks for ref in bundle.block_refs]
-    if not hasattr(partitions, "__iter__") or isinstance(partitions, (str, bytes)):
+    if not hasattr(partitions, "__iter__") or isinstance(partitions, (str, bytes, Mapping)):
         raise TypeError(f"partitions: expected a list, or a collection of Dask or Ray, got {partitions!r}")
     return list(partitions)
 

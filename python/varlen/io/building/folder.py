@@ -150,6 +150,7 @@ def publish(
     for draft in drafts:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(draft.path)
-    for left in glob.glob(os.path.join(glob.escape(path), f".*.part-*{atomic.SUFFIX}")):
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(left)  # of a worker that was killed while it wrote
+    for name in ("..part-*.draft", "..part-*.shard", f".{INDEX}"):
+        for left in glob.glob(os.path.join(glob.escape(path), f"{name}.*{atomic.SUFFIX}")):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(left)  # of a process that was killed while it wrote

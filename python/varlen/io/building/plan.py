@@ -131,6 +131,8 @@ def build(
         words = {name: tuple(words_of(name, each)) for name, each in given_words.items()}
         durable, show = as_bool(durable, "durable"), as_bool(progress, "progress")
         options = {"schema": dtypes_of(schema), "vocabularies": words, "row_ids": row_ids, "durable": durable}
+        if not os.fspath(folder):
+            raise ValueError("folder: expected a path, got an empty one")
         path = os.path.abspath(os.fspath(folder))
         drafts = [_draft(i, part, path, make, options) for i, part in enumerate(parts)]
         if is_complete(path, drafts):
