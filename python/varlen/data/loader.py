@@ -167,6 +167,20 @@ class Loader(Epoch[ArrayT]):
             prefetch=as_int(prefetch, "prefetch", 1), progress=progress, threads=threads,
         )  # fmt: skip
 
+    @property
+    def sampler(self) -> Sampler | None:
+        """The sampler of the batches, which loops such as Lightning's tell the epoch; None where they are of
+        another kind.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> loader = Loader(vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1], [2]]})), 1)
+        >>> loader.sampler
+        BatchSampler(2 batches of 2 rows in epoch 0, 0.0% padding)
+        """
+        return self._batches if isinstance(self._batches, Sampler) else None
+
     def set_epoch(self, epoch: int) -> None:
         """Set the epoch of the next iteration.
 
@@ -188,7 +202,7 @@ class Loader(Epoch[ArrayT]):
             self._batches.set_epoch(number)
 
     def __iter__(self) -> Iterator[Batch[ArrayT]]:
-        sampler = self._batches if isinstance(self._batches, Sampler) else None
+        sampler = self.sampler
         epoch = 0 if sampler is None else sampler.epoch
         batches: Any = super().__iter__()
         yield from batches
