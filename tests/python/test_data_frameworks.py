@@ -115,8 +115,8 @@ def lightning_trainer(folder, callbacks=()):
     lightning = pytest.importorskip("lightning")
     return lightning.Trainer(
         max_epochs=2, accelerator="cpu", logger=False, enable_checkpointing=bool(callbacks),
-        callbacks=[*callbacks], enable_progress_bar=False, enable_model_summary=False, use_distributed_sampler=False,
-        default_root_dir=folder,
+        callbacks=[*callbacks], enable_progress_bar=False, enable_model_summary=False,
+        use_distributed_sampler=False, default_root_dir=folder,
     )  # fmt: skip
 
 
