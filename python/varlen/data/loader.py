@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from reprlib import repr as short
 from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
 
 from varlen.arguments import as_int
@@ -233,6 +234,12 @@ def _collate_fn(dataset: Any, given: Any, options: Any) -> Callable[[list[Any]],
     if not hasattr(dataset, "__len__") or not hasattr(dataset, "__getitem__"):
         kind = type(dataset).__name__
         raise TypeError(f"dataset: expected __len__ and __getitem__, got {kind}; varlen.open opens files")
+    if isinstance(dataset, Mapping):
+        raise TypeError(
+            f"dataset: expected rows by number, got {type(dataset).__name__} of {short([*dataset])}"
+        )
+    if given is None and isinstance(dataset, (str, bytes)):
+        raise TypeError(f"dataset: expected rows, got {short(dataset)}; varlen.open opens files")
     if given is None:
         made: Callable[[list[Any]], Any] = Collate(**options)
         return made
