@@ -91,35 +91,66 @@ def loader_of(kind, ds, sampler):
     return torch.utils.data.DataLoader(ds, batch_sampler=sampler, collate_fn=ds.collator(**HOW))
 
 
-@pytest.mark.parametrize("kind", ["Loader", "DataLoader", "iterable"])
-def test_lightning_trains(ds, kind, tmp_path):
+def lightning_module():
     torch = pytest.importorskip("torch")
     lightning = pytest.importorskip("lightning")
     logging.getLogger("lightning").setLevel(logging.ERROR)
-    seen = []
 
     class Module(lightning.LightningModule):
         def __init__(self):
             super().__init__()
-            self.model = tagger()
+            self.model, self.seen = tagger(), []
 
         def training_step(self, batch, index):
-            seen.extend(batch["id"].tolist())
+            self.seen.append(batch["id"].tolist())
             return self.model(batch)
 
         def configure_optimizers(self):
             return torch.optim.SGD(self.parameters(), 0.1)
 
-    loader = loader_of(kind, ds, TokenBudget(ds, 40))
-    trainer = lightning.Trainer(
-        max_epochs=2, accelerator="cpu", logger=False, enable_checkpointing=False, enable_progress_bar=False,
-        enable_model_summary=False, use_distributed_sampler=False, default_root_dir=tmp_path,
+    return Module()
+
+
+def lightning_trainer(folder, callbacks=()):
+    lightning = pytest.importorskip("lightning")
+    return lightning.Trainer(
+        max_epochs=2, accelerator="cpu", logger=False, enable_checkpointing=bool(callbacks),
+        callbacks=[*callbacks], enable_progress_bar=False, enable_model_summary=False,
+        use_distributed_sampler=False, default_root_dir=folder,
     )  # fmt: skip
-    module = Module()
+
+
+@pytest.mark.parametrize("kind", ["Loader", "DataLoader", "iterable"])
+def test_lightning_trains(ds, kind, tmp_path):
+    torch = pytest.importorskip("torch")
+    module = lightning_module()
     before = module.model.head.weight.detach().clone()
-    trainer.fit(module, loader)
-    assert sorted(seen) == sorted(2 * list(range(ROWS)))
+    lightning_trainer(tmp_path).fit(module, loader_of(kind, ds, TokenBudget(ds, 40)))
+    wanted = []
+    for epoch in (0, 0 if kind == "iterable" else 1):  # whose epoch nobody sets
+        sampler = TokenBudget(ds, 40)
+        sampler.set_epoch(epoch)
+        wanted += list(sampler)
+    assert module.seen == wanted
     assert not torch.equal(module.model.head.weight, before)
+
+
+def test_lightning_goes_on_in_and_between_epochs(ds, tmp_path):
+    pytest.importorskip("lightning")
+    from lightning.pytorch.callbacks import ModelCheckpoint
+
+    def make():
+        return Loader(ds, batches=TokenBudget(ds, 40), max_len=3, window="random", seed=7, **HOW)
+
+    each_step = ModelCheckpoint(tmp_path, filename="{step}", every_n_train_steps=1, save_top_k=-1)
+    whole = lightning_module()
+    lightning_trainer(tmp_path, [each_step]).fit(whole, make())
+    count = len(make())
+    assert len(whole.seen) == 2 * count
+    for step in (2, count):
+        rest = lightning_module()
+        lightning_trainer(tmp_path).fit(rest, make(), ckpt_path=tmp_path / f"step={step}.ckpt")
+        assert rest.seen == whole.seen[step:]
 
 
 @pytest.mark.parametrize("kind", ["Loader", "DataLoader", "iterable"])

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -118,6 +119,15 @@ def test_ranks_and_workers_share_every_row():
         assert len(dealt) == 5
         seen += [row for batch in dealt for row in batch["id"].tolist()]
     assert sorted(seen) == list(range(60))
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems send as torch does")
+def test_batches_of_workers_travel_in_memory_that_is_used_again():
+    pages = set()
+    for batch in loader(make("fixed"), 1, persistent_workers=True):
+        assert type(batch) is vl.data.Batch
+        pages.add(batch["x"].data_ptr() // 4096)
+    assert len(pages) <= 8  # of 15 batches
 
 
 def test_a_copy_is_of_its_own():

@@ -109,6 +109,22 @@ def test_prefetcher_ends_when_left_early_or_dropped():
     assert not threads_left()
 
 
+def test_threads_that_cannot_start_leave_none_behind(monkeypatch):
+    start, started = threading.Thread.start, []
+
+    def one(thread):
+        if started:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", one)
+    with pytest.raises(RuntimeError, match="can't start new thread"):
+        Prefetcher(fill, range(10**9), depth=3, threads=3)
+    gc.collect()
+    assert not threads_left()
+
+
 def test_prefetcher_refuses_what_does_not_fit():
     with pytest.raises(ValueError, match="depth: expected at least 1"):
         Prefetcher(fill, [], depth=0)

@@ -21,7 +21,7 @@ MAKE = {
 
 @pytest.fixture(autouse=True)
 def _no_variables(monkeypatch):
-    for name in ("WORLD_SIZE", "RANK"):
+    for name in ("WORLD_SIZE", "RANK", "NODE_RANK", "LOCAL_RANK"):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -109,6 +109,15 @@ def test_what_is_given_fits_what_is_found(monkeypatch):
     assert [as_rank(4, None), as_rank(None, 2), as_rank(1, None)] == [(4, 1), (4, 2), (1, 0)]
     with pytest.raises(ValueError, match="num_replicas: there are 4 processes, got 2; give rank, too"):
         BatchSampler(9, 2, num_replicas=2)
+
+
+def test_processes_of_lightning_on_one_machine_know_their_ranks(monkeypatch):
+    for name, text in {"WORLD_SIZE": "4", "LOCAL_RANK": "3", "NODE_RANK": "0"}.items():
+        monkeypatch.setenv(name, text)
+    assert as_rank(None, None) == (4, 3)
+    monkeypatch.setenv("NODE_RANK", "1")  # and how many each machine has is not said
+    with pytest.raises(ValueError, match="or make the sampler once the processes are a group"):
+        as_rank(None, None)
 
 
 def test_wrong_ends_are_named():

@@ -254,6 +254,12 @@ def test_repr_says_what_comes(ds):
             "collate_fn: expected a function",
         ),
         (lambda ds: Loader(iter([]), 2), TypeError, "dataset: expected __len__ and __getitem__"),
+        (lambda ds: Loader("visits.nrt", 2), TypeError, "got 'visits.nrt'; varlen.open opens files"),
+        (
+            lambda ds: Loader({"train": ds, "test": ds}, 2),
+            TypeError,
+            r"dataset: expected rows by number, got dict of \['train', 'test'\]",
+        ),
         (
             lambda ds: Loader([1], 2, collate_fn=list, fill=0),
             ValueError,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from reprlib import repr as short
 from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
 
 from varlen.arguments import as_int
@@ -167,6 +168,20 @@ class Loader(Epoch[ArrayT]):
             prefetch=as_int(prefetch, "prefetch", 1), progress=progress, threads=threads,
         )  # fmt: skip
 
+    @property
+    def sampler(self) -> Sampler | None:
+        """The sampler of the batches, which loops such as Lightning's tell the epoch; None where they are of
+        another kind.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> loader = Loader(vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1], [2]]})), 1)
+        >>> loader.sampler
+        BatchSampler(2 batches of 2 rows in epoch 0, 0.0% padding)
+        """
+        return self._batches if isinstance(self._batches, Sampler) else None
+
     def set_epoch(self, epoch: int) -> None:
         """Set the epoch of the next iteration.
 
@@ -188,7 +203,7 @@ class Loader(Epoch[ArrayT]):
             self._batches.set_epoch(number)
 
     def __iter__(self) -> Iterator[Batch[ArrayT]]:
-        sampler = self._batches if isinstance(self._batches, Sampler) else None
+        sampler = self.sampler
         epoch = 0 if sampler is None else sampler.epoch
         batches: Any = super().__iter__()
         yield from batches
@@ -219,6 +234,12 @@ def _collate_fn(dataset: Any, given: Any, options: Any) -> Callable[[list[Any]],
     if not hasattr(dataset, "__len__") or not hasattr(dataset, "__getitem__"):
         kind = type(dataset).__name__
         raise TypeError(f"dataset: expected __len__ and __getitem__, got {kind}; varlen.open opens files")
+    if isinstance(dataset, Mapping):
+        raise TypeError(
+            f"dataset: expected rows by number, got {type(dataset).__name__} of {short([*dataset])}"
+        )
+    if given is None and isinstance(dataset, (str, bytes)):
+        raise TypeError(f"dataset: expected rows, got {short(dataset)}; varlen.open opens files")
     if given is None:
         made: Callable[[list[Any]], Any] = Collate(**options)
         return made

@@ -115,7 +115,7 @@ class _SharedState(Generic[Item, Result]):
             self.stopped = True
             self.changed.notify_all()
         for thread in self.threads:
-            if thread is not threading.current_thread():
+            if thread is not threading.current_thread() and thread.is_alive():  # it may never have started
                 thread.join()
         self.ready.clear()
         self.lent.clear()

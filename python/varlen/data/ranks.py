@@ -14,7 +14,8 @@ def as_rank(num_replicas: int | None, rank: int | None) -> tuple[int, int]:
     """How many processes share the rows, and which this is; what is not given is found.
 
     An initialised group of torch.distributed says it; then WORLD_SIZE and RANK of the environment, as
-    torchrun sets them. Without either there is one process.
+    torchrun sets them. Without either there is one process. Processes of Lightning on the first machine have
+    LOCAL_RANK in the place of RANK.
 
     Parameters
     ----------
@@ -78,13 +79,16 @@ def of_group() -> tuple[int, int] | None:
 
 def _of_environment() -> tuple[int, int] | None:
     given = {name: os.environ[name] for name in ("WORLD_SIZE", "RANK") if os.environ.get(name)}
+    if [*given] == ["WORLD_SIZE"] and os.environ.get("NODE_RANK") == "0" and os.environ.get("LOCAL_RANK"):
+        given["RANK"] = os.environ["LOCAL_RANK"]  # as Lightning tells its processes before they are a group
     if not given:
         return None
     if len(given) < 2:
         [(name, text)] = given.items()
         other = "RANK" if name == "WORLD_SIZE" else "WORLD_SIZE"
         raise ValueError(
-            f"rank: the environment has {name}={text} and no {other}; give num_replicas and rank"
+            f"rank: the environment has {name}={text} and no {other}; give num_replicas and rank, or make "
+            "the sampler once the processes are a group"
         )
     for name, text in given.items():
         if not text.isdecimal():

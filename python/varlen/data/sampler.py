@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from reprlib import repr as short
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +15,9 @@ from varlen.arguments import as_bool, as_int, one_of
 from varlen.backends.values import as_ints
 from varlen.data.ranks import as_rank, of_group
 from varlen.data.records import RowNumbers
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["Sampler"]
 
@@ -114,6 +117,18 @@ class Sampler:
         if number != self.epoch:
             self.epoch, self._before, self._steps, self._start = number, (), 0, None
             self._pass = None
+
+    @property
+    def sampler(self) -> Self:
+        """Itself: loops that look for the sampler inside a batch sampler, as Lightning, tell it the epoch.
+
+        Examples
+        --------
+        >>> sampler = vl.data.LengthBuckets([5, 1, 4, 2], 2)
+        >>> sampler.sampler is sampler
+        True
+        """
+        return self
 
     def __len__(self) -> int:
         """Batches of this rank in this epoch."""

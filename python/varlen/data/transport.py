@@ -328,9 +328,10 @@ def _send(batch: Batch[Any]) -> Any:
             _outbox = _start()
         name, memory = _outbox.take(end)
     except OSError:  # no room, which torch's way of sending tensors would need, too
-        sent = {name: array for name, (_, array) in zip(places, parts, strict=True)}
+        entries: dict[str, Any] = dict(batch)
+        entries.update(zip(places, (array for _, array in parts), strict=True))
         names = {name: torch_name for name, (_, _, _, torch_name) in places.items()}
-        return _receive_copies, ({**batch, **sent}, names)
+        return _receive_copies, (entries, names)
     for offset, array in parts:
         np.copyto(memory.part(offset, array.dtype, array.shape), array)
     others = {key: places.get(key, value) for key, value in batch.items()}
