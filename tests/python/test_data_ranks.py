@@ -136,6 +136,11 @@ import varlen as vl
 rank, ranks, store = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 early = vl.data.BatchSampler(45, 4, uneven="empty")  # before there is a group
 whole = list(vl.data.BatchSampler(45, 4, num_replicas=1, rank=0))
+how = {"shuffle": True, "uneven": "empty"}
+told = [vl.data.BatchSampler(45, 4, **how) for _ in range(2)]
+given = [vl.data.BatchSampler(45, 4, num_replicas=n, rank=min(rank, n - 1), **how) for n in (ranks, 3)]
+for one, other in zip(told, given):
+    one.load_state_dict(other.state_dict(batches=1))
 dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=ranks)
 rows = [[i] * (i % 7) for i in range(45)]
 ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"id": list(range(45)), "x": rows}))
@@ -151,6 +156,9 @@ def gathered(sampler, keep=lambda step: True):
 
 assert gathered(early) == list(range(45))
 assert list(early)[:-1] == whole[rank::ranks][: len(early) - 1]
+assert list(told[0]) == list(given[0])[1:]
+others = [vl.data.BatchSampler(45, 4, num_replicas=3, rank=n, **how) for n in range(3)]
+assert gathered(told[1]) == sorted(row for other in others for batch in list(other)[1:] for row in batch)
 few = vl.data.BatchSampler(3, 2, uneven="empty")  # fewer batches than ranks
 assert gathered(few) == [0, 1, 2]
 assert gathered(vl.data.BatchSampler(0, 2, uneven="empty")) == []

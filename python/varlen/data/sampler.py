@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from reprlib import repr as short
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -135,6 +135,7 @@ class Sampler:
         return len(self._batches()) + self._position - self._steps
 
     def __iter__(self) -> Iterator[RowNumbers]:
+        self._find_rank()
         start = self._start
         if start is None:
             start, self._before = 0, ()
@@ -203,6 +204,7 @@ class Sampler:
         >>> sorted(seen + list(again)[0])
         [0, 1, 2, 3]
         """
+        self._find_rank()
         earlier = self._position - self._steps
         steps = self._steps if batches is None else as_int(batches, "batches") - earlier
         if not 0 <= steps <= len(self._batches()):
@@ -243,15 +245,18 @@ class Sampler:
         epoch, runs = _checked_state(state)
         refuse_differences({**state["data"], **state["options"]}, {**self._identity(), **self._options()})
         self._find_rank()
-        *before, (replicas, steps) = runs
-        if replicas != self.num_replicas:
-            before, steps = runs, 0
-        left = len(self._dealt(epoch, tuple(before)))
+        before, steps = self._split(runs)
+        left = len(self._dealt(epoch, before))
         if steps > left:
             raise ValueError(f"state: {steps} batches of epoch {epoch} were taken, of {left}")
-        self.epoch, self._before = epoch, tuple(before)
+        self.epoch, self._before = epoch, before
         self._steps = self._start = steps
         self._is_told, self._pass = False, None
+
+    def _split(self, runs: Sequence[tuple[int, int]]) -> tuple[tuple[tuple[int, int], ...], int]:
+        """The steps of a state: those among other numbers of ranks, and those among this one since."""
+        *before, (replicas, steps) = runs
+        return (tuple(before), steps) if replicas == self.num_replicas else (tuple(runs), 0)
 
     @property
     def _position(self) -> int:
@@ -309,8 +314,14 @@ class Sampler:
 
     def _find_rank(self) -> None:
         """A group of processes may have come together since; what was given stays."""
-        if self._is_found:
-            self.num_replicas, self.rank = of_group() or (self.num_replicas, self.rank)
+        group = of_group() if self._is_found else None
+        if group is None or group == (self.num_replicas, self.rank):
+            return
+        runs = [*self._before, (self.num_replicas, self._steps)]
+        self.num_replicas, self.rank = group
+        if self._start is not None:  # of a state that was loaded before
+            self._before, self._steps = self._split(runs if self._steps else runs[:-1] or runs)
+            self._start = self._steps
 
     def _in_steps(self, batches: list[Ints], replicas: int, rng: np.random.Generator) -> list[Ints]:
         """The batches step by step: `replicas` of about the same size each, the last step what is left."""
