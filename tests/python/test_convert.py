@@ -226,6 +226,32 @@ def test_a_column_of_nulls_has_the_type_that_it_has_in_other_files(here):
         ]
 
 
+@pytest.mark.parametrize("order", [[0, 1, 2], [2, 1, 0], [1, 0, 2]])
+def test_times_of_several_units_are_kept_whole(here, order):
+    """The finest unit holds them all, whichever file comes last."""
+    exact = np.array(["2020-01-01T10:30:00.000001", "2020-01-02", "2020-01-03T00:00:01"], "M8[us]")
+    for i, kind in enumerate([pa.timestamp("us"), pa.date32(), pa.timestamp("s")]):
+        pq.write_table(pa.table({"t": pa.array(exact[i : i + 1]).cast(kind)}), f"{i}.parquet")
+    data = convert(*(f"{i}.parquet" for i in order), "o.nrt")
+    assert data.fields["t"].dtype == np.dtype("M8[us]")
+    assert (data.batch([0, 1, 2])["t"] == exact[order]).all()
+
+
+def test_times_that_no_unit_holds_are_named(here, capsys):
+    pq.write_table(pa.table({"t": pa.array(np.array(["3000-01-01T10:30"], "M8[us]"))}), "far.parquet")
+    pq.write_table(pa.table({"t": pa.array(np.array([1], "M8[ns]"))}), "fine.parquet")
+    pq.write_table(pa.table({"t": pa.array(np.array([7], "m8[s]"))}), "span.parquet")
+    pq.write_table(pa.table({"t": [7]}), "number.parquet")
+    for sources, options, text in [
+        (["far", "fine"], [], "far.parquet: t: 3000-01-01T10:30:00.000000 does not fit datetime64[ns]"),
+        (["fine"], ["--types", "t=datetime64[us]"], "t: 1970-01-01T00:00:00.000000001 at row 0 does not fit"),
+        (["fine", "number"], [], "t: no dtype holds both datetime64[ns] and int64; see --types"),
+        (["number", "span"], [], "t: no dtype holds both int64 and timedelta64[s]; see --types"),
+    ]:
+        names = [f"{name}.parquet" for name in sources]
+        assert text in refused(capsys, here, *names, "q.nrt", *options)[0]
+
+
 def test_text_that_is_no_utf8_is_named(here, capsys):
     (here / "a.csv").write_bytes(b"id,w\n1,a\n2,\xe9\n")
     assert refused(capsys, here, "a.csv", "o.nrt")[0].startswith("varlen: a.csv, line 3: no UTF-8 text")

@@ -142,7 +142,7 @@ def little_endian(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def cast_exactly(name: str, array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """The array in another dtype; ValueError names a value that does not fit. Floats may lose precision.
+    """The array in another dtype; ValueError names a value that does not fit. Only floats may lose precision.
 
     >>> cast_exactly("code", np.array([1, 300]), np.dtype(np.uint8))
     Traceback (most recent call last):
@@ -154,6 +154,8 @@ def cast_exactly(name: str, array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -
         cast = array.astype(dtype)
         if dtype.kind == "f" or dtype.kind not in "biufcmM":
             bad = np.isfinite(array) & ~np.isfinite(cast.astype(np.float64))
+        elif dtype.kind in "mM":
+            bad = (cast.astype(array.dtype) != array) & ~np.isnat(array)
         else:
             bad = (cast.astype(array.dtype) != array) | ((cast < 0) != (array < 0))
     if bad.any():

@@ -46,14 +46,23 @@ class ValueRange:
     low: Any = None
     high: Any = None
     most_whole: int = 0  # of the integers, without their signs
+    has_values: bool = False
 
     def add(self, values: npt.NDArray[Any]) -> None:
-        """Takes one more piece into account; an empty one only where nothing else tells the dtype."""
-        if values.size == 0 or self.dtype is None or self.low is None:
-            known = self.dtype if values.size == 0 and self.dtype is not None else values.dtype
-            self.dtype = known
-        else:
+        """Takes one more piece into account; an empty one only where nothing else tells the dtype.
+
+        Raises
+        ------
+        TypeError
+            No dtype holds both.
+        """
+        if self.dtype is None or (values.size and not self.has_values):
+            self.dtype = values.dtype
+        elif values.size:
+            if (self.dtype.kind in "mM") != (values.dtype.kind in "mM"):
+                raise TypeError(f"{self.dtype} and {values.dtype}")
             self.dtype = np.promote_types(self.dtype, values.dtype)
+        self.has_values |= values.size > 0
         finite = values[np.isfinite(values)] if values.dtype.kind == "f" else values
         if values.size == 0 or values.dtype.kind not in "iufb":
             return
@@ -236,7 +245,11 @@ def _read_spans(plan: ConversionPlan) -> tuple[dict[str, ValueRange], bool]:
     bare: set[str] = set()
     for joint in plan.read("reading"):
         for name in joint.names:
-            spans.setdefault(name, ValueRange()).add(joint.values(name))
+            try:
+                spans.setdefault(name, ValueRange()).add(joint.values(name))
+            except TypeError:
+                kinds = f"{spans[name].dtype} and {joint.values(name).dtype}"
+                raise ValueError(f"{name}: no dtype holds both {kinds}; see --types") from None
             if name not in plan.words:
                 bare.add(name)
     return spans, any(name in plan.words for name in bare)
@@ -244,6 +257,11 @@ def _read_spans(plan: ConversionPlan) -> tuple[dict[str, ValueRange], bool]:
 
 def cast(joint: Joint, dtypes: dict[str, np.dtype[Any]]) -> Joint:
     """The same columns with the dtypes named; the others stay. The spans were learned, so nothing is lost.
+
+    Raises
+    ------
+    ValueError
+        A time is too far away for a finer unit.
 
     Examples
     --------
@@ -254,8 +272,25 @@ def cast(joint: Joint, dtypes: dict[str, np.dtype[Any]]) -> Joint:
     """
     values = [joint.values(name) for name in joint.names]
     values = [
-        array.astype(dtypes.get(name, array.dtype), copy=False)
+        _finer(name, array, dtypes[name])
+        if array.dtype.kind in "mM" and name in dtypes
+        else array.astype(dtypes.get(name, array.dtype), copy=False)
         for name, array in zip(joint.names, values, strict=True)
     ]
     levels = [joint.level(dim) for dim in range(1, joint.depth + 1)]
     return Joint(joint.names, joint.dims, values, levels, len(joint))
+
+
+def _finer(name: str, times: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    if times.dtype == dtype:
+        return times
+    try:
+        cast = times.astype(dtype)
+        lost = (cast.astype(times.dtype) != times) & ~np.isnat(times)
+    except OverflowError:
+        lost = np.ones(len(times), bool)
+    if lost.any():
+        raise ValueError(
+            f"{name}: {times[lost.argmax()]} does not fit {dtype}, as other files have it; see --types"
+        )
+    return cast
