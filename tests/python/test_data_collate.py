@@ -217,6 +217,25 @@ def test_numbers_in_some_samples_are_refused_in_any_order(values):
         collate([{"x": value} for value in reversed(values)])
 
 
+def test_keys_are_those_of_the_batch():
+    samples = [{"x": [1, 2], "y": 0, "more": 1}, {"x": [3], "y": 1}]
+    assert list(Collate(keys=["y", "x"], masks=False)(samples)) == ["y", "x"]
+    assert list(Collate(keys=["y", "x"], names={"x": "input_ids"})(samples)) == ["y", "input_ids"]
+    for how in (Collate(keys=["y", "x"]), Collate(keys=["y", "x"], attention_mask=True)):
+        with pytest.raises(ValueError, match=r"samples\[1\]: .*'y' is missing"):
+            how([samples[0], {"x": [3]}])
+        with pytest.raises(KeyError, match="keys: 'y' is not one of"):
+            how([{"x": [3]}, samples[0]])
+    with pytest.raises(TypeError, match=r"keys: samples\[0\] is list"):
+        Collate(keys=["x"])([[1]])
+    with pytest.raises(TypeError, match="keys: expected a list of keys, got str"):
+        Collate(keys="x")
+    ds = Dataset(Joint({"x": [[1, 2], [3]], "y": [0, 1]}))
+    for rows in (ds.__getitems__([1]), [ds[1]]):
+        assert list(Collate(keys=["x"], masks=False)(rows)) == ["x"]
+        assert Collate(keys=["x"], labels="x", framework="numpy")(rows).keys() == {"x", "labels"}
+
+
 def test_arrays_of_objects_are_lists():
     nested = np.array([np.array([1]), np.array([2, 3])], dtype=object)
     text, alone = np.array(["a", "b"], dtype=object), np.array({"u": 1}, dtype=object)

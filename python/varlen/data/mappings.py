@@ -9,29 +9,40 @@ from typing import Any
 
 import numpy as np
 
+from varlen.data.options import no_such_key
+
 __all__: list[str] = []
 
 
-def columns_of_mappings(name: str, items: list[Any], argument: str = "samples") -> dict[Any, list[Any]]:
-    """The values of all samples by their keys, which are those of the first sample.
+def columns_of_mappings(
+    name: str, items: list[Any], argument: str = "samples", keys: list[Any] | None = None
+) -> dict[Any, list[Any]]:
+    """The values of all samples by their keys: those that are asked for, or those of the first sample.
 
     Raises
     ------
     ValueError
-        A sample is no mapping, or has other keys: it is named.
+        A sample is no mapping, lacks a key, or has others than the first where none are asked for: it is
+        named.
+    KeyError
+        The first sample lacks a key that is asked for.
 
     Examples
     --------
     >>> columns_of_mappings("", [{"x": 1}, {"x": 2}])
     {'x': [1, 2]}
     """
-    keys = items[0].keys()
-    if not (set(map(type, items)) == {dict} and set(map(len, items)) == {len(keys)}):
-        _check_alike(name, items, argument)
+    asked, keys = keys, items[0].keys() if keys is None else keys
+    for key in asked or ():
+        if key not in items[0]:
+            raise no_such_key("keys", key, items[0])
+    all_dicts = set(map(type, items)) == {dict}
+    if not (all_dicts and (asked is not None or set(map(len, items)) == {len(keys)})):
+        _check_alike(name, items, argument, asked)
     try:
         return {key: _without_objects(list(map(itemgetter(key), items))) for key in keys}
     except KeyError:
-        _check_alike(name, items, argument)
+        _check_alike(name, items, argument, asked)
         raise
 
 
@@ -48,17 +59,17 @@ def _without_object(value: Any) -> Any:
     return value.item() if value.ndim == 0 else list(map(_without_object, value))
 
 
-def _check_alike(name: str, items: list[Any], argument: str) -> None:
-    """Refuse samples that are no mappings, or that have other keys than the first one."""
+def _check_alike(name: str, items: list[Any], argument: str, asked: list[Any] | None) -> None:
+    """Refuse samples that are no mappings, lack what is asked for, or have other keys than the first."""
     keys = items[0].keys()
     first = f"{argument}[0]"
     for i, item in enumerate(items):
         place = f"{argument}[{i}]{name}"
         if not isinstance(item, Mapping):
             raise ValueError(f"{place}: has {type(item).__name__}, {first} has {_sorted(keys)}")
-        if item.keys() != keys:
-            which = [f"{key!r} is missing" for key in keys if key not in item]
-            which += [f"{first} lacks {key!r}" for key in item if key not in keys]
+        which = [f"{key!r} is missing" for key in (keys if asked is None else asked) if key not in item]
+        which += [f"{first} lacks {key!r}" for key in item if asked is None and key not in keys]
+        if which:
             raise ValueError(f"{place}: has {_sorted(item)}, {first} has {_sorted(keys)}; {which[0]}")
 
 

@@ -23,6 +23,7 @@ from varlen.data.options import (
     no_such_key,
     overflow_of_padding,
     per_key,
+    select_columns,
     view_of,
     with_options,
 )
@@ -45,6 +46,8 @@ Flat = tuple[Array, list[_core.Level]]
 
 class CollateKeywords(PaddingKeywords, ModelKeywords, total=False):
     """The options of `Collate`, which says what each does."""
+
+    keys: Sequence[str] | None
 
 
 _LISTS = {list}
@@ -88,6 +91,8 @@ class Collate:
         default. A fill for all has to fit the values that are padded with it.
     masks
         False leaves them out.
+    keys
+        Of mappings: those that the batch has, in this order. By default all, which are then the same in each.
     framework
         "numpy", "torch", or None: tensors where a sample holds one.
     names
@@ -148,6 +153,8 @@ class Collate:
             self._options = self._options.changed(framework=options.get("framework") or "torch")
         self._values = self._options.values
         self._for_records: tuple[dict[str, Any], BatchOptions | None] = {}, None
+        keys = self._values["keys"]
+        self._keys = None if keys is None else as_list(keys, "keys", "keys")
         self._max_len = self._one_number("max_len")
         self._multiple = self._one_number("pad_to_multiple_of")
 
@@ -204,7 +211,11 @@ class Collate:
                 for key in given:
                     if key not in known:
                         raise no_such_key(option, key, known)
-        return self._merge("", items) if self._model is None else self._for_model(self._model, items)
+        if self._model is not None:
+            return self._for_model(self._model, items)
+        if self._keys is not None and not isinstance(items[0], Mapping) and view_of(items[0]) is None:
+            raise TypeError(f"keys: samples[0] is {type(items[0]).__name__}, which has none")
+        return self._merge("", items)
 
     def __repr__(self) -> str:
         given = self._given
@@ -219,8 +230,8 @@ class Collate:
             raise TypeError(
                 f"{model.asked_by}: a model's batch is of mappings, samples[0] is {type(items[0]).__name__}"
             )
-        columns = columns_of_mappings("", items)
-        model.check_keys(items[0])
+        columns = columns_of_mappings("", items, keys=self._keys)
+        model.check_keys(columns)
         leaves: dict[Any, Any] = {}
         for key, values in columns.items():
             place, name = f"[{key!r}]", model.name_of(key)
@@ -238,6 +249,7 @@ class Collate:
         columns = (
             dataset.fields if dataset is not None else columns_of(as_joint(items[0], "samples[0]"), lift=1)
         )
+        columns = select_columns(columns, self._keys)
         model.check_keys(columns)
         options = self._options_for(model, columns)
         try:
@@ -296,7 +308,8 @@ class Collate:
 
     def _merge_mappings(self, name: str, items: list[Any]) -> dict[str, Any]:
         out: dict[str, Any] = {}
-        for key, values in columns_of_mappings(name, items).items():
+        keys = None if name else self._keys
+        for key, values in columns_of_mappings(name, items, keys=keys).items():
             if holds_data(values):
                 leaf = self._leaf(f"{name}[{key!r}]", values, key)
                 out[key] = leaf.pop("")
