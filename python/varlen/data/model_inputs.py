@@ -86,9 +86,10 @@ class ModelInputs:
 
     def dtype_of(self, key: Any, values: list[Any]) -> Any:
         """What values of a key are cast to before they are padded: those that are integers to int64."""
-        is_label = self.name_of(key) == LABELS
-        if set(map(type, values)) == {list} and not is_label:
-            return None  # whose integers are int64
+        name = self.name_of(key)
+        is_label = name == LABELS
+        if set(map(type, values)) == {list} and not is_label:  # whose integers are int64
+            return np.int64 if name == _TOKENS and not any(values) else None
         kinds = set(map(_kind_of, values)) - {"no items"}
         return np.int64 if kinds and kinds <= set("iub" if is_label else "iu") else None
 
@@ -127,6 +128,8 @@ class ModelInputs:
             return out
         tokens = self._tokens(leaves)
         leaf = leaves[tokens]
+        if self._is_flat or self._labels == LABELS:
+            _check_lengths(leaves.get(LABELS), leaf, tokens)
         if self._labels is not None:
             out[LABELS] = self._labels_of(leaves)
         made = self._flat_extras(leaf) if self._is_flat else self._padded_extras(leaf)
@@ -247,6 +250,27 @@ def _as_model_takes(value: Any, is_label: bool) -> Any:
 
 def _copy(value: Any) -> Any:
     return value.clone() if is_tensor(value) else value.copy()
+
+
+def _check_lengths(labels: Any, tokens: Mapping[str, Any], name: Any) -> None:
+    """Refuse labels of samples that are not one for each token."""
+    if not _is_sequence(labels):
+        return
+    found, wanted = _lengths_of(labels), _lengths_of(tokens)
+    if not np.array_equal(found, wanted):
+        sample = int(np.argmax(found != wanted))
+        raise ValueError(
+            f"samples[{sample}][{LABELS!r}]: has {found[sample]}, expected one for each of the "
+            f"{wanted[sample]} of {name!r}"
+        )
+
+
+def _lengths_of(leaf: Mapping[str, Any]) -> Array:
+    if "offsets" in leaf:
+        return np.diff(memory_of(leaf["offsets"]))
+    mask: Array = memory_of(leaf["mask"])
+    lengths: Array = mask.reshape(len(mask), -1).sum(1)
+    return lengths
 
 
 def _refuse_hidden(leaf: Mapping[str, Any]) -> None:
