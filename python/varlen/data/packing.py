@@ -256,7 +256,10 @@ def _block(values: Any, level: _core.Level, bins: Ints, size: int, fill: Any, ma
     """Sequences end to end as (bins, size, ...)."""
     tokens = _core.Level.from_offsets(level.offsets[bins])
     if tokens.longest:  # and none is over size, to which the longest is then rounded up
-        return padded(values, (tokens,), "right", fill, False, None, "right", None, None, size, max_bytes)
+        try:
+            return padded(values, (tokens,), "right", fill, False, None, "right", None, None, size, max_bytes)
+        except OverflowError:
+            raise OverflowError(f"size: {len(bins) - 1} rows of {size} tokens do not fit 63 bits") from None
     # No token at all: the block is that of one full bin more, which is left out.
     spare = backend_of(values).zeros(values, (size, *values.shape[1:]))
     return _block(spare, _core.Level([size]), np.array([0] * len(bins) + [1]), size, fill, max_bytes)[:-1]
