@@ -6,7 +6,7 @@ from collections import namedtuple
 import numpy as np
 import pytest
 from varlen import _core
-from varlen.data import Collate, Dataset, collate
+from varlen.data import Collate, Dataset, collate, pack
 from varlen.joint import JointNestedRaggedTensorDict as Joint
 
 ROWS = [np.array([1.0, 2.0, 3.0]), np.array([]), np.array([4.0])]
@@ -194,6 +194,18 @@ def test_columns_are_their_rows():
         collate({"x": [[1], [2]], "y": [0]})
     with pytest.raises(ValueError, match="samples: a batch needs at least one"):
         collate({"x": []})
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames_are_their_rows(library):
+    frames = pytest.importorskip(library)
+    columns = {"x": [[1, 2], [3], []], "y": [0, 1, 2], "s": ["a", "b", "c"]}
+    found, wanted = collate(frames.DataFrame(columns)), collate(columns)
+    assert found.keys() == wanted.keys()
+    for key in found:
+        np.testing.assert_array_equal(found[key], wanted[key])
+    packed = pack(frames.DataFrame({"x": columns["x"]}), 3)
+    assert packed["x"].tolist() == [[1, 2, 3]]
 
 
 @pytest.mark.parametrize("values", [["a", "bc"], [np.str_("a"), np.str_("bc")], [b"a", b"bc"], [None, "a"]])

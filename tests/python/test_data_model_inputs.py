@@ -160,6 +160,13 @@ def test_labels_of_samples_in_one_row_predict_nothing_across_them():
     ]
 
 
+def test_labels_of_rows_of_vectors_are_ignored_as_rows():
+    samples = [{"x": np.ones((2, 3), int)}, {"x": np.ones((1, 3), int)}]
+    batch = Collate(labels="x", padding_side="left", framework="numpy")(samples)
+    assert (batch["labels"] == -100).all(2).tolist() == [[False, False], [True, True]]
+    assert (batch["labels"][0] == 1).all()
+
+
 def test_labels_of_samples_are_one_for_each_token():
     samples = [{"input_ids": [1, 2], "labels": [1, 2]}, {"input_ids": [3, 4], "labels": [3]}]
     for options in ({"layout": "ragged", "position_ids": True}, {"labels": "labels"}):

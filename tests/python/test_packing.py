@@ -237,6 +237,7 @@ def test_pack_takes_samples_as_they_are():
         assert found.keys() == wanted.keys()
         for name, value in wanted.items():
             np.testing.assert_array_equal(found[name], value)
+    assert type(pack(held.with_format("torch"), 5)["labels"]).__name__ == "Tensor"
     with pytest.raises(ValueError, match=r"sequences\[1\]: .*'y' is missing"):
         pack([{"x": [1], "y": [2]}, {"x": [1]}], 5)
 

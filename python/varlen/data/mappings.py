@@ -104,6 +104,20 @@ def rows_of_columns(columns: Mapping[Any, Any]) -> list[Any]:
     return [dict(zip(items, row, strict=True)) for row in zip(*items.values(), strict=True)]
 
 
+def frame_as_columns(samples: Any) -> Any:
+    """A frame of pandas or Polars as lists by its names; anything else as it is.
+
+    Examples
+    --------
+    >>> frame_as_columns([1, 2])
+    [1, 2]
+    """
+    if not hasattr(samples, "to_dict") or not hasattr(samples, "columns"):
+        return samples
+    is_polars = type(samples).__module__.startswith("polars.")
+    return samples.to_dict(as_series=False) if is_polars else samples.to_dict("list")
+
+
 def as_mappings(samples: list[Any]) -> list[Any]:
     """Samples with fields, named tuples and dataclasses, as mappings; all others as they are.
 

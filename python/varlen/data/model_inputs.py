@@ -171,7 +171,9 @@ class ModelInputs:
         mask = leaf["mask"]
         if source != LABELS:  # which have been padded with it, or with what `fill` says
             value[~mask] = IGNORED
-        value[..., 1:][mask[..., 1:] & ~mask[..., :-1]] = IGNORED
+        outer = (slice(None),) * (mask.ndim - 1)
+        before, behind = (*outer, slice(None, -1)), (*outer, slice(1, None))
+        value[behind][mask[behind] & ~mask[before]] = IGNORED
         return value
 
     def _padded_extras(self, leaf: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,9 +11,10 @@ from varlen import _core
 from varlen.arguments import as_mapping
 from varlen.backends import backend_of
 from varlen.backends.values import is_tensor, like
+from varlen.data.arrow_samples import is_arrow
 from varlen.data.batch import Batch
 from varlen.data.bin_packing import BinPacking
-from varlen.data.mappings import columns_of_mappings
+from varlen.data.mappings import columns_of_mappings, frame_as_columns
 from varlen.data.model_inputs import IGNORED, LABELS, as_label_dtype
 from varlen.data.options import view_of
 from varlen.levels import describe_difference, same_levels
@@ -194,13 +195,15 @@ def _columns_of(sequences: Any) -> Mapping[str, Any]:
             f"sequences: rows of a {type(sequences).__name__} are packed by BinPacking and batches of "
             "layout='packed'"
         )
+    sequences = frame_as_columns(sequences)
     if isinstance(sequences, Mapping):
         return sequences
-    names = getattr(sequences, "column_names", None) or getattr(
-        getattr(sequences, "schema", None), "names", ()
-    )
-    if names:
-        return {name: sequences[name] for name in names}
+    if is_arrow(sequences) and hasattr(sequences, "schema"):
+        return {name: sequences.column(name) for name in sequences.schema.names}
+    if isinstance(
+        getattr(sequences, "column_names", None), list
+    ):  # a dataset of Hugging Face: as its format says
+        return _columns_of(sequences[:])
     if isinstance(sequences, Sequence) and len(sequences) and isinstance(sequences[0], Mapping):
         return columns_of_mappings("", list(sequences), "sequences")
     return {"values": sequences}

@@ -12,7 +12,7 @@ from varlen.arguments import as_dtype, as_int, as_list, one_of
 from varlen.backends.values import is_tensor
 from varlen.data.arrow_samples import from_arrow_samples, is_arrow
 from varlen.data.collator import collate_joints
-from varlen.data.mappings import as_mappings, columns_of_mappings, rows_of_columns
+from varlen.data.mappings import as_mappings, columns_of_mappings, frame_as_columns, rows_of_columns
 from varlen.data.memory import as_joint, columns_of
 from varlen.data.model_inputs import DEFAULTS, ModelInputs, ModelKeywords
 from varlen.data.options import (
@@ -72,7 +72,8 @@ class Collate:
     numbers, arrays of no dimension     stacked
     JointNestedRaggedTensorDict         as `Dataset.batch` has them
     tables and scalars of pyarrow       as the rows that they hold, each a mapping of arrays
-    one mapping of columns              as its rows: a slice of `datasets`, what a tokenizer gives
+    one mapping of columns              as its rows: a slice of `datasets`, what a tokenizer gives, a frame of
+                                        pandas or Polars
     strings, bytes, None, the rest      a list
     ==================================  ==================================================================
 
@@ -514,6 +515,7 @@ def rows_of_samples(samples: Any) -> list[Any]:
     if is_arrow(samples):
         items = from_arrow_samples([samples])
     else:
+        samples = frame_as_columns(samples)
         has_columns = isinstance(samples, Mapping) and view_of(samples) is None
         items = rows_of_columns(samples) if has_columns else as_list(samples, "samples", "samples")
         if items and _holds_arrow(items[0]):
