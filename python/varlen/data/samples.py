@@ -47,8 +47,6 @@ Flat = tuple[Array, list[_core.Level]]
 class CollateKeywords(PaddingKeywords, ModelKeywords, total=False):
     """The options of `Collate`, which says what each does."""
 
-    keys: Sequence[str] | None
-
 
 _LISTS = {list}
 _MOST_LEVELS = 65  # one more than the core takes
