@@ -106,3 +106,19 @@ def _(case: Case) -> None:
         how = {"keep_in_memory": True, "load_from_cache_file": False, "batch_size": WINDOW}
         datasets.disable_progress_bars()
         return lambda: pack_dataset(held, SIZE, map_kwargs=how)
+
+    @case.contender(
+        "torchtune",
+        needs=("torchtune.datasets", "torchao.dtypes.nf4tensor"),
+        show=lambda packed: of_all(np.concatenate([one["tokens"] for one in packed.packs])),
+    )
+    def _() -> Any:
+        from functools import partial
+
+        from torchtune.datasets import PackedDataset, _packed
+
+        samples = [
+            {"tokens": some.tolist(), "labels": some.tolist()} for some in np.split(tokens, offsets[1:-1])
+        ]
+        _packed.tqdm = partial(_packed.tqdm, disable=True)
+        return lambda: PackedDataset(samples, max_seq_len=SIZE)

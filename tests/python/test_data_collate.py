@@ -6,7 +6,7 @@ from collections import namedtuple
 import numpy as np
 import pytest
 from varlen import _core
-from varlen.data import Collate, Dataset, collate
+from varlen.data import Collate, Dataset, collate, pack
 from varlen.joint import JointNestedRaggedTensorDict as Joint
 
 ROWS = [np.array([1.0, 2.0, 3.0]), np.array([]), np.array([4.0])]
@@ -196,6 +196,18 @@ def test_columns_are_their_rows():
         collate({"x": []})
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames_are_their_rows(library):
+    frames = pytest.importorskip(library)
+    columns = {"x": [[1, 2], [3], []], "y": [0, 1, 2], "s": ["a", "b", "c"]}
+    found, wanted = collate(frames.DataFrame(columns)), collate(columns)
+    assert found.keys() == wanted.keys()
+    for key in found:
+        np.testing.assert_array_equal(found[key], wanted[key])
+    packed = pack(frames.DataFrame({"x": columns["x"]}), 3)
+    assert packed["x"].tolist() == [[1, 2, 3]]
+
+
 @pytest.mark.parametrize("values", [["a", "bc"], [np.str_("a"), np.str_("bc")], [b"a", b"bc"], [None, "a"]])
 def test_text_stays_a_list(values):
     for found in (collate(values), collate([{"x": value} for value in values])["x"]):
@@ -215,6 +227,25 @@ def test_numbers_in_some_samples_are_refused_in_any_order(values):
         collate([{"x": value} for value in values])
     with pytest.raises((TypeError, ValueError), match=r"samples\['x'\]: "):
         collate([{"x": value} for value in reversed(values)])
+
+
+def test_keys_are_those_of_the_batch():
+    samples = [{"x": [1, 2], "y": 0, "more": 1}, {"x": [3], "y": 1}]
+    assert list(Collate(keys=["y", "x"], masks=False)(samples)) == ["y", "x"]
+    assert list(Collate(keys=["y", "x"], names={"x": "input_ids"})(samples)) == ["y", "input_ids"]
+    for how in (Collate(keys=["y", "x"]), Collate(keys=["y", "x"], attention_mask=True)):
+        with pytest.raises(ValueError, match=r"samples\[1\]: .*'y' is missing"):
+            how([samples[0], {"x": [3]}])
+        with pytest.raises(KeyError, match="keys: 'y' is not one of"):
+            how([{"x": [3]}, samples[0]])
+    with pytest.raises(TypeError, match=r"keys: samples\[0\] is list"):
+        Collate(keys=["x"])([[1]])
+    with pytest.raises(TypeError, match="keys: expected a list of keys, got str"):
+        Collate(keys="x")
+    ds = Dataset(Joint({"x": [[1, 2], [3]], "y": [0, 1]}))
+    for rows in (ds.__getitems__([1]), [ds[1]]):
+        assert list(Collate(keys=["x"], masks=False)(rows)) == ["x"]
+        assert Collate(keys=["x"], labels="x", framework="numpy")(rows).keys() == {"x", "labels"}
 
 
 def test_arrays_of_objects_are_lists():

@@ -160,6 +160,32 @@ def test_labels_of_samples_in_one_row_predict_nothing_across_them():
     ]
 
 
+def test_labels_of_rows_of_vectors_are_ignored_as_rows():
+    samples = [{"x": np.ones((2, 3), int)}, {"x": np.ones((1, 3), int)}]
+    batch = Collate(labels="x", padding_side="left", framework="numpy")(samples)
+    assert (batch["labels"] == -100).all(2).tolist() == [[False, False], [True, True]]
+    assert (batch["labels"][0] == 1).all()
+
+
+def test_labels_of_samples_are_one_for_each_token():
+    samples = [{"input_ids": [1, 2], "labels": [1, 2]}, {"input_ids": [3, 4], "labels": [3]}]
+    for options in ({"layout": "ragged", "position_ids": True}, {"labels": "labels"}):
+        with pytest.raises(
+            ValueError, match=r"samples\[1\]\['labels'\]: has 1, expected one for each of the 2"
+        ):
+            Collate(framework="numpy", **options)(samples)
+    assert Collate(attention_mask=True, framework="numpy")(samples)["labels"].tolist() == [[1, 2], [3, -100]]
+
+
+@pytest.mark.parametrize("layout", ["padded", "ragged"])
+def test_samples_without_tokens_are_integers_too(layout):
+    batch = Collate(position_ids=True, labels="input_ids", layout=layout, framework="numpy")(
+        [{"input_ids": []}] * 2
+    )
+    assert {value.dtype for value in batch.values()} == {np.dtype(np.int64)}
+    assert batch["input_ids"].size == 0
+
+
 def test_one_row_has_no_mask_and_refuses_those_that_hide():
     how = Collate(layout="ragged", position_ids=True, framework="numpy")
     samples = [{"input_ids": [1, 2], "attention_mask": [1, 1]}, {"input_ids": [3], "attention_mask": [1]}]

@@ -237,6 +237,7 @@ def test_pack_takes_samples_as_they_are():
         assert found.keys() == wanted.keys()
         for name, value in wanted.items():
             np.testing.assert_array_equal(found[name], value)
+    assert type(pack(held.with_format("torch"), 5)["labels"]).__name__ == "Tensor"
     with pytest.raises(ValueError, match=r"sequences\[1\]: .*'y' is missing"):
         pack([{"x": [1], "y": [2]}, {"x": [1]}], 5)
 
@@ -285,6 +286,7 @@ def _dataset():
         (lambda: _batch(out={}), ValueError, "out: a packed batch"),
         (lambda: attention_mask(np.zeros(3, int)), ValueError, "document_ids: expected"),
         (lambda: document_mask(np.zeros((1, 3))), TypeError, "document_ids: expected integers, got float64"),
+        (lambda: pack([[1]], 2**62), OverflowError, f"size: 1 rows of {2**62} tokens do not fit"),
         (lambda: pack([[1]], 2, labels="x"), KeyError, "labels: 'x' is not one of"),
         (lambda: pack([[1]], 2, labels=True), TypeError, "labels: expected the name of the tokens"),
         (lambda: pack({"x": [[1]], "labels": [[1]]}, 2, labels="x"), ValueError, "labels='labels'"),

@@ -33,6 +33,22 @@ bool put(PyObject* dict, const std::vector<PyObject*>& keys, const std::vector<P
   return true;
 }
 
+/// The same of the values of some keys, wherever they are among others.
+bool put_some(PyObject* dict, const std::vector<PyObject*>& keys, const std::vector<PyObject*>& lists,
+              Py_ssize_t i) {
+  if (!PyDict_CheckExact(dict)) return false;
+  for (std::size_t k = 0; k < keys.size(); ++k) {
+    PyObject* const value = PyDict_GetItemWithError(dict, keys[k]);
+    if (value == nullptr) {
+      if (PyErr_Occurred() != nullptr) throw py::error_already_set();
+      return false;
+    }
+    Py_INCREF(value);
+    PyList_SET_ITEM(lists[k], i, value);
+  }
+  return true;
+}
+
 /// Whether lists begin with a number of Python's, which says that they are to be read.
 bool begins_with_number(PyObject* object) noexcept {
   for (int depth = 0; PyList_CheckExact(object); ++depth) {
@@ -68,28 +84,31 @@ py::object read(PyObject* list) {
   }
 }
 
-constexpr Signature<2> kColumns{"columns", {"samples", "read"}, 1, 2};
+constexpr Signature<3> kColumns{"columns", {"samples", "read", "keys"}, 1, 3};
 
-py::object columns(const Arguments<2>& args) {
+py::object columns(const Arguments<3>& args) {
   PyObject* const samples = args[0];
   if (!PyList_CheckExact(samples)) raise_type("samples: expected a list, got " + type_name(samples));
+  const bool some = given(args[2]);
   const Py_ssize_t count = PyList_GET_SIZE(samples);
   if (count == 0 || !PyDict_CheckExact(PyList_GET_ITEM(samples, 0))) return py::none();
-  const auto first = py::reinterpret_borrow<py::dict>(PyList_GET_ITEM(samples, 0));
+  const py::list asked(some ? py::reinterpret_borrow<py::object>(args[2])
+                            : py::reinterpret_borrow<py::object>(PyList_GET_ITEM(samples, 0)));
   py::dict out;
   std::vector<PyObject*> keys;
   std::vector<PyObject*> lists;
-  for (const auto& item : first) {
-    if (!PyUnicode_CheckExact(item.first.ptr())) return py::none();
+  for (const py::handle key : asked) {
+    if (!PyUnicode_CheckExact(key.ptr()) || out.contains(key)) return py::none();
     const py::object list = new_list(count);
-    keys.push_back(item.first.ptr());
+    keys.push_back(key.ptr());
     lists.push_back(list.ptr());
-    out[item.first] = list;
+    out[key] = list;
   }
-  // From here on no Python code runs, and nothing can change.
-  if (PyList_GET_SIZE(samples) != count) return py::none();
   for (Py_ssize_t i = 0; i < count; ++i) {
-    if (!put(PyList_GET_ITEM(samples, i), keys, lists, i)) return py::none();
+    if (PyList_GET_SIZE(samples) != count) return py::none();  // keys of other kinds may run Python code
+    const auto sample = py::reinterpret_borrow<py::object>(PyList_GET_ITEM(samples, i));
+    if (!(some ? put_some(sample.ptr(), keys, lists, i) : put(sample.ptr(), keys, lists, i)))
+      return py::none();
   }
   if (args[1] == nullptr || !truth_of(args[1], "read")) return out;
   for (std::size_t k = 0; k < keys.size(); ++k) {
@@ -99,10 +118,12 @@ py::object columns(const Arguments<2>& args) {
 }
 
 PyMethodDef lists_columns_methods[] = {
-    method<kColumns, columns>(
-        "columns(samples, read=False)\n--\n\n"
-        "The values of dicts by their keys; None where their keys are not the same texts in the same order,\n"
-        "or where one is no dict. With read, values that are lists of numbers as from_lists gives them."),
+    method<kColumns, columns>("columns(samples, read=False, keys=None)\n--\n\n"
+                              "The values of dicts by their keys, or by some; None where one lacks a key, "
+                              "where their keys are not\n"
+                              "the same texts in the same order and none are named, or where one is no dict. "
+                              "With read, values that\n"
+                              "are lists of numbers as from_lists gives them."),
     {},
 };
 

@@ -9,28 +9,54 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
+from varlen.data.options import no_such_key
 
 __all__: list[str] = []
 
 
-def columns_of_mappings(name: str, items: list[Any], argument: str = "samples") -> dict[Any, list[Any]]:
-    """The values of all samples by their keys, which are those of the first sample.
+def columns_of_mappings(
+    name: str,
+    items: list[Any],
+    argument: str = "samples",
+    keys: list[Any] | None = None,
+    read: bool = False,
+) -> dict[Any, Any]:
+    """The values of all samples by their keys: those that are asked for, or those of the first sample.
+
+    Parameters
+    ----------
+    name, argument
+        What errors call the place of the samples, and all of them.
+    items
+        The samples.
+    keys
+        Those that are asked for; all by default, and then the samples have the same.
+    read
+        Give lists of numbers as values and levels, where that can be done at once.
 
     Raises
     ------
     ValueError
-        A sample is no mapping, or has other keys: it is named.
+        A sample is no mapping, lacks a key, or has others than the first where none are asked for: it is
+        named.
+    KeyError
+        The first sample lacks a key that is asked for.
 
     Examples
     --------
     >>> columns_of_mappings("", [{"x": 1}, {"x": 2}])
     {'x': [1, 2]}
     """
-    columns: dict[Any, list[Any]] | None = _core.columns(items)
+    for key in keys or ():
+        if key not in items[0]:
+            raise no_such_key("keys", key, items[0])
+    columns: dict[Any, Any] | None = _core.columns(items, read, keys)
     if columns is None:
-        _check_alike(name, items, argument)
-        columns = {key: [item[key] for item in items] for key in items[0]}
-    return {key: _without_objects(values) for key, values in columns.items()}
+        _check_alike(name, items, argument, keys)
+        columns = {key: [item[key] for item in items] for key in (items[0] if keys is None else keys)}
+    return {
+        key: _without_objects(values) if type(values) is list else values for key, values in columns.items()
+    }
 
 
 def _without_objects(values: list[Any]) -> list[Any]:
@@ -46,17 +72,17 @@ def _without_object(value: Any) -> Any:
     return value.item() if value.ndim == 0 else list(map(_without_object, value))
 
 
-def _check_alike(name: str, items: list[Any], argument: str) -> None:
-    """Refuse samples that are no mappings, or that have other keys than the first one."""
+def _check_alike(name: str, items: list[Any], argument: str, asked: list[Any] | None) -> None:
+    """Refuse samples that are no mappings, lack what is asked for, or have other keys than the first."""
     keys = items[0].keys()
     first = f"{argument}[0]"
     for i, item in enumerate(items):
         place = f"{argument}[{i}]{name}"
         if not isinstance(item, Mapping):
             raise ValueError(f"{place}: has {type(item).__name__}, {first} has {_sorted(keys)}")
-        if item.keys() != keys:
-            which = [f"{key!r} is missing" for key in keys if key not in item]
-            which += [f"{first} lacks {key!r}" for key in item if key not in keys]
+        which = [f"{key!r} is missing" for key in (keys if asked is None else asked) if key not in item]
+        which += [f"{first} lacks {key!r}" for key in item if asked is None and key not in keys]
+        if which:
             raise ValueError(f"{place}: has {_sorted(item)}, {first} has {_sorted(keys)}; {which[0]}")
 
 
@@ -89,6 +115,20 @@ def rows_of_columns(columns: Mapping[Any, Any]) -> list[Any]:
     if len(set(counts.values())) > 1:
         raise ValueError(f"samples: columns have a value for each sample, their lengths are {counts}")
     return [dict(zip(items, row, strict=True)) for row in zip(*items.values(), strict=True)]
+
+
+def frame_as_columns(samples: Any) -> Any:
+    """A frame of pandas or Polars as lists by its names; anything else as it is.
+
+    Examples
+    --------
+    >>> frame_as_columns([1, 2])
+    [1, 2]
+    """
+    if not hasattr(samples, "to_dict") or not hasattr(samples, "columns"):
+        return samples
+    is_polars = type(samples).__module__.startswith("polars.")
+    return samples.to_dict(as_series=False) if is_polars else samples.to_dict("list")
 
 
 def as_mappings(samples: list[Any]) -> list[Any]:

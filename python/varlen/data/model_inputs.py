@@ -101,11 +101,18 @@ class ModelInputs:
 
     def dtype_of(self, key: Any, values: list[Any]) -> Any:
         """What values of a key are cast to before they are padded: those that are integers to int64."""
-        is_label = self.name_of(key) == LABELS
-        if set(map(type, values)) == {list} and not is_label:
-            return None  # whose integers are int64
+        name = self.name_of(key)
+        is_label = name == LABELS
+        if set(map(type, values)) == {list} and not is_label:  # whose integers are int64
+            return np.int64 if name == _TOKENS and not any(values) else None
         kinds = set(map(_kind_of, values)) - {"no items"}
         return np.int64 if kinds and kinds <= set("iub" if is_label else "iu") else None
+
+    def of_lists(self, key: Any, flat: tuple[Array, Any]) -> tuple[Array, Any]:
+        """Values of lists with their levels, as they are padded: labels that are bools as int64."""
+        values, levels = flat
+        is_bool = values.dtype == bool and self.name_of(key) == LABELS
+        return (values.astype(np.int64), levels) if is_bool else flat
 
     def as_model_takes(self, name: Any, leaf: dict[str, Any]) -> dict[str, Any]:
         """A leaf in the dtypes of layers and losses: int64, float32, and no bools for labels."""
@@ -169,6 +176,8 @@ class ModelInputs:
             return out
         tokens = self._tokens(leaves)
         leaf = leaves[tokens]
+        if self._layout != "packed" and (self._is_flat or self._labels == LABELS):
+            _check_lengths(leaves.get(LABELS), leaf, tokens)
         if self._labels is not None:
             out[LABELS] = self._labels_of(leaves)
         if self._layout == "packed":
@@ -217,7 +226,9 @@ class ModelInputs:
         mask = leaf["mask"]
         if source != LABELS:  # which have been padded with it, or with what `fill` says
             value[~mask] = IGNORED
-        value[..., 1:][mask[..., 1:] & ~mask[..., :-1]] = IGNORED
+        outer = (slice(None),) * (mask.ndim - 1)
+        before, behind = (*outer, slice(None, -1)), (*outer, slice(1, None))
+        value[behind][mask[behind] & ~mask[before]] = IGNORED
         return value
 
     def _padded_extras(self, leaf: Mapping[str, Any]) -> dict[str, Any]:
@@ -282,7 +293,7 @@ def as_label_dtype(value: Any) -> Any:
 
 
 def labels_of_bins(block: Any, position_ids: Any, document_ids: Any) -> Any:
-    """Tokens of packed rows as labels: ignored at the first one of each sequence, and where there are none."""
+    """Tokens of packed rows as labels: -100 at the first one of each sequence, and where there are none."""
     labels = _copy(as_label_dtype(block))
     labels[(position_ids == 0) | (document_ids < 0)] = IGNORED
     return labels
@@ -303,6 +314,27 @@ def _as_model_takes(value: Any, is_label: bool) -> Any:
 
 def _copy(value: Any) -> Any:
     return value.clone() if is_tensor(value) else value.copy()
+
+
+def _check_lengths(labels: Any, tokens: Mapping[str, Any], name: Any) -> None:
+    """Refuse labels of samples that are not one for each token."""
+    if not _is_sequence(labels):
+        return
+    found, wanted = _lengths_of(labels), _lengths_of(tokens)
+    if not np.array_equal(found, wanted):
+        sample = int(np.argmax(found != wanted))
+        raise ValueError(
+            f"samples[{sample}][{LABELS!r}]: has {found[sample]}, expected one for each of the "
+            f"{wanted[sample]} of {name!r}"
+        )
+
+
+def _lengths_of(leaf: Mapping[str, Any]) -> Array:
+    if "offsets" in leaf:
+        return np.diff(memory_of(leaf["offsets"]))
+    mask: Array = memory_of(leaf["mask"])
+    lengths: Array = mask.reshape(len(mask), -1).sum(1)
+    return lengths
 
 
 def _refuse_hidden(leaf: Mapping[str, Any]) -> None:

@@ -49,6 +49,7 @@ class PaddingKeywords(_LayoutKeywords, total=False):
     """The options of batches of samples; `Collate` says what each does."""
 
     layout: Literal["padded", "ragged"]
+    keys: Sequence[str] | None
     framework: Literal["numpy", "torch"] | None
 
 

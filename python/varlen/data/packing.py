@@ -11,9 +11,10 @@ from varlen import _core
 from varlen.arguments import as_mapping
 from varlen.backends import backend_of
 from varlen.backends.values import like
+from varlen.data.arrow_samples import is_arrow
 from varlen.data.batch import Batch
 from varlen.data.bin_packing import BinPacking
-from varlen.data.mappings import columns_of_mappings
+from varlen.data.mappings import columns_of_mappings, frame_as_columns
 from varlen.data.model_inputs import IGNORED, LABELS, PACKED_NAMES, as_label_dtype, labels_of_bins
 from varlen.data.options import view_of
 from varlen.levels import describe_difference, same_levels
@@ -191,13 +192,13 @@ def _columns_of(sequences: Any) -> Mapping[str, Any]:
             f"sequences: rows of a {type(sequences).__name__} are packed by BinPacking and batches of "
             "layout='packed'"
         )
+    sequences = frame_as_columns(sequences)
     if isinstance(sequences, Mapping):
         return sequences
-    names = getattr(sequences, "column_names", None) or getattr(
-        getattr(sequences, "schema", None), "names", ()
-    )
-    if names:
-        return {name: sequences[name] for name in names}
+    if is_arrow(sequences) and hasattr(sequences, "schema"):
+        return {name: sequences.column(name) for name in sequences.schema.names}
+    if isinstance(getattr(sequences, "column_names", None), list):
+        return _columns_of(sequences[:])  # a dataset of Hugging Face, as its format says
     if isinstance(sequences, Sequence) and len(sequences) and isinstance(sequences[0], Mapping):
         return columns_of_mappings("", list(sequences), "sequences")
     return {"values": sequences}
@@ -245,7 +246,10 @@ def _block(values: Any, level: _core.Level, bins: Ints, size: int, fill: Any, ma
     """Sequences end to end as (bins, size, ...)."""
     tokens = _core.Level.from_offsets(level.offsets[bins])
     if tokens.longest:  # and none is over size, to which the longest is then rounded up
-        return padded(values, (tokens,), "right", fill, False, None, "right", None, None, size, max_bytes)
+        try:
+            return padded(values, (tokens,), "right", fill, False, None, "right", None, None, size, max_bytes)
+        except OverflowError:
+            raise OverflowError(f"size: {len(bins) - 1} rows of {size} tokens do not fit 63 bits") from None
     # No token at all: the block is that of one full bin more, which is left out.
     spare = backend_of(values).zeros(values, (size, *values.shape[1:]))
     return _block(spare, _core.Level([size]), np.array([0] * len(bins) + [1]), size, fill, max_bytes)[:-1]

@@ -5,28 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-import numpy as np
-
 from varlen import _core
-from varlen.arguments import as_dtype, as_int, as_list, one_of
-from varlen.backends.values import is_tensor
+from varlen.arguments import as_list, one_of
 from varlen.data.arrow_samples import from_arrow_samples, is_arrow
 from varlen.data.batch import Batch
 from varlen.data.collator import collate_joints
-from varlen.data.mappings import as_mappings, columns_of_mappings, rows_of_columns
+from varlen.data.leaves import Flat, Leaves, holds_data, not_data
+from varlen.data.mappings import as_mappings, columns_of_mappings, frame_as_columns, rows_of_columns
 from varlen.data.model_inputs import DEFAULTS, ModelInputs, ModelKeywords
 from varlen.data.options import (
     BatchOptions,
     PaddingKeywords,
     check_names,
-    fill_row,
     no_such_key,
-    overflow_of_padding,
     view_of,
     with_options,
 )
 from varlen.data.records import Records
-from varlen.data.tensors import TensorLeaf, to_tensors
 from varlen.data.transport import offer
 
 if TYPE_CHECKING:
@@ -37,17 +32,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Collate", "collate"]
 
-Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
-Flat = tuple[Array, list[_core.Level]]
-
 
 class CollateKeywords(PaddingKeywords, ModelKeywords, total=False):
     """The options of `Collate`, which says what each does."""
-
-
-_LISTS = {list}
-_MOST_LEVELS = 65  # one more than the core takes
-_NOTHING = object()
 
 
 class Collate:
@@ -68,7 +55,8 @@ class Collate:
     numbers, arrays of no dimension     stacked
     JointNestedRaggedTensorDict         as `Dataset.batch` has them
     tables and scalars of pyarrow       as the rows that they hold, each a mapping of arrays
-    one mapping of columns              as its rows: a slice of `datasets`, what a tokenizer gives
+    one mapping of columns              as its rows: a slice of `datasets`, what a tokenizer gives, a frame of
+                                        pandas or Polars
     strings, bytes, None, the rest      a list
     ==================================  ==================================================================
 
@@ -87,6 +75,8 @@ class Collate:
         default. A fill for all has to fit the values that are padded with it.
     masks
         False leaves them out.
+    keys
+        Of mappings: those that the batch has, in this order. By default all, which are then the same in each.
     framework
         "numpy", "torch", or None: tensors where a sample holds one.
     names
@@ -147,12 +137,9 @@ class Collate:
             self._options = self._options.changed(framework=options.get("framework") or "torch")
         self._values = self._options.values
         self._for_records = BatchOptions(**{**self._given, "framework": self._values["framework"]})
-        self._max_len = self._one_number("max_len")
-        self._multiple = self._one_number("pad_to_multiple_of")
-
-    def _one_number(self, name: Literal["max_len", "pad_to_multiple_of"]) -> int | None:
-        given = self._values[name]
-        return None if given is None else as_int(given, name)
+        self._leaves = Leaves(self._options)
+        keys = self._values["keys"]
+        self._keys = None if keys is None else as_list(keys, "keys", "keys")
 
     @overload
     def __call__(self, samples: Sequence[Mapping[Any, Any]]) -> dict[str, Any]: ...
@@ -205,9 +192,11 @@ class Collate:
                 for key in given:
                     if key not in known:
                         raise no_such_key(option, key, known)
-        return _placed_batch(
-            self._merge("", items) if self._model is None else self._for_model(self._model, items)
-        )
+        if self._model is not None:
+            return _placed_batch(self._for_model(self._model, items))
+        if self._keys is not None and not isinstance(items[0], Mapping) and view_of(items[0]) is None:
+            raise TypeError(f"keys: samples[0] is {type(items[0]).__name__}, which has none")
+        return _placed_batch(self._merge("", items))
 
     def __repr__(self) -> str:
         given = self._given
@@ -222,9 +211,9 @@ class Collate:
             raise TypeError(
                 f"{model.asked_by}: a model's batch is of mappings, samples[0] is {type(items[0]).__name__}"
             )
-        columns = columns_of_mappings("", items)
-        model.check_keys(items[0])
-        leaves = self._leaves("", columns)
+        columns = self._columns("", items)
+        model.check_keys(columns)
+        leaves = self._arrays("", columns)
         named: dict[Any, Any] = {}
         for key, values in columns.items():
             name = model.name_of(key)
@@ -235,6 +224,34 @@ class Collate:
             else:
                 named[name] = leaves[key]
         return model.batch(named)
+
+    def _columns(self, name: str, items: list[Any]) -> dict[Any, Any]:
+        """The values of mappings by their keys; those that are lists of numbers may be read already."""
+        keys = None if name else self._keys
+        return columns_of_mappings(name, items, keys=keys, read=self._values["dtype"] is None)
+
+    def _arrays(self, name: str, columns: Mapping[Any, Any]) -> dict[Any, dict[str, Any]]:
+        """The columns of numbers as arrays; all lists are read first, as reading empties the caches."""
+        read: dict[Any, Flat | None] = {}
+        for key, values in columns.items():
+            if type(values) is tuple:
+                read[key] = values if self._model is None else self._model.of_lists(key, values)
+            elif holds_data(values):
+                read[key] = self._leaves.read(f"{name}[{key!r}]", values, self._wanted_dtype(key, values))
+        return {key: self._array(f"{name}[{key!r}]", columns[key], key, flat) for key, flat in read.items()}
+
+    def _array(self, name: str, items: Any, key: Any, flat: Flat | None) -> dict[str, Any]:
+        fill = self._values["fill"]
+        if self._model is not None:
+            fill = self._model.fill_of(key, fill)
+        fill = fill.get(key) if isinstance(fill, Mapping) else fill
+        dtype = None if flat is not None else self._wanted_dtype(key, items)
+        return self._leaves.array(name, items, fill, dtype, flat)
+
+    def _wanted_dtype(self, key: Any, items: list[Any]) -> Any:
+        """The dtype that was asked for, or that models take."""
+        dtype = self._dtype_of(key)
+        return self._model.dtype_of(key, items) if dtype is None and self._model is not None else dtype
 
     def _dtype_of(self, key: Any) -> Any:
         """The dtype that was asked for; None where none was."""
@@ -248,36 +265,28 @@ class Collate:
         if isinstance(first, tuple):
             return self._merge_tuples(name, items)
         if isinstance(first, (str, bytes)) or first is None:
-            return _not_data(name, items)
+            return not_data(name, items)
         if view_of(first) is not None:
             return collate_joints(items, self._joint_options(items[0]))
         if holds_data(items):
-            return _without_key(self._leaf(name, items, None, self._read(name, items, None)))
+            flat = self._leaves.read(name, items, self._wanted_dtype(None, items))
+            return _without_key(self._array(name, items, None, flat))
         for item in items:
             _core.refuse_cycles(item, "samples")
         return items
 
     def _merge_mappings(self, name: str, items: list[Any]) -> dict[str, Any]:
-        columns = columns_of_mappings(name, items)
-        leaves = self._leaves(name, columns)
+        columns = self._columns(name, items)
+        arrays = self._arrays(name, columns)
         out: dict[str, Any] = {}
         for key, values in columns.items():
-            if key in leaves:
-                leaf = leaves[key]
+            if key in arrays:
+                leaf = arrays[key]
                 out[key] = leaf.pop("")
                 out |= {f"{key}/{extra}": value for extra, value in leaf.items()}
             else:
                 out[key] = self._merge(f"{name}[{key!r}]", values)
         return out
-
-    def _leaves(self, name: str, columns: Mapping[Any, list[Any]]) -> dict[Any, dict[str, Any]]:
-        """The leaves of columns of numbers; all lists are read first, as reading empties the caches."""
-        read = {
-            key: self._read(f"{name}[{key!r}]", values, key)
-            for key, values in columns.items()
-            if holds_data(values)
-        }
-        return {key: self._leaf(f"{name}[{key!r}]", columns[key], key, flat) for key, flat in read.items()}
 
     def _merge_tuples(self, name: str, items: list[Any]) -> Any:
         first = items[0]
@@ -286,145 +295,6 @@ class Collate:
                 raise ValueError(f"samples[{i}]{name}: expected a tuple of {len(first)}, as samples[0] has")
         merged = [self._merge(f"{name}[{k}]", [item[k] for item in items]) for k in range(len(first))]
         return type(first)(*merged) if hasattr(first, "_fields") else tuple(merged)
-
-    def _leaf(self, name: str, items: list[Any], key: Any, flat: Flat | None) -> dict[str, Any]:
-        """A dict: the values under "", and their mask or offsets. `flat` is what `_read` found."""
-        fill, dtype = self._values["fill"], self._wanted_dtype(key, items)
-        if self._model is not None:
-            fill = self._model.fill_of(key, fill)
-        fill = fill.get(key) if isinstance(fill, Mapping) else fill
-        fill = 0 if fill is None else fill
-        try:
-            if flat is not None or not _holds_tensor(items):
-                own = None if flat is not None else self._array_dtype(dtype, items)
-                result = self._collate_arrays(items, fill, own, flat)
-                return to_tensors(result) if self._values["framework"] == "torch" else result
-            leaf = TensorLeaf(items, dtype)
-            result = self._collate_arrays(leaf.arrays, leaf.fill(fill), leaf.array_dtype)
-            return leaf.to_arrays(result) if self._values["framework"] == "numpy" else leaf.to_tensors(result)
-        except (OverflowError, ValueError, TypeError) as error:
-            raise self._placed(error, name, items) from None
-
-    def _read(self, name: str, items: list[Any], key: Any) -> Flat | None:
-        """Lists of numbers and arrays as values and levels, in one look at each; None where there is more."""
-        types = set(map(type, items))
-        if list not in types and not any(issubclass(kind, list) for kind in types):
-            return None
-        dtype = self._wanted_dtype(key, items)
-        try:
-            own = None if dtype is None and types == _LISTS else self._array_dtype(dtype, items)
-            flat = _core.from_lists(items, dtype=own, plain=True)
-            if flat is None:
-                for item in items:
-                    _core.refuse_cycles(item, "samples")
-            return flat
-        except (OverflowError, ValueError, TypeError) as error:
-            raise self._placed(error, name, items) from None
-
-    def _wanted_dtype(self, key: Any, items: list[Any]) -> Any:
-        """The dtype that was asked for, or that models take."""
-        dtype = self._dtype_of(key)
-        return self._model.dtype_of(key, items) if dtype is None and self._model is not None else dtype
-
-    def _placed(self, error: Exception, name: str, items: list[Any]) -> Exception:
-        """The error with the place among the samples that it is of."""
-        if isinstance(error, OverflowError):
-            return overflow_of_padding(error, self._values, f"samples{name}: ")
-        return type(error)(f"samples{name}: {error}{_hint(items)}")
-
-    def _array_dtype(self, given: Any, items: list[Any]) -> np.dtype[Any] | None:
-        if given is not None:
-            return as_dtype(given, "dtype", objects=True)
-        if set(map(type, items)) == _LISTS:
-            return None
-        kinds = {item.dtype.kind for item in items if isinstance(item, (np.ndarray, np.generic))}
-        # torch takes int64 as indices; lists of integers are int64 anyway.
-        return (
-            np.dtype(np.int64)
-            if self._values["framework"] == "torch" and kinds and kinds <= set("iu")
-            else None
-        )
-
-    def _collate_arrays(
-        self, items: list[Any], fill: Any, dtype: np.dtype[Any] | None, flat: Flat | None = None
-    ) -> dict[str, Any]:
-        if _rank(items[0]) == 0:
-            return {"": _stack_numbers(items, dtype)}
-        if flat is None and any(isinstance(item, list) for item in items):
-            flat = _core.from_lists(items, dtype=dtype)
-        if flat is not None:
-            values, levels = flat
-            if len(levels) > 1:
-                return self._pad_nested(values, levels, fill)
-            if self._values["layout"] == "padded":
-                if self._is_rectangle(levels[0]):
-                    return self._as_it_is(values, levels[0], fill)
-                padded = _core.pad(
-                    values,
-                    levels[0],
-                    self._values["padding_side"],
-                    fill,
-                    self._values["masks"],
-                    self._max_len,
-                    self._values["truncate"],
-                    pad_to_multiple=self._multiple or 1,
-                )
-                return {"": padded[0], "mask": padded[1]} if self._values["masks"] else {"": padded}
-            items = _core.ragged2list(values, levels[0])
-        if self._values["layout"] == "ragged":
-            return _ragged(*_core.list2ragged(self._truncate(items), dtype))
-        dense = _core.list2dense(
-            items,
-            self._multiple or 1,
-            fill,
-            self._values["padding_side"],
-            self._max_len,
-            self._values["truncate"],
-            self._values["masks"],
-            dtype=dtype,
-        )
-        return {"": dense[0], "mask": dense[1]} if self._values["masks"] else {"": dense}
-
-    def _is_rectangle(self, level: _core.Level) -> bool:
-        """Whether nothing is cut or padded."""
-        longest = level.longest
-        return (
-            level.total == len(level) * longest
-            and (self._max_len is None or longest <= self._max_len)
-            and (self._multiple is None or longest % self._multiple == 0)
-        )
-
-    def _as_it_is(self, values: Array, level: _core.Level, fill: Any) -> dict[str, Any]:
-        """Values that nobody else has, as a rectangle already."""
-        if type(fill) is not int or fill != 0:  # as every dtype holds zero
-            fill_row("fill", "", values.shape[1:], values.dtype, fill)
-        slots = len(level), level.longest
-        out = {"": values.reshape(*slots, *values.shape[1:])}
-        return out | ({"mask": np.ones(slots, bool)} if self._values["masks"] else {})
-
-    def _truncate(self, items: list[Array]) -> list[Array]:
-        if self._max_len is None:
-            return items
-        most = self._max_len
-        return [
-            item[max(0, len(item) - most) :] if self._values["truncate"] == "left" else item[:most]
-            for item in items
-        ]
-
-    def _pad_nested(self, values: Array, levels: list[_core.Level], fill: Any) -> dict[str, Any]:
-        if self._values["layout"] == "ragged":
-            raise ValueError("lists of lists have more than one level; give layout='padded', or flat lists")
-        depth = len(levels)
-        row = fill_row("fill", "", values.shape[1:], values.dtype, fill)
-        result = _core.Joint([""], [depth], [values], levels).dense(
-            padding_side=self._values["padding_side"],
-            truncate=self._values["truncate"],
-            fill={"": row},
-            max_sizes=[] if self._max_len is None else [self._max_len],
-            masks=self._values["masks"],
-        )
-        out = {"": result.get("", np.empty((len(levels[0]), *[0] * depth), values.dtype))}
-        return out | ({"mask": result[f"dim{depth}/mask"]} if self._values["masks"] else {})
 
     def _joint_options(self, joint: Any) -> BatchOptions:
         """The options of the keys that a joint dict has."""
@@ -473,35 +343,11 @@ def collate(samples: Sequence[Any]) -> object:
     return _DEFAULT(samples)
 
 
-def _hint(items: list[Any]) -> str:
-    """What to do where some samples have nested lists, and others what a library made arrays of."""
-    arrays = [item for item in items if isinstance(item, np.ndarray) or is_tensor(item)]
-    of_objects = any(isinstance(array, np.ndarray) and array.dtype.hasobject for array in arrays)
-    if of_objects or (len(arrays) < len(items) and any(array.ndim > 1 for array in arrays)):
-        return "; give nested lists as lists, as `datasets` do without a format"
-    return ""
-
-
 def _placed_batch(made: Any) -> Any:
     """A dict of arrays as a Batch, which goes to devices and out of workers as a whole; all else as it is."""
     if type(made) is not dict or any(isinstance(value, (dict, tuple)) for value in made.values()):
         return made
     return Batch(made)
-
-
-def _stack_numbers(items: list[Any], dtype: np.dtype[Any] | None) -> Array:
-    """A number of each sample."""
-    try:
-        array = np.asarray(items)
-    except ValueError:
-        raise ValueError("a number in the first sample, but not in all") from None
-    if dtype is not None and array.dtype != dtype:
-        array = _core.cast(array, dtype) if array.dtype.kind in "biuf" else np.asarray(items, dtype)
-    text = array.dtype.kind in "SU" and dtype is None and not all(isinstance(x, str) for x in items)
-    if array.dtype.hasobject or text:
-        _core.from_lists(items, 0, name="samples")  # names the sample that is not a number
-        raise TypeError(f"dtype: {array.dtype} is not a dtype of numbers")
-    return array
 
 
 def rows_of_samples(samples: Any) -> list[Any]:
@@ -515,6 +361,7 @@ def rows_of_samples(samples: Any) -> list[Any]:
     if is_arrow(samples):
         items = from_arrow_samples([samples])
     else:
+        samples = frame_as_columns(samples)
         has_columns = isinstance(samples, Mapping) and view_of(samples) is None
         items = rows_of_columns(samples) if has_columns else as_list(samples, "samples", "samples")
         if items and _holds_arrow(items[0]):
@@ -530,44 +377,6 @@ def _holds_arrow(sample: Any) -> bool:
     return is_arrow(sample)
 
 
-def holds_data(items: list[Any]) -> bool:
-    """Whether the values of many samples are numbers: arrays, tensors, numbers, or lists that begin with one.
-
-    The first value that is no list without items says it for all.
-    """
-    return next((_is_data(leaf) for leaf in map(_first_leaf, items) if leaf is not _NOTHING), True)
-
-
-def _first_leaf(value: Any, depth: int = _MOST_LEVELS) -> Any:
-    """What a nested list begins with."""
-    if not isinstance(value, list):
-        return value
-    if depth == 0:
-        return 0  # the core refuses lists that are nested so deep
-    return next(
-        (leaf for leaf in (_first_leaf(inner, depth - 1) for inner in value) if leaf is not _NOTHING),
-        _NOTHING,
-    )
-
-
-def _is_data(leaf: Any) -> bool:
-    if isinstance(leaf, (str, bytes)):  # those of NumPy too
-        return False
-    return isinstance(leaf, (np.ndarray, np.generic, bool, int, float, complex)) or is_tensor(leaf)
-
-
-def _not_data(name: str, items: list[Any]) -> list[Any]:
-    """Values that stay a list, without numbers, which another order of the samples would make data."""
-    for i, item in enumerate(items):
-        if item is None or isinstance(item, (str, bytes)):
-            continue
-        leaf = _first_leaf(item)
-        if leaf is not _NOTHING and _is_data(leaf):
-            first, other = type(items[0]).__name__, type(item).__name__
-            raise TypeError(f"samples[{i}]{name}: has {other}, samples[0] has {first}")
-    return items
-
-
 def _keys_of(sample: Any) -> Iterator[Any]:
     """The keys that a sample has at any depth."""
     joint = view_of(sample)
@@ -580,29 +389,6 @@ def _keys_of(sample: Any) -> Iterator[Any]:
     elif isinstance(sample, tuple):
         for value in sample:
             yield from _keys_of(value)
-
-
-def _holds_tensor(value: Any, depth: int = _MOST_LEVELS) -> bool:
-    """Whether a tensor is among the leaves; the core refuses lists that are nested deeper."""
-    if isinstance(value, list):
-        return depth > 0 and any(_holds_tensor(inner, depth - 1) for inner in value)
-    return is_tensor(value)
-
-
-def _rank(value: Any) -> int:
-    return 1 if isinstance(value, list) else int(np.ndim(value))
-
-
-def _ragged(values: Array, level: _core.Level) -> dict[str, Any]:
-    if level.total > np.iinfo(np.int32).max:
-        raise OverflowError(f"cu_seqlens: {level.total} rows do not fit int32")
-    cu_seqlens = level.offsets.astype(np.int32)
-    return {
-        "": values,
-        "offsets": level.offsets.copy(),
-        "cu_seqlens": cu_seqlens,
-        "max_length": level.longest,
-    }
 
 
 def _without_key(leaf: dict[str, Any]) -> Any:

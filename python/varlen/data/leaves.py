@@ -1,0 +1,292 @@
+"""The values of one place in many samples as one array: padded, end to end, or stacked."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from varlen import _core
+from varlen.arguments import as_dtype, as_int
+from varlen.backends.values import is_tensor
+from varlen.data.options import BatchOptions, fill_row, overflow_of_padding
+from varlen.data.tensors import TensorLeaf, to_tensors
+
+__all__: list[str] = []
+
+Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+Flat = tuple[Array, list[_core.Level]]
+
+_LISTS = {list}
+_MOST_LEVELS = 65  # one more than the core takes
+_NOTHING = object()
+
+
+class Leaves:
+    """Makes arrays of the values of one place.
+
+    Parameters
+    ----------
+    options
+        Of the batch.
+
+    Examples
+    --------
+    >>> leaves = Leaves(BatchOptions(framework="numpy"))
+    >>> leaves.array("['x']", [[1, 2], [3]], 0, None)
+    {'': array([[1, 2],
+           [3, 0]]), 'mask': array([[ True,  True],
+           [ True, False]])}
+    """
+
+    def __init__(self, options: BatchOptions) -> None:
+        self._values = options.values
+        self._has_masks = options.values["masks"]
+        self._max_len = self._one_number("max_len")
+        self._multiple = self._one_number("pad_to_multiple_of")
+
+    def _one_number(self, name: Literal["max_len", "pad_to_multiple_of"]) -> int | None:
+        given = self._values[name]
+        return None if given is None else as_int(given, name)
+
+    def read(self, name: str, items: list[Any], dtype: Any) -> Flat | None:
+        """Lists of numbers and arrays as values and levels, in one look at each; None where there is more.
+
+        Parameters
+        ----------
+        name
+            What errors call the place.
+        items
+            Its values.
+        dtype
+            The one that they shall have, of NumPy or torch; None for their own.
+        """
+        types = set(map(type, items))
+        if list not in types and not any(issubclass(kind, list) for kind in types):
+            return None
+        try:
+            own = None if dtype is None and types == _LISTS else self._array_dtype(dtype, items)
+            flat = _core.from_lists(items, dtype=own, plain=True)
+            if flat is None:
+                for item in items:
+                    _core.refuse_cycles(item, "samples")
+            return flat
+        except (OverflowError, ValueError, TypeError) as error:
+            raise self._placed(error, name, items) from None
+
+    def array(
+        self, name: str, items: list[Any], fill: Any, dtype: Any, flat: Flat | None = None
+    ) -> dict[str, Any]:
+        """A dict: the values under "", and their mask or offsets.
+
+        Parameters
+        ----------
+        name, items, dtype
+            As `read` takes them.
+        fill
+            What stands where no data is.
+        flat
+            What `read` found.
+        """
+        fill = 0 if fill is None else fill
+        try:
+            if flat is not None:
+                return self._as_asked(self._of_flat(flat, fill))
+            if not _holds_tensor(items):
+                return self._as_asked(self._of_items(items, fill, self._array_dtype(dtype, items)))
+            leaf = TensorLeaf(items, dtype)
+            result = self._of_items(leaf.arrays, leaf.fill(fill), leaf.array_dtype)
+            return leaf.to_arrays(result) if self._values["framework"] == "numpy" else leaf.to_tensors(result)
+        except (OverflowError, ValueError, TypeError) as error:
+            raise self._placed(error, name, items) from None
+
+    def _as_asked(self, result: dict[str, Any]) -> dict[str, Any]:
+        return to_tensors(result) if self._values["framework"] == "torch" else result
+
+    def _placed(self, error: Exception, name: str, items: list[Any]) -> Exception:
+        """The error with the place among the samples that it is of."""
+        if isinstance(error, OverflowError):
+            return overflow_of_padding(error, self._values, f"samples{name}: ")
+        return type(error)(f"samples{name}: {error}{_hint(items)}")
+
+    def _array_dtype(self, given: Any, items: list[Any]) -> np.dtype[Any] | None:
+        if given is not None:
+            return as_dtype(given, "dtype", objects=True)
+        if set(map(type, items)) == _LISTS:
+            return None
+        kinds = {item.dtype.kind for item in items if isinstance(item, (np.ndarray, np.generic))}
+        # torch takes int64 as indices; lists of integers are int64 anyway.
+        return (
+            np.dtype(np.int64)
+            if self._values["framework"] == "torch" and kinds and kinds <= set("iu")
+            else None
+        )
+
+    def _of_flat(self, flat: Flat, fill: Any) -> dict[str, Any]:
+        values, levels = flat
+        if len(levels) > 1:
+            return self._of_nested(values, levels, fill)
+        [level] = levels
+        if self._values["layout"] == "ragged":
+            cut = self._truncate(_core.ragged2list(values, level))
+            return _ragged(*_core.list2ragged(cut, None))
+        if self._is_rectangle(level):
+            return self._as_rectangle(values, level, fill)
+        padded = _core.pad(
+            values,
+            level,
+            self._values["padding_side"],
+            fill,
+            self._has_masks,
+            self._max_len,
+            self._values["truncate"],
+            pad_to_multiple=self._multiple or 1,
+        )
+        return {"": padded[0], "mask": padded[1]} if self._has_masks else {"": padded}
+
+    def _of_items(self, items: list[Any], fill: Any, dtype: np.dtype[Any] | None) -> dict[str, Any]:
+        if _rank(items[0]) == 0:
+            return {"": _stack_numbers(items, dtype)}
+        if any(isinstance(item, list) for item in items):
+            return self._of_flat(_core.from_lists(items, dtype=dtype), fill)
+        if self._values["layout"] == "ragged":
+            return _ragged(*_core.list2ragged(self._truncate(items), dtype))
+        dense = _core.list2dense(
+            items,
+            self._multiple or 1,
+            fill,
+            self._values["padding_side"],
+            self._max_len,
+            self._values["truncate"],
+            self._has_masks,
+            dtype=dtype,
+        )
+        return {"": dense[0], "mask": dense[1]} if self._has_masks else {"": dense}
+
+    def _is_rectangle(self, level: _core.Level) -> bool:
+        """Whether nothing is cut or padded."""
+        longest = level.longest
+        return (
+            level.total == len(level) * longest
+            and (self._max_len is None or longest <= self._max_len)
+            and (self._multiple is None or longest % self._multiple == 0)
+        )
+
+    def _as_rectangle(self, values: Array, level: _core.Level, fill: Any) -> dict[str, Any]:
+        """Values that nobody else has, as they are."""
+        if type(fill) is not int or fill != 0:  # as every dtype holds zero
+            fill_row("fill", "", values.shape[1:], values.dtype, fill)
+        slots = len(level), level.longest
+        out = {"": values.reshape(*slots, *values.shape[1:])}
+        if self._has_masks:
+            out["mask"] = np.ones(slots, bool)
+        return out
+
+    def _of_nested(self, values: Array, levels: list[_core.Level], fill: Any) -> dict[str, Any]:
+        if self._values["layout"] == "ragged":
+            raise ValueError("lists of lists have more than one level; give layout='padded', or flat lists")
+        depth = len(levels)
+        row = fill_row("fill", "", values.shape[1:], values.dtype, fill)
+        result = _core.Joint([""], [depth], [values], levels).dense(
+            padding_side=self._values["padding_side"],
+            truncate=self._values["truncate"],
+            fill={"": row},
+            max_sizes=[] if self._max_len is None else [self._max_len],
+            masks=self._has_masks,
+        )
+        out = {"": result.get("", np.empty((len(levels[0]), *[0] * depth), values.dtype))}
+        return out | ({"mask": result[f"dim{depth}/mask"]} if self._has_masks else {})
+
+    def _truncate(self, items: list[Array]) -> list[Array]:
+        if self._max_len is None:
+            return items
+        most = self._max_len
+        return [
+            item[max(0, len(item) - most) :] if self._values["truncate"] == "left" else item[:most]
+            for item in items
+        ]
+
+
+def holds_data(items: list[Any]) -> bool:
+    """Whether the values of many samples are numbers: arrays, tensors, numbers, or lists that begin with one.
+
+    The first value that is no list without items says it for all.
+    """
+    return next((_is_data(leaf) for leaf in map(_first_leaf, items) if leaf is not _NOTHING), True)
+
+
+def _first_leaf(value: Any, depth: int = _MOST_LEVELS) -> Any:
+    """What a nested list begins with."""
+    if not isinstance(value, list):
+        return value
+    if depth == 0:
+        return 0  # the core refuses lists that are nested so deep
+    return next(
+        (leaf for leaf in (_first_leaf(inner, depth - 1) for inner in value) if leaf is not _NOTHING),
+        _NOTHING,
+    )
+
+
+def _is_data(leaf: Any) -> bool:
+    if isinstance(leaf, (str, bytes)):  # those of NumPy too
+        return False
+    return isinstance(leaf, (np.ndarray, np.generic, bool, int, float, complex)) or is_tensor(leaf)
+
+
+def not_data(name: str, items: list[Any]) -> list[Any]:
+    """Values that stay a list, without numbers, which another order of the samples would make data."""
+    for i, item in enumerate(items):
+        if item is None or isinstance(item, (str, bytes)):
+            continue
+        leaf = _first_leaf(item)
+        if leaf is not _NOTHING and _is_data(leaf):
+            first, other = type(items[0]).__name__, type(item).__name__
+            raise TypeError(f"samples[{i}]{name}: has {other}, samples[0] has {first}")
+    return items
+
+
+def _hint(items: list[Any]) -> str:
+    """What to do where some samples have nested lists, and others what a library made arrays of."""
+    arrays = [item for item in items if isinstance(item, np.ndarray) or is_tensor(item)]
+    of_objects = any(isinstance(array, np.ndarray) and array.dtype.hasobject for array in arrays)
+    if of_objects or (len(arrays) < len(items) and any(array.ndim > 1 for array in arrays)):
+        return "; give nested lists as lists, as `datasets` do without a format"
+    return ""
+
+
+def _stack_numbers(items: list[Any], dtype: np.dtype[Any] | None) -> Array:
+    """A number of each sample."""
+    try:
+        array = np.asarray(items)
+    except ValueError:
+        raise ValueError("a number in the first sample, but not in all") from None
+    if dtype is not None and array.dtype != dtype:
+        array = _core.cast(array, dtype) if array.dtype.kind in "biuf" else np.asarray(items, dtype)
+    text = array.dtype.kind in "SU" and dtype is None and not all(isinstance(x, str) for x in items)
+    if array.dtype.hasobject or text:
+        _core.from_lists(items, 0, name="samples")  # names the sample that is not a number
+        raise TypeError(f"dtype: {array.dtype} is not a dtype of numbers")
+    return array
+
+
+def _holds_tensor(value: Any, depth: int = _MOST_LEVELS) -> bool:
+    """Whether a tensor is among the leaves; the core refuses lists that are nested deeper."""
+    if isinstance(value, list):
+        return depth > 0 and any(_holds_tensor(inner, depth - 1) for inner in value)
+    return is_tensor(value)
+
+
+def _rank(value: Any) -> int:
+    return 1 if isinstance(value, list) else int(np.ndim(value))
+
+
+def _ragged(values: Array, level: _core.Level) -> dict[str, Any]:
+    if level.total > np.iinfo(np.int32).max:
+        raise OverflowError(f"cu_seqlens: {level.total} rows do not fit int32")
+    cu_seqlens = level.offsets.astype(np.int32)
+    return {
+        "": values,
+        "offsets": level.offsets.copy(),
+        "cu_seqlens": cu_seqlens,
+        "max_length": level.longest,
+    }
