@@ -228,7 +228,7 @@ def _is_alive(pid: int) -> bool:
 
 _outbox: Outbox | None = None
 _inbox = Inbox()
-_is_offered = False
+_seen_in = 0  # the process that was asked whether it is a worker
 
 
 def offer() -> None:
@@ -238,17 +238,17 @@ def offer() -> None:
     --------
     >>> offer()
     """
-    global _is_offered
-    if _is_offered or "torch.utils.data" not in sys.modules or not sys.platform.startswith("linux"):
+    global _seen_in
+    if _seen_in == os.getpid() or "torch.utils.data" not in sys.modules:
         return
-    from torch.utils.data import get_worker_info
-
-    if get_worker_info() is None or not os.path.isdir(_FOLDER):
-        return
+    _seen_in = os.getpid()
     from multiprocessing.reduction import ForkingPickler
 
-    _is_offered = True
-    ForkingPickler.register(Batch, _send)
+    from torch.utils.data import get_worker_info
+
+    is_worker = get_worker_info() is not None
+    if is_worker and sys.platform.startswith("linux") and os.path.isdir(_FOLDER):
+        ForkingPickler.register(Batch, _send)
 
 
 def _start() -> Outbox:
