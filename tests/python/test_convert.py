@@ -524,6 +524,10 @@ def test_static_tables_that_cannot_be_joined_are_named(here, capsys):
     ):
         assert text in refused(capsys, here, "e.csv", "o.nrt", "--group-by", "p", "--static", name)[0], name
     assert "--static joins by" in refused(capsys, here, "e.csv", "o.nrt", "--static", "same.csv")[0]
+    write_csv("twice.csv", ["p", "a"], [[1, 1], [1, 2], [2, 3], [2, 4]])
+    lines = refused(capsys, here, "e.csv", "o.nrt", "--group-by", "p", "--static", "twice.csv")
+    assert [line.split(": ", 3)[3][:11] for line in lines[:2]] == ["1 at row 1 ", "2 at row 3 "]
+    assert "2 wrong rows, nothing was written" in lines[2]
 
 
 # Objects in lines.

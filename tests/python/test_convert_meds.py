@@ -218,7 +218,12 @@ def test_splits_come_from_the_table_where_folders_do_not_say_them(meds, tmp_path
             "subject_id: the rows of 1 are not together",
         ),
         ([(1, 5, "A", 1.0), (1, 1, "A", 1.0)], "time: the events of subject 1 are not in their order"),
+        (
+            [(1, 5, "A", 1.0), (1, 1, "A", 1.0), (2, 5, "A", 1.0), (2, 1, "A", 1.0)],
+            "time: the events of subject 1, 2 are not in their order",
+        ),
         ([(1, 5, None, 1.0)], "code: null at row 0"),
+        ([(1, 5, None, 1.0), (1, 6, None, 1.0)], "code: null at row 1"),
     ],
 )
 def test_wrong_events_are_named_and_nothing_is_written(meds, tmp_path, capsys, rows, text):

@@ -22,6 +22,7 @@ __all__ = ["COLUMNS", "PAD", "CodeStatistics", "convert_shard", "normalize"]
 #: What an event has.
 COLUMNS = ("subject_id", "time", "code", "numeric_value")
 _SECONDS_PER_DAY = 86400.0
+_SHOWN = 20  # subjects that an error names
 
 #: The word of id 0, which pads.
 PAD = "[PAD]"
@@ -170,8 +171,8 @@ def convert_shard(events: pa.Table) -> tuple[Joint, pa.Table, int]:
     ids = subject[first]
     if len(np.unique(ids)) < len(ids):
         runs = np.unique(ids, return_index=True)[1]
-        again = ids[np.setdiff1d(np.arange(len(ids)), runs)[0]]
-        raise ValueError(f"subject_id: the rows of {again} are not together")
+        again = ids[np.setdiff1d(np.arange(len(ids)), runs)]
+        raise ValueError(f"subject_id: the rows of {_named(again)} are not together")
     dynamic, static = events.filter(pa.array(~is_static)), events.filter(pa.array(is_static))
     owner, when = dynamic.column("subject_id").to_numpy(), dynamic.column("time").cast(pa.int64()).to_numpy()
     event = _starts(owner, when)
@@ -179,7 +180,9 @@ def convert_shard(events: pa.Table) -> tuple[Joint, pa.Table, int]:
     same = event_owner[1:] == event_owner[:-1]
     backwards = np.flatnonzero(same & (event_time[1:] < event_time[:-1]))
     if len(backwards):
-        raise ValueError(f"time: the events of subject {event_owner[backwards[0]]} are not in their order")
+        raise ValueError(
+            f"time: the events of subject {_named(event_owner[backwards])} are not in their order"
+        )
     days = np.full(len(event), np.nan, np.float32)
     seconds = (event_time[1:] - event_time[:-1])[same] // 1_000_000  # whole ones, as there
     days[1:][same] = (seconds / _SECONDS_PER_DAY).astype(np.float32)
@@ -231,3 +234,10 @@ def _lists(
     flat = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
     where = pa.array(offsets, mask=None if there is None else np.append(~there, False))
     return pa.LargeListArray.from_arrays(where, flat)
+
+
+def _named(subjects: npt.NDArray[np.int64]) -> str:
+    """Their ids, each once."""
+    ids = [str(subject) for subject in dict.fromkeys(subjects.tolist())]
+    more = f" and {len(ids) - _SHOWN:,} more" if len(ids) > _SHOWN else ""
+    return ", ".join(ids[:_SHOWN]) + more

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from varlen.cli.conversion.meds import COLUMNS, PAD, CodeStatistics, convert_shard, normalize
 from varlen.cli.conversion.tables import text_in
-from varlen.cli.conversion.wrong import name_file
+from varlen.cli.conversion.wrong import Findings, name_file
 from varlen.cli.errors import Misuse
 from varlen.cli.manual import check_parent
 
@@ -78,10 +78,11 @@ def _read(shard: _Shard) -> pa.Table:
         if "numeric_value" not in table.column_names:
             table = table.append_column("numeric_value", pa.nulls(table.num_rows, pa.float32()))
         table = table.select(list(COLUMNS))
+        findings = Findings()
         for name in ("subject_id", "code"):
-            if table.column(name).null_count:
-                row = int(np.flatnonzero(table.column(name).is_null().to_numpy())[0])
-                raise ValueError(f"{name}: null at row {row}")
+            for row in np.flatnonzero(table.column(name).is_null().to_numpy()).tolist():
+                findings.add(f"{shard.path}: {name}: null at row {row}")
+        findings.finish()
         table = _with_kinds(table)
         if shard.subjects is not None:
             table = table.filter(pc.is_in(table.column("subject_id"), shard.subjects))

@@ -15,6 +15,7 @@ from varlen.cli.conversion.inputs import Input
 from varlen.cli.conversion.joints import encode_words, with_options
 from varlen.cli.conversion.tables import TableReader
 from varlen.cli.conversion.words import Vocabularies
+from varlen.cli.conversion.wrong import Findings
 from varlen.interop.arrow import Column, Nulls, columns_of
 
 __all__ = ["StaticTable"]
@@ -37,7 +38,7 @@ class StaticTable:
     Raises
     ------
     ValueError
-        The column is not there, or holds a null or the same id twice.
+        The column is not there, or holds nulls or the same id twice: each such row is named.
 
     Examples
     --------
@@ -65,16 +66,19 @@ class StaticTable:
         self._nulls = nulls
         self._rows: dict[Any, int] = {}
         column = table.column(key)
-        if column.null_count:
-            row = int(np.flatnonzero(column.is_null().to_numpy())[0])
-            raise ValueError(f"{self.path}: {key}: null at row {row}; a record is found by its id")
+        findings = Findings()
+        for row in np.flatnonzero(column.is_null().to_numpy()).tolist():
+            findings.add(f"{self.path}: {key}: null at row {row}; a record is found by its id")
+        findings.finish()
         for row, value in enumerate(_plain(columns_of(column, key).get(key), self.path)):
             if value in self._rows:
-                raise ValueError(
+                findings.add(
                     f"{self.path}: {key}: {value!r} at row {row} is at row {self._rows[value]} already; "
                     "a static table has one row an id"
                 )
-            self._rows[value] = row
+            else:
+                self._rows[value] = row
+        findings.finish()
         self._table = table.drop_columns([key])
         self._used = np.zeros(table.num_rows, bool)
         self.without: set[Any] = set()
