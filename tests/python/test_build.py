@@ -68,6 +68,13 @@ def test_a_build_holds_the_rows_of_all_partitions_in_order(files, tmp_path):
     assert vl.open(tmp_path / "out").rows_of([300, 1]).tolist() == [15, 1]
 
 
+def test_partitions_may_be_nested_lists_with_words(tmp_path):
+    parts = [{"id": [1, 2], "word": [["b"], ["a", "b"]]}, {"id": [3], "word": [["c", "a"]]}]
+    shards = varlen.io.build(parts, None, tmp_path / "out", row_ids="id")
+    assert shards.fields["word"].vocabulary == ("b", "a", "c")
+    assert vl.open(tmp_path / "out")[:].to_list()["word"] == [["b"], ["a", "b"], ["c", "a"]]
+
+
 def test_words_that_are_given_come_first(tmp_path):
     given = {"word": ["[pad]", "common"]}
     parts = [building.rows(first) for first in (0, 3)]

@@ -226,6 +226,8 @@ loader = vl.data.Loader(ds, 1, prefetch=2, threads=2)
 
 
 def test_repr_says_what_comes(ds):
+    assert repr(ds.epoch(7)) == "Epoch(BatchSampler(9 batches of 60 rows in epoch 0))"  # no lengths were read
+    assert repr(Loader([[1]] * 5, 2)) == "Loader(BatchSampler(3 batches of 5 rows in epoch 0), 2 made ahead)"
     assert repr(Loader(ds, 7, num_replicas=2, rank=1, threads=2)) == (
         "Loader(BatchSampler(5 batches of 60 rows in epoch 0, 50.0% padding, rank 1 of 2), "
         "2 made ahead by 2 threads)"
@@ -242,7 +244,11 @@ def test_repr_says_what_comes(ds):
         (lambda ds: Loader(ds, 2, prefetch=0), ValueError, "prefetch: expected at least 1, got 0"),
         (lambda ds: Loader(ds, 2, threads=3), ValueError, "threads: expected 1 to prefetch=2, got 3"),
         (lambda ds: Loader(ds, 2, seed=None), TypeError, "seed: expected an int"),
-        (lambda ds: Loader(ds, 2, num_workers=2), TypeError, "num_workers"),
+        (lambda ds: Loader(ds, 2, num_workers=2), TypeError, "'num_workers'; threads= says"),
+        (lambda ds: Loader([1], 2, num_workers=2), TypeError, "'num_workers'; threads= says"),
+        (lambda ds: Loader(ds, batch_sampler=[[0]]), TypeError, "'batch_sampler'; batches= takes"),
+        (lambda ds: Loader(ds, sampler=[0]), TypeError, "'sampler'; batches= takes"),
+        (lambda ds: Loader(ds, max_length=2), TypeError, "'max_length'; did you mean 'max_len'"),
         (
             lambda ds: Loader(ds, 2, collate_fn=list),
             ValueError,
@@ -265,7 +271,7 @@ def test_repr_says_what_comes(ds):
             ValueError,
             "fill: collate_fn makes",
         ),
-        (lambda ds: Loader([1], 2, keys=["x"]), TypeError, "keys"),
+        (lambda ds: Loader([1], 2, flatten=True), TypeError, "there is no option 'flatten'"),
         (
             lambda ds: Loader([1], 2, uneven="empty", num_replicas=2, rank=0),
             ValueError,

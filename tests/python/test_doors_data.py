@@ -60,7 +60,7 @@ def test_vocabularies_of_parts_may_go_on():
     ("rows", "error", "text"),
     [
         (1, TypeError, "rows: expected one dimension, got 0"),
-        ([[0]], TypeError, "rows: expected one dimension, got 2"),
+        ([[0]], TypeError, "rows: expected one dimension, got 2; a sampler of batches"),
         ([0, 1.0], TypeError, "rows: expected integers, got dtype float64"),
         (["a"], TypeError, "rows: expected integers, got dtype <U1"),
         ([0, None], TypeError, "rows: expected integers, got dtype object"),

@@ -222,6 +222,16 @@ def test_words_keep_their_ids_from_piece_to_piece(tmp_path):
     assert file.values("w").dtype == np.uint8
 
 
+def test_nested_lists_may_hold_words(tmp_path):
+    with io.Writer(tmp_path / "a.nrt") as writer:
+        writer.append({"id": ["p", "q"], "w": [[], []]})
+        writer.append({"id": ["p"], "w": [["b", "a", "b"]]})
+        with pytest.raises(TypeError, match=r"w\[0\]\[1\]: expected text, got int"):
+            writer.append({"id": ["p"], "w": [["b", 1]]})
+    rows = varlen.open(tmp_path / "a.nrt")[:].to_list()
+    assert rows == {"id": ["p", "q", "p"], "w": [[], [], ["b", "a", "b"]]}
+
+
 def test_pieces_bring_their_own_words(tmp_path):
     def piece(ids, words):
         meta = {"vocabularies": {"w": words}}

@@ -11,7 +11,7 @@ from varlen.backends.values import ArrayT
 from varlen.data.batch import Batch
 from varlen.data.dataset import Dataset
 from varlen.data.epoch import Epoch
-from varlen.data.options import BatchOptions
+from varlen.data.options import BatchKeywords, BatchOptions, check_names
 from varlen.data.prefetch import Prefetcher
 from varlen.data.sampler import Sampler, Uneven
 from varlen.data.samplers import BatchSampler
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from varlen.backends.kinds import CupyArray
-    from varlen.data.options import ArrayBatchKeywords, BatchKeywords
+    from varlen.data.options import ArrayBatchKeywords
 
     class _Keywords(ArrayBatchKeywords, total=False):
         batches: Iterable[Any] | None
@@ -39,6 +39,17 @@ if TYPE_CHECKING:
 
 
 __all__ = ["Loader"]
+
+# What DataLoaders have, and what it is here.
+_ELSEWHERE = {
+    "batch_sampler": "batches= takes a sampler of batches",
+    "collate": "collate_fn= makes batches of the samples of other datasets",
+    "generator": "seed= is of the order and of random windows",
+    "num_workers": "threads= says how many batches are made at the same time",
+    "pin_memory": "device= pins memory and copies the batches",
+    "prefetch_factor": "prefetch= says how many batches are made ahead",
+    "sampler": "batches= takes a sampler of batches",
+}
 
 
 class Samples(Protocol):
@@ -144,6 +155,7 @@ class Loader(Epoch[ArrayT]):
         progress: bool = False,
         **options: Unpack[BatchKeywords],
     ) -> None:
+        _check_options(dataset, options)
         self._collate_fn = None if isinstance(dataset, Dataset) else _collate_fn(dataset, collate_fn, options)
         if self._collate_fn is None and collate_fn is not None:
             raise ValueError("collate_fn: a Dataset makes its batches itself, in one call; give its options")
@@ -227,6 +239,15 @@ class Loader(Epoch[ArrayT]):
     def __repr__(self) -> str:
         by = f" by {self._threads} threads" if self._threads > 1 else ""
         return f"Loader({self._batches!r}, {self._prefetch} made ahead{by})"
+
+
+def _check_options(dataset: Any, options: Mapping[str, Any]) -> None:
+    """Refuses what a DataLoader has, and a Loader has in another way, before anything else is said."""
+    for name in options:
+        if name in _ELSEWHERE:
+            raise TypeError(f"there is no option {name!r}; {_ELSEWHERE[name]}")
+    if isinstance(dataset, Dataset):
+        check_names(options, BatchKeywords)
 
 
 def _collate_fn(dataset: Any, given: Any, options: Any) -> Callable[[list[Any]], Any]:

@@ -116,9 +116,12 @@ def pack(
             raise KeyError(f"labels: {labels!r} is not one of {sorted(ragged)}")
         if labels != LABELS and LABELS in ragged:
             raise ValueError(f"labels: {LABELS!r} are among the sequences; say labels={LABELS!r}")
-    packing = BinPacking(
-        ragged[first].lengths, size, fit=fit, window=window, too_long=too_long, shuffle=False
-    )
+    try:
+        packing = BinPacking(
+            ragged[first].lengths, size, fit=fit, window=window, too_long=too_long, shuffle=False
+        )
+    except ValueError as error:  # an option that this one lacks is no advice
+        raise ValueError(str(error).replace("give max_len, or", "give")) from None
     order, bins = packing._fill(np.random.default_rng(0))
     pieces = _core.Level.from_lengths(packing.lengths)
     level = _core.Level.from_lengths(packing.lengths[order])
@@ -213,7 +216,8 @@ def _as_ragged(name: str, column: Any) -> Ragged[Any]:
         try:
             ragged = Ragged.from_list(column)
         except (TypeError, ValueError) as error:
-            raise type(error)(f"sequences: {name!r}: {error}") from None
+            hint = "" if name == "values" else "; give the columns that are packed, and no others"
+            raise type(error)(f"sequences: {name!r}: {error}{hint}") from None
     if len(ragged._levels) != 1:
         raise ValueError(
             f"sequences: {name!r} has {len(ragged._levels)} levels, expected sequences of tokens"

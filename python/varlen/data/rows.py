@@ -276,7 +276,8 @@ class Rows:
         if array.ndim == 0 and array.dtype.kind not in "iu":
             raise TypeError(f"rows: expected integers, a mask or a slice, got {type(rows).__name__}")
         if array.ndim != 1:
-            hint = "" if array.ndim else f"; a batch of one row is [{array}]"
+            hint = f"; a batch of one row is [{array}]" if array.ndim == 0 else ""
+            hint = "; a sampler of batches is a DataLoader's batch_sampler" if array.ndim == 2 else hint
             raise TypeError(f"rows: expected one dimension, got {array.ndim}{hint}")
         if array.size == 0:
             return np.empty(0, np.int64)

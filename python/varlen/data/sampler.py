@@ -67,6 +67,7 @@ class Sampler:
     True
     """
 
+    _has_lengths = True  # or only the number of rows is known
     _OPTIONS: tuple[str, ...] = ()  # beside those of this class, what batches depend on
 
     def __init__(
@@ -266,10 +267,8 @@ class Sampler:
     def __repr__(self) -> str:
         rank = f", rank {self.rank} of {self.num_replicas}" if self.num_replicas > 1 else ""
         name = type(self).__name__
-        return (
-            f"{name}({len(self)} batches of {len(self.lengths)} rows in epoch {self.epoch}, "
-            f"{self.padding_share():.1%} padding{rank})"
-        )
+        padding = f", {self.padding_share():.1%} padding" if self._has_lengths else ""
+        return f"{name}({len(self)} batches of {len(self.lengths)} rows in epoch {self.epoch}{padding}{rank})"
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_epoch_batches": None, "_digest": None, "_pass": None}

@@ -49,7 +49,7 @@ class BatchSampler(Sampler):
     >>> [list(BatchSampler(5, 2, uneven="empty", num_replicas=2, rank=rank)) for rank in (0, 1)]
     [[[0, 1], [4]], [[2, 3], []]]
     >>> BatchSampler(5, 2)
-    BatchSampler(3 batches of 5 rows in epoch 0, 0.0% padding)
+    BatchSampler(3 batches of 5 rows in epoch 0)
     """
 
     _OPTIONS = ("batch_size",)
@@ -71,6 +71,7 @@ class BatchSampler(Sampler):
             num_replicas=num_replicas, rank=rank,
         )  # fmt: skip
         self.batch_size = as_int(batch_size, "batch_size", 1)
+        self._has_lengths = not _is_count(lengths)
 
     def _deal(self, rng: np.random.Generator) -> list[Ints]:
         n, size = len(self.lengths), self.batch_size
@@ -79,9 +80,13 @@ class BatchSampler(Sampler):
         return [order[at : at + size] for at in range(0, stop, size)]
 
 
+def _is_count(lengths: Any) -> bool:
+    return isinstance(lengths, (int, np.integer)) and not isinstance(lengths, bool)
+
+
 def _lengths_or_ones(lengths: Any) -> Any:
     """Lengths, all 1 where only the number of rows is known."""
-    if isinstance(lengths, (int, np.integer)) and not isinstance(lengths, bool):
+    if _is_count(lengths):
         return np.ones(as_int(lengths, "lengths", most=2**40), np.int64)
     return np.ones(len(lengths), np.int64) if getattr(lengths, "depth", 1) == 0 else lengths
 

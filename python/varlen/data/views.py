@@ -204,7 +204,10 @@ class Views(Batching):
         if isinstance(sizes, str):
             return self._split_by(sizes)
         if not isinstance(sizes, Mapping):
-            raise TypeError(f"sizes: expected names to sizes, or a key, got {type(sizes).__name__}")
+            raise TypeError(
+                "sizes: expected names to sizes, such as {'train': 0.9, 'test': 0.1}, or a key, "
+                f"got {type(sizes).__name__}"
+            )
         counts = _counts(sizes, len(self))
         ends = np.cumsum([0, *counts])
         random = as_bool(shuffle, "shuffle")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from varlen import _core
-from varlen.io.columns import ColumnOptions, build_joint
+from varlen.io.columns import ColumnOptions, build_joint, first_leaf
 from varlen.io.save import as_tensor, level_of, split_name
 
 __all__ = ["as_piece"]
@@ -48,7 +48,8 @@ def as_piece(rows: Any, schema: Mapping[str, np.dtype[Any]]) -> Piece:
         raise TypeError(f"rows: expected a joint dict or a dict, got {type(rows).__name__}")
     if rows and all(isinstance(name, str) and split_name(name)[0] is not None for name in rows):
         return _from_entries(rows)
-    dtypes = {name: str if dtype.kind in "UT" else dtype for name, dtype in schema.items() if name in rows}
+    dtypes: dict[str, Any] = {name: str for name, value in rows.items() if isinstance(first_leaf(value), str)}
+    dtypes |= {name: str if dtype.kind in "UT" else dtype for name, dtype in schema.items() if name in rows}
     return _from_joint(build_joint(rows, ColumnOptions(dtypes, narrow=False), "rows"))
 
 
