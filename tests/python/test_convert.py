@@ -603,6 +603,29 @@ def test_every_wrong_line_is_named(here, capsys):
     assert "a.csv, line 6: 3 fields, but 2 columns" in refused(capsys, here, "a.csv", "o.nrt")[0]
 
 
+def test_every_wrong_row_of_a_table_is_named(here, capsys):
+    rows = [[i // 5, "" if i % 4 == 1 else i, "" if i == 6 else "a"] for i in range(20)]
+    write_csv("a.csv", ["p", "x", "w"], rows[:12])
+    write_csv("b.csv", ["p", "x", "w"], rows[12:])
+    wanted = ["a.csv: x: null at row 1", "a.csv: x: null at row 5", "a.csv: w: null at row 6"]
+    wanted += ["a.csv: x: null at row 9", "b.csv: x: null at row 1", "b.csv: x: null at row 5"]
+    for options in ([], ["--group-by", "p"], ["--batch-rows", "3"]):
+        said = refused(capsys, here, "a.csv", "b.csv", "o.nrt", *options)
+        assert [line.split(": ", 1)[1].split(";")[0].split(" among")[0] for line in said[:-1]] == wanted
+        assert said[-1] == "varlen: 6 wrong rows, nothing was written"
+    write_csv("c.csv", ["w"], [[word] for word in "aabacbab"])
+    (here / "w.txt").write_text("a\n")
+    said = refused(capsys, here, "c.csv", "o.nrt", "--vocabulary", "w=w.txt")
+    assert [int(line.split("at row ")[1]) for line in said[:-1]] == [2, 4, 5, 7]
+
+
+def test_wrong_rows_of_a_table_that_are_not_shown_are_not_counted(here, capsys):
+    write_csv("a.csv", ["x", "w"], [["", "a"]] * 3000)
+    said = refused(capsys, here, "a.csv", "o.nrt")
+    assert len(said) == 21
+    assert said[-1] == "varlen: more than 20 wrong rows, nothing was written"
+
+
 def test_many_wrong_lines_are_counted(here, capsys):
     (here / "a.jsonl").write_text('{"a": 1}\n' + "{\n" * 1000)
     said = refused(capsys, here, "a.jsonl", "o.nrt")

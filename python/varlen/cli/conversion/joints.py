@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from varlen.cli.conversion.plan import ConversionPlan
 
 __all__ = ["encode_words", "join_columns", "read_joints", "with_options"]
+
+_ROW = re.compile(r"\bat row (\d+)")
 
 
 def encode_words(
@@ -156,10 +159,31 @@ def read_joints(plan: ConversionPlan) -> Iterator[tuple[Joint, int]]:
         try:
             yield join_columns(table, levels, plan.groups, nulls, plan.words, first_row), table.num_rows
         except ValueError as wrong:
-            plan.findings.add(_located(plan, with_options(str(wrong))))
+            if not _ROW.search(str(wrong)):  # of an option or a column, whatever the row
+                raise ValueError(_located(plan, with_options(str(wrong)))) from None
+            join = partial(join_columns, levels=[], groups=(), nulls=nulls, words=plan.words)
+            for text in _wrong_rows(join, table, first_row):
+                if plan.findings.is_full:
+                    plan.findings.leave_rest()
+                    break
+                plan.findings.add(_located(plan, with_options(text)))
         except TypeError as wrong:  # of the column, whatever the row
             raise ValueError(_located(plan, f"{wrong}; --columns leaves one out")) from None
         first_row += table.num_rows
+
+
+def _wrong_rows(join: Callable[..., Joint], table: pa.Table, first_row: int) -> Iterator[str]:
+    """What is wrong with each row of a table that cannot be joined: of its halves, or else of it."""
+    try:
+        join(table, first_row=first_row)
+    except ValueError as wrong:
+        half, is_inside = table.num_rows // 2, False
+        for begin, size in ((0, half), (half, table.num_rows - half)) if half else ():
+            for text in _wrong_rows(join, table.slice(begin, size), first_row + begin):
+                is_inside = True
+                yield text
+        if not is_inside:
+            yield str(wrong)
 
 
 def _located(plan: ConversionPlan, text: str) -> str:
@@ -168,7 +192,7 @@ def _located(plan: ConversionPlan, text: str) -> str:
     if plan.regroup:
         return f"{', '.join(str(one.path) for one in inputs[:3])}: {text}; rows as --regroup orders them"
     one = inputs[0]
-    if place := re.search(r"\bat row (\d+)", text):
+    if place := _ROW.search(text):
         one, row = plan.tables.locate(int(place[1]))
         text = f"{text[: place.start(1)]}{row}{text[place.end(1) :]}"
     return f"{one.path}: {text}"

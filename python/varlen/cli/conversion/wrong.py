@@ -38,6 +38,7 @@ class Findings:
     def __init__(self) -> None:
         self._lines: list[str] = []
         self._count = 0
+        self._is_left = False
 
     def add(self, line: str) -> None:
         """Takes note of a wrong row."""
@@ -49,6 +50,10 @@ class Findings:
     def is_full(self) -> bool:
         """More of them would not be printed."""
         return len(self._lines) >= _SHOWN
+
+    def leave_rest(self) -> None:
+        """Takes note that there is more, which is not counted."""
+        self._is_left = True
 
     @contextlib.contextmanager
     def gather(self) -> Iterator[None]:
@@ -73,7 +78,8 @@ class Findings:
         if self._count:
             more = self._count - len(self._lines)
             rest = [f"and {more:,} more"] if more else []
-            raise WrongRows([*self._lines, *rest, f"{self._count:,} wrong rows, nothing was written"])
+            number = f"more than {self._count:,}" if self._is_left else f"{self._count:,}"
+            raise WrongRows([*self._lines, *rest, f"{number} wrong rows, nothing was written"])
 
 
 @contextlib.contextmanager
