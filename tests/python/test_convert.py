@@ -315,6 +315,18 @@ def test_words_from_outside_keep_their_ids(here, capsys, kind):
     assert "valid.jsonl, line 1: 'w': the word 'new' is not in the vocabulary" in text
 
 
+def test_row_ids_are_no_words_of_other_rows(here):
+    write_lines(here / "train.jsonl", [{"id": "a", "w": ["x"]}, {"id": "b", "w": ["y"]}])
+    write_lines(here / "valid.jsonl", [{"id": "c", "w": ["y", "z"]}, {"id": "a", "w": []}])
+    convert("train.jsonl", "train.nrt", "--row-ids", "id", "--reserve", "[UNK]")
+    outside = ["--vocabulary", "train.nrt", "--unknown", "[UNK]"]
+    data = convert("valid.jsonl", "valid.nrt", "--row-ids", "id", *outside)
+    assert data.rows_of(["a", "c"]).tolist() == [1, 0]
+    assert rows_of(data) == [{"id": "c", "w": ["y", "[UNK]"]}, {"id": "a", "w": []}]
+    data = convert("valid.jsonl", "asked.nrt", "--vocabulary", "id=train.nrt", "--unknown", "[UNK]")
+    assert data.fields["id"].vocabulary == ("[UNK]", "a", "b")
+
+
 def test_vocabularies_that_cannot_be_used_are_named(here, capsys):
     write_csv("a.csv", ["w", "x"], [["a", 1]])
     (here / "twice.txt").write_text("a\nb\na\n")

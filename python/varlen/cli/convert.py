@@ -33,7 +33,8 @@ order. An index that pandas stored is left out. Wrong rows are named, all of the
 
 Strings become ids into a vocabulary that is kept in the file. --vocabulary takes one from outside, such
 as a training set's file for its validation set: FILE is a .nrt file, a folder of shards, JSON (key to
-words), or with KEY=FILE text, a word a line. A word that it lacks is refused, or becomes --unknown WORD.
+words), or with KEY=FILE text, a word a line. A word that it lacks is refused, or becomes --unknown WORD. Row
+ids of FILE are words for no other rows.
 --reserve puts words that no value may have before all others. An empty text of a CSV is a null.
 
 A long table, an event a row, nests with --group-by: consecutive rows with the same value become

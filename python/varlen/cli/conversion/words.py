@@ -170,9 +170,11 @@ def _words_in(path: Path, key: str) -> dict[str, list[str]]:
     if path.is_dir() or kind in (".nrt", ".safetensors"):
         from varlen import io
 
-        fields = io.open_shards(path).fields
-        found = {
-            name: list(field.vocabulary) for name, field in fields.items() if field.vocabulary is not None
+        shards = io.open_shards(path)
+        found = {  # the ids of its rows are no words of other rows, unless they are asked for
+            name: list(field.vocabulary)
+            for name, field in shards.fields.items()
+            if field.vocabulary is not None and (name == key or name != shards.row_ids)
         }
         if not found:
             raise ValueError(f"--vocabulary: {path}: no key has a vocabulary")
