@@ -162,7 +162,7 @@ class Writer(atomic.AtomicWriter):
         ----------
         rows : joint dict, Joint or dict
             A joint dict, a `_core.Joint`, or a dict: of full names such as `dim1/bounds` to arrays, or of
-            keys to nested lists. Ids of a vocabulary become those of the writer's own.
+            keys to nested lists of numbers or words. Ids of a vocabulary become those of the writer's own.
 
         Raises
         ------
