@@ -69,6 +69,28 @@ def as_bool(value: Any, argument: str) -> bool:
         raise TypeError(f"{argument}: expected True or False, got {type(value).__name__}") from None
 
 
+def as_shuffle(value: Any) -> bool:
+    """True or False; a number is refused, as whoever gives one means a seed.
+
+    Raises
+    ------
+    TypeError
+        It is neither.
+
+    Examples
+    --------
+    >>> as_shuffle(np.True_)
+    True
+    >>> as_shuffle(7)
+    Traceback (most recent call last):
+    TypeError: shuffle: expected True or False, got 7; seed= says which order
+    """
+    is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    if is_number and value not in (0, 1):
+        raise TypeError(f"shuffle: expected True or False, got {value}; seed= says which order")
+    return as_bool(value, "shuffle")
+
+
 def one_of(value: Any, argument: str, allowed: Sequence[str | None]) -> None:
     """Refuse what is not one of some words.
 

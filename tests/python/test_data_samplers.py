@@ -114,6 +114,11 @@ def test_samplers_change_with_the_epoch_alone():
     [
         (lambda: LengthBuckets([1.5], 2), TypeError, "lengths: expected integers"),
         (lambda: LengthBuckets([[1]], 2), ValueError, "lengths: expected one dimension"),
+        (
+            lambda: LengthBuckets([1], 2, shuffle=7),
+            TypeError,
+            "shuffle: expected True or False, got 7; seed=",
+        ),
         (lambda: LengthBuckets([2, -1], 2), ValueError, "lengths: row 1 has a negative length, -1"),
         (lambda: LengthBuckets([1], 0), ValueError, "batch_size: expected at least 1, got 0"),
         (lambda: LengthBuckets([1], 1.0), TypeError, "batch_size: expected an int"),

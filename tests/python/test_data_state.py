@@ -111,10 +111,17 @@ def test_a_state_of_something_else_is_refused(other, text):
 
 @pytest.mark.parametrize("state", [{}, None, {"epoch": 1}, [1], {"sampler": 1, "data": 2, "options": 3}])
 def test_what_is_no_state_is_refused(state, ds):
-    with pytest.raises(TypeError, match=r"state: expected what state_dict\(\) of a sampler gave"):
+    with pytest.raises(TypeError, match=r"state_dict\(\) of a sampler gave, got [\[{N]"):
         BatchSampler(3, 1).load_state_dict(state)
-    with pytest.raises(TypeError, match=r"state: expected what state_dict\(\) of an epoch gave"):
+    with pytest.raises(TypeError, match=r"state_dict\(\) of an epoch gave, or of a loader; got"):
         ds.epoch(4).load_state_dict(state)
+
+
+def test_the_state_of_a_loader_holds_that_of_its_sampler(ds):
+    state = ds.epoch(4).state_dict()
+    with pytest.raises(TypeError, match=r"got {.*}; state\['sampler'\] is of the sampler"):
+        BatchSampler(len(ds), 4).load_state_dict(state)
+    BatchSampler(len(ds), 4).load_state_dict(state["sampler"])
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
+from reprlib import repr as short
 from typing import TYPE_CHECKING, Any, Generic, cast
 
 import numpy as np
 
-from varlen.arguments import as_bool, as_int
+from varlen.arguments import as_bool, as_int, as_shuffle
 from varlen.backends.values import ArrayT
 from varlen.data.batch import Batch
 from varlen.data.buffers import Buffers
@@ -76,7 +77,7 @@ class Epoch(Generic[ArrayT]):
         batch_size = None if batch_size is None else as_int(batch_size, "batch_size", 1)
         if batches is not None and not hasattr(batches, "__iter__"):
             raise TypeError(f"batches: expected batches of row numbers, got {type(batches).__name__}")
-        shuffle, drop_last = as_bool(shuffle, "shuffle"), as_bool(drop_last, "drop_last")
+        shuffle, drop_last = as_shuffle(shuffle), as_bool(drop_last, "drop_last")
         if batches is not None and (shuffle or drop_last):
             raise ValueError("batches: their order is given; shuffle and drop_last need batch_size")
         prefetch = as_int(prefetch, "prefetch")
@@ -188,7 +189,9 @@ class Epoch(Generic[ArrayT]):
         parts = {"sampler", "data", "options"}
         is_state = isinstance(state, Mapping) and parts | {"seed"} <= state.keys()
         if not is_state or not all(isinstance(state[name], Mapping) for name in parts):
-            raise TypeError("state: expected what state_dict() of an epoch gave")
+            raise TypeError(
+                f"state: expected what state_dict() of an epoch gave, or of a loader; got {short(state)}"
+            )
         sampler = self._sampler()
         own = {"seed": self._seed, **self._identity(), **self._options_of_rows()}
         refuse_differences({"seed": state["seed"], **state["data"], **state["options"]}, own)

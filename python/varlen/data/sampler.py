@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varlen import _core
-from varlen.arguments import as_bool, as_int, one_of
+from varlen.arguments import as_bool, as_int, as_shuffle, one_of
 from varlen.backends.values import as_ints
 from varlen.data.ranks import as_rank, of_group
 from varlen.data.records import RowNumbers
@@ -84,7 +84,7 @@ class Sampler:
         self.lengths: Ints = _core.Level.from_lengths(_lengths_of(lengths)).lengths
         self.num_replicas, self.rank = as_rank(num_replicas, rank)
         self._is_found = num_replicas is None and rank is None
-        self.shuffle, self.drop_last = as_bool(shuffle, "shuffle"), as_bool(drop_last, "drop_last")
+        self.shuffle, self.drop_last = as_shuffle(shuffle), as_bool(drop_last, "drop_last")
         one_of(uneven, "uneven", ("repeat", "drop", "empty", None))
         self.uneven: Uneven = uneven or ("drop" if self.drop_last else "repeat")
         self.seed = as_int(seed, "seed", most=None)
@@ -381,7 +381,12 @@ def _checked_state(state: Any) -> tuple[int, list[tuple[int, int]]]:
     parts = ("data", "options")
     is_state = isinstance(state, Mapping) and {"epoch", "steps", *parts} <= state.keys()
     if not is_state or not all(isinstance(state[name], Mapping) for name in parts):
-        raise TypeError("state: expected what state_dict() of a sampler gave")
+        hint = (
+            "; state['sampler'] is of the sampler"
+            if isinstance(state, Mapping) and "sampler" in state
+            else ""
+        )
+        raise TypeError(f"state: expected what state_dict() of a sampler gave, got {short(state)}{hint}")
     try:
         runs = [(as_int(n, "ranks", 1), as_int(k, "steps")) for n, k in state["steps"]]
         if runs:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_bool, as_int
+from varlen.arguments import as_bool, as_int, as_shuffle
 from varlen.data.batching import Batching
 from varlen.data.joined import JoinedSource
 from varlen.data.keyed import KeyedSource
@@ -210,7 +210,7 @@ class Views(Batching):
             )
         counts = _counts(sizes, len(self))
         ends = np.cumsum([0, *counts])
-        random = as_bool(shuffle, "shuffle")
+        random = as_shuffle(shuffle)
         order = _generator(seed).permutation(len(self)) if random else np.arange(len(self))
         return {
             name: self._some(order[begin:end])
