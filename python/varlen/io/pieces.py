@@ -45,9 +45,14 @@ def as_piece(rows: Any, schema: Mapping[str, np.dtype[Any]]) -> Piece:
     if not isinstance(rows, Mapping) and isinstance(tensors := getattr(rows, "tensors", None), Mapping):
         return _from_entries(tensors)  # a joint dict of nested_ragged_tensors
     if not isinstance(rows, Mapping):
-        raise TypeError(f"rows: expected a joint dict or a dict, got {type(rows).__name__}")
+        hint = "; a frame or a table becomes a dict of lists first" if hasattr(rows, "columns") else ""
+        raise TypeError(f"rows: expected a joint dict or a dict, got {type(rows).__name__}{hint}")
     if rows and all(isinstance(name, str) and split_name(name)[0] is not None for name in rows):
         return _from_entries(rows)
+    for name, value in rows.items():
+        if isinstance(value, (str, bytes, bool, int, float, np.generic)):
+            kind = type(value).__name__
+            raise TypeError(f"rows: {name!r} is one {kind}; a dict holds many rows, so each key has a list")
     dtypes: dict[str, Any] = {name: str for name, value in rows.items() if isinstance(first_leaf(value), str)}
     dtypes |= {name: str if dtype.kind in "UT" else dtype for name, dtype in schema.items() if name in rows}
     return _from_joint(build_joint(rows, ColumnOptions(dtypes, narrow=False), "rows"))
