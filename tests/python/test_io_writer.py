@@ -228,6 +228,8 @@ def test_nested_lists_may_hold_words(tmp_path):
         writer.append({"id": ["p"], "w": [["b", "a", "b"]]})
         with pytest.raises(TypeError, match=r"w\[0\]\[1\]: expected text, got int"):
             writer.append({"id": ["p"], "w": [["b", 1]]})
+        with pytest.raises(ValueError, match=r"parse w as .* numbers! \(w\[0\]\[1\]: .* got str\)"):
+            writer.append({"id": ["p"], "w": [[1, "b"]]})
         for record in ({"id": "p", "w": ["b"]}, {"id": ["p"], "w": 1}):
             with pytest.raises(TypeError, match=r"rows: .* is one (str|int); a dict holds many rows"):
                 writer.append(record)

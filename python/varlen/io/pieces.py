@@ -55,7 +55,12 @@ def as_piece(rows: Any, schema: Mapping[str, np.dtype[Any]]) -> Piece:
             raise TypeError(f"rows: {name!r} is one {kind}; a dict holds many rows, so each key has a list")
     dtypes: dict[str, Any] = {name: str for name, value in rows.items() if isinstance(first_leaf(value), str)}
     dtypes |= {name: str if dtype.kind in "UT" else dtype for name, dtype in schema.items() if name in rows}
-    return _from_joint(build_joint(rows, ColumnOptions(dtypes, narrow=False), "rows"))
+    try:
+        return _from_joint(build_joint(rows, ColumnOptions(dtypes, narrow=False), "rows"))
+    except ValueError as error:
+        if error.__cause__ is None:
+            raise
+        raise ValueError(f"{error} ({error.__cause__})") from error  # which has the place
 
 
 def _from_joint(joint: _core.Joint) -> Piece:
