@@ -454,3 +454,14 @@ def test_labels_of_samples_without_tokens_are_integers():
 def test_a_fill_that_no_tokens_take_is_refused():
     with pytest.raises(ValueError, match=r"fill: one value is that of 'input_ids', as none of \['tokens'\]"):
         Collate(attention_mask=True, fill=9)([{"tokens": [1, 2]}, {"tokens": [3]}])
+
+
+@pytest.mark.parametrize(
+    "value", [[1, 2**63], 2**63, np.array([2**63], np.uint64)], ids=["list", "one", "array"]
+)
+def test_integers_that_do_not_fit_int64_are_refused(value):
+    how = Collate(names={"x": "input_ids"}, framework="numpy")
+    with pytest.raises((ValueError, OverflowError), match=r"9223372036854775808.* does not fit int64"):
+        how([{"x": value}])
+    wide = Collate(names={"x": "input_ids"}, dtype="uint64", framework="numpy")([{"x": value}])
+    assert wide["input_ids"].max() == 2**63

@@ -7,6 +7,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
+from varlen import _core
 from varlen.arguments import as_bool
 from varlen.backends.values import is_tensor, memory_of
 
@@ -23,6 +24,8 @@ _MADE = {name: (name,) for name in DEFAULTS} | {
     "cu_seqlens": ("cu_seq_lens_q", "cu_seq_lens_k"),
     "max_seqlen": ("max_length_q", "max_length_k"),
 }
+
+_INT64 = np.dtype(np.int64)
 
 #: What packed batches have beside their keys.
 PACKED_NAMES = ("position_ids", "document_ids", "cu_seqlens", "max_seqlen")
@@ -116,11 +119,14 @@ class ModelInputs:
 
     def dtype_before(self, key: Any, dtype: np.dtype[Any]) -> np.dtype[Any]:
         """The dtype in which values of a key are padded: labels that are bools as int64."""
-        return np.dtype(np.int64) if dtype.kind == "b" and self.name_of(key) == LABELS else dtype
+        return _INT64 if dtype.kind == "b" and self.name_of(key) == LABELS else dtype
 
     def as_model_takes(self, name: Any, leaf: dict[str, Any]) -> dict[str, Any]:
         """A leaf in the dtypes of layers and losses: int64, float32, and no bools for labels."""
-        return {**leaf, "": _as_model_takes(leaf[""], name == LABELS)}
+        try:
+            return {**leaf, "": _as_model_takes(leaf[""], name == LABELS)}
+        except ValueError as error:
+            raise ValueError(f"{name!r}: {error}; models take int64, give dtype") from None
 
     def check_keys(self, keys: Any, fill: Any) -> None:
         """Refuse names for keys that no sample has, two values of one name, and a fill of no tokens."""
@@ -312,12 +318,16 @@ def _as_model_takes(value: Any, is_label: bool) -> Any:
     if is_tensor(value):
         import torch
 
+        if value.dtype == torch.uint64:
+            return torch.from_numpy(_core.cast(memory_of(value), _INT64))
         if value.dtype == torch.float64:
             return value.float()
         is_integer = not (value.dtype.is_floating_point or value.dtype.is_complex)
         return value.long() if is_integer and (is_label or value.dtype != torch.bool) else value
     if value.dtype == np.float64:
         return value.astype(np.float32)
+    if value.dtype == np.uint64:
+        return _core.cast(value, _INT64)  # which refuses numbers that do not fit
     return value.astype(np.int64, copy=False) if value.dtype.kind in ("iub" if is_label else "iu") else value
 
 
