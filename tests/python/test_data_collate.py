@@ -314,3 +314,14 @@ def test_what_is_no_array_among_arrays_is_named(other, how, dtype):
         first = torch.ones(2, dtype=getattr(torch, dtype))
     with pytest.raises((TypeError, ValueError), match=r"samples\['x'\]: \w+\[1\].*: expected"):
         Collate(**how)([{"x": first}, {"x": other}])
+
+
+@pytest.mark.parametrize("keys", [["x", "x/mask"], ["x/mask", "x"]], ids=["before", "behind"])
+def test_a_key_that_is_called_as_a_mask_is_refused(keys):
+    sample = {key: [1, 2] for key in keys}
+    with pytest.raises(ValueError, match="samples: 'x/mask' is a key, and what the mask of 'x' is called"):
+        collate([sample])
+    with pytest.raises(ValueError, match=r"samples\['in'\]: 'x/mask' is a key"):
+        collate([{"in": sample}])
+    assert Collate(masks=False)([sample]).keys() == sample.keys()
+    assert Collate(layout="ragged", keys=["x"])([sample])["x"].tolist() == [1, 2]

@@ -291,7 +291,14 @@ class Collate:
             if key in arrays:
                 leaf = arrays[key]
                 out[key] = leaf.pop("")
-                out |= {f"{key}/{extra}": value for extra, value in leaf.items()}
+                for extra, value in leaf.items():
+                    beside = f"{key}/{extra}"
+                    if beside in columns:
+                        raise ValueError(
+                            f"samples{name}: {beside!r} is a key, and what the {extra} of {key!r} is called; "
+                            "rename it, or say which keys"
+                        )
+                    out[beside] = value
             else:
                 out[key] = self._merge(f"{name}[{key!r}]", values)
         return out
