@@ -76,4 +76,5 @@ class Batch(Placed, dict[str, ArrayT]):
         moved = {name: move(value) for name, value in self._movable().items()}
         if all(self[name] is value for name, value in moved.items()):
             return self
-        return type(self)({**self, **moved})
+        entries: dict[str, Any] = {**self, **moved}
+        return type(self)(entries)
