@@ -301,3 +301,27 @@ def test_columns_are_of_dicts_with_the_same_texts_as_keys_in_the_same_order():
         _core.columns(({},))
     assert collate([{"x": 1, "y": 2}, {"y": 3, "x": 4}])["x"].tolist() == [1, 4]
     assert collate([{1: 1, "y": 2}, {1: 3, "y": 4}])[1].tolist() == [1, 3]
+
+
+@pytest.mark.parametrize("other", [None, {"p": 1}, "a", 5, [1, [2]]], ids=repr)
+@pytest.mark.parametrize("how", [{}, {"layout": "ragged", "max_len": 1}], ids=["padded", "ragged"])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", None])
+def test_what_is_no_array_among_arrays_is_named(other, how, dtype):
+    if dtype is None:
+        first = np.ones(2)
+    else:
+        torch = pytest.importorskip("torch")
+        first = torch.ones(2, dtype=getattr(torch, dtype))
+    with pytest.raises((TypeError, ValueError), match=r"samples\['x'\]: \w+\[1\].*: expected"):
+        Collate(**how)([{"x": first}, {"x": other}])
+
+
+@pytest.mark.parametrize("keys", [["x", "x/mask"], ["x/mask", "x"]], ids=["before", "behind"])
+def test_a_key_that_is_called_as_a_mask_is_refused(keys):
+    sample = {key: [1, 2] for key in keys}
+    with pytest.raises(ValueError, match="samples: 'x/mask' is a key, and what the mask of 'x' is called"):
+        collate([sample])
+    with pytest.raises(ValueError, match=r"samples\['in'\]: 'x/mask' is a key"):
+        collate([{"in": sample}])
+    assert Collate(masks=False)([sample]).keys() == sample.keys()
+    assert Collate(layout="ragged", keys=["x"])([sample])["x"].tolist() == [1, 2]

@@ -96,6 +96,76 @@ def test_bins_are_those_of_the_plain_batch(ds):
     assert set(ds.batch(rows, **how, framework="numpy")) == {"input_ids"}
 
 
+@pytest.mark.parametrize("key", ["tags", "label"])
+@pytest.mark.parametrize("how", [{}, {"layout": "ragged"}, {"layout": "packed", "pad_to": 8}])
+def test_labels_that_are_bools_are_integers(how, key):
+    tags, label = [[x % 2 for x in row] for row in ROWS], [1, 0, 1, 0, 1]
+    integers = {**LISTS, "tags": tags, "label": label}
+    bools = {**LISTS, "tags": [list(map(bool, row)) for row in tags], "label": list(map(bool, label))}
+    batches = [
+        vl.data.Dataset(vl.JointNestedRaggedTensorDict(columns)).batch(
+            PICKED, keys=["tokens", key], names={"tokens": "input_ids", key: "labels"}, **how
+        )
+        for columns in (bools, integers)
+    ]
+    assert_same(*batches)
+
+
+@pytest.mark.parametrize("labels", ["labels", "input_ids"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"attention_mask": True, "padding_side": "left"},
+        {"layout": "ragged", "document_ids": True, "cu_seqlens": True},
+        {"layout": "packed", "pad_to": 8, "document_ids": True, "cu_seqlens": True},
+    ],
+    ids=["padded", "ragged", "packed"],
+)
+def test_batches_of_no_rows_are_those_of_rows_but_for_their_size(ds, how, labels):
+    names = {"tokens": "input_ids"} | ({"tags": "labels"} if labels == "labels" else {})
+    how = {**how, "keys": ["tokens", "tags"], "names": names, "labels": labels, "position_ids": True}
+    full, empty = ds.batch(PICKED, **how), ds.batch([], **how)
+    assert full.keys() == empty.keys()
+    for name, value in full.items():
+        if not isinstance(value, int):
+            assert (empty[name].dtype, empty[name].ndim) == (value.dtype, value.ndim)
+            assert empty[name].size == (name.startswith("cu_"))
+    if how.get("layout") != "packed":
+        assert_same(Collate(**how, framework="numpy")(ds.__getitems__([])), empty)
+
+
+def test_records_of_no_rows_know_their_keys(ds):
+    assert_same(Collate(keys=["tokens"])(ds.__getitems__([])), ds.batch([], keys=["tokens"]))
+
+
+def test_cu_seqlens_alone_ask_for_a_model(ds):
+    collate = Collate(layout="ragged", cu_seqlens=True, keys=["tokens"], framework="numpy")
+    wanted = collate(samples())
+    assert wanted["tokens"].shape == (1, 7)
+    assert_same(collate(ds.__getitems__(PICKED)), wanted)
+    assert_same(collate([ds[i] for i in PICKED]), wanted)
+
+
+def test_masks_of_packed_rows_are_left_out():
+    def packed(masks):
+        joint = vl.JointNestedRaggedTensorDict({"input_ids": [[1, 2], [3]], "attention_mask": masks})
+        how = {"layout": "packed", "pad_to": 4, "document_ids": True}
+        return vl.data.Dataset(joint).batch([1, 0], **how)
+
+    assert set(packed([[1, 1], [1]])) == {"input_ids", "document_ids"}
+    with pytest.raises(ValueError, match="'attention_mask': hides tokens in bin 0"):
+        packed([[1, 0], [1]])
+
+
+def test_a_dtype_of_labels_has_to_hold_what_is_padded_alone(ds):
+    how = {"names": NAMES, "dtype": {"label": "uint8"}}
+    assert ds.batch(PICKED, **how)["labels"].dtype == np.uint8  # one a row
+    how = {"keys": ["tags"], "names": {"tags": "labels"}, "dtype": "uint8"}
+    assert ds.batch(PICKED, layout="ragged", **how)["labels"].dtype == np.uint8
+    with pytest.raises(ValueError, match="fill of 'tags': -100 does not fit uint8"):
+        ds.batch(PICKED, **how)
+
+
 def test_a_model_of_transformers_takes_the_batches_of_loaders(ds):
     torch = pytest.importorskip("torch")
     transformers = pytest.importorskip("transformers")
@@ -134,12 +204,26 @@ def test_a_model_of_transformers_takes_the_batches_of_loaders(ds):
             "labels: 'input_id'",
         ),
         ({"attention_mask": np.zeros(2)}, TypeError, "attention_mask"),
+        ({"names": NAMES, "cu_seqlens": True}, ValueError, "cu_seqlens: a padded batch"),
+        ({"names": NAMES, "framework": "cupy"}, ValueError, "framework: batches for models are of"),
+        (
+            {"keys": ["tokens"], "attention_mask": True, "fill": 3},
+            ValueError,
+            r"fill: one value is that of 'input_ids', as none of \['tokens'\] is called",
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused(options, error, text):
     ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict(LISTS))
     with pytest.raises(error, match=text):
         ds.batch([0, 1], **options)
+
+
+def test_workers_make_batches_for_models_on_the_host():
+    pytest.importorskip("torch")
+    ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict(LISTS))
+    with pytest.raises(ValueError, match="device: workers make batches for models on the host"):
+        ds.collator(names=NAMES, device="cuda", framework="torch")
 
 
 def test_keys_of_more_levels_need_one_axis():

@@ -433,3 +433,35 @@ def test_wrong_input():
         Collate(attention_mask=True)([[1, 2]])
     with pytest.raises(ValueError, match=r"samples\[1\]: .*'x' is missing"):
         Collate(names={"x": "input_ids"})([{"x": [1]}, {"y": [1]}])
+
+
+@pytest.mark.parametrize("kind", [dict, UserDict])
+def test_labels_that_are_bools_are_integers(kind):
+    how = Collate(names={"x": "input_ids"}, framework="numpy")
+    flat = how([kind({"x": [1, 2], "labels": [True, False]}), kind({"x": [3], "labels": [True]})])
+    assert as_lists(flat)["labels"] == [[1, 0], [1, -100]]
+    nested = how([kind({"x": [1], "labels": [[True], []]}), kind({"x": [3], "labels": [[False, True]]})])
+    assert as_lists(nested)["labels"] == [[[1, -100], [-100, -100]], [[0, 1], [-100, -100]]]
+    assert flat["labels"].dtype == nested["labels"].dtype == np.int64
+
+
+def test_labels_of_samples_without_tokens_are_integers():
+    batch = Collate(attention_mask=True, framework="numpy")([{"input_ids": [], "labels": []}] * 2)
+    assert {value.dtype for value in batch.values()} == {np.dtype(np.int64)}
+    assert {value.shape for value in batch.values()} == {(2, 0)}
+
+
+def test_a_fill_that_no_tokens_take_is_refused():
+    with pytest.raises(ValueError, match=r"fill: one value is that of 'input_ids', as none of \['tokens'\]"):
+        Collate(attention_mask=True, fill=9)([{"tokens": [1, 2]}, {"tokens": [3]}])
+
+
+@pytest.mark.parametrize(
+    "value", [[1, 2**63], 2**63, np.array([2**63], np.uint64)], ids=["list", "one", "array"]
+)
+def test_integers_that_do_not_fit_int64_are_refused(value):
+    how = Collate(names={"x": "input_ids"}, framework="numpy")
+    with pytest.raises((ValueError, OverflowError), match=r"9223372036854775808.* does not fit int64"):
+        how([{"x": value}])
+    wide = Collate(names={"x": "input_ids"}, dtype="uint64", framework="numpy")([{"x": value}])
+    assert wide["input_ids"].max() == 2**63

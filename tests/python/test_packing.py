@@ -259,6 +259,16 @@ def test_rows_in_order_open_a_bin_where_they_do_not_fit():
     assert batch["id"].tolist() == [7, 8, 9]
 
 
+@pytest.mark.parametrize("fill", [None, 3, {"w": [5, 6]}], ids=["zero", "one for all", "a row"])
+def test_rows_of_many_numbers_fill_bins_as_pack_does(fill):
+    columns = {"x": [[1], [2, 3]], "w": [np.ones((1, 2), np.float32), np.full((2, 2), 2, np.float32)]}
+    ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict(columns))
+    rows = next(iter(BinPacking(ds, 4, shuffle=False)))
+    wanted = pack(columns, 4, fill=fill)["w"]
+    np.testing.assert_array_equal(ds.batch(rows, layout="packed", pad_to=4, fill=fill)["w"], wanted)
+    assert ds.batch([], layout="packed", pad_to=4, fill=fill)["w"].shape == (0, 4, 2)
+
+
 def _batch(**options):
     J = vl.JointNestedRaggedTensorDict({"x": [[1, 2], [3]], "y": [[[1], [2]], [[3]]]})
     return vl.data.Dataset(J).batch([0, 1], **{"layout": "packed", "pad_to": 5, "keys": ["x"], **options})

@@ -53,3 +53,16 @@ def test_what_is_moved_keeps_its_levels_and_attributes():
     assert type(there) is Named
     assert there.name == "tokens"
     assert all(a is b for a, b in zip(there.levels, r.levels, strict=True))
+
+
+def test_of_batches_with_arrays_of_both_kinds_the_tensors_move():
+    torch = pytest.importorskip("torch")
+    batch = vl.data.collate([{"id": 5, "name": "a", "x": torch.arange(2)}])
+    there = batch.to("meta")
+    assert type(there) is vl.data.Batch
+    assert list(there) == list(batch)
+    assert there.device == there["x"].device.type == there["x/mask"].device.type == "meta"
+    assert there["id"] is batch["id"]
+    assert batch.to("cpu") is batch
+    with pytest.raises(TypeError, match="device: an array of NumPy lies on the CPU"):
+        vl.data.collate([{"id": 5}]).to("meta")

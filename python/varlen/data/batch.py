@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+import numpy as np
+
 from varlen.backends.values import ArrayT, device_of, is_array, is_tensor
 from varlen.types.placed import Placed
 
@@ -18,7 +20,8 @@ class Batch(Placed, dict[str, ArrayT]):
     """The arrays of a batch by name: a dict, which knows the way to a device.
 
     `dim1/max_length` of a ragged batch and `max_seqlen` of a packed one are numbers; all else are arrays,
-    or tensors.
+    or tensors. Batches of samples may have both, and lists: then the tensors are what goes to a device, and
+    what is pinned.
 
     Examples
     --------
@@ -44,7 +47,12 @@ class Batch(Placed, dict[str, ArrayT]):
     @property
     def device(self) -> str:
         """Where the arrays are: "cpu", or what tensors say."""
-        return next((device_of(value) for value in self.values() if is_array(value)), "cpu")
+        return next(map(device_of, self._movable().values()), "cpu")
+
+    def _movable(self) -> dict[str, Any]:
+        """The arrays that go to a device: those of NumPy only where there are no others."""
+        arrays = {name: value for name, value in self.items() if is_array(value)}
+        return {name: x for name, x in arrays.items() if not isinstance(x, np.ndarray)} or arrays
 
     def record_stream(self, stream: Any) -> None:
         """Tell torch's allocator that a stream uses the tensors, which were made on another.
@@ -65,7 +73,8 @@ class Batch(Placed, dict[str, ArrayT]):
                 value.record_stream(stream)
 
     def _moved(self, move: Callable[[Any], Any]) -> Self:
-        moved = {name: move(value) if is_array(value) else value for name, value in self.items()}
-        if all(map(lambda a, b: a is b, moved.values(), self.values())):
+        moved = {name: move(value) for name, value in self._movable().items()}
+        if all(self[name] is value for name, value in moved.items()):
             return self
-        return type(self)(moved)
+        entries: dict[str, Any] = {**self, **moved}
+        return type(self)(entries)

@@ -171,8 +171,9 @@ class Dataset(Views):
         names, labels, attention_mask, position_ids, document_ids
             What `model(**batch)` takes, as `varlen.data.Collate` says of them: `names` are what the model
             calls keys. The batch then has the keys under these names, integers as int64, and what these
-            options ask for, nothing else; of a packed batch `cu_seqlens=True` asks for them. Such a batch is
-            made on the host, and goes to a `device` as a whole.
+            options ask for, nothing else; of a packed batch `cu_seqlens=True` asks for them. A key that is
+            called "attention_mask" is left out of ragged and packed batches, and may hide no token there.
+            Such a batch is made on the host, and goes to a `device` as a whole.
         max_bytes
             A batch that takes more is a ValueError, before it is made. Half of the memory by default.
         out
@@ -329,9 +330,10 @@ class Dataset(Views):
         """
         checked = BatchOptions(**options)
         if checked.goes_to is not None:
+            kind = "batches for models" if checked.model is not None else "packed batches"
             raise ValueError(
-                f"device: workers make {'Data' if checked.is_named else 'packed batches'} on the host; leave "
-                "device out, and take batches there by to()"
+                f"device: workers make {'Data' if checked.is_named else kind} on the host; leave device out, "
+                "and take batches there by to()"
             )
         return (
             Collator(self, checked, seed) if checked.device is None else StagedCollator(self, checked, seed)

@@ -200,9 +200,13 @@ class Leaves:
     def _truncate(self, items: list[Array]) -> list[Array]:
         if self._max_len is None:
             return items
-        most = self._max_len
+        most, at_left = self._max_len, self._values["truncate"] == "left"
         return [
-            item[max(0, len(item) - most) :] if self._values["truncate"] == "left" else item[:most]
+            item  # no array of rows, which the core refuses by its place
+            if np.ndim(item) == 0
+            else item[max(0, len(item) - most) :]
+            if at_left
+            else item[:most]
             for item in items
         ]
 

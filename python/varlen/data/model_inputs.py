@@ -7,6 +7,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
+from varlen import _core
 from varlen.arguments import as_bool
 from varlen.backends.values import is_tensor, memory_of
 
@@ -23,6 +24,8 @@ _MADE = {name: (name,) for name in DEFAULTS} | {
     "cu_seqlens": ("cu_seq_lens_q", "cu_seq_lens_k"),
     "max_seqlen": ("max_length_q", "max_length_k"),
 }
+
+_INT64 = np.dtype(np.int64)
 
 #: What packed batches have beside their keys.
 PACKED_NAMES = ("position_ids", "document_ids", "cu_seqlens", "max_seqlen")
@@ -103,23 +106,30 @@ class ModelInputs:
         """What values of a key are cast to before they are padded: those that are integers to int64."""
         name = self.name_of(key)
         is_label = name == LABELS
-        if set(map(type, values)) == {list} and not is_label:  # whose integers are int64
-            return np.int64 if name == _TOKENS and not any(values) else None
+        if set(map(type, values)) == {list}:  # whose integers are int64
+            return np.int64 if name in (_TOKENS, LABELS) and not any(values) else None
         kinds = set(map(_kind_of, values)) - {"no items"}
         return np.int64 if kinds and kinds <= set("iub" if is_label else "iu") else None
 
     def of_lists(self, key: Any, flat: tuple[Array, Any]) -> tuple[Array, Any]:
         """Values of lists with their levels, as they are padded: labels that are bools as int64."""
         values, levels = flat
-        is_bool = values.dtype == bool and self.name_of(key) == LABELS
-        return (values.astype(np.int64), levels) if is_bool else flat
+        dtype = self.dtype_before(key, values.dtype)
+        return flat if dtype == values.dtype else (values.astype(dtype), levels)
+
+    def dtype_before(self, key: Any, dtype: np.dtype[Any]) -> np.dtype[Any]:
+        """The dtype in which values of a key are padded: labels that are bools as int64."""
+        return _INT64 if dtype.kind == "b" and self.name_of(key) == LABELS else dtype
 
     def as_model_takes(self, name: Any, leaf: dict[str, Any]) -> dict[str, Any]:
         """A leaf in the dtypes of layers and losses: int64, float32, and no bools for labels."""
-        return {**leaf, "": _as_model_takes(leaf[""], name == LABELS)}
+        try:
+            return {**leaf, "": _as_model_takes(leaf[""], name == LABELS)}
+        except ValueError as error:
+            raise ValueError(f"{name!r}: {error}; models take int64, give dtype") from None
 
-    def check_keys(self, keys: Any) -> None:
-        """Refuse names for keys that no sample has, and two values of one name."""
+    def check_keys(self, keys: Any, fill: Any) -> None:
+        """Refuse names for keys that no sample has, two values of one name, and a fill of no tokens."""
         keys = list(keys)
         for key in self.names:
             if key not in keys and key not in self._renamed:
@@ -130,6 +140,11 @@ class ModelInputs:
             if name in called:
                 raise ValueError(f"names: {called[name]!r} and {key!r} are both called {name!r}")
             called[name] = key
+        if fill is not None and not isinstance(fill, Mapping) and _TOKENS not in called and not self._is_flat:
+            raise ValueError(
+                f"fill: one value is that of {_TOKENS!r}, as none of {sorted(map(str, called))} is called; "
+                "give names, or a mapping from keys"
+            )
         if self._labels not in (None, LABELS) and LABELS in called:
             raise ValueError(
                 f"labels: the samples have their own, {called[LABELS]!r}; leave the option out, or take "
@@ -165,7 +180,7 @@ class ModelInputs:
 
     def batch(self, leaves: Mapping[Any, Any]) -> dict[Any, Any]:
         """The keywords of the model; a leaf is a dict of values and their mask or offsets, or a list."""
-        if self._is_flat and _is_sequence(leaves.get(_MASK)):
+        if self._layout != "padded" and _is_sequence(leaves.get(_MASK)):
             _refuse_hidden(leaves[_MASK])
             leaves = {name: leaf for name, leaf in leaves.items() if name != _MASK}
         out = {
@@ -303,12 +318,16 @@ def _as_model_takes(value: Any, is_label: bool) -> Any:
     if is_tensor(value):
         import torch
 
+        if value.dtype == torch.uint64:
+            return torch.from_numpy(_core.cast(memory_of(value), _INT64))
         if value.dtype == torch.float64:
             return value.float()
         is_integer = not (value.dtype.is_floating_point or value.dtype.is_complex)
         return value.long() if is_integer and (is_label or value.dtype != torch.bool) else value
     if value.dtype == np.float64:
         return value.astype(np.float32)
+    if value.dtype == np.uint64:
+        return _core.cast(value, _INT64)  # which refuses numbers that do not fit
     return value.astype(np.int64, copy=False) if value.dtype.kind in ("iub" if is_label else "iu") else value
 
 
@@ -333,14 +352,22 @@ def _lengths_of(leaf: Mapping[str, Any]) -> Array:
     if "offsets" in leaf:
         return np.diff(memory_of(leaf["offsets"]))
     mask: Array = memory_of(leaf["mask"])
-    lengths: Array = mask.reshape(len(mask), -1).sum(1)
+    lengths: Array = mask.sum(tuple(range(1, mask.ndim)))
     return lengths
 
 
 def _refuse_hidden(leaf: Mapping[str, Any]) -> None:
-    """Refuse masks of samples that hide tokens: a ragged batch has none, and models would look at all."""
-    shown, offsets = memory_of(leaf[""]), memory_of(leaf["offsets"])
-    if not shown.all():
+    """Refuse masks of samples that hide tokens, where samples are end to end: models would look at all."""
+    shown = memory_of(leaf[""])
+    if "document_ids" in leaf:
+        hidden = (shown == 0) & (memory_of(leaf["document_ids"]) >= 0)
+        if hidden.any():
+            raise ValueError(
+                f"{_MASK!r}: hides tokens in bin {int(np.argmax(hidden.any(1)))}, and a packed batch has no "
+                "mask; leave them out of the rows, or the key out of the batch"
+            )
+    elif not shown.all():
+        offsets = memory_of(leaf["offsets"])
         sample = int(np.searchsorted(offsets, np.argmin(shown != 0), side="right")) - 1
         raise ValueError(
             f"samples[{sample}][{_MASK!r}]: hides tokens, and a ragged batch has no mask; leave them out of "

@@ -143,6 +143,8 @@ class BatchOptions:
     'right'
     """
 
+    _is_of_samples = False
+
     def __init__(self, **options: Unpack[BatchKeywords]) -> None:
         check_names(options, BatchKeywords)
         self.given = {name: _copy(name, value) for name, value in options.items()}
@@ -188,10 +190,10 @@ class BatchOptions:
 
     def _model_inputs(self, values: BatchKeywords) -> ModelInputs | None:
         """What makes the keywords of a model of a batch; None where no option asks for that."""
-        asked = {name: self.given[name] for name in ModelKeywords.__annotations__ if name in self.given}
-        if values["layout"] == "padded" or not values["cu_seqlens"]:
-            asked.pop("cu_seqlens", None)
-        if not any(asked[name] for name in asked if name != "cu_seqlens"):
+        known: dict[str, Any] = {**values}
+        given = {name: known[name] for name in ModelKeywords.__annotations__ if name in self.given}
+        asked = {name: value for name, value in given.items() if value not in (None, False, {})}
+        if not (self._is_of_samples or asked.keys() - {"cu_seqlens"}):
             return None
         if values["layout"] == "data":
             raise ValueError(f"{next(iter(asked))}: models take arrays; take another layout than 'data'")
@@ -199,6 +201,8 @@ class BatchOptions:
         for name in _BESIDE:
             if self.given.get(name):
                 raise ValueError(f"{name}: {model.asked_by} makes batches for models; leave it out")
+        if values["framework"] == "cupy":
+            raise ValueError("framework: batches for models are of arrays of NumPy or of tensors")
         values["masks"], values["cu_seqlens"] = model.needs_masks, "cu_seqlens" in asked
         return model
 
@@ -309,7 +313,19 @@ class BatchOptions:
     def changed(self, **options: Unpack[BatchKeywords]) -> BatchOptions:
         """The same with some options replaced."""
         changed: BatchKeywords = {**self.given, **options}  # type: ignore[typeddict-item]
-        return BatchOptions(**changed)
+        return type(self)(**changed)
+
+
+class ModelBatchOptions(BatchOptions):
+    """The options of batches for models, which `cu_seqlens` alone asks for, too, as those of samples do.
+
+    Examples
+    --------
+    >>> ModelBatchOptions(layout="ragged", cu_seqlens=True).model is None
+    False
+    """
+
+    _is_of_samples = True
 
 
 class OptionsCache:

@@ -160,7 +160,7 @@ def packed_arrays(
     keys
         Those that have a value for each token.
     fills
-        A row of padding for each key.
+        One row of padding for each key.
     size
         Of the bins.
     bins
@@ -182,7 +182,8 @@ def packed_arrays(
     made: dict[str, Any] = {}
     for name, values in batch.items():
         if name in of_tokens:
-            made[name] = _block(values, level, bins, size, fills.get(name), max_bytes)
+            row = fills[name][0, ...] if name in fills else None
+            made[name] = _block(values, level, bins, size, row, max_bytes)
         elif name != "dim1/offsets" and name != "dim1/max_length":
             made[name] = values
     return made | _packed_ids(level, bins, size)

@@ -61,12 +61,15 @@ class BatchPlan:
         self._dtypes = dtypes = {
             key: _output_dtype(key, column, wanted.get(key), as_tensors) for key, column in chosen.items()
         }
+        if model is not None:
+            dtypes |= {key: model.dtype_before(key, dtypes[key]) for key in dtypes if wanted.get(key) is None}
         self._torch_names = {key: name for key, column in chosen.items() if (name := torch_name(column))}
         used = values["layout"] in ("padded", "packed") or options.has_edges
         fill = values["fill"]
         if model is not None:
-            model.check_keys(chosen)
-            fill = {**per_key("fill", fill, {}, columns), **{key: model.fill_of(key, fill) for key in chosen}}
+            model.check_keys(chosen, fill)
+            padded = [key for key, column in chosen.items() if used and column.dim > 0]
+            fill = {**per_key("fill", fill, {}, columns), **{key: model.fill_of(key, fill) for key in padded}}
         self._fills = rows = padding_rows(fill, chosen, columns, dtypes, used)
         self._depths = {
             key: min(column.dim, 1 if values["flatten"] else column.dim) for key, column in chosen.items()

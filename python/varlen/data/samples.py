@@ -15,6 +15,7 @@ from varlen.data.mappings import as_mappings, columns_of_mappings, frame_as_colu
 from varlen.data.model_inputs import DEFAULTS, ModelInputs, ModelKeywords
 from varlen.data.options import (
     BatchOptions,
+    ModelBatchOptions,
     PaddingKeywords,
     check_names,
     no_such_key,
@@ -84,8 +85,8 @@ class Collate:
         options. With this option or one of the next, samples are mappings, rows of a varlen dataset, named
         tuples or dataclasses, and the batch holds what `model(**batch)` takes: integers are int64, and
         float64 is float32, where `dtype` says nothing; `labels` are padded with -100; one number as `fill` is
-        that of `input_ids`; there are no masks but the one asked for; and `layout="ragged"` is one row
-        (1, tokens) of all samples. `framework` is "torch" by default then.
+        that of `input_ids`, and refused where there are none; there are no masks but the one asked for; and
+        `layout="ragged"` is one row (1, tokens) of all samples. `framework` is "torch" by default then.
     labels
         The name of the tokens that a model predicts, each from those before it. "input_ids": `labels` are
         these tokens, -100 in padding, and at the first token of each sample where another sample, or padding
@@ -136,7 +137,8 @@ class Collate:
                 raise ValueError(f"masks: {model.asked_by} makes batches for models; leave it out")
             self._options = self._options.changed(framework=options.get("framework") or "torch")
         self._values = self._options.values
-        self._for_records = BatchOptions(**{**self._given, "framework": self._values["framework"]})
+        kind = BatchOptions if self._model is None else ModelBatchOptions
+        self._for_records = kind(**{**self._given, "framework": self._values["framework"]})
         self._leaves = Leaves(self._options)
         keys = self._values["keys"]
         self._keys = None if keys is None else as_list(keys, "keys", "keys")
@@ -169,7 +171,8 @@ class Collate:
         Raises
         ------
         ValueError, TypeError
-            Samples of different structure; the key and the sample are named.
+            No samples, but for rows of a varlen dataset, which make a batch of no rows; samples of different
+            structure: the key and the sample are named.
         KeyError
             `fill` or `dtype` name a key that no sample has.
 
@@ -181,7 +184,7 @@ class Collate:
                [ 3, -1]])}
         """
         offer()
-        if isinstance(samples, Records) and self._model is not None and len(samples):
+        if isinstance(samples, Records) and (self._model is not None or not len(samples)):
             dataset: Any = samples.dataset
             return dataset._run(self._for_records, samples.rows)
         items = rows_of_samples(samples)
@@ -212,7 +215,7 @@ class Collate:
                 f"{model.asked_by}: a model's batch is of mappings, samples[0] is {type(items[0]).__name__}"
             )
         columns = self._columns("", items)
-        model.check_keys(columns)
+        model.check_keys(columns, self._values["fill"])
         leaves = self._arrays("", columns)
         named: dict[Any, Any] = {}
         for key, values in columns.items():
@@ -235,9 +238,14 @@ class Collate:
         read: dict[Any, Flat | None] = {}
         for key, values in columns.items():
             if type(values) is tuple:
-                read[key] = values if self._model is None else self._model.of_lists(key, values)
+                read[key] = values
             elif holds_data(values):
                 read[key] = self._leaves.read(f"{name}[{key!r}]", values, self._wanted_dtype(key, values))
+            else:
+                continue
+            flat = read[key]
+            if flat is not None and self._model is not None and self._dtype_of(key) is None:
+                read[key] = self._model.of_lists(key, flat)
         return {key: self._array(f"{name}[{key!r}]", columns[key], key, flat) for key, flat in read.items()}
 
     def _array(self, name: str, items: Any, key: Any, flat: Flat | None) -> dict[str, Any]:
@@ -283,7 +291,14 @@ class Collate:
             if key in arrays:
                 leaf = arrays[key]
                 out[key] = leaf.pop("")
-                out |= {f"{key}/{extra}": value for extra, value in leaf.items()}
+                for extra, value in leaf.items():
+                    beside = f"{key}/{extra}"
+                    if beside in columns:
+                        raise ValueError(
+                            f"samples{name}: {beside!r} is a key, and what the {extra} of {key!r} is called; "
+                            "rename it, or say which keys"
+                        )
+                    out[beside] = value
             else:
                 out[key] = self._merge(f"{name}[{key!r}]", values)
         return out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from reprlib import repr as short
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -132,19 +133,22 @@ class TensorLeaf:
         if not _numpy_has(asked or common):
             self._bits_of = asked or common
         self.array_dtype = None if asked is None or self._bits_of is not None else as_dtype(asked, "dtype")
-        self.arrays: list[Any] = [self._array(item) for item in items]
+        self.arrays: list[Any] = [self._array(item, i) for i, item in enumerate(items)]
 
-    def _array(self, item: Any) -> Any:
+    def _array(self, item: Any, i: int) -> Any:
         import torch
 
         from varlen.backends.torch.memory import as_numpy
 
         if isinstance(item, list) and (self._bits_of is None or any(map(is_tensor, _leaves(item)))):
-            return [self._array(inner) for inner in item]
+            return [self._array(inner, i) for inner in item]
         if not is_tensor(item):
             if self._bits_of is None:
                 return item
-            item = torch.as_tensor(item, device="cpu")
+            try:
+                item = torch.as_tensor(item, device="cpu")
+            except (RuntimeError, TypeError, ValueError):
+                raise TypeError(f"arrays[{i}]: expected a tensor or numbers, got {short(item)}") from None
         if item.requires_grad and torch.is_grad_enabled():
             raise ValueError("a tensor whose gradient would be lost here; give detach() of it")
         item = item.detach().resolve_conj().resolve_neg()
