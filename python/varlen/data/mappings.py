@@ -13,6 +13,8 @@ from varlen.data.options import no_such_key
 
 __all__: list[str] = []
 
+_NO_NUMBERS = (str, bytes, list, np.ndarray, Mapping)
+
 
 def columns_of_mappings(
     name: str,
@@ -69,7 +71,11 @@ def _without_objects(values: list[Any]) -> list[Any]:
 def _without_object(value: Any) -> Any:
     if not isinstance(value, np.ndarray) or not value.dtype.hasobject:
         return value
-    return value.item() if value.ndim == 0 else list(map(_without_object, value))
+    if value.ndim == 0:
+        return value.item()
+    if value.size and not any(isinstance(item, _NO_NUMBERS) for item in value.flat):
+        return value  # numbers, or nothing, in Python objects: refused where arrays are padded
+    return list(map(_without_object, value))
 
 
 def _check_alike(name: str, items: list[Any], argument: str, asked: list[Any] | None) -> None:
