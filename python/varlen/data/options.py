@@ -192,7 +192,7 @@ class BatchOptions:
         """What makes the keywords of a model of a batch; None where no option asks for that."""
         known: dict[str, Any] = {**values}
         given = {name: known[name] for name in ModelKeywords.__annotations__ if name in self.given}
-        asked = {name: value for name, value in given.items() if value not in (None, False, {})}
+        asked = {name: value for name, value in given.items() if _says_something(value)}
         if not (self._is_of_samples or asked.keys() - {"cu_seqlens"}):
             return None
         if values["layout"] == "data":
@@ -369,6 +369,11 @@ class OptionsCache:
         if all(type(value) in _IMMUTABLE for value in values):
             self._last = names, values, found
         return found
+
+
+def _says_something(value: Any) -> bool:
+    is_empty = isinstance(value, Mapping) and not value
+    return value is not None and value is not False and not is_empty
 
 
 _IMMUTABLE = (str, int, bool, float, type(None))
