@@ -243,3 +243,13 @@ def test_dataset_closes(tmp_path):
         ds.batch([0])
     with pytest.raises(ValueError, match="dim: expected 1 to 2, got 3"):
         Dataset(Table(SKELETON, 2).joint()).lengths_at(3)
+
+
+def test_a_table_is_refused_with_what_makes_a_file_of_it(tmp_path):
+    (tmp_path / "a.csv").write_text("patient,code\n7,HR\n" * 9)
+    with pytest.raises(varlen.io.FileFormatError, match=r"a\.csv: .*; \.csv is no kind of .*varlen convert"):
+        varlen.open(tmp_path / "a.csv")
+    (tmp_path / "a.nrt").write_text("patient,code\n7,HR\n" * 9)
+    with pytest.raises(varlen.io.FileFormatError) as caught:
+        varlen.open(tmp_path / "a.nrt")
+    assert "convert" not in str(caught.value)
