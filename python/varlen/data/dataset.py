@@ -437,7 +437,7 @@ class Dataset(Views):
         """
         return Epoch(
             self,
-            BatchOptions(**options),
+            self._options(options),
             batch_size=batch_size,
             batches=batches,
             shuffle=shuffle,
