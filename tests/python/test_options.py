@@ -118,7 +118,7 @@ BATCHES = {
     "Collate": (vl.data.Collate, lambda **options: vl.data.Collate(**options)([np.ones(2), np.ones(3)])),
     "Collate of joints": (
         vl.data.Collate,
-        lambda **options: vl.data.Collate(**options)([JOINT[0], JOINT[1]]),
+        lambda **options: vl.data.Collate(**{"framework": "numpy", **options})([JOINT[0], JOINT[1]]),
     ),
     "to_dense": (JOINT.to_dense, lambda **options: JOINT.to_dense(**options)),
     "flatten": (JOINT.flatten, lambda **options: JOINT.flatten(**options)),
