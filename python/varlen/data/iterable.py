@@ -14,7 +14,7 @@ from varlen.data.dataset import Dataset
 from varlen.data.epoch import Epoch
 from varlen.data.options import BatchOptions
 from varlen.data.sampler import Sampler, Uneven
-from varlen.data.samplers import BatchSampler
+from varlen.data.samplers import batches_of
 from varlen.data.shared_number import SharedNumber
 from varlen.data.transport import offer
 
@@ -89,19 +89,14 @@ class IterableDataset(Epoch[ArrayT]):
         if checked.device is not None or checked.goes_to is not None:
             raise ValueError("device: workers make batches on the host; take them there in the loop")
         seed = as_int(seed, "seed", most=None)
-        if batch_size is not None and batches is None:
-            batches, batch_size = (
-                BatchSampler(
-                    dataset, batch_size, shuffle=shuffle, seed=seed, drop_last=drop_last, uneven=uneven,
-                    num_replicas=num_replicas, rank=rank,
-                ),
-                None,
-            )  # fmt: skip
+        batches = batches_of(
+            dataset, batch_size, batches, shuffle=shuffle, seed=seed, drop_last=drop_last, uneven=uneven,
+            num_replicas=num_replicas, rank=rank,
+        )  # fmt: skip
+        if batch_size is not None:
             shuffle = drop_last = False
-        elif uneven is not None or num_replicas is not None or rank is not None:
-            raise ValueError("batches: they are shared out; uneven, num_replicas and rank need batch_size")
         super().__init__(
-            dataset, checked, batch_size=batch_size, batches=batches, shuffle=shuffle, seed=seed, epoch=None,
+            dataset, checked, batch_size=None, batches=batches, shuffle=shuffle, seed=seed, epoch=None,
             drop_last=drop_last, prefetch=0, progress=False,
         )  # fmt: skip
         self._set_epoch = SharedNumber()

@@ -14,7 +14,7 @@ from varlen.data.epoch import Epoch
 from varlen.data.options import BatchKeywords, BatchOptions, check_names
 from varlen.data.prefetch import Prefetcher
 from varlen.data.sampler import Sampler, Uneven
-from varlen.data.samplers import BatchSampler
+from varlen.data.samplers import batches_of
 from varlen.data.samples import Collate
 
 if TYPE_CHECKING:
@@ -159,17 +159,13 @@ class Loader(Epoch[ArrayT]):
         self._collate_fn = None if isinstance(dataset, Dataset) else _collate_fn(dataset, collate_fn, options)
         if self._collate_fn is None and collate_fn is not None:
             raise ValueError("collate_fn: a Dataset makes its batches itself, in one call; give its options")
-        if (batch_size is None) == (batches is None):
-            raise ValueError("batch_size: give batch_size or batches, one of them")
         seed = as_int(seed, "seed", most=None)
+        batches = batches_of(
+            dataset if self._collate_fn is None else len(dataset), batch_size, batches, shuffle=shuffle,
+            seed=seed, drop_last=drop_last, uneven=uneven, num_replicas=num_replicas, rank=rank,
+        )  # fmt: skip
         if batch_size is not None:
-            batches = BatchSampler(
-                dataset if self._collate_fn is None else len(dataset), batch_size, shuffle=shuffle, seed=seed,
-                drop_last=drop_last, uneven=uneven, num_replicas=num_replicas, rank=rank,
-            )  # fmt: skip
             shuffle = drop_last = False
-        elif uneven is not None or num_replicas is not None or rank is not None:
-            raise ValueError("batches: they are shared out; uneven, num_replicas and rank need batch_size")
         if self._collate_fn is not None and collate_fn is None and _may_be_empty(batches):
             raise ValueError(
                 "uneven: of no samples there is no batch to make; take 'repeat' or 'drop', or a collate_fn"

@@ -293,3 +293,36 @@ class TokenBudget(Sampler):
         if self.shuffle:
             batches = [batches[i] for i in rng.permutation(len(batches))]
         return batches
+
+
+def batches_of(
+    lengths: ArrayLike | HasLengths | int,
+    batch_size: int | None,
+    batches: Any,
+    *,
+    uneven: Uneven | None,
+    num_replicas: int | None,
+    rank: int | None,
+    **options: Any,
+) -> Any:
+    """The batches that were given, or those of `batch_size` rows as `BatchSampler` deals them.
+
+    Raises
+    ------
+    ValueError
+        Both, or neither; an option of ranks for batches that are shared out already.
+
+    Examples
+    --------
+    >>> batches_of(5, 2, None, uneven=None, num_replicas=None, rank=None, shuffle=False)
+    BatchSampler(3 batches of 5 rows in epoch 0)
+    """
+    if (batch_size is None) == (batches is None):
+        raise ValueError("batch_size: give batch_size or batches, one of them")
+    if batch_size is not None:
+        return BatchSampler(
+            lengths, batch_size, uneven=uneven, num_replicas=num_replicas, rank=rank, **options
+        )
+    if uneven is not None or num_replicas is not None or rank is not None:
+        raise ValueError("batches: they are shared out; uneven, num_replicas and rank need batch_size")
+    return batches
