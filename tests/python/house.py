@@ -26,7 +26,7 @@ PACKAGE = ROOT / "python/varlen"
 TESTS = ROOT / "tests"
 
 # Modules that import thinc when they are imported.
-THINC = ["varlen.thinc.registration", "varlen.thinc.ops", "varlen.thinc"]
+THINC = ["varlen.thinc.registration", "varlen.thinc.varlen_ops", "varlen.thinc.varlen_cupy_ops"]
 
 
 def sources(folder, *patterns):

@@ -10,7 +10,7 @@ import varlen as vl
 pytest.importorskip("thinc", reason="thinc is not installed")
 
 from thinc.backends import NumpyOps, Ops
-from thinc_pair import OURS, STOCK, same
+from thinc_pair import OURS, STOCK, each, same
 
 SEQUENCE_OPS = [
     "backprop_lstm",
@@ -46,6 +46,7 @@ SEQUENCE_OPS = [
 X4 = np.arange(8, dtype=np.float32).reshape(4, 2)
 
 
+@each
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
@@ -84,35 +85,36 @@ X4 = np.arange(8, dtype=np.float32).reshape(4, 2)
         (lambda ops: ops.unpad(X4[None], [4, 4]), IndexError, "out of bounds|there are 2, but"),
     ],
 )
-def test_errors_keep_their_texts(call, error, text):
-    for ops in (STOCK, OURS):
+def test_errors_keep_their_texts(call, error, text, ours):
+    for ops in (STOCK, ours):
         with pytest.raises(error, match=text):
             call(ops)
 
 
+@each
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda: OURS.reduce_sum(X4, np.array([1, 2])), IndexError, "rows: 3, but there are 4"),
-        (lambda: OURS.backprop_reduce_sum(X4, np.array([1, 2])), ValueError, "4 rows for 2 sequences"),
+        (lambda ours: ours.reduce_sum(X4, np.array([1, 2])), IndexError, "rows: 3, but there are 4"),
+        (lambda ours: ours.backprop_reduce_sum(X4, np.array([1, 2])), ValueError, "4 rows for 2 sequences"),
         (
-            lambda: OURS.backprop_reduce_max(X4[:1], np.full((1, 2), -1), np.array([4])),
+            lambda ours: ours.backprop_reduce_max(X4[:1], np.full((1, 2), -1), np.array([4])),
             IndexError,
             "which: -1 in row 0",
         ),
-        (lambda: OURS.backprop_seq2col(X4, 1), ValueError, "2"),
-        (lambda: OURS.seq2col(X4, 1, lengths=np.array([3])), IndexError, "rows: 3, but there are 4"),
-        (lambda: OURS.unflatten(X4, [2, 1]), IndexError, "rows: 3, but there are 4"),
-        (lambda: OURS.unflatten(X4, [2, 1], pad=1), IndexError, "rows: 6 with pad=1, but there are 4"),
-        (lambda: OURS.gather_add(X4, np.array([[0, 4]])), IndexError, "4"),
-        (lambda: OURS.gather_add(X4, np.array([[0, -1]])), IndexError, "-1"),
-        (lambda: OURS.unpad(X4[None], [5]), ValueError, "sequence 0 has 5 rows, but padded is 4 wide"),
-        (lambda: OURS.unflatten(X4, [-1, 5]), ValueError, "lengths must be >= 0.*-1"),
+        (lambda ours: ours.backprop_seq2col(X4, 1), ValueError, "2"),
+        (lambda ours: ours.seq2col(X4, 1, lengths=np.array([3])), IndexError, "rows: 3, but there are 4"),
+        (lambda ours: ours.unflatten(X4, [2, 1]), IndexError, "rows: 3, but there are 4"),
+        (lambda ours: ours.unflatten(X4, [2, 1], pad=1), IndexError, "rows: 6 with pad=1, but there are 4"),
+        (lambda ours: ours.gather_add(X4, np.array([[0, 4]])), IndexError, "4"),
+        (lambda ours: ours.gather_add(X4, np.array([[0, -1]])), IndexError, "-1"),
+        (lambda ours: ours.unpad(X4[None], [5]), ValueError, "sequence 0 has 5 rows, but padded is 4 wide"),
+        (lambda ours: ours.unflatten(X4, [-1, 5]), ValueError, "lengths must be >= 0.*-1"),
     ],
 )
-def test_what_thinc_lets_pass_is_an_error(call, error, text):
+def test_what_thinc_lets_pass_is_an_error(call, error, text, ours):
     with pytest.raises(error, match=text):
-        call()
+        call(ours)
 
 
 def every_op(ops):
@@ -183,7 +185,8 @@ def test_is_numpy_ops_with_its_signatures():
         ]
 
 
-def test_threads_change_no_bit():
+@each
+def test_threads_change_no_bit(ours):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60_000, 24)).astype("float32")
     lengths = np.full(6000, 10, np.int32)
@@ -192,13 +195,13 @@ def test_threads_change_no_bit():
         for threads in (1, 2):
             vl.set_num_threads(threads)
             result.append(
-                [OURS.seq2col(X, 1), OURS.reduce_mean(X, lengths), *OURS.maxout(X.reshape(-1, 8, 3))]
+                [ours.seq2col(X, 1), ours.reduce_mean(X, lengths), *ours.maxout(X.reshape(-1, 8, 3))]
             )
     finally:
         vl.set_num_threads(before)
     same(*result)
     found = []
-    callers = [threading.Thread(target=lambda: found.append(OURS.reduce_mean(X, lengths))) for _ in range(3)]
+    callers = [threading.Thread(target=lambda: found.append(ours.reduce_mean(X, lengths))) for _ in range(3)]
     for caller in callers:
         caller.start()
     for caller in callers:

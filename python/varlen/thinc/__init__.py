@@ -54,12 +54,17 @@ if TYPE_CHECKING:
         reshape_f,
         reshape_i,
     )
-    from varlen.thinc.cupy_ops import VarlenCupyOps
-    from varlen.thinc.ops import VarlenOps
+    from varlen.thinc.current import get_current_ops, get_ops, set_current_ops, use_ops
+    from varlen.thinc.numpy_ops import NumpyOps
     from varlen.thinc.registration import install, uninstall
+    from varlen.thinc.sequence_ops import Ops
     from varlen.thinc.types import Padded, Pairs, Ragged, from_thinc, to_thinc
+    from varlen.thinc.varlen_cupy_ops import VarlenCupyOps
+    from varlen.thinc.varlen_ops import VarlenOps
 
 __all__ = [
+    "NumpyOps",
+    "Ops",
     "Padded",
     "Pairs",
     "Ragged",
@@ -89,7 +94,9 @@ __all__ = [
     "asarray_f",
     "asarray_i",
     "from_thinc",
+    "get_current_ops",
     "get_dropout_mask",
+    "get_ops",
     "install",
     "reshape",
     "reshape1",
@@ -106,24 +113,26 @@ __all__ = [
     "reshape4i",
     "reshape_f",
     "reshape_i",
+    "set_current_ops",
     "to_thinc",
     "uninstall",
+    "use_ops",
 ]
+
+_HOMES = {
+    "current": ("get_current_ops", "get_ops", "set_current_ops", "use_ops"),
+    "numpy_ops": ("NumpyOps",),
+    "registration": ("install", "uninstall"),
+    "sequence_ops": ("Ops",),
+    "types": ("Padded", "Pairs", "Ragged", "from_thinc", "to_thinc"),
+    "varlen_cupy_ops": ("VarlenCupyOps",),
+    "varlen_ops": ("VarlenOps",),
+}
 
 _load = loaded_from(
     __name__,
-    {
-        **dict.fromkeys(__all__, "varlen.thinc.arrays"),  # all but those below
-        "Padded": "varlen.thinc.types",
-        "Pairs": "varlen.thinc.types",
-        "Ragged": "varlen.thinc.types",
-        "VarlenCupyOps": "varlen.thinc.cupy_ops",
-        "VarlenOps": "varlen.thinc.ops",
-        "from_thinc": "varlen.thinc.types",
-        "install": "varlen.thinc.registration",
-        "to_thinc": "varlen.thinc.types",
-        "uninstall": "varlen.thinc.registration",
-    },
+    dict.fromkeys(__all__, f"{__name__}.arrays")  # all but those of other homes
+    | {name: f"{__name__}.{home}" for home, names in _HOMES.items() for name in names},
 )
 
 

@@ -87,10 +87,10 @@ def as_contig(data: Any, dtype: Any = None) -> NDArray[Any] | torch.Tensor | Any
 
 
 @overload
-def asarray(data: ArrayT, *, dtype: DTypeLike | torch.dtype | None = None) -> ArrayT: ...
+def asarray(data: ArrayT, dtype: DTypeLike | torch.dtype | None = None) -> ArrayT: ...
 @overload
-def asarray(data: ArrayLike, *, dtype: DTypeLike | None = None) -> NDArray[Any]: ...
-def asarray(data: Any, *, dtype: Any = None) -> NDArray[Any] | torch.Tensor | Any:
+def asarray(data: ArrayLike, dtype: DTypeLike | None = None) -> NDArray[Any]: ...
+def asarray(data: Any, dtype: Any = None) -> NDArray[Any] | torch.Tensor | Any:
     """What was given as an array, a copy only where it has to be.
 
     Parameters

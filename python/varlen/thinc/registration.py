@@ -13,8 +13,8 @@ import thinc.model
 from thinc import registry
 from thinc.backends import CupyOps, NumpyOps
 
-from varlen.thinc.cupy_ops import VarlenCupyOps
-from varlen.thinc.ops import VarlenOps
+from varlen.thinc.varlen_cupy_ops import VarlenCupyOps
+from varlen.thinc.varlen_ops import VarlenOps
 
 # What get_ops("cpu") chooses from, and the ops of CuPy.
 _OURS = {"numpy": VarlenOps, "apple": VarlenOps, "bigendian": VarlenOps, "cupy": VarlenCupyOps}

@@ -7,12 +7,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from thinc.types import Padded
 
 from varlen._core import Level
 from varlen.arguments import as_ints
-from varlen.interop.thinc import new_padded
 from varlen.ops.flatten import unpad
+from varlen.thinc.types import Padded
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -58,22 +57,27 @@ def _one(rows: int) -> Level:
     return Level.from_lengths((rows,))
 
 
-class SequenceOps:
-    """Methods of ops for Thinc, in front of one of its own classes.
+class Ops:
+    """Thinc's ops on sequences, which the ops classes of `varlen.thinc` share.
+
+    `NumpyOps` needs nothing else. `VarlenOps` and `VarlenCupyOps` have one of Thinc's own classes behind it.
 
     Examples
     --------
-    >>> from varlen.thinc import VarlenOps
-    >>> issubclass(VarlenOps, SequenceOps)
+    >>> isinstance(vl.thinc.get_current_ops(), vl.thinc.Ops)
     True
     """
 
+    name: str = "base"
     _verbs: Backend
 
     if TYPE_CHECKING:
         xp: Any
 
         def alloc(self, shape: Any, *, dtype: Any = ...) -> Any: ...
+
+    def _new_padded(self, *fields: Any) -> Padded[Any]:
+        return Padded._make(*fields)
 
     def flatten(
         self,
@@ -105,8 +109,7 @@ class SequenceOps:
 
         Examples
         --------
-        >>> from varlen.thinc import VarlenOps
-        >>> VarlenOps().flatten([np.array([1.0, 2.0]), np.array([3.0])], pad=1)
+        >>> vl.thinc.NumpyOps().flatten([np.array([1.0, 2.0]), np.array([3.0])], pad=1)
         array([0., 1., 2., 0., 3., 0.])
         """
         if X is None or len(X) == 0:
@@ -146,8 +149,7 @@ class SequenceOps:
 
         Examples
         --------
-        >>> from varlen.thinc import VarlenOps
-        >>> VarlenOps().unflatten(np.array([1.0, 2.0, 3.0]), [2, 1])
+        >>> vl.thinc.NumpyOps().unflatten(np.array([1.0, 2.0, 3.0]), [2, 1])
         [array([1., 2.]), array([3.])]
         """
         if pad <= 0:
@@ -185,8 +187,7 @@ class SequenceOps:
 
         Examples
         --------
-        >>> from varlen.thinc import VarlenOps
-        >>> VarlenOps().pad([np.array([1.0, 2.0]), np.array([3.0])])
+        >>> vl.thinc.NumpyOps().pad([np.array([1.0, 2.0]), np.array([3.0])])
         array([[1., 2.],
                [3., 0.]])
         """
@@ -230,13 +231,12 @@ class SequenceOps:
 
         Examples
         --------
-        >>> from varlen.thinc import VarlenOps
-        >>> VarlenOps().unpad(np.array([[1.0, 2.0], [3.0, 0.0]]), [2, 1])
+        >>> vl.thinc.NumpyOps().unpad(np.array([[1.0, 2.0], [3.0, 0.0]]), [2, 1])
         [array([1., 2.]), array([3.])]
         """
         return unpad(padded, lengths)
 
-    def list2padded(self, seqs: Sequence[Array]) -> Padded:
+    def list2padded(self, seqs: Sequence[Array]) -> Padded[Any]:
         """Arrays side by side, time-major and the longest first.
 
         Parameters
@@ -246,9 +246,9 @@ class SequenceOps:
 
         Returns
         -------
-        thinc.types.Padded
-            Its data is (longest, n, width) and never shares memory with the arrays; the other fields are
-            int32.
+        Padded
+            Of `varlen.thinc`; Thinc's own where the ops are Thinc's. Its data is (longest, n, width) and
+            never shares memory with the arrays; the other fields are int32.
 
         Notes
         -----
@@ -256,21 +256,19 @@ class SequenceOps:
 
         Examples
         --------
-        >>> from varlen.thinc import VarlenOps
-        >>> padded = VarlenOps().list2padded([np.ones((1, 1)), np.ones((2, 1))])
+        >>> padded = vl.thinc.NumpyOps().list2padded([np.ones((1, 1)), np.ones((2, 1))])
         >>> padded.data.shape, padded.size_at_t, padded.indices
         ((2, 2, 1), array([2, 1], dtype=int32), array([1, 0], dtype=int32))
         """
-        padded: Padded = new_padded(*self._verbs.list2padded(seqs))
-        return padded
+        return self._new_padded(*self._verbs.list2padded(seqs))
 
-    def padded2list(self, padded: Padded) -> list[Array]:
+    def padded2list(self, padded: Padded[Any]) -> list[Array]:
         """The arrays that `list2padded` laid side by side, in the order that it was given.
 
         Parameters
         ----------
         padded
-            A Thinc `Padded`.
+            A `Padded` of `varlen.thinc` or of Thinc.
 
         Returns
         -------
@@ -287,8 +285,7 @@ class SequenceOps:
 
         Examples
         --------
-        >>> from varlen.thinc import VarlenOps
-        >>> ops = VarlenOps()
+        >>> ops = vl.thinc.NumpyOps()
         >>> ops.padded2list(ops.list2padded([np.array([[1.0]]), np.array([[2.0], [3.0]])]))
         [array([[1.]]), array([[2.],
                [3.]])]
@@ -325,8 +322,7 @@ class SequenceOps:
 
         Examples
         --------
-        >>> from varlen.thinc import VarlenOps
-        >>> VarlenOps().seq2col(np.array([[1.0], [2.0], [3.0]]), 1, lengths=np.array([2, 1]))
+        >>> vl.thinc.NumpyOps().seq2col(np.array([[1.0], [2.0], [3.0]]), 1, lengths=np.array([2, 1]))
         array([[0., 1., 2.],
                [1., 2., 0.],
                [0., 3., 0.]])
@@ -363,8 +359,7 @@ class SequenceOps:
 
         Examples
         --------
-        >>> from varlen.thinc import VarlenOps
-        >>> VarlenOps().backprop_seq2col(np.ones((3, 3)), 1, lengths=np.array([2, 1]))
+        >>> vl.thinc.NumpyOps().backprop_seq2col(np.ones((3, 3)), 1, lengths=np.array([2, 1]))
         array([[2.],
                [2.],
                [1.]])
@@ -399,8 +394,7 @@ class SequenceOps:
 
         Examples
         --------
-        >>> from varlen.thinc import VarlenOps
-        >>> VarlenOps().reduce_sum(np.array([[1.0], [2.0], [3.0]]), np.array([2, 0, 1]))
+        >>> vl.thinc.NumpyOps().reduce_sum(np.array([[1.0], [2.0], [3.0]]), np.array([2, 0, 1]))
         array([[3.],
                [0.],
                [3.]])
@@ -430,8 +424,7 @@ class SequenceOps:
 
         Examples
         --------
-        >>> from varlen.thinc import VarlenOps
-        >>> VarlenOps().reduce_mean(np.array([[1.0], [2.0], [3.0]]), np.array([2, 0, 1]))
+        >>> vl.thinc.NumpyOps().reduce_mean(np.array([[1.0], [2.0], [3.0]]), np.array([2, 0, 1]))
         array([[1.5],
                [0. ],
                [3. ]])
@@ -467,8 +460,7 @@ class SequenceOps:
 
         Examples
         --------
-        >>> from varlen.thinc import VarlenOps
-        >>> VarlenOps().reduce_max(np.array([[1.0], [2.0], [3.0]]), np.array([2, 1]))
+        >>> vl.thinc.NumpyOps().reduce_max(np.array([[1.0], [2.0], [3.0]]), np.array([2, 1]))
         (array([[2.],
                [3.]]), array([[1],
                [0]], dtype=int32))
@@ -502,8 +494,7 @@ class SequenceOps:
 
         Examples
         --------
-        >>> from varlen.thinc import VarlenOps
-        >>> VarlenOps().reduce_first(np.array([[1.0], [2.0], [3.0]]), np.array([2, 1]))
+        >>> vl.thinc.NumpyOps().reduce_first(np.array([[1.0], [2.0], [3.0]]), np.array([2, 1]))
         (array([[1.],
                [3.]]), array([0, 2, 3], dtype=int32))
         """
@@ -541,8 +532,7 @@ class SequenceOps:
 
         Examples
         --------
-        >>> from varlen.thinc import VarlenOps
-        >>> VarlenOps().reduce_last(np.array([[1.0], [2.0], [3.0]]), np.array([2, 1]))
+        >>> vl.thinc.NumpyOps().reduce_last(np.array([[1.0], [2.0], [3.0]]), np.array([2, 1]))
         (array([[2.],
                [3.]]), array([1, 2]))
         """
@@ -581,8 +571,7 @@ class SequenceOps:
 
         Examples
         --------
-        >>> from varlen.thinc import VarlenOps
-        >>> VarlenOps().backprop_reduce_sum(np.array([[1.0], [2.0]]), np.array([2, 1]))
+        >>> vl.thinc.NumpyOps().backprop_reduce_sum(np.array([[1.0], [2.0]]), np.array([2, 1]))
         array([[1.],
                [1.],
                [2.]])
@@ -614,8 +603,7 @@ class SequenceOps:
 
         Examples
         --------
-        >>> from varlen.thinc import VarlenOps
-        >>> VarlenOps().backprop_reduce_mean(np.array([[1.0], [2.0]]), np.array([2, 1]))
+        >>> vl.thinc.NumpyOps().backprop_reduce_mean(np.array([[1.0], [2.0]]), np.array([2, 1]))
         array([[0.5],
                [0.5],
                [2. ]])
@@ -651,8 +639,8 @@ class SequenceOps:
 
         Examples
         --------
-        >>> from varlen.thinc import VarlenOps
-        >>> VarlenOps().backprop_reduce_max(np.array([[5.0], [7.0]]), np.array([[1], [0]]), np.array([2, 1]))
+        >>> d, which = np.array([[5.0], [7.0]]), np.array([[1], [0]])
+        >>> vl.thinc.NumpyOps().backprop_reduce_max(d, which, np.array([2, 1]))
         array([[0.],
                [5.],
                [7.]])
@@ -684,8 +672,7 @@ class SequenceOps:
 
         Examples
         --------
-        >>> from varlen.thinc import VarlenOps
-        >>> VarlenOps().backprop_reduce_first(np.array([[5.0], [7.0]]), np.array([0, 2, 3]))
+        >>> vl.thinc.NumpyOps().backprop_reduce_first(np.array([[5.0], [7.0]]), np.array([0, 2, 3]))
         array([[5.],
                [0.],
                [7.]])
@@ -722,8 +709,7 @@ class SequenceOps:
 
         Examples
         --------
-        >>> from varlen.thinc import VarlenOps
-        >>> VarlenOps().backprop_reduce_last(np.array([[5.0], [7.0]]), np.array([1, 2]))
+        >>> vl.thinc.NumpyOps().backprop_reduce_last(np.array([[5.0], [7.0]]), np.array([1, 2]))
         array([[0.],
                [5.],
                [7.]])
@@ -764,8 +750,7 @@ class SequenceOps:
 
         Examples
         --------
-        >>> from varlen.thinc import VarlenOps
-        >>> VarlenOps().softmax_sequences(np.zeros((3, 1)), np.array([2, 1]))
+        >>> vl.thinc.NumpyOps().softmax_sequences(np.zeros((3, 1)), np.array([2, 1]))
         array([[0.5],
                [0.5],
                [1. ]])
@@ -803,9 +788,8 @@ class SequenceOps:
 
         Examples
         --------
-        >>> from varlen.thinc import VarlenOps
-        >>> Y = np.array([[0.5], [0.5], [1.0]])
-        >>> VarlenOps().backprop_softmax_sequences(np.array([[1.0], [0.0], [1.0]]), Y, np.array([2, 1]))
+        >>> dY, Y = np.array([[1.0], [0.0], [1.0]]), np.array([[0.5], [0.5], [1.0]])
+        >>> vl.thinc.NumpyOps().backprop_softmax_sequences(dY, Y, np.array([2, 1]))
         array([[ 0.25],
                [-0.25],
                [ 0.  ]])
@@ -837,8 +821,7 @@ class SequenceOps:
 
         Examples
         --------
-        >>> from varlen.thinc import VarlenOps
-        >>> VarlenOps().gather_add(np.array([[1.0], [2.0], [4.0]]), np.array([[0, 1], [2, 2]]))
+        >>> vl.thinc.NumpyOps().gather_add(np.array([[1.0], [2.0], [4.0]]), np.array([[0, 1], [2, 2]]))
         array([[3.],
                [8.]])
         """
@@ -864,8 +847,7 @@ class SequenceOps:
 
         Examples
         --------
-        >>> from varlen.thinc import VarlenOps
-        >>> VarlenOps().hash(np.array([1], np.uint64), 0)
+        >>> vl.thinc.NumpyOps().hash(np.array([1], np.uint64), 0)
         array([[4211459146,    4457399, 3547175942, 1032506804]], dtype=uint32)
         """
         return self._verbs.hash(ids, seed)  # type: ignore[no-any-return]
@@ -890,8 +872,7 @@ class SequenceOps:
 
         Examples
         --------
-        >>> from varlen.thinc import VarlenOps
-        >>> VarlenOps().ngrams(2, np.array([1, 2, 3], np.uint64))
+        >>> vl.thinc.NumpyOps().ngrams(2, np.array([1, 2, 3], np.uint64))
         array([ 2346165840139155392, 16863871380863422640], dtype=uint64)
         """
         if n < 1:

@@ -9,14 +9,15 @@ from thinc import registry
 from thinc.backends import CupyOps
 
 from varlen.backends import of_cupy
-from varlen.thinc.sequence_ops import SequenceOps
+from varlen.interop.thinc import new_padded
+from varlen.thinc.sequence_ops import Ops
 
 if TYPE_CHECKING:
     from varlen.backends.table import Backend
 
 
 @registry.ops("VarlenCupyOps")
-class VarlenCupyOps(SequenceOps, CupyOps):  # type: ignore[misc]
+class VarlenCupyOps(Ops, CupyOps):  # type: ignore[misc]
     """CupyOps whose sequence ops are varlen's kernels.
 
     `use_ops("varlen-cuda")` selects it, `varlen.thinc.install()` makes it what `require_gpu` and
@@ -38,6 +39,7 @@ class VarlenCupyOps(SequenceOps, CupyOps):  # type: ignore[misc]
     """
 
     name = "varlen-cuda"
+    _new_padded = staticmethod(new_padded)
 
     @property
     def _verbs(self) -> Backend:  # type: ignore[override]

@@ -1,4 +1,4 @@
-"""Thinc's ops on the kernels of the core. This module imports thinc; `varlen.thinc` reaches it when asked."""
+"""Ops on arrays of NumPy that the core has beside those on sequences: lookups, LSTM, maxout."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from thinc import registry
-from thinc.backends import NumpyOps
 
 from varlen import _core
 from varlen.backends import arrays
 from varlen.ops.lstm import backprop_lstm, lstm_forward_inference, lstm_forward_training
-from varlen.thinc.sequence_ops import SequenceOps
+from varlen.thinc.sequence_ops import Ops
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -51,30 +49,15 @@ class _LSTMState(Sequence[Any]):
         return forget_gate * cells_before + input_gate * new
 
 
-@registry.ops("VarlenOps")
-class VarlenOps(SequenceOps, NumpyOps):  # type: ignore[misc]
-    """NumpyOps whose sequence ops, and maxout, are varlen's kernels.
-
-    `use_ops("varlen")` selects it, `varlen.thinc.install()` makes it the default on the CPU. What it does not
-    say otherwise is as in NumpyOps: results, dtypes, orders of ties, texts of errors, float64 that stays.
-    Large results lie in recycled memory; work from 2 MB on is shared between threads, and its bits
-    are the same for any number of them.
-
-    Parameters
-    ----------
-    device_type, device_id, use_blis
-        As NumpyOps takes them. `use_blis=False` multiplies matrices with NumPy.
+class CpuOps(Ops):
+    """Thinc's ops on sequences, and what models around them need, on the CPU.
 
     Examples
     --------
-    >>> from varlen.thinc import VarlenOps
-    >>> VarlenOps().reduce_sum(np.array([[1.0], [2.0], [3.0]]), np.array([2, 0, 1]))
-    array([[3.],
-           [0.],
-           [3.]])
+    >>> issubclass(vl.thinc.NumpyOps, CpuOps)
+    True
     """
 
-    name = "varlen"
     _verbs: Backend = cast("Backend", arrays)
 
     def scatter_add(self, table: Array, indices: Array, values: ArrayLike) -> None:
@@ -105,9 +88,8 @@ class VarlenOps(SequenceOps, NumpyOps):  # type: ignore[misc]
 
         Examples
         --------
-        >>> from varlen.thinc import VarlenOps
         >>> table = np.zeros((2, 1))
-        >>> VarlenOps().scatter_add(table, np.array([1, 1]), np.array([[3.0], [4.0]]))
+        >>> vl.thinc.NumpyOps().scatter_add(table, np.array([1, 1]), np.array([[3.0], [4.0]]))
         >>> table
         array([[0.],
                [7.]])
@@ -159,9 +141,8 @@ class VarlenOps(SequenceOps, NumpyOps):  # type: ignore[misc]
 
         Examples
         --------
-        >>> from varlen.thinc import VarlenOps
         >>> start, X, sizes = np.zeros((1, 1, 1)), np.ones((3, 2)), np.array([2, 1])
-        >>> Y, state = VarlenOps().lstm_forward_training(np.zeros(20), start, start, X, sizes)
+        >>> Y, state = vl.thinc.NumpyOps().lstm_forward_training(np.zeros(20), start, start, X, sizes)
         >>> Y.shape, len(state)
         ((3, 1), 4)
         """
@@ -189,9 +170,8 @@ class VarlenOps(SequenceOps, NumpyOps):  # type: ignore[misc]
 
         Examples
         --------
-        >>> from varlen.thinc import VarlenOps
         >>> start, X, sizes = np.zeros((1, 1, 1)), np.ones((3, 2)), np.array([2, 1])
-        >>> VarlenOps().lstm_forward_inference(np.zeros(20), start, start, X, sizes).shape
+        >>> vl.thinc.NumpyOps().lstm_forward_inference(np.zeros(20), start, start, X, sizes).shape
         (3, 1)
         """
         inputs: list[Any] = [*_lstm_inputs(params, H0, C0, X), size_at_t]
@@ -230,8 +210,7 @@ class VarlenOps(SequenceOps, NumpyOps):  # type: ignore[misc]
 
         Examples
         --------
-        >>> from varlen.thinc import VarlenOps
-        >>> ops, params, start = VarlenOps(), np.zeros(20), np.zeros((1, 1, 1))
+        >>> ops, params, start = vl.thinc.NumpyOps(), np.zeros(20), np.zeros((1, 1, 1))
         >>> Y, state = ops.lstm_forward_training(params, start, start, np.ones((3, 2)), np.array([2, 1]))
         >>> dX, d_params = ops.backprop_lstm(np.ones_like(Y), np.array([2, 1]), params, state)
         >>> dX.shape, d_params.shape
@@ -258,8 +237,7 @@ class VarlenOps(SequenceOps, NumpyOps):  # type: ignore[misc]
 
         Examples
         --------
-        >>> from varlen.thinc import VarlenOps
-        >>> VarlenOps().maxout(np.array([[[1.0, 3.0], [2.0, 0.0]]]))
+        >>> vl.thinc.NumpyOps().maxout(np.array([[[1.0, 3.0], [2.0, 0.0]]]))
         (array([[3., 2.]]), array([[1, 0]], dtype=int32))
         """
         return _core.maxout(X)

@@ -1,0 +1,146 @@
+"""Which ops are computed with: Thinc's functions that choose them, each thread for itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from varlen.thinc.numpy_ops import NumpyOps
+from varlen.thinc.sequence_ops import Ops
+
+_current: ContextVar[Ops | None] = ContextVar("varlen_thinc_ops", default=None)
+
+
+def get_ops(name: str, **kwargs: Any) -> Ops:
+    """New ops of this name.
+
+    Parameters
+    ----------
+    name
+        "cpu", "numpy" or "varlen" for `NumpyOps`, which needs no thinc; "cupy" or "varlen-cuda" for
+        `VarlenCupyOps`, which needs thinc and CuPy.
+    **kwargs
+        What the class takes.
+
+    Returns
+    -------
+    Ops
+        A new object.
+
+    Raises
+    ------
+    ValueError
+        No such name.
+    ImportError
+        "cupy" where thinc is not installed.
+
+    Notes
+    -----
+    As Thinc's `get_ops`. It has no say in what Thinc itself computes with: that is `install`'s.
+
+    Examples
+    --------
+    >>> vl.thinc.get_ops("cpu").name
+    'numpy'
+    """
+    if name not in _MAKE:
+        raise ValueError(f"Invalid backend: {name}; there are {', '.join(_MAKE)}")
+    return _MAKE[name](**kwargs)
+
+
+def get_current_ops() -> Ops:
+    """The ops of this thread: those that `set_current_ops` or `use_ops` chose, else `NumpyOps`.
+
+    Returns
+    -------
+    Ops
+        The same object each time.
+
+    Notes
+    -----
+    As Thinc's `get_current_ops`.
+
+    Examples
+    --------
+    >>> ops = vl.thinc.get_current_ops()
+    >>> ops.alloc2f(7, 5).shape, ops is vl.thinc.get_current_ops()
+    ((7, 5), True)
+    """
+    ops = _current.get()
+    if ops is None:
+        ops = NumpyOps()
+        _current.set(ops)
+    return ops
+
+
+def set_current_ops(ops: Ops) -> None:
+    """Choose the ops of this thread. Models that were made before keep theirs.
+
+    Parameters
+    ----------
+    ops
+        An object that has Thinc's ops.
+
+    Notes
+    -----
+    As Thinc's `set_current_ops`.
+
+    Examples
+    --------
+    >>> vl.thinc.set_current_ops(vl.thinc.NumpyOps())
+    """
+    _current.set(ops)
+
+
+@contextmanager
+def use_ops(name: str, **kwargs: Any) -> Iterator[None]:
+    """Choose the ops of this thread for the length of a block.
+
+    Parameters
+    ----------
+    name, **kwargs
+        As those of `get_ops`.
+
+    Returns
+    -------
+    A context, which gives nothing.
+
+    Raises
+    ------
+    ValueError, ImportError
+        As those of `get_ops`.
+
+    Notes
+    -----
+    As Thinc's `use_ops`.
+
+    Examples
+    --------
+    >>> with vl.thinc.use_ops("numpy"):
+    ...     vl.thinc.get_current_ops().name
+    'numpy'
+    """
+    before = get_current_ops()
+    set_current_ops(get_ops(name, **kwargs))
+    try:
+        yield
+    finally:
+        set_current_ops(before)
+
+
+def _cupy(**kwargs: Any) -> Ops:
+    import varlen.thinc
+
+    made: Ops = varlen.thinc.VarlenCupyOps(**kwargs)
+    return made
+
+
+_MAKE: dict[str, Callable[..., Ops]] = {
+    "cpu": NumpyOps,
+    "numpy": NumpyOps,
+    "varlen": NumpyOps,
+    "cupy": _cupy,
+    "varlen-cuda": _cupy,
+}

@@ -1,0 +1,317 @@
+"""The ops object for code of Thinc where nothing of Thinc is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from varlen import ops
+from varlen.thinc import arrays
+from varlen.thinc.cpu_ops import CpuOps
+from varlen.thinc.types import Ragged
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+
+class NumpyOps(CpuOps):
+    """Thinc's `NumpyOps` without Thinc: its names, arguments, results and dtypes on the kernels of varlen.
+
+    It has the ops that make arrays, those on sequences, and what `LSTM`, `Linear` and `maxout` need.
+    `VarlenOps` has those of other layers too, and needs thinc.
+
+    Parameters
+    ----------
+    device_type, device_id, use_blis
+        As Thinc's `NumpyOps` takes them; kept, and of no effect.
+
+    Notes
+    -----
+    As Thinc's `NumpyOps`. {doc}`The page for those who come from Thinc </coming/thinc>` lists what differs.
+
+    Examples
+    --------
+    >>> ops = vl.thinc.NumpyOps()
+    >>> X = ops.asarray2f([[1, 5], [3, 2], [4, 4]])
+    >>> ops.reduce_max(X, ops.asarray1i([2, 1]))
+    (array([[3., 5.],
+           [4., 4.]], dtype=float32), array([[1, 0],
+           [0, 0]], dtype=int32))
+    """
+
+    name = "numpy"
+
+    alloc = staticmethod(arrays.alloc)
+    alloc1f = staticmethod(arrays.alloc1f)
+    alloc2f = staticmethod(arrays.alloc2f)
+    alloc3f = staticmethod(arrays.alloc3f)
+    alloc4f = staticmethod(arrays.alloc4f)
+    alloc_f = staticmethod(arrays.alloc_f)
+    alloc1i = staticmethod(arrays.alloc1i)
+    alloc2i = staticmethod(arrays.alloc2i)
+    alloc3i = staticmethod(arrays.alloc3i)
+    alloc4i = staticmethod(arrays.alloc4i)
+    alloc_i = staticmethod(arrays.alloc_i)
+    as_contig = staticmethod(arrays.as_contig)
+    asarray = staticmethod(arrays.asarray)
+    asarray1f = staticmethod(arrays.asarray1f)
+    asarray2f = staticmethod(arrays.asarray2f)
+    asarray3f = staticmethod(arrays.asarray3f)
+    asarray4f = staticmethod(arrays.asarray4f)
+    asarray_f = staticmethod(arrays.asarray_f)
+    asarray1i = staticmethod(arrays.asarray1i)
+    asarray2i = staticmethod(arrays.asarray2i)
+    asarray3i = staticmethod(arrays.asarray3i)
+    asarray4i = staticmethod(arrays.asarray4i)
+    asarray_i = staticmethod(arrays.asarray_i)
+    reshape = staticmethod(arrays.reshape)
+    reshape1 = staticmethod(arrays.reshape1)
+    reshape2 = staticmethod(arrays.reshape2)
+    reshape3 = staticmethod(arrays.reshape3)
+    reshape4 = staticmethod(arrays.reshape4)
+    reshape1f = staticmethod(arrays.reshape1f)
+    reshape2f = staticmethod(arrays.reshape2f)
+    reshape3f = staticmethod(arrays.reshape3f)
+    reshape4f = staticmethod(arrays.reshape4f)
+    reshape_f = staticmethod(arrays.reshape_f)
+    reshape1i = staticmethod(arrays.reshape1i)
+    reshape2i = staticmethod(arrays.reshape2i)
+    reshape3i = staticmethod(arrays.reshape3i)
+    reshape4i = staticmethod(arrays.reshape4i)
+    reshape_i = staticmethod(arrays.reshape_i)
+    get_dropout_mask = staticmethod(arrays.get_dropout_mask)
+    minibatch = staticmethod(ops.minibatch)
+    multibatch = staticmethod(ops.multibatch)
+
+    def __init__(self, device_type: str = "cpu", device_id: int = -1, *, use_blis: bool = True) -> None:
+        self.device_type = device_type
+        self.device_id = device_id
+        self.use_blis = use_blis
+
+    @property
+    def xp(self) -> ModuleType:
+        """The module of the arrays: numpy."""
+        return np
+
+    def to_numpy(self, data: Array, *, byte_order: str | None = None) -> Array:
+        """The array itself, or one of another byte order.
+
+        Parameters
+        ----------
+        data
+            An array of NumPy.
+        byte_order
+            "<", ">" or "=", as `dtype.newbyteorder` takes it; None leaves it as it is.
+
+        Returns
+        -------
+        numpy.ndarray
+            The same numbers.
+
+        Raises
+        ------
+        ValueError
+            It is no array of NumPy.
+
+        Notes
+        -----
+        As Thinc's `Ops.to_numpy`.
+
+        Examples
+        --------
+        >>> vl.thinc.NumpyOps().to_numpy(np.array([1, 2], "<i4"), byte_order=">").dtype
+        dtype('>i4')
+        """
+        if not isinstance(data, np.ndarray):
+            raise ValueError(f"data: expected an array of NumPy, got a {type(data).__name__}")
+        order: Any = byte_order
+        return data if order is None else np.asarray(data, data.dtype.newbyteorder(order))
+
+    def gemm(
+        self, x: Array, y: Array, *, out: Array | None = None, trans1: bool = False, trans2: bool = False
+    ) -> Array:
+        """The product of two matrices.
+
+        Parameters
+        ----------
+        x, y
+            (n, k) and (k, m) floats.
+        out
+            (n, m), filled and given back.
+        trans1, trans2
+            Whether x, or y, is turned first.
+
+        Returns
+        -------
+        (n, m) of the dtype of x and y.
+
+        Raises
+        ------
+        ValueError
+            An array that has not two axes; shapes that do not fit.
+
+        Notes
+        -----
+        As Thinc's `NumpyOps.gemm`, which takes float32 alone, unless it is made with `use_blis=False`.
+
+        Examples
+        --------
+        >>> vl.thinc.NumpyOps().gemm(np.ones((2, 3)), np.ones((1, 3)), trans2=True)
+        array([[3.],
+               [3.]])
+        """
+        for name, given in (("x", x), ("y", y)):
+            if given.ndim != 2:
+                raise ValueError(
+                    f"Provided '{name}' array should be 2-dimensional, but found {given.ndim} dimension(s)."
+                )
+        result: Array = np.matmul(x.T if trans1 else x, y.T if trans2 else y, out=out)
+        return result
+
+    def affine(self, X: Array, W: Array, b: Array) -> Array:
+        """Rows times weights, and a bias: `X @ W.T + b`.
+
+        Parameters
+        ----------
+        X, W, b
+            (n, nI) rows, (nO, nI) weights and (nO,) biases.
+
+        Returns
+        -------
+        (n, nO) of the dtype of X and W.
+
+        Raises
+        ------
+        ValueError
+            Shapes that do not fit.
+
+        Notes
+        -----
+        As Thinc's `Ops.affine`.
+
+        Examples
+        --------
+        >>> vl.thinc.NumpyOps().affine(np.ones((1, 3)), np.ones((2, 3)), np.array([0.0, 1.0]))
+        array([[3., 4.]])
+        """
+        Y = self.gemm(X, W, trans2=True)
+        Y += b
+        return Y
+
+    def tile(self, X: Array, reps: int) -> Array:
+        """The columns of each row, several times over.
+
+        Parameters
+        ----------
+        X
+            (n, width) of any dtype.
+        reps
+            How many times.
+
+        Returns
+        -------
+        (n, reps * width) of the dtype of X.
+
+        Notes
+        -----
+        As Thinc's `Ops.tile`.
+
+        Examples
+        --------
+        >>> vl.thinc.NumpyOps().tile(np.array([[1, 2]]), 2)
+        array([[1, 2, 1, 2]])
+        """
+        return np.tile(X, reps)
+
+    def backprop_maxout(self, dY: Array, which: Array, P: int) -> Array:
+        """The gradient of `maxout`: each number for the piece that it came from, zeros for the others.
+
+        Parameters
+        ----------
+        dY
+            (n, nO) the gradient of the result.
+        which
+            (n, nO) the pieces that `maxout` gave.
+        P
+            How many pieces there were.
+
+        Returns
+        -------
+        (n, nO, P) of the dtype of dY.
+
+        Raises
+        ------
+        IndexError
+            A piece that is not there.
+
+        Notes
+        -----
+        As Thinc's `NumpyOps.backprop_maxout`, which does not look at `which`.
+
+        Examples
+        --------
+        >>> vl.thinc.NumpyOps().backprop_maxout(np.array([[5.0]]), np.array([[1]]), 2)
+        array([[[0., 5.]]])
+        """
+        dX = np.zeros((*dY.shape, P), dY.dtype)
+        np.put_along_axis(dX, which[..., None], dY[..., None], -1)
+        return dX
+
+    def list2ragged(self, seqs: Sequence[Array]) -> Ragged[Array]:
+        """Arrays end to end, with their lengths.
+
+        Parameters
+        ----------
+        seqs
+            (length, ...) arrays that agree in all other axes.
+
+        Returns
+        -------
+        Ragged
+            Of `varlen.thinc`, and of one level.
+
+        Notes
+        -----
+        Thinc's page on sequences names `Ops.list2ragged`, which its ops do not have: there it is a layer.
+
+        Examples
+        --------
+        >>> vl.thinc.NumpyOps().list2ragged([np.array([[1.0], [2.0]]), np.array([[3.0]])]).lengths
+        array([2, 1], dtype=int32)
+        """
+        r = ops.list2ragged(list(seqs))
+        return Ragged._make(r.values, r.levels)
+
+    def ragged2list(self, ragged: Ragged[Array]) -> list[Array]:
+        """The arrays that `list2ragged` laid end to end, as views.
+
+        Parameters
+        ----------
+        ragged
+            Of one level.
+
+        Returns
+        -------
+        One array for each sequence, which shares the memory of the values.
+
+        Notes
+        -----
+        Thinc's page on sequences names `Ops.ragged2list`, which its ops do not have: there it is a layer.
+
+        Examples
+        --------
+        >>> vl.thinc.NumpyOps().ragged2list(vl.thinc.Ragged(np.array([1.0, 2.0, 3.0]), [2, 1]))
+        [array([1., 2.]), array([3.])]
+        """
+        return ops.ragged2list(ragged)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        kind = type(self).__name__
+        hint = "" if name.startswith("_") else "; VarlenOps has all of Thinc's: pip install 'varlen[thinc]'"
+        raise AttributeError(f"{kind!r} object has no attribute {name!r}{hint}", name=name, obj=self)

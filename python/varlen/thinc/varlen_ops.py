@@ -1,0 +1,36 @@
+"""Thinc's NumpyOps on the kernels of the core. Importing this module imports thinc."""
+
+from __future__ import annotations
+
+from thinc import registry
+from thinc.backends import NumpyOps
+
+from varlen.interop.thinc import new_padded
+from varlen.thinc.cpu_ops import CpuOps
+
+
+@registry.ops("VarlenOps")
+class VarlenOps(CpuOps, NumpyOps):  # type: ignore[misc]
+    """NumpyOps whose sequence ops, and maxout, are varlen's kernels.
+
+    `use_ops("varlen")` selects it, `varlen.thinc.install()` makes it the default on the CPU. What it does not
+    say otherwise is as in NumpyOps: results, dtypes, orders of ties, texts of errors, float64 that stays.
+    Large results lie in recycled memory; work from 2 MB on is shared between threads, and its bits
+    are the same for any number of them.
+
+    Parameters
+    ----------
+    device_type, device_id, use_blis
+        As NumpyOps takes them. `use_blis=False` multiplies matrices with NumPy.
+
+    Examples
+    --------
+    >>> from varlen.thinc import VarlenOps
+    >>> VarlenOps().reduce_sum(np.array([[1.0], [2.0], [3.0]]), np.array([2, 0, 1]))
+    array([[3.],
+           [0.],
+           [3.]])
+    """
+
+    name = "varlen"
+    _new_padded = staticmethod(new_padded)
