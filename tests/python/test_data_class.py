@@ -122,7 +122,7 @@ def of(*dims, dtype="float64"):
             ValueError,
             "lists of different lengths .* Data.from_list",
         ),
-        (lambda: np.where(of(BATCH) > 1, 1, 0), TypeError, "is no array; .* for np.where dims.where"),
+        (lambda: np.where(of(BATCH) > 1, 1, 0), TypeError, "np.where takes no Data; .* dims.where for where"),
         (
             lambda: of(BATCH)[0],
             TypeError,

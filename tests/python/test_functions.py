@@ -1,5 +1,9 @@
 """Functions of NumPy and torch on a Ragged: what the containers mean, or a refusal that leads on."""
 
+import importlib.util
+import inspect
+import sys
+
 import numpy as np
 import pytest
 import varlen as vl
@@ -46,11 +50,15 @@ def test_equality_by_numpy_is_that_of_containers():
         (lambda: np.sort(R), r"use r\.sort\(\)"),
         (lambda: np.unique(R), r"use r\.unique\(\)"),
         (lambda: np.cumsum(R), r"r\.cumsum\(\), which goes along each sequence"),
-        (lambda: np.sum(R, axis=1, keepdims=True), "does not take keepdims"),
-        (lambda: np.std(R, 1, None, None, 1), "only its axis by position; got 1 after it"),
+        (lambda: np.sum(R, 1, None, None, False, 0, True, 1), "7 positional arguments but 8"),
+        (lambda: np.concatenate([R, R], None), "np.concatenate with axis=None has no meaning"),
         (lambda: np.clip(R, 2, 3, out=np.zeros(5)), "np.clip with out"),
         (lambda: np.zeros_like(R, shape=(3,)), "np.zeros_like with shape"),
         (lambda: np.reshape(R, (5,)), "np.reshape has no meaning"),
+        (lambda: np.add.reduce(R, axis=1), r"np.add.reduce has no meaning for a Ragged; use r.sum\(\)"),
+        (lambda: np.maximum.accumulate(R), r"np.maximum.accumulate has no .* use r.cummax\(\)"),
+        (lambda: np.add.at(R, [0], 1), r"np.add.at has no meaning for a Ragged; use r.values"),
+        (lambda: np.subtract.outer(R, R), "np.subtract.outer has no meaning for a Ragged; use r.values"),
     ],
 )
 def test_functions_of_numpy_without_a_meaning_name_the_method(call, way):
@@ -153,8 +161,7 @@ def test_spreads_by_torch_and_by_numpy_are_theirs():
         lambda torch, r, x: x.add_(r),
         lambda torch, r, x: torch.exp(r, out=x),
         lambda torch, r, x: x.to(r),
-        lambda torch, r, x: torch.softmax(r, 1, torch.float64),
-        lambda torch, r, x: torch.sum(r, 1, True),
+        lambda torch, r, x: torch.std(r, 1, True, correction=0),
         lambda torch, r, x: np.copy(r),
         lambda torch, r, x: torch.where(r > 0),
         lambda torch, r, x: torch.max(r, r),
@@ -329,3 +336,248 @@ def test_the_gradient_goes_through_both_results_of_a_ufunc():
     for part, want in zip((*np.divmod(r, 2), *np.modf(r)), (0, 1, 1, 0), strict=True):
         (grad,) = torch.autograd.grad(part.values.sum(), x, allow_unused=True)
         assert (torch.zeros(3) if grad is None else grad).tolist() == [want] * 3
+
+
+# One sequence of rows: what a function gives of the rectangle (1, 4, 3) is what it gives of the container.
+ONE = np.array([[[3.0, -1.0, 0.5], [0.0, 2.0, -2.5], [1.5, 1.0, 4.0], [-1.0, 2.0, 0.25]]])
+AXES = [
+    ((), {}),
+    ((1,), {}),
+    ((), {"axis": 1}),
+    ((None,), {}),
+    ((0,), {}),
+    ((), {"axis": -1}),
+    ((), {"axis": (0, 1)}),
+]
+SINGLE = [((1,), {}), ((), {"axis": 1}), ((0,), {}), ((), {"axis": -1})]
+KEEP = [((1,), {"keepdims": keep}) for keep in (True, False)]
+KEEP += [((), {"keepdims": True, "axis": axis}) for axis in (None, 0, -1, (0, 1), (1, 2))]
+DTYPES = [((1,), {"dtype": dtype}) for dtype in (None, np.float32, "float64")] + [((1, np.float32), {})]
+DEFAULT = [((1,), {"out": None, "where": True}), ((), {"axis": None, "out": None})]
+INITIAL = [((1,), {"initial": x}) for x in (0, 1.5, -7)] + [
+    ((), {"initial": 2.0}),
+    ((1, None, False, 3.0), {}),
+]
+SPREAD = [((1,), {"ddof": x}) for x in (0, 1, 0.5, False)] + [
+    ((1, None, None, 1), {}),
+    ((), {"correction": 1}),
+]
+OF_NUMPY = {
+    "sum": AXES + KEEP + DTYPES + DEFAULT + [((1, None, None, True, 2.0), {}), ((1,), {"initial": 0})],
+    "prod": AXES + KEEP + DTYPES + DEFAULT + [((1, None, None, False, 2.0), {}), ((1,), {"initial": 0})],
+    "mean": AXES + KEEP + DTYPES + DEFAULT, "max": AXES + KEEP + DEFAULT + INITIAL,
+    "min": AXES + KEEP + DEFAULT + INITIAL, "any": AXES + KEEP + DEFAULT, "all": AXES + KEEP + DEFAULT,
+    "std": AXES + KEEP + DTYPES + DEFAULT + SPREAD, "var": AXES + KEEP + DTYPES + DEFAULT + SPREAD,
+    "argmax": [*SINGLE[:2], SINGLE[3], ((), {}), ((1,), {"keepdims": True}), ((), {"keepdims": True})],
+    "argmin": [*SINGLE[:2], SINGLE[3], ((), {}), ((1, None), {"keepdims": False})],
+    "cumsum": SINGLE + DTYPES + [((1, None, None), {})], "cumprod": SINGLE + DTYPES,
+    "clip": [((0, 2), {}), ((), {"a_min": 0, "a_max": None}), ((None, 2), {}), ((0, 2, None), {})],
+    "round": [((), {}), ((1,), {}), ((), {"decimals": 0}), ((0, None), {})],
+    "nan_to_num": [((), {}), ((True, 1.0), {}), ((), {"nan": 0.0, "posinf": None, "neginf": 0})],
+    "isclose": [((0.5,), {}), ((0.0, 0, 0.5, False), {}), ((2.0,), {"rtol": 0, "atol": 1})],
+    "zeros_like": [((), {}), ((np.int8,), {}), ((None, "K", True, None), {}), ((), {"dtype": None})],
+    "full_like": [((0,), {}), ((7, np.float32), {}), ((), {"fill_value": 0.0})],
+    "copy": [((), {}), (("K", False), {})], "real": [((), {})], "isreal": [((), {})],
+}  # fmt: skip
+WHERE = ONE > 0
+NOT_OF_NUMPY = [
+    *((name, ((1,), {"out": np.zeros((1, 3))}), "out") for name in ("sum", "max", "std", "argmax", "cumsum")),
+    *((name, ((1,), {"where": where}), "where") for name in ("sum", "any") for where in (False, WHERE)),
+    ("sum", ((1, None, np.zeros((1, 3))), {}), "out"), ("std", ((1,), {"mean": np.zeros((1, 1, 3))}), "mean"),
+    ("std", ((1,), {"dtype": int}), "dtype: np.std of a Ragged gives floats"),
+    ("clip", ((0, 2, np.zeros((1, 4, 3))), {}), "out"), ("zeros_like", ((None, "F"), {}), "order"),
+    ("zeros_like", ((None, "K", False), {}), "subok"), ("copy", (("C",), {}), "order"),
+    ("size", ((1,), {}), "axis"),
+    ("round", ((1, np.zeros((1, 4, 3))), {}), "out"), ("full_like", ((0,), {"shape": (2,)}), "shape"),
+]  # fmt: skip
+
+
+def rectangle(x):
+    """A result without its levels: all sequences are equally long."""
+    return np.asarray(x.to_dense() if isinstance(x, vl.Ragged) else x)
+
+
+@pytest.mark.parametrize("name", OF_NUMPY)
+def test_arguments_of_functions_of_numpy_mean_what_numpy_means(name):
+    function = getattr(np, name)
+    for args, kwargs in OF_NUMPY[name]:
+        result, wanted = function(vl.Ragged(ONE[0], [4]), *args, **kwargs), function(ONE, *args, **kwargs)
+        said = f"{args} {kwargs}"
+        assert result.dtype == wanted.dtype, said
+        assert rectangle(result).shape == np.shape(wanted), said
+        np.testing.assert_allclose(rectangle(result), wanted, rtol=1e-6, err_msg=said)
+
+
+@pytest.mark.parametrize(("name", "call", "said"), NOT_OF_NUMPY)
+def test_arguments_of_functions_of_numpy_that_are_not_taken_are_named(name, call, said):
+    args, kwargs = call
+    with pytest.raises(TypeError, match=said):
+        getattr(np, name)(vl.Ragged(ONE[0], [4]), *args, **kwargs)
+
+
+def test_every_parameter_of_functions_of_numpy_is_tried():
+    for name, calls in OF_NUMPY.items():
+        parameters = inspect.signature(getattr(np, name)).parameters
+        tried = {list(parameters)[k + 1] for args, _ in calls for k in range(len(args))}
+        tried |= {key for _, kwargs in calls for key in kwargs}
+        tried |= {said.split()[-1].strip(":") for n, _, said in NOT_OF_NUMPY if n == name}
+        elsewhere = {"out", "where", "order", "subok", "shape", "kwargs", "device", "mean", "min", "max"}
+        assert set(list(parameters)[1:]) - tried <= elsewhere, name
+
+
+def spelled(calls):
+    """The same calls with torch's own names."""
+    names = {"axis": "dim", "keepdims": "keepdim"}
+    return [(args, {names.get(key, key): x for key, x in kwargs.items()}) for args, kwargs in calls] + [
+        call for call in calls if call[1]
+    ]
+
+
+T_AXES = [((), {}), ((1,), {}), ((0,), {}), ((), {"axis": 1}), ((), {"axis": -1})]
+T_KEEP = [((1, keep), {}) for keep in (True, False)] + [((), {"axis": 0, "keepdims": True})]
+T_DTYPES = [((1,), {"dtype": "float64"}), ((1,), {"dtype": None}), ((-1,), {"dtype": "float32"})]
+T_SPREAD = [
+    ((False,), {}), ((True,), {}), ((), {"unbiased": False}), ((1,), {"unbiased": False}), ((1, False), {}),
+    ((1, True, True), {}), ((1, False, False), {}), ((1,), {"correction": 0}), ((None,), {"correction": 2}),
+    ((1,), {"correction": None}), ((), {"correction": 0}), (((0, 1),), {"correction": 0, "keepdims": True}),
+]  # fmt: skip
+OF_TORCH = {
+    "sum": T_AXES + T_KEEP + T_DTYPES + [(([],), {}), ((), {"axis": (0, 1)}), ((), {"dtype": "float64"})],
+    "mean": T_AXES + T_KEEP + T_DTYPES, "prod": T_AXES + T_KEEP + T_DTYPES, "any": T_AXES + T_KEEP,
+    "all": T_AXES + T_KEEP, "amax": T_AXES + T_KEEP + [(((),), {})], "amin": T_AXES + T_KEEP,
+    "argmax": [((), {}), ((1,), {}), ((-1, True), {}), ((None,), {}), ((1, False), {})],
+    "argmin": [((), {}), ((1,), {}), ((), {"axis": -1, "keepdims": True})],
+    "std": T_AXES[:2] + T_SPREAD, "var": T_AXES[:2] + T_SPREAD, "logsumexp": T_AXES[1:] + T_KEEP,
+    "max": [((), {})], "min": [((), {})], "cumsum": T_AXES[1:] + T_DTYPES, "cumprod": T_AXES[1:] + T_DTYPES,
+    "softmax": [*T_AXES[1:], *T_DTYPES, ((1, "float64"), {})],
+    "log_softmax": [*T_AXES[1:], *T_DTYPES, ((1, "float64"), {})],
+    "nn.functional.softmax": [((1,), {}), ((), {"dim": -1, "dtype": "float64"})],
+    "nn.functional.softmin": [((1,), {}), ((), {"dim": -1, "dtype": "float64"})],
+    "nn.functional.log_softmax": [((1,), {"dtype": None}), ((), {"dim": -1, "dtype": "float64"})],
+    "clamp": [((0, 2), {}), ((), {"min": 0, "max": None})],
+    "round": [((), {"decimals": 1}), ((), {"decimals": 0})],
+    "div": [((2.0,), {"rounding_mode": None}), ((2.0,), {"rounding_mode": "floor"})],
+    "add": [((1.0,), {"alpha": 0}), ((1.0,), {"alpha": 2})], "sub": [((1.0,), {"alpha": 0})],
+    "nan_to_num": [((0.0,), {}), ((), {"nan": None})], "zeros_like": [((), {"dtype": "float64"})],
+    "nn.functional.leaky_relu": [((0.0,), {}), ((), {"negative_slope": 0})],
+    "nn.functional.normalize": [((), {"dim": 2}), ((), {"p": 1, "dim": -1})],
+    "nn.functional.layer_norm": [(((3,), None, None, 0.0), {}), ((), {"normalized_shape": [3]})],
+    "flatten": [((), {}), ((1,), {}), ((), {"start_dim": 0, "end_dim": -1})],
+    "unflatten": [((2, (3, 1)), {}), ((), {"dim": 2, "sizes": (1, 3)})],
+}  # fmt: skip
+
+
+def torch_function(torch, name):
+    for part in name.split("."):
+        torch = getattr(torch, part)
+    return torch
+
+
+def torch_cases():
+    return [
+        (name, call)
+        for name, calls in OF_TORCH.items()
+        for call in (calls if "." in name or name in ("clamp", "div", "add", "sub") else spelled(calls))
+    ]
+
+
+@pytest.mark.parametrize("first", ["position", "keyword"])
+def test_arguments_of_functions_of_torch_mean_what_torch_means(first):
+    torch = pytest.importorskip("torch")
+    whole = torch.from_numpy(ONE.astype(np.float32))
+    for name, (args, kwargs) in torch_cases():
+        function = torch_function(torch, name)
+        args = [getattr(torch, x) if isinstance(x, str) and x.startswith("float") else x for x in args]
+        kwargs = {k: getattr(torch, x) if k == "dtype" and x else x for k, x in kwargs.items()}
+        if first == "keyword" and not args:
+            result, wanted = (
+                function(input=vl.Ragged(whole[0], [4]), **kwargs),
+                function(input=whole, **kwargs),
+            )
+        else:
+            result, wanted = (
+                function(vl.Ragged(whole[0], [4]), *args, **kwargs),
+                function(whole, *args, **kwargs),
+            )
+        said = f"{name} {args} {kwargs}"
+        assert result.dtype == wanted.dtype, said
+        assert rectangle(result).shape == tuple(wanted.shape), said
+        np.testing.assert_allclose(rectangle(result), wanted.numpy(), rtol=2e-5, atol=1e-6, err_msg=said)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda torch, r: torch.std(r, 1, unbiased=False, correction=1), "correction"),
+        (lambda torch, r: torch.var(r, dtype=torch.float64), "dtype"),
+        (lambda torch, r: torch.sum(r, 1, out=torch.zeros(3)), "out"),
+        (lambda torch, r: torch.max(r, 0), r"use r\.max\(axis=0\)"),
+        (lambda torch, r: torch.max(r, dim=0), r"use r\.max\(axis=0\)"),
+        (lambda torch, r: torch.min(r, other=r), "torch.minimum"),
+        (lambda torch, r: torch.cat([r], out=r.values), "out"),
+        (lambda torch, r: torch.matmul(r, r.values, out=r.values), "out"),
+    ],
+)
+def test_arguments_of_functions_of_torch_that_are_not_taken_are_named(call, said):
+    torch = pytest.importorskip("torch")
+    with pytest.raises(TypeError, match=said):
+        call(torch, vl.Ragged(torch.ones(4, 3), [4]))
+
+
+def test_axes_of_one_stay_where_containers_nest():
+    deep = vl.Ragged.from_list([[[1, 2], [3, 4]], [[5, 6], [7, 8]], [[9, 1], [2, 3]]])
+    whole = np.asarray(deep)
+    for axis in (None, 0, 1, 2, (0, 1), (1, 2), (0, 2), (0, 1, 2)):
+        result, wanted = np.sum(deep, axis=axis, keepdims=True), np.sum(whole, axis=axis, keepdims=True)
+        assert rectangle(result).tolist() == wanted.tolist()
+    uneven = vl.Ragged.from_list([[[1, 2], [3]], [[4]]])
+    assert np.sum(uneven, axis=1, keepdims=True).to_list() == [[[4, 2]], [[4]]]
+    assert np.sum(uneven, axis=2, keepdims=True).to_list() == [[[3], [3]], [[4]]]
+    assert np.sum(uneven, axis=0, keepdims=True).to_list() == [[[5, 2], [3]]]
+
+
+def test_the_largest_of_nothing_says_what_may_be_given():
+    for r in (vl.Ragged(np.ones(0), []), vl.Ragged(np.ones(0), [0]), vl.Ragged(np.ones(2), [2, 0])):
+        axis = None if r.total == 0 else 1
+        with pytest.raises(ValueError, match=r"np.max: .* empty= to r.max, or give it initial=$"):
+            np.max(r, axis=axis)
+        assert np.max(np.max(r, axis=axis, initial=0.5)) == max(0.5, *r.values, 0)
+    with pytest.raises(ValueError, match=r"^initial: 0\.5 does not fit int64$"):
+        np.max(vl.Ragged([3, 1], [2]), axis=1, initial=0.5)
+    with pytest.raises(ValueError, match=r"^axis: 5 is out of range"):
+        np.max(vl.Ragged(np.ones(0), [0]), axis=5)
+
+
+@pytest.mark.parametrize("kind", ["Padded", "Packed", "Pairs", "Data"])
+def test_functions_on_containers_that_are_no_arrays_name_what_is_one(kind):
+    r = vl.Ragged([3.0, 1.0, 4.0], [2, 1])
+    given, way = {
+        "Padded": (vl.Padded.from_ragged(r), r"\.data, \.to_list\(\)"),
+        "Packed": (r.pack(), r"\.values, \.steps\(\)"),
+        "Pairs": (vl.Pairs(r, r), r"\.one and \.two"),
+        "Data": (
+            vl.Data(r.values, [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])]),
+            r"\.values, the valid",
+        ),
+    }[kind]
+    calls = [np.sum, np.std, np.copy, np.shape, np.argsort, np.squeeze, lambda x: np.clip(x, 0, 1)]
+    calls += [lambda x: np.concatenate([x, x]), lambda x: np.array_equal(x, x), lambda x: np.max(x, axis=0)]
+    if "torch" in sys.modules or importlib.util.find_spec("torch"):
+        torch = pytest.importorskip("torch")
+        calls += [torch.sum, torch.exp, lambda x: torch.cat([x, x]), lambda x: torch.std(x, unbiased=False)]
+    for call in calls:
+        with pytest.raises(TypeError, match=rf"^(np|torch)\.\w+ takes no {kind}; take its .*{way}"):
+            call(given)
+    with pytest.raises(TypeError, match=rf"^a {kind} is not an array; take its {way}"):
+        np.asarray(given)
+
+
+def test_arguments_of_ufuncs_are_those_of_numpy():
+    r, x = vl.Ragged(ONE[0], [4]), ONE[0]
+    assert np.add(r, r, dtype=np.float32).dtype == np.float32
+    with pytest.raises(TypeError, match="Cannot cast"):
+        np.add(r, r, dtype=np.int32, casting="safe")
+    for where, each in ((False, False), (True, True), (r > 0, x > 0)):
+        out = vl.Ragged(np.full_like(x, 7), levels=r.levels)
+        np.negative(r, out=out, where=where)
+        assert out.values.tolist() == np.negative(x, out=np.full_like(x, 7), where=each).tolist()

@@ -64,7 +64,7 @@ def test_pairs_are_equal_where_both_are():
 def test_pairs_show_the_beginning_of_both():
     assert repr(vl.Pairs([1, 2], (3.5, 4))) == "Pairs(one=[1, 2], two=(3.5, 4))"
     assert len(repr(vl.Pairs(list(range(10**6)), np.arange(10**6)))) < 500
-    with pytest.raises(TypeError, match="Pairs are not an array"):
+    with pytest.raises(TypeError, match="a Pairs is not an array"):
         np.asarray(vl.Pairs([1], [2]))
 
 

@@ -17,6 +17,7 @@ from varlen.dims.base import NO_FACTS, DataBase, Facts, given_by_operations, pos
 from varlen.dims.computing import Computing
 from varlen.dims.ops.combine import compatible_to, operands
 from varlen.dims.records import joint_data
+from varlen.types.refusals import NoArray
 
 if TYPE_CHECKING:
     import xarray
@@ -52,7 +53,7 @@ def _binary(name: str, function: _Operation, reflected: bool = False) -> Any:
 
 
 @given_by_operations
-class Data(Computing, DataBase[ArrayT]):
+class Data(Computing, NoArray, DataBase[ArrayT]):
     """Values over dims: an array or a tensor whose axes have names and lengths, stored without padding.
 
     Valid positions lie end to end as rows, those of the dim that comes first slowest; dims of one size behind
@@ -112,12 +113,10 @@ class Data(Computing, DataBase[ArrayT]):
     __array_ufunc__ = None
     __array_priority__ = 1000
 
-    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
-        # Without this NumPy makes an array of one Python object.
-        raise TypeError(
-            f"{self!r} is no array; take its .values, the valid ones end to end, or its .to_padded(), "
-            "for np.where dims.where, for other functions of one number x.apply(function)"
-        )
+    _instead = (
+        ".values, the valid ones end to end, or its .to_padded(), dims.where for where, for other functions "
+        "of one number .apply(function)"
+    )
 
     def __init__(
         self,

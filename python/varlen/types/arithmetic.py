@@ -20,6 +20,14 @@ if TYPE_CHECKING:
     from varlen.backends.values import Values
     from varlen.types.ragged import Ragged
 
+# Methods of ufuncs by those of a Ragged that compute the same along each sequence.
+_METHODS = {
+    "add.reduce": "sum", "multiply.reduce": "prod", "maximum.reduce": "max", "minimum.reduce": "min",
+    "logical_or.reduce": "any", "logical_and.reduce": "all", "add.accumulate": "cumsum",
+    "multiply.accumulate": "cumprod", "maximum.accumulate": "cummax", "minimum.accumulate": "cummin",
+    "logaddexp.reduce": "logsumexp",
+}  # fmt: skip
+
 
 def apply(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """`ufunc(*inputs, **kwargs)` where one of inputs or outputs is a Ragged: on values, levels shared.
@@ -34,6 +42,8 @@ def apply(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
     ------
     ValueError
         Containers that nest differently, naming the first sequence; arrays that do not fit.
+    TypeError
+        A method of the ufunc, or one of whole axes.
 
     Examples
     --------
@@ -47,7 +57,9 @@ def apply(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
     if ufunc is np.matmul and method == "__call__" and not kwargs:
         return matmul(*inputs)
     if method != "__call__" or ufunc.signature is not None:
-        return NotImplemented
+        name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
+        way = _METHODS.get(name)
+        raise TypeError(f"np.{name} has no meaning for a Ragged; use {f'r.{way}()' if way else 'r.values'}")
     for x in inputs:
         if not isinstance(x, RaggedBase) and getattr(x, "__array_ufunc__", True) is None:
             return NotImplemented

@@ -7,17 +7,23 @@ of rows or as a rectangle they would compute something else.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from varlen import tracing
 from varlen._core import RaggedBase
+from varlen.arguments import as_bool
 from varlen.backends import backend_of
-from varlen.backends.values import is_tensor, like
+from varlen.backends.values import is_tensor, like, row_as
+from varlen.levels import equal_lengths
+from varlen.ops import reduce_ends
+from varlen.ops.axes import axes_of
 from varlen.ops.inputs import same_kind
 from varlen.ops.matmul import matmul
 from varlen.ops.operands import model_of, operand
+from varlen.types.signatures import given_to
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,6 +38,15 @@ _AXIS_METHODS = {
     "log_softmax": "log_softmax",
 }  # fmt: skip
 _KEEP_ROWS = ("cumsum", "cumprod", "softmax", "log_softmax")
+
+# What brings the `initial` of NumPy to the result.
+_WITH_INITIAL = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}
+
+# Functions of NumPy that work on each number, beside the ufuncs.
+_EACH_NUMBER_OF_NUMPY = {
+    "clip", "round", "around", "nan_to_num", "real", "imag", "isclose", "zeros_like", "ones_like",
+    "full_like", "empty_like", "copy", "isreal", "iscomplex",
+}  # fmt: skip
 
 # Functions of torch that work on each number, beside those that are called as a ufunc of NumPy is.
 _EACH_NUMBER = {
@@ -96,25 +111,29 @@ def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
     if name in _ON_ROW_AXES and args:
         return _on_row_axis(func, name, args, kwargs)
     if name in ("cat", "concat", "concatenate", "stack"):
-        return _combined(name, args, kwargs)
+        return _combined("torch", name, args, kwargs)
     if name == "matmul":
-        return matmul(*args, *kwargs.values())
-    if name in ("flatten", "unflatten") and args and _is_ragged(args[0]):
-        return getattr(args[0], name)(*args[1:], **kwargs)
-    if name == "softmin" and args and _is_ragged(args[0]):
-        name, args = "softmax", (-args[0], *args[1:])
-    if name in _AXIS_METHODS and _is_ragged(args[0] if args else kwargs.get("input")):
-        options = _arguments_by_name(("input", "dim"), args, kwargs, f"torch.{name}")
-        options.pop("_stacklevel", None)
-        r, dim = options.pop("input"), options.pop("dim", None)
-        if name in ("max", "min") and dim is not None:
+        given = given_to("torch", name, args, {key: x for key, x in kwargs.items() if key != "out"})
+        return matmul(given["input"], given["other"])
+    if name in ("flatten", "unflatten") and _is_ragged(r := _first(args, kwargs, "input")):
+        given = given_to("torch", name, args, kwargs)
+        given.pop("input")
+        return getattr(r, name)(**given)
+    if name in (*_AXIS_METHODS, "softmin") and _is_ragged(_first(args, kwargs, "input", "a", "x")):
+        given = given_to("torch", name, args, kwargs)
+        given.pop("_stacklevel", None)
+        if name in ("max", "min") and ("other" in given or "dim" in given):
+            dim = given.get("other", given.get("dim"))
             if not isinstance(dim, int):
                 raise _refusal(f"torch.{name} of two", f"torch.{name}imum")
             raise _refusal(f"torch.{name} with dim", f"r.{name}(axis={dim}) and r.arg{name}(axis={dim})")
+        if given.get("dim") in ((), []) and name not in _KEEP_ROWS:
+            del given["dim"]  # all axes
+        if name == "softmin":
+            name, given["input"] = "softmax", -given["input"]
         if name in ("std", "var"):
-            unbiased = options.pop("unbiased", True)
-            options["ddof"] = options.pop("correction", 1 if unbiased else 0)
-        return _call_method(r, f"torch.{name}", name, dim, options)
+            given["ddof"] = _correction(name, given)
+        return _along_axis(f"torch.{name}", name, given.pop("input"), given.pop("dim", None), given)
     raise _refusal(f"torch.{name}", f"r.{name}()" if _has_method(args, name) else "r.values, or r.to_dense()")
 
 
@@ -134,43 +153,51 @@ def by_numpy(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
     """
     name = func.__name__
     if name in ("array_equal", "array_equiv", "allclose"):
-        return _equal(name, *args, **kwargs)
+        return _equal(name, given_to("np", name, args, kwargs))
     if name in ("concatenate", "stack"):
-        return _combined(name, args, kwargs)
+        return _combined("np", name, args, kwargs)
     if name == "where" and len(args) == 3:
         from varlen.ops.where import where
 
         return where(*args)
-    if name in ("clip", "round", "around", "nan_to_num", "real", "imag", "isclose", "zeros_like", "ones_like",
-                "full_like", "empty_like", "copy", "isreal", "iscomplex"):  # fmt: skip
+    if name in _EACH_NUMBER_OF_NUMPY:
         if any(_is_tensor_like(x) for x in (*args, *kwargs.values())):
             raise _refusal(
                 f"np.{name}", f"torch.{'clone' if name == 'copy' else name}, because the values are tensors"
             )
-        refused = {"out", "shape", "where", "order", "subok"} & set(kwargs)
+        given = given_to("np", name, args, kwargs)
+        refused = {"out", "shape", "where", "order", "subok"} & given.keys()
         if refused:
             raise _refusal(f"np.{name} with {', '.join(sorted(refused))}", "the result")
-        return _on_values(func, args, kwargs)
+        return _on_values(func, (), given) if name not in ("real", "imag") else _on_values(func, args, kwargs)
     if name in ("shape", "ndim", "size"):
-        return getattr(args[0], name)
-    if name in _AXIS_METHODS and args and _is_ragged(args[0]):
-        options = _arguments_by_name(("a", "axis"), args, kwargs, f"np.{name}")
-        r, axis = options.pop("a"), options.pop("axis", None)
-        return _call_method(r, f"np.{name}", name, axis, options)
+        given = given_to("np", name, args, kwargs)
+        if "axis" in given:
+            raise _refusal(f"np.{name} with axis", "r.shape")
+        return getattr(given["a"], name)
+    if name in _AXIS_METHODS and _is_ragged(_first(args, kwargs, "a")):
+        given = given_to("np", name, args, kwargs)
+        if "correction" in given:
+            given["ddof"] = given.pop("correction")
+        return _along_axis(f"np.{name}", name, given.pop("a"), given.pop("axis", None), given)
     raise _refusal(
         f"np.{name}", f"r.{name}()" if _has_method(args, name) else "r.values, r.to_dense() or np.asarray(r)"
     )
 
 
-def _arguments_by_name(
-    names: tuple[str, ...], args: Any, kwargs: dict[str, Any], function: str
-) -> dict[str, Any]:
-    """Arguments by name. Those at their default are left out; more positional ones than names are refused."""
-    extra = [x for x in args[len(names) :] if x is not None and x is not False and x is not np._NoValue]
-    if extra:
-        raise TypeError(f"{function} of a Ragged takes only its axis by position; got {extra[0]!r} after it")
-    options = dict(zip(names, args, strict=False)) | kwargs
-    return {key: x for key, x in options.items() if x is not None and x is not False and x is not np._NoValue}
+def _first(args: Any, kwargs: dict[str, Any], *names: str) -> Any:
+    """The argument that comes first, by its position or one of its names."""
+    return args[0] if args else next((kwargs[name] for name in names if name in kwargs), None)
+
+
+def _correction(name: str, given: dict[str, Any]) -> Any:
+    """What torch.std and torch.var take off the count of rows; 1 where nothing is said."""
+    unbiased, correction = given.pop("unbiased", None), given.pop("correction", None)
+    if unbiased is None:
+        return 1 if correction is None else correction
+    if correction is not None:
+        raise TypeError(f"torch.{name} takes correction or unbiased, not both")
+    return int(as_bool(unbiased, "unbiased"))
 
 
 def _is_tensor_like(x: Any) -> bool:
@@ -189,20 +216,74 @@ def _refusal(function: str, way: str) -> TypeError:
     return TypeError(f"{function} has no meaning for a Ragged; use {way}")
 
 
-def _call_method(r: Ragged[Any], function: str, name: str, axis: Any, options: dict[str, Any]) -> Any:
+def _along_axis(function: str, name: str, r: Ragged[Any], axis: Any, given: dict[str, Any]) -> Any:
     """The method of that name along axes of the container; of everything where no axis is said."""
     method = _AXIS_METHODS[name]
-    allowed = {"std": ("ddof",), "var": ("ddof",)}.get(method, ())
-    unknown = [key for key in options if key not in allowed]
-    if unknown:
-        raise TypeError(f"{function} of a Ragged does not take {', '.join(unknown)}; use r.{method}()")
-    if axis is None:
-        if method in _KEEP_ROWS:
-            raise _refusal(f"{function} without an axis", f"r.{method}(), which goes along each sequence")
-        if method.startswith("arg"):
-            return getattr(r._values, method)()
-        return getattr(r, method)(axis=tuple(range(r.ndim)), **options)
-    return getattr(r, method)(axis=axis, **options)
+    taken = {key: given.pop(key) for key in ("dtype", "initial", "ddof") if key in given}
+    keep = as_bool(given.pop("keepdims" if "keepdims" in given else "keepdim", False), "keepdims")
+    if given:
+        raise TypeError(f"{function} of a Ragged does not take {', '.join(given)}; use r.{method}()")
+    if axis is None and method in _KEEP_ROWS:
+        raise _refusal(f"{function} without an axis", f"r.{method}(), which goes along each sequence")
+    dtype = None
+    if "dtype" in taken:
+        r = r.astype(taken.pop("dtype"))
+        dtype = r.dtype
+        if method in ("std", "var") and np.dtype(str(dtype).removeprefix("torch.")).kind != "f":
+            raise TypeError(f"dtype: {function} of a Ragged gives floats, got {dtype}")
+    if method.startswith("arg") and axis is None:
+        whole = equal_lengths(1, r.size)
+        result = getattr(reduce_ends, method)(r._values.reshape(-1), whole)[0]
+    else:
+        axes = tuple(range(r.ndim)) if axis is None else axis
+        result = _reduced(function, method, r, axes, **taken)
+    if dtype is not None and result.dtype != dtype:  # NumPy and torch add up in it
+        of_numpy = _is_ragged(result) or isinstance(result, (np.ndarray, np.generic))
+        result = result.astype(dtype) if of_numpy else backend_of(result).astype(result, dtype)
+    every = list(range(r.ndim)) if axis is None else axis
+    return _with_axes(result, axes_of(every, r.ndim)) if keep else result
+
+
+def _reduced(
+    function: str, method: str, r: Ragged[Any], axes: Any, initial: Any = None, **options: Any
+) -> Any:
+    if initial is not None and method in ("max", "min"):
+        options["empty"] = row_as(initial, r._values.reshape(-1), "initial")[0]
+    call = functools.partial(getattr(r, method), axis=axes, **options)
+    if initial is None and method in ("max", "min"):
+        axes_of(axes, r.ndim)
+        try:
+            return call()
+        except ValueError as error:
+            way = ", or give it initial=" if function.startswith("np.") else ""
+            raise ValueError(f"{function}: {error} to r.{method}{way}") from error
+    result = call()
+    if initial is None:
+        return result
+    rows = result._values if _is_ragged(result) else result
+    start = row_as(initial, rows.reshape(-1), "initial")[0]
+    rows = backend_of(rows).ufunc(_WITH_INITIAL[method], [rows, start], {})
+    return same_kind(result, rows) if _is_ragged(result) else rows
+
+
+def _with_axes(result: Any, axes: list[int]) -> Any:
+    """A result with an axis of one for each that was reduced."""
+    for axis in axes:
+        if not _is_ragged(result):
+            shape = tuple(result.shape)
+            result = result.reshape((*shape[:axis], 1, *shape[axis:]))
+            continue
+        levels = result._levels
+        if axis > len(levels):
+            rows, inside = result._values, axis - len(levels)
+            shape = tuple(rows.shape)
+            result = result._make(rows.reshape((*shape[:inside], 1, *shape[inside:])), levels)
+        else:
+            count = tracing.count_of(levels[max(axis - 1, 0)])
+            new = equal_lengths(1, count) if axis == 0 else equal_lengths(count, 1)
+            at = max(axis - 1, 0)
+            result = result._make(result._values, (*levels[:at], new, *levels[at:]))
+    return result
 
 
 def _on_values(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
@@ -256,28 +337,31 @@ def _on_row_axis(func: Callable[..., Any], name: str, args: Any, kwargs: dict[st
     return r._make(func(r.values, *args[1:], **{**kwargs, "dim": place - first + 1}), r.levels)
 
 
-def _combined(name: str, args: Any, kwargs: dict[str, Any]) -> Any:
+def _combined(library: str, name: str, args: Any, kwargs: dict[str, Any]) -> Any:
     from varlen.ops.combine import concatenate, stack
 
-    options = _arguments_by_name(("parts", "axis"), args, kwargs, name)
-    parts = options.pop("parts", options.pop("tensors", options.pop("arrays", None)))
-    axis = options.pop("axis", options.pop("dim", 0))
-    if options:
-        raise TypeError(f"{name} of Raggeds does not take {', '.join(options)}")
+    given = given_to(library, name, args, kwargs)
+    parts, axis = given.pop("parts", ()), given.pop("dim" if library == "torch" else "axis", 0)
+    if axis is None:
+        raise _refusal(f"np.{name} with axis=None", "the values of each, which lie end to end")
+    if given:
+        raise TypeError(f"{library}.{name} of Raggeds does not take {', '.join(given)}")
     return (stack if name == "stack" else concatenate)(parts, axis)
 
 
-def _equal(name: str, a: Any, b: Any, *rest: Any, **options: Any) -> bool:
+def _equal(name: str, given: dict[str, Any]) -> bool:
+    a, b, *_ = given.values()
+    options = {key: x for key, x in given.items() if key in ("rtol", "atol", "equal_nan")}
     if name == "allclose":
         model: Any
         model, row_ndim = model_of((a, b))
         x, y = (operand(each, model, row_ndim) for each in (a, b))
         x, y = (backend_of(each).readable(each) if hasattr(each, "ndim") else each for each in (x, y))
-        return bool(np.allclose(x, y, *rest, **options))
+        return bool(np.allclose(x, y, **options))
     if _is_ragged(a) and _is_ragged(b):
-        return bool(a.equals(b, *rest, **options))
+        return bool(a.equals(b, **options))
     try:
         function = getattr(np, name)
-        return bool(function(np.asarray(a), np.asarray(b), *rest, **options))
+        return bool(function(np.asarray(a), np.asarray(b), **options))
     except ValueError:  # no rectangle
         return False

@@ -22,6 +22,7 @@ from varlen.types.padded import Padded
 from varlen.types.placed import Placed
 from varlen.types.ragged import Ragged
 from varlen.types.ranks import RankTable
+from varlen.types.refusals import NoArray
 
 if TYPE_CHECKING:
     import torch
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @container("Packed")
-class Packed(Placed, Generic[ArrayT]):
+class Packed(NoArray, Placed, Generic[ArrayT]):
     """Sequences side by side, step by step: what a recurrent layer runs over, without padding.
 
     It is a list of steps. Step t holds element t of every sequence that is longer than t, the longest
@@ -86,6 +87,7 @@ class Packed(Placed, Generic[ArrayT]):
     __slots__ = ("__weakref__", "_inner", "_kind", "_table", "_values")
     __hash__ = None  # type: ignore[assignment]
     __array_ufunc__ = None
+    _instead = ".values, .steps() or .to_ragged()"
 
     _values: ArrayT
     _table: RankTable
@@ -489,9 +491,6 @@ class Packed(Placed, Generic[ArrayT]):
             raise IndexError(f"step {t} is out of range for {count} steps")
         a, b = self._table.steps.offsets[at % count :][:2]
         return self._kind._make(self._values, self._inner)[a:b] if self._inner else self._values[a:b]
-
-    def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
-        raise TypeError("a Packed is not an array; use .values, .steps() or .to_ragged()")
 
     def equals(self, other: object, equal_nan: bool = False) -> bool:
         """Whether `other` is a Packed of the same order, levels and values; dtypes may differ.

@@ -17,6 +17,7 @@ from varlen.types.attributes import reduced, with_attributes, with_copied_attrib
 from varlen.types.indexing import int_index
 from varlen.types.placed import Placed
 from varlen.types.ragged import Ragged
+from varlen.types.refusals import NoArray
 
 if TYPE_CHECKING:
     import torch
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @container("Padded")
-class Padded(Placed, Generic[ArrayT]):
+class Padded(NoArray, Placed, Generic[ArrayT]):
     """Sequences side by side, sorted by length: what a recurrent layer steps through.
 
     Parameters
@@ -79,6 +80,7 @@ class Padded(Placed, Generic[ArrayT]):
     __slots__ = ("__weakref__", "_data", "_indices", "_kind", "_lengths", "_size_at_t")
     __hash__ = None  # type: ignore[assignment]
     __array_ufunc__ = None
+    _instead = ".data, .to_list() or .to_ragged()"
 
     # What `to_ragged` gives by default; a dialect names its own.
     _ragged: type[Ragged[Any]] = Ragged
@@ -460,9 +462,6 @@ class Padded(Placed, Generic[ArrayT]):
         data = backend_of(self._data).take_columns(self._data[:steps], columns)
         fields = _core.check_padded((steps, len(columns)), None, lengths, ranks)
         return self._make(data, *fields)._of(self._kind)
-
-    def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
-        raise TypeError("a Padded is not an array; use .data, .to_list() or .to_ragged()")
 
     def equals(self, other: object, equal_nan: bool = False) -> bool:
         """Whether `other` is a Padded of equal fields, data behind the ends included; dtypes may differ.

@@ -9,6 +9,7 @@ from varlen.ops.minibatch import take
 from varlen.types import arithmetic
 from varlen.types.attributes import reduced
 from varlen.types.indexing import int_index
+from varlen.types.refusals import NoArray
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Pairs(Generic[T]):
+class Pairs(NoArray, Generic[T]):
     """Two batches whose items belong together: inputs and outputs, forwards and backwards.
 
     Parameters
@@ -48,6 +49,7 @@ class Pairs(Generic[T]):
     __slots__ = ("_one", "_two")
     __hash__ = None  # type: ignore[assignment]
     __array_ufunc__ = None
+    _instead = ".one and .two"
 
     _one: T
     _two: T
@@ -97,9 +99,6 @@ class Pairs(Generic[T]):
 
     def __iter__(self) -> Iterator[Pairs[Any]]:
         return (self[i] for i in range(len(self)))
-
-    def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
-        raise TypeError("Pairs are not an array; use .one and .two")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Pairs):

@@ -1,0 +1,93 @@
+"""What functions of NumPy and torch were called with, by the names of their parameters.
+
+What is not at its default is kept: the function computes with it, or refuses it by its name.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+# The parameters of functions that know axes, in the order of their positions.
+_OF_NUMPY = {
+    "sum": "a axis dtype out keepdims initial where", "prod": "a axis dtype out keepdims initial where",
+    "mean": "a axis dtype out keepdims where", "max": "a axis out keepdims initial where",
+    "min": "a axis out keepdims initial where", "any": "a axis out keepdims where",
+    "all": "a axis out keepdims where", "std": "a axis dtype out ddof keepdims where mean correction",
+    "var": "a axis dtype out ddof keepdims where mean correction", "argmax": "a axis out keepdims",
+    "argmin": "a axis out keepdims", "cumsum": "a axis dtype out", "cumprod": "a axis dtype out",
+    "concatenate": "parts axis out dtype casting", "stack": "parts axis out dtype casting",
+    "array_equal": "a1 a2 equal_nan", "array_equiv": "a1 a2", "allclose": "a b rtol atol equal_nan",
+    "shape": "a", "ndim": "a", "size": "a axis", "clip": "a a_min a_max out", "round": "a decimals out",
+    "around": "a decimals out", "nan_to_num": "x copy nan posinf neginf", "real": "val", "imag": "val",
+    "isclose": "a b rtol atol equal_nan", "zeros_like": "a dtype order subok shape",
+    "ones_like": "a dtype order subok shape", "empty_like": "a dtype order subok shape",
+    "full_like": "a fill_value dtype order subok shape", "copy": "a order subok", "isreal": "x",
+    "iscomplex": "x",
+}  # fmt: skip
+_OF_NUMPY |= {"amax": _OF_NUMPY["max"], "amin": _OF_NUMPY["min"]}
+_REDUCED = "input dim keepdim dtype"
+_OF_TORCH = {
+    **dict.fromkeys(("sum", "mean", "prod"), _REDUCED),
+    **dict.fromkeys(("any", "all", "amax", "amin", "max", "min", "argmax", "argmin"), "input dim keepdim"),
+    **dict.fromkeys(("cumsum", "cumprod", "softmax", "log_softmax", "softmin"), "input dim dtype"),
+    **dict.fromkeys(("cat", "concat", "concatenate", "stack"), "parts dim"),
+    "std": "input dim unbiased keepdim", "var": "input dim unbiased keepdim",
+    "logsumexp": "input dim keepdim", "matmul": "input other", "flatten": "input start_dim end_dim",
+    "unflatten": "input dim sizes",
+}  # fmt: skip
+
+# Other names that torch and NumPy take for a parameter.
+_ALIASES = {
+    "axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "self": "input", "x2": "other",
+    "tensors": "parts", "arrays": "parts", "tensor": "input",
+}  # fmt: skip
+
+# What parameters are by default, where that says nothing.
+_SILENT: dict[str, tuple[Any, ...]] = {
+    "axis": (None,), "dim": (None,), "dtype": (None,), "out": (None,), "keepdims": (False,),
+    "keepdim": (False,), "initial": (None,), "where": (True,), "ddof": (0,), "order": ("K",),
+    "shape": (None,), "casting": ("same_kind",), "equal_nan": (False,),
+    "unbiased": (None,), "correction": (None,),
+}  # fmt: skip
+
+
+def given_to(library: str, name: str, args: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Arguments by the names of their parameters, without those that are at their default.
+
+    Raises
+    ------
+    TypeError
+        More arguments by position than there are parameters, or one given twice.
+
+    Examples
+    --------
+    >>> given_to("np", "std", ([3, 1], 1, None, None, 1), {"keepdims": False})
+    {'a': [3, 1], 'axis': 1, 'ddof': 1}
+    """
+    known = (_OF_NUMPY if library == "np" else _OF_TORCH)[name].split()
+    if name in ("std", "var") and len(args) > 1 and isinstance(args[1], bool):
+        known = [known[0], *known[2:]]  # torch.std(x, unbiased, keepdim)
+    if len(args) > len(known):
+        raise TypeError(
+            f"{library}.{name} of a Ragged takes up to {len(known)} arguments by position, "
+            f"{', '.join(known)}; got {len(args)}"
+        )
+    given = dict(zip(known, args, strict=False))
+    for key, x in kwargs.items():
+        key = _ALIASES.get(key, key) if library == "torch" or key == "arrays" else key
+        if key in given:
+            raise TypeError(f"{library}.{name} of a Ragged got {key} twice")
+        given[key] = x
+    return {key: x for key, x in given.items() if not _is_silent(key, x, name)}
+
+
+def _is_silent(key: str, x: Any, name: str) -> bool:
+    if key == "subok":
+        return x is (name != "copy")
+    if key == "axis" and name == "concatenate":
+        return False  # None lays all numbers of all axes in a row
+    return x is np._NoValue or any(
+        x is silent or (type(x) is type(silent) and x == silent) for silent in _SILENT.get(key, ())
+    )
