@@ -1,9 +1,9 @@
-"""For those who write for Thinc: its types from here, and its ops on varlen's kernels.
+"""For those who write for Thinc: its ops, layers and types on varlen's kernels, with Thinc or without.
 
-`from varlen.thinc import Ragged, Padded, Pairs` stands in the place of Thinc's types, and needs no thinc.
-`from_thinc` and `to_thinc` convert between the two.
-`VarlenOps`, `install` and `uninstall` need it: `use_ops("varlen")` selects the ops, once varlen is installed
-beside thinc, and `install()` makes them the default on the CPU.
+`from varlen.thinc import Ragged, get_current_ops, list2ragged` stands in the place of `thinc.api`, and
+needs no thinc. `from_thinc` and `to_thinc` convert between the containers of both.
+`VarlenOps`, `install` and `uninstall` need it: `use_ops("varlen")` of Thinc selects the ops, once varlen is
+installed beside thinc, and `install()` makes them the default on the CPU.
 """
 
 from __future__ import annotations
@@ -55,6 +55,49 @@ if TYPE_CHECKING:
         reshape_i,
     )
     from varlen.thinc.current import get_current_ops, get_ops, set_current_ops, use_ops
+    from varlen.thinc.initializers import (
+        get_width,
+        glorot_uniform_init,
+        zero_init,
+    )
+    from varlen.thinc.layers import (
+        add,
+        chain,
+        clone,
+        concatenate,
+        expand_window,
+        list2array,
+        list2padded,
+        list2ragged,
+        map_list,
+        noop,
+        padded2list,
+        ragged2list,
+        reduce_first,
+        reduce_last,
+        reduce_max,
+        reduce_mean,
+        reduce_sum,
+        residual,
+        with_array,
+        with_array2d,
+        with_flatten,
+        with_getitem,
+        with_list,
+        with_padded,
+        with_ragged,
+        with_reshape,
+    )
+    from varlen.thinc.linear import (
+        Linear,
+    )
+    from varlen.thinc.lstm import (
+        LSTM,
+        PyTorchLSTM,
+    )
+    from varlen.thinc.model import (
+        Model,
+    )
     from varlen.thinc.numpy_ops import NumpyOps
     from varlen.thinc.registration import install, uninstall
     from varlen.thinc.sequence_ops import Ops
@@ -63,13 +106,18 @@ if TYPE_CHECKING:
     from varlen.thinc.varlen_ops import VarlenOps
 
 __all__ = [
+    "LSTM",
+    "Linear",
+    "Model",
     "NumpyOps",
     "Ops",
     "Padded",
     "Pairs",
+    "PyTorchLSTM",
     "Ragged",
     "VarlenCupyOps",
     "VarlenOps",
+    "add",
     "alloc",
     "alloc1f",
     "alloc1i",
@@ -93,11 +141,29 @@ __all__ = [
     "asarray4i",
     "asarray_f",
     "asarray_i",
+    "chain",
+    "clone",
+    "concatenate",
+    "expand_window",
     "from_thinc",
     "get_current_ops",
     "get_dropout_mask",
     "get_ops",
+    "get_width",
+    "glorot_uniform_init",
     "install",
+    "list2array",
+    "list2padded",
+    "list2ragged",
+    "map_list",
+    "noop",
+    "padded2list",
+    "ragged2list",
+    "reduce_first",
+    "reduce_last",
+    "reduce_max",
+    "reduce_mean",
+    "reduce_sum",
     "reshape",
     "reshape1",
     "reshape1f",
@@ -113,14 +179,37 @@ __all__ = [
     "reshape4i",
     "reshape_f",
     "reshape_i",
+    "residual",
     "set_current_ops",
     "to_thinc",
     "uninstall",
     "use_ops",
+    "with_array",
+    "with_array2d",
+    "with_flatten",
+    "with_getitem",
+    "with_list",
+    "with_padded",
+    "with_ragged",
+    "with_reshape",
+    "zero_init",
 ]
 
+_ARRAYS = ("alloc", "as_contig", "asarray", "get_dropout_mask", "reshape")
 _HOMES = {
+    "arrays": tuple(name for name in __all__ if name.startswith(_ARRAYS)),
     "current": ("get_current_ops", "get_ops", "set_current_ops", "use_ops"),
+    "initializers": (
+        "get_width",
+        "glorot_uniform_init",
+        "zero_init",
+    ),
+    "linear": ("Linear",),
+    "lstm": (
+        "LSTM",
+        "PyTorchLSTM",
+    ),
+    "model": ("Model",),
     "numpy_ops": ("NumpyOps",),
     "registration": ("install", "uninstall"),
     "sequence_ops": ("Ops",),
@@ -131,7 +220,7 @@ _HOMES = {
 
 _load = loaded_from(
     __name__,
-    dict.fromkeys(__all__, f"{__name__}.arrays")  # all but those of other homes
+    dict.fromkeys(__all__, f"{__name__}.layers")  # all that have no other home
     | {name: f"{__name__}.{home}" for home, names in _HOMES.items() for name in names},
 )
 

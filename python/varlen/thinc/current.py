@@ -8,12 +8,11 @@ from contextvars import ContextVar
 from typing import Any
 
 from varlen.thinc.numpy_ops import NumpyOps
-from varlen.thinc.sequence_ops import Ops
 
-_current: ContextVar[Ops | None] = ContextVar("varlen_thinc_ops", default=None)
+_current: ContextVar[NumpyOps | None] = ContextVar("varlen_thinc_ops", default=None)
 
 
-def get_ops(name: str, **kwargs: Any) -> Ops:
+def get_ops(name: str, **kwargs: Any) -> NumpyOps:
     """New ops of this name.
 
     Parameters
@@ -26,7 +25,7 @@ def get_ops(name: str, **kwargs: Any) -> Ops:
 
     Returns
     -------
-    Ops
+    NumpyOps, or another class of ops
         A new object.
 
     Raises
@@ -50,12 +49,12 @@ def get_ops(name: str, **kwargs: Any) -> Ops:
     return _MAKE[name](**kwargs)
 
 
-def get_current_ops() -> Ops:
+def get_current_ops() -> NumpyOps:
     """The ops of this thread: those that `set_current_ops` or `use_ops` chose, else `NumpyOps`.
 
     Returns
     -------
-    Ops
+    NumpyOps, or another class of ops
         The same object each time.
 
     Notes
@@ -75,7 +74,7 @@ def get_current_ops() -> Ops:
     return ops
 
 
-def set_current_ops(ops: Ops) -> None:
+def set_current_ops(ops: NumpyOps) -> None:
     """Choose the ops of this thread. Models that were made before keep theirs.
 
     Parameters
@@ -130,14 +129,14 @@ def use_ops(name: str, **kwargs: Any) -> Iterator[None]:
         set_current_ops(before)
 
 
-def _cupy(**kwargs: Any) -> Ops:
+def _cupy(**kwargs: Any) -> NumpyOps:
     import varlen.thinc
 
-    made: Ops = varlen.thinc.VarlenCupyOps(**kwargs)
+    made: NumpyOps = varlen.thinc.VarlenCupyOps(**kwargs)
     return made
 
 
-_MAKE: dict[str, Callable[..., Ops]] = {
+_MAKE: dict[str, Callable[..., NumpyOps]] = {
     "cpu": NumpyOps,
     "numpy": NumpyOps,
     "varlen": NumpyOps,

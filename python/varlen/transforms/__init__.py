@@ -1,10 +1,12 @@
 """Layers around arrays and containers, with gradients: of any framework, and of none."""
 
+from functools import partial
 from typing import Any
 
 from varlen.transforms.between import list2array, list2padded, list2ragged, padded2list, ragged2list
 from varlen.transforms.combine import add, chain, concatenate, residual
 from varlen.transforms.layer import Layer, as_layer, register
+from varlen.transforms.models import from_model, model
 from varlen.transforms.nested import map_list, with_flatten, with_getitem, with_reshape
 from varlen.transforms.reduce import (
     expand_window,
@@ -14,7 +16,7 @@ from varlen.transforms.reduce import (
     reduce_mean,
     reduce_sum,
 )
-from varlen.transforms.thinc_layer import from_model, model
+from varlen.transforms.thinc_layer import THINC
 from varlen.transforms.wrap import with_array, with_array2d, with_list, with_padded, with_ragged
 
 __all__ = [
@@ -54,4 +56,4 @@ def _from_module(module: Any) -> Layer:
     return torch_layer.as_layer(module)
 
 
-register(from_model=from_model, to_model=model, from_module=_from_module)
+register(from_model=partial(from_model, THINC), to_model=partial(model, THINC), from_module=_from_module)

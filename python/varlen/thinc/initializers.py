@@ -1,0 +1,109 @@
+"""What parameters are made of: the widths of data, and first values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen.backends.values import is_array
+from varlen.types import Padded, Ragged
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from varlen.thinc.numpy_ops import NumpyOps
+
+
+def get_width(X: Any, *, dim: int = -1) -> int:
+    """How wide the rows are: of an array, of a container, or of the first array of a list.
+
+    Parameters
+    ----------
+    X
+        An array of one axis holds ids, and is as wide as there may be ids: the largest and one. No array, 0.
+    dim
+        Which axis of an array of more is its width.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        It is none of these.
+
+    Notes
+    -----
+    As Thinc's `get_width`.
+
+    Examples
+    --------
+    >>> vl.thinc.get_width(np.ones((2, 3))), vl.thinc.get_width([np.array([0, 4])])
+    (3, 5)
+    """
+    if isinstance(X, (Ragged, Padded)):
+        return get_width(X.data, dim=dim)
+    if isinstance(X, (list, tuple)):
+        return get_width(X[0], dim=dim) if X else 0
+    if not is_array(X):
+        raise ValueError(f"X: expected an array, a container or a list of arrays, got a {type(X).__name__}")
+    if X.ndim < 2:
+        return int(X.max()) + 1 if X.ndim and len(X) else 0
+    return int(X.shape[dim])
+
+
+def glorot_uniform_init(ops: NumpyOps, shape: tuple[int, int]) -> NDArray[np.float32]:
+    """Numbers around 0, as far as keeps the size of activations: +- sqrt(6 / (nO + nI)).
+
+    Parameters
+    ----------
+    ops
+        Makes the array.
+    shape
+        (nO, nI).
+
+    Returns
+    -------
+    numpy.ndarray
+        float32, drawn from NumPy's global state: `np.random.seed` gives the same again.
+
+    Notes
+    -----
+    As Thinc's `glorot_uniform_init`.
+
+    Examples
+    --------
+    >>> vl.thinc.glorot_uniform_init(vl.thinc.NumpyOps(), (2, 3)).shape
+    (2, 3)
+    """
+    scale = np.sqrt(6.0 / (shape[0] + shape[1]))
+    return ops.asarray_f(np.random.uniform(-scale, scale, shape))  # noqa: NPY002 - as Thinc draws
+
+
+def zero_init(ops: NumpyOps, shape: tuple[int, ...]) -> NDArray[np.float32]:
+    """Zeros.
+
+    Parameters
+    ----------
+    ops
+        Makes the array.
+    shape
+        The size of each axis.
+
+    Returns
+    -------
+    numpy.ndarray
+        float32.
+
+    Notes
+    -----
+    As Thinc's `zero_init`.
+
+    Examples
+    --------
+    >>> vl.thinc.zero_init(vl.thinc.NumpyOps(), (2,))
+    array([0., 0.], dtype=float32)
+    """
+    return ops.alloc_f(shape)

@@ -1,0 +1,242 @@
+"""Thinc's layers around sequences: varlen's transforms as Models, on the containers of `varlen.thinc`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import partial, wraps
+from typing import Any, ParamSpec, cast
+
+from varlen import transforms, types
+from varlen.arguments import as_int
+from varlen.thinc.initializers import get_width
+from varlen.thinc.model import Model
+from varlen.thinc.types import Padded, Ragged, from_thinc
+from varlen.transforms import Layer
+from varlen.transforms.layer import as_layer, is_model
+from varlen.transforms.models import ModelKind, model
+
+P = ParamSpec("P")
+
+
+def _enter(x: Any, kept: Any = None) -> Any:
+    return from_thinc(x)
+
+
+def _leave(x: Any, kept: Any = None) -> Any:
+    """Containers of varlen as those of `varlen.thinc`, in lists and tuples too."""
+    if isinstance(x, types.Ragged):
+        return x if isinstance(x, Ragged) else Ragged._make(x._values, x._levels)
+    if isinstance(x, types.Padded):
+        return x if isinstance(x, Padded) else Padded._make(x._data, *x._fields)
+    if type(x) is tuple and any(isinstance(item, (types.Ragged, types.Padded)) for item in x):
+        return tuple(map(_leave, x))
+    return x
+
+
+def _never(x: Any) -> bool:
+    return False
+
+
+OURS = ModelKind(lambda: Model, _enter, _leave, _never)
+
+
+def as_model(layer: Any) -> Model:
+    """A Model of anything that `varlen.transforms.as_layer` takes.
+
+    Examples
+    --------
+    >>> as_model(np.tanh)
+    Model('tanh')
+    """
+    if isinstance(layer, Model):
+        return layer
+    made = as_layer(layer)
+    return Model(made.name, partial(_call, made))
+
+
+def _call(layer: Layer, model: Model, X: Any, is_train: bool) -> Any:
+    return layer(X, is_train)
+
+
+Dims = dict[str, int | None]
+
+
+def _model_of(
+    transform: Callable[P, Layer | Any],
+    init: Callable[..., None] | None = None,
+    dims: Callable[..., Dims] | None = None,
+) -> Callable[P, Model]:
+    """The transform as a function that makes a Model, and a Thinc Model where one of the layers is such."""
+    signature = inspect.signature(transform)
+
+    @wraps(transform)
+    def layer(*args: P.args, **kwargs: P.kwargs) -> Model:
+        given = signature.bind(*args, **kwargs).arguments
+        many = "layers" in given
+        layers = given.pop("layers") if many else [given.pop("layer")] if "layer" in given else []
+        if any(map(is_model, layers)):
+            return cast(Model, transform(*args, **kwargs))
+        models = list(map(as_model, layers))
+        options = {} if dims is None or not models else {"init": init, "dims": dims(*models)}
+        make = partial(_with_layers, transform, many, given)
+        return cast(Model, model(OURS, make, *models, **options))
+
+    layer.__module__ = __name__
+    layer.__doc__ = _said(transform)
+    return layer
+
+
+def _with_layers(transform: Any, many: bool, given: dict[str, Any], *layers: Layer) -> Layer:
+    if layers and not many:
+        given = given | {"layer": layers[0]}
+    made: Layer = transform(*layers) if many else transform(**given)
+    return made
+
+
+def _said(transform: Any) -> str:
+    """The docstring of a transform, about Models and on the containers of `varlen.thinc`."""
+    text: str = transform.__doc__
+    for ours, theirs in _WORDS.items():
+        text = text.replace(ours, theirs)
+    return text
+
+
+_WORDS = {
+    "vl.transforms.": "vl.thinc.",
+    "vl.Ragged": "vl.thinc.Ragged",
+    "vl.Padded": "vl.thinc.Padded",
+    "    Layer\n": "    Model\n",
+    "`as_layer`": "`varlen.transforms.as_layer`",
+}
+
+
+def _dims_of_chain(first: Model, *others: Model) -> Dims:
+    last = others[-1] if others else first
+    known: Dims = {"nO": last.maybe_get_dim("nO")}
+    return known | ({} if first.has_dim("nI") is False else {"nI": first.maybe_get_dim("nI")})
+
+
+def _init_chain(model: Model, X: Any = None, Y: Any = None) -> None:
+    """Each layer sees what those before it give for X; Y goes to those that do not know their width."""
+    seen = None if X is None else _leave(from_thinc(X))
+    for layer in model.layers:
+        layer.initialize(X=seen, Y=Y if layer.has_dim("nO") is None else None)
+        seen = None if seen is None else layer.predict(seen)
+    last = model.layers[-1].maybe_get_dim("nO")
+    _set(model, "nI", model.layers[0].maybe_get_dim("nI"))
+    _set(model, "nO", get_width(seen) if last is None and seen is not None else last)
+
+
+def _dims_side_by_side(*layers: Model) -> Dims:
+    blind = any(layer.has_dim("nI") is False for layer in layers)
+    return {"nO": None} if blind else {"nO": None, "nI": None}
+
+
+def _init_side_by_side(
+    widths: Callable[[list[int]], int], model: Model, X: Any = None, Y: Any = None
+) -> None:
+    for layer in model.layers:
+        layer.initialize(X=X, Y=Y if layer.has_dim("nO") is None else None)
+    found = [layer.maybe_get_dim("nO") for layer in model.layers]
+    _set(model, "nI", None if X is None else get_width(X))
+    _set(model, "nO", widths([n for n in found if n is not None]) if None not in found else None)
+
+
+def _set(model: Model, name: str, size: int | None) -> None:
+    if size is not None and model.has_dim(name) is not False:
+        model.set_dim(name, size)
+
+
+def _first(widths: list[int]) -> int:
+    return widths[0]
+
+
+add = _model_of(transforms.add, partial(_init_side_by_side, _first), _dims_side_by_side)
+chain = _model_of(transforms.chain, _init_chain, _dims_of_chain)
+concatenate = _model_of(transforms.concatenate, partial(_init_side_by_side, sum), _dims_side_by_side)
+expand_window = _model_of(transforms.expand_window)
+list2array = _model_of(transforms.list2array)
+list2padded = _model_of(transforms.list2padded)
+list2ragged = _model_of(transforms.list2ragged)
+map_list = _model_of(transforms.map_list)
+padded2list = _model_of(transforms.padded2list)
+ragged2list = _model_of(transforms.ragged2list)
+reduce_first = _model_of(transforms.reduce_first)
+reduce_last = _model_of(transforms.reduce_last)
+reduce_max = _model_of(transforms.reduce_max)
+reduce_mean = _model_of(transforms.reduce_mean)
+reduce_sum = _model_of(transforms.reduce_sum)
+residual = _model_of(transforms.residual)
+with_array = _model_of(transforms.with_array)
+with_array2d = _model_of(transforms.with_array2d)
+with_flatten = _model_of(transforms.with_flatten)
+with_getitem = _model_of(transforms.with_getitem)
+with_list = _model_of(transforms.with_list)
+with_padded = _model_of(transforms.with_padded)
+with_ragged = _model_of(transforms.with_ragged)
+with_reshape = _model_of(transforms.with_reshape)
+
+
+def noop(*layers: Any) -> Model:
+    """X itself; gradients pass as they are.
+
+    Parameters
+    ----------
+    *layers
+        Kept, and not called.
+
+    Returns
+    -------
+    Model
+
+    Notes
+    -----
+    As Thinc's `noop`.
+
+    Examples
+    --------
+    >>> vl.thinc.noop().predict([3, 1])
+    [3, 1]
+    """
+    return Model("noop", _pass, layers=list(map(as_model, layers)))
+
+
+def clone(orig: Model, n: int) -> Model:
+    """A layer and copies of it, one after another, each with parameters of its own.
+
+    Parameters
+    ----------
+    orig
+        The first of them.
+    n
+        How many there are in all; `noop` where it is 0.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    ValueError
+        Fewer than none.
+
+    Notes
+    -----
+    As Thinc's `clone`.
+
+    Examples
+    --------
+    >>> vl.thinc.clone(vl.thinc.Linear(3), 2).name
+    'linear>>linear'
+    """
+    as_int(n, "n")
+    return chain(orig, *(orig.copy() for _ in range(n - 1))) if n > 1 else orig if n else noop()
+
+
+def _pass(model: Model, X: Any, is_train: bool) -> Any:
+    return X, _same
+
+
+def _same(dY: Any) -> Any:
+    return dY

@@ -1,0 +1,162 @@
+"""LSTM over a Padded: the core's own, and that of torch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen.arguments import as_int
+from varlen.thinc.initializers import get_width, glorot_uniform_init, zero_init
+from varlen.thinc.layers import as_model, noop, with_padded
+from varlen.thinc.model import Model
+from varlen.thinc.types import Padded
+from varlen.transforms.layer import not_trained
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+
+def LSTM(
+    nO: int | None = None,
+    nI: int | None = None,
+    *,
+    bi: bool = False,
+    depth: int = 1,
+    dropout: float = 0.0,
+    init_W: Callable[..., Array] | None = None,
+    init_b: Callable[..., Array] | None = None,
+) -> Model:
+    """An LSTM over the sequences of a Padded, which reads no padding.
+
+    Parameters
+    ----------
+    nO, nI
+        How wide rows go out and come in; None for what `initialize` finds.
+    bi
+        Both ways; each gives half of nO.
+    depth
+        How many layers stand on each other, at least one.
+    dropout
+        The probability with which weights are 0 in training.
+    init_W, init_b
+        init(ops, shape) gives the first weights and biases; None for `glorot_uniform_init`, `zero_init`.
+
+    Returns
+    -------
+    Model
+        Of a Padded of float32, nI wide, it gives one nO wide. Its parameters are LSTM and HC0, which the
+        states start with.
+
+    Raises
+    ------
+    ValueError
+        A depth below 1.
+
+    Notes
+    -----
+    As Thinc's `LSTM`, whose gradients leave out the first step.
+
+    Examples
+    --------
+    >>> model = vl.thinc.with_padded(vl.thinc.LSTM(2, 3)).initialize()
+    >>> [y.shape for y in model.predict([np.ones((n, 3), np.float32) for n in (4, 0, 2)])]
+    [(4, 2), (0, 2), (2, 2)]
+    """
+    return Model(
+        "lstm",
+        _forward,
+        init=partial(_init, init_W or glorot_uniform_init, init_b or zero_init),
+        dims={"nO": nO, "nI": nI, "depth": as_int(depth, "depth", least=1), "dirs": 1 + bool(bi)},
+        attrs={"dropout_rate": dropout},
+        params={"LSTM": None, "HC0": None},
+    )
+
+
+def PyTorchLSTM(nO: int, nI: int, *, bi: bool = False, depth: int = 1, dropout: float = 0.0) -> Model:
+    """An LSTM of torch over sequences: `with_padded` around it.
+
+    Parameters
+    ----------
+    nO, nI, bi, depth, dropout
+        As those of `LSTM`; `noop` where the depth is 0.
+
+    Returns
+    -------
+    Model
+        torch's optimizers change its weights: it has no parameters of its own.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        torch is not installed.
+
+    Notes
+    -----
+    As Thinc's `PyTorchLSTM`, which reads the padding where it goes both ways.
+
+    Examples
+    --------
+    >>> model = vl.thinc.PyTorchLSTM(2, 3)
+    >>> [y.shape for y in model.predict([np.ones((n, 3), np.float32) for n in (4, 2)])]
+    [(4, 2), (2, 2)]
+    """
+    import torch
+
+    if depth == 0:
+        return noop()
+    inner = as_model(torch.nn.LSTM(nI, nO // 2 if bi else nO, depth, bidirectional=bi, dropout=dropout))
+    inner._dims = {"nO": nO, "nI": nI}
+    return with_padded(inner)
+
+
+def _sizes(model: Model) -> tuple[int, int, int, int]:
+    dirs, depth = model.get_dim("dirs"), model.get_dim("depth")
+    return model.get_dim("nO") // dirs, model.get_dim("nI"), depth, dirs
+
+
+def _init(
+    init_W: Callable[..., Array], init_b: Callable[..., Array], model: Model, X: Any = None, Y: Any = None
+) -> None:
+    if X is not None:
+        model.set_dim("nI", get_width(X))
+    if Y is not None:
+        model.set_dim("nO", get_width(Y))
+    nH, nI, depth, dirs = _sizes(model)
+    # The order of CuDNN: of each layer and direction four times weights, and four biases, of input and state.
+    parts = [
+        init(model.ops, shape).ravel()
+        for k in range(depth)
+        for _ in range(dirs)
+        for width in (nH * dirs if k else nI, nH)
+        for init, shape in [(init_W, (nH, width))] * 4 + [(init_b, (nH,))] * 4
+    ]
+    model.set_param("LSTM", np.concatenate(parts))
+    model.set_param("HC0", zero_init(model.ops, (2, depth, dirs, nH)))
+
+
+def _forward(model: Model, Xp: Padded[Any], is_train: bool) -> tuple[Padded[Any], Callable[..., Any]]:
+    ops, fields = model.ops, Xp._fields
+    params, (H0, C0) = model.get_param("LSTM"), model.get_param("HC0")
+    rows, sizes = Xp.to_packed(), Xp.size_at_t
+    if not is_train:
+        return _padded(ops.lstm_forward_inference(params, H0, C0, rows, sizes), fields), not_trained
+    mask = ops.get_dropout_mask(params.shape, model.attrs["dropout_rate"])
+    dropped = params * mask
+    Y, state = ops.lstm_forward_training(dropped, H0, C0, rows, sizes)
+
+    def backprop(dYp: Padded[Any]) -> Padded[Any]:
+        dX, d_params = ops.backprop_lstm(dYp.to_packed(), sizes, dropped, state)
+        model.inc_grad("LSTM", d_params * mask)
+        return _padded(dX, fields)
+
+    return _padded(Y, fields), backprop
+
+
+def _padded(rows: Array, fields: tuple[Any, ...]) -> Padded[Any]:
+    made: Any = Padded.from_packed(rows, *fields)
+    return made  # type: ignore[no-any-return]

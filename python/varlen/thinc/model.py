@@ -1,0 +1,696 @@
+"""Model: a Layer with parameters, dimensions and layers of its own, as Thinc's code makes and asks it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
+from functools import partial
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from varlen.thinc.current import get_current_ops
+from varlen.transforms import Layer
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from typing_extensions import Self
+
+    from varlen.thinc.numpy_ops import NumpyOps
+
+    Array = NDArray[Any]
+    Key = tuple[int, str]
+    Optimizer = Callable[[Key, Array, Array], tuple[Array, Array]]
+    Operators = dict[str, Callable[[Any, Any], Any]]
+
+_ids = count(1)
+_operators: ContextVar[Operators | None] = ContextVar("varlen_thinc_operators", default=None)
+
+
+class Model(Layer):
+    """A layer with parameters, as Thinc's `Model`; `Linear` and its kin make some.
+
+    `model(X, is_train)` gives Y and backprop, which adds up the gradients of parameters, and `finish_update`
+    hands these to an optimizer. It is a `varlen.transforms.Layer`, and goes wherever one is taken.
+
+    Parameters
+    ----------
+    name
+        What errors and `repr` call it.
+    forward
+        forward(model, X, is_train) gives (Y, backprop).
+    init
+        init(model, X=None, Y=None) sets dimensions and parameters.
+    dims
+        {name: size}, None where it is not known yet.
+    params
+        {name: array}, None where it is not made yet.
+    layers
+        The Models that it calls.
+    attrs
+        {name: anything}.
+    refs
+        {name: a Model of its layers}, or None.
+    ops
+        What it computes with; None for `get_current_ops()`.
+
+    Notes
+    -----
+    As Thinc's `Model`, without shims, and without bytes, disks and devices: it can be pickled.
+
+    Examples
+    --------
+    >>> def forward(model, X, is_train):
+    ...     return X * model.get_param("scale"), lambda dY: dY * model.get_param("scale")
+    >>> scale = vl.thinc.Model("scale", forward, params={"scale": np.array([2.0])})
+    >>> vl.thinc.with_array(scale).predict(vl.thinc.Ragged([[1.0], [2.0], [3.0]], [2, 1])).to_list()
+    [[[2.0], [4.0]], [[6.0]]]
+    """
+
+    __slots__ = ("_attrs", "_dims", "_grads", "_id", "_init", "_ops", "_params", "_refs")
+
+    _layers: list[Model]  # type: ignore[assignment]
+
+    def __init__(
+        self,
+        name: str,
+        forward: Callable[..., Any],
+        *,
+        init: Callable[..., Any] | None = None,
+        dims: dict[str, int | None] | None = None,
+        params: dict[str, Array | None] | None = None,
+        layers: Sequence[Model] = (),
+        attrs: dict[str, Any] | None = None,
+        refs: dict[str, Model | None] | None = None,
+        ops: NumpyOps | None = None,
+    ) -> None:
+        super().__init__(name, partial(forward, self))
+        self._layers = list(layers)
+        self._dims = dict(dims or {})
+        self._params = dict(params or {})
+        self._grads: dict[str, Array] = {}
+        self._attrs = dict(attrs or {})
+        self._refs = dict(refs or {})
+        self._init = init
+        self._ops = get_current_ops() if ops is None else ops
+        self._id = next(_ids)
+
+    @property
+    def name(self) -> str:
+        """What errors and `repr` call the model. It can be set."""
+        return self._name
+
+    @name.setter
+    def name(self, value: str) -> None:
+        self._name = value
+
+    @property
+    def id(self) -> int:
+        """Its number, which no other model has."""
+        return self._id
+
+    @property
+    def ops(self) -> NumpyOps:
+        """What it computes with. It can be set."""
+        return self._ops
+
+    @ops.setter
+    def ops(self, value: NumpyOps) -> None:
+        self._ops = value
+
+    @property
+    def init(self) -> Callable[..., Any] | None:
+        """init(model, X=None, Y=None), which `initialize` calls, or None."""
+        return self._init
+
+    @property
+    def layers(self) -> list[Model]:  # type: ignore[override]
+        """The Models that it calls. More can be appended."""
+        return self._layers
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        """Its attributes, which can be set."""
+        return self._attrs
+
+    @property
+    def dim_names(self) -> tuple[str, ...]:
+        """The names of its dimensions, those without a size too."""
+        return tuple(self._dims)
+
+    @property
+    def param_names(self) -> tuple[str, ...]:
+        """The names of its parameters, those that are not made yet too."""
+        return tuple(self._params)
+
+    @property
+    def grad_names(self) -> tuple[str, ...]:
+        """The names of the parameters that have a gradient."""
+        return tuple(name for name in self._params if name in self._grads)
+
+    @property
+    def ref_names(self) -> tuple[str, ...]:
+        """The names of its references, those to nothing too."""
+        return tuple(self._refs)
+
+    if TYPE_CHECKING:
+
+        def has_dim(self, name: str) -> bool | None: ...
+        def get_dim(self, name: str) -> int: ...
+        def maybe_get_dim(self, name: str) -> int | None: ...
+        def has_param(self, name: str) -> bool | None: ...
+        def get_param(self, name: str) -> Array: ...
+        def maybe_get_param(self, name: str) -> Array | None: ...
+        def has_grad(self, name: str) -> bool | None: ...
+        def get_grad(self, name: str) -> Array: ...
+        def maybe_get_grad(self, name: str) -> Array | None: ...
+        def has_ref(self, name: str) -> bool | None: ...
+        def get_ref(self, name: str) -> Model: ...
+        def maybe_get_ref(self, name: str) -> Model | None: ...
+        def __add__(self, other: Any) -> Any: ...
+        def __sub__(self, other: Any) -> Any: ...
+        def __mul__(self, other: Any) -> Any: ...
+        def __matmul__(self, other: Any) -> Any: ...
+        def __truediv__(self, other: Any) -> Any: ...
+        def __floordiv__(self, other: Any) -> Any: ...
+        def __mod__(self, other: Any) -> Any: ...
+        def __pow__(self, other: Any) -> Any: ...
+        def __lshift__(self, other: Any) -> Any: ...
+        def __rshift__(self, other: Any) -> Any: ...
+        def __and__(self, other: Any) -> Any: ...
+        def __xor__(self, other: Any) -> Any: ...
+        def __or__(self, other: Any) -> Any: ...
+
+    def set_dim(self, name: str, value: int, *, force: bool = False) -> None:
+        """Set the size of a dimension, once.
+
+        Parameters
+        ----------
+        name
+            Of the dimension.
+        value
+            Its size.
+        force
+            Whether it may change where no parameter was made yet.
+
+        Raises
+        ------
+        KeyError
+            No such dimension.
+        ValueError
+            It has another size.
+
+        Examples
+        --------
+        >>> vl.thinc.Linear(2).set_dim("nI", 3)
+        """
+        if name not in self._dims:
+            raise KeyError(f"Cannot set unknown dimension '{name}' for model '{self.name}'.")
+        old = self._dims[name]
+        made = any(x is not None for x in self._params.values())
+        if old is not None and old != value and (made or not force):
+            raise ValueError(
+                f"Attempt to change dimension '{name}' for model '{self.name}' from {old} to {value}"
+            )
+        self._dims[name] = value
+
+    def set_param(self, name: str, value: Array | None) -> None:
+        """Set a parameter.
+
+        Parameters
+        ----------
+        name
+            Of the parameter; it may be a new one.
+        value
+            An array; None for none.
+
+        Examples
+        --------
+        >>> vl.thinc.Linear(2, 3).set_param("b", np.zeros(2, np.float32))
+        """
+        self._params[name] = value
+
+    def set_grad(self, name: str, value: Array) -> None:
+        """Set the gradient of a parameter.
+
+        Parameters
+        ----------
+        name
+            Of the parameter.
+        value
+            An array of its shape.
+
+        Examples
+        --------
+        >>> vl.thinc.Linear(2, 3).set_grad("b", np.zeros(2, np.float32))
+        """
+        self._grads[name] = value
+
+    def inc_grad(self, name: str, value: Array) -> None:
+        """Add to the gradient of a parameter.
+
+        Parameters
+        ----------
+        name
+            Of the parameter.
+        value
+            An array of its shape.
+
+        Examples
+        --------
+        >>> model = vl.thinc.Linear(2, 3)
+        >>> model.inc_grad("b", np.ones(2))
+        >>> model.inc_grad("b", np.ones(2))
+        >>> model.get_grad("b")
+        array([2., 2.])
+        """
+        if name in self._grads:
+            self._grads[name] += value
+        else:
+            self._grads[name] = value.copy()
+
+    def set_ref(self, name: str, value: Model | None) -> None:
+        """Name a model of the layers.
+
+        Parameters
+        ----------
+        name
+            Of the reference.
+        value
+            The model itself or one below it; None for nothing.
+
+        Raises
+        ------
+        ValueError
+            It is none of these.
+
+        Examples
+        --------
+        >>> model = vl.thinc.with_array(vl.thinc.Linear(2, 3))
+        >>> model.set_ref("output", model.layers[0])
+        >>> model.get_ref("output").name
+        'linear'
+        """
+        if value is not None and not any(node is value for node in self.walk()):
+            raise ValueError("Cannot add reference to node not in tree.")
+        self._refs[name] = value
+
+    def initialize(self, X: Any = None, Y: Any = None) -> Self:
+        """Find out dimensions, and make the parameters.
+
+        Parameters
+        ----------
+        X, Y
+            Some of what it will take and give: their widths are what is not given otherwise.
+
+        Returns
+        -------
+        Model
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            A dimension that nothing says.
+
+        Examples
+        --------
+        >>> vl.thinc.Linear(2).initialize(X=np.ones((1, 3), np.float32)).get_param("W").shape
+        (2, 3)
+        """
+        if self.init is not None:
+            self.init(self, X=X, Y=Y)
+        return self
+
+    def finish_update(self, optimizer: Optimizer) -> None:
+        """Let an optimizer make new parameters of all layers from their gradients.
+
+        Parameters
+        ----------
+        optimizer
+            Called as optimizer((model id, name), parameter, gradient); gives both as they shall be.
+
+        Examples
+        --------
+        >>> model = vl.thinc.Linear(1, 1).initialize()
+        >>> model.set_grad("b", np.array([0.5], np.float32))
+        >>> model.finish_update(lambda key, weights, gradient: (weights - gradient, gradient * 0))
+        >>> model.get_param("b")
+        array([-0.5], dtype=float32)
+        """
+        for node in self.walk():
+            for name in node.grad_names:
+                key = node.id, name
+                node._params[name], node._grads[name] = optimizer(
+                    key, node.get_param(name), node._grads[name]
+                )
+
+    def get_gradients(self) -> dict[Key, tuple[Array, Array]]:
+        """The parameters that have gradients, of all layers.
+
+        Returns
+        -------
+        dict
+            {(model id, name): (parameter, gradient)}.
+
+        Examples
+        --------
+        >>> vl.thinc.Linear(1, 1).initialize().get_gradients()
+        {}
+        """
+        return {
+            (node.id, name): (node.get_param(name), node.get_grad(name))
+            for node in self.walk()
+            for name in node.grad_names
+        }
+
+    @contextmanager
+    def use_params(self, params: dict[Key, Array]) -> Iterator[None]:
+        """Other parameters for the length of a block.
+
+        Parameters
+        ----------
+        params
+            {(model id, name): array}; those of other models do no harm.
+
+        Returns
+        -------
+        A context, which gives nothing.
+
+        Examples
+        --------
+        >>> model = vl.thinc.Linear(1, 1).initialize()
+        >>> with model.use_params({(model.id, "b"): np.ones(1)}):
+        ...     model.get_param("b")
+        array([1.])
+        """
+        before = dict(self._params)
+        self._params |= {name: params[self.id, name] for name in before if (self.id, name) in params}
+        try:
+            with ExitStack() as stack:
+                for layer in self.layers:
+                    stack.enter_context(layer.use_params(params))
+                yield
+        finally:
+            self._params |= before
+
+    def walk(self, *, order: str = "bfs") -> Iterator[Model]:
+        """The model and all layers below it, each once.
+
+        Parameters
+        ----------
+        order
+            "bfs" level by level, "dfs_pre" each before its layers, "dfs_post" each after them.
+
+        Returns
+        -------
+        Iterator of Model
+
+        Raises
+        ------
+        ValueError
+            Another order.
+
+        Examples
+        --------
+        >>> [node.name for node in vl.thinc.chain(vl.thinc.Linear(2), vl.thinc.Linear(1)).walk()]
+        ['linear>>linear', 'linear', 'linear']
+        """
+        if order == "bfs":
+            found: list[Model] = [self]
+            for node in found:
+                found += [x for x in dict.fromkeys(node.layers) if x not in found]
+            return iter(found)
+        if order not in ("dfs_pre", "dfs_post"):
+            raise ValueError("Invalid order, must be one of: bfs, dfs_pre, dfs_post")
+        return self._walk_deep(order == "dfs_post", {self})
+
+    def _walk_deep(self, after: bool, seen: set[Model]) -> Iterator[Model]:
+        if not after:
+            yield self
+        for layer in self.layers:
+            if layer not in seen:
+                seen.add(layer)
+                yield from layer._walk_deep(after, seen)
+        if after:
+            yield self
+
+    def remove_node(self, node: Model) -> None:
+        """Take a model out of all layers. References to what is no longer there are to nothing.
+
+        Parameters
+        ----------
+        node
+            A model below this one.
+
+        Examples
+        --------
+        >>> model = vl.thinc.chain(vl.thinc.list2ragged(), vl.thinc.reduce_sum())
+        >>> model.remove_node(model.layers[0])
+        >>> model.predict(vl.thinc.Ragged([1, 2, 3], [2, 1]))
+        array([3, 3])
+        """
+        for child in list(self.walk()):
+            child._layers = [layer for layer in child._layers if layer is not node]
+        tree = set(self.walk())
+        for child in tree:
+            child._refs = {name: ref if ref in tree else None for name, ref in child._refs.items()}
+
+    def replace_node(self, old: Model, new: Model) -> bool:
+        """Put a model in the place of another, wherever that is among the layers.
+
+        Parameters
+        ----------
+        old
+            A model below this one.
+        new
+            What stands there from then on.
+
+        Returns
+        -------
+        bool
+            Whether `old` was there.
+
+        Examples
+        --------
+        >>> model = vl.thinc.chain(vl.thinc.list2ragged(), vl.thinc.reduce_sum())
+        >>> model.replace_node(model.layers[1], vl.thinc.reduce_max())
+        True
+        >>> model.predict([np.array([1, 2]), np.array([3])])
+        array([2, 3])
+        """
+        nodes = list(self.walk(order="dfs_post"))
+        for node in nodes:
+            if node is not old:
+                node._layers = [new if layer is old else layer for layer in node._layers]
+                node._refs = {name: new if ref is old else ref for name, ref in node._refs.items()}
+        return old in nodes
+
+    def replace_callbacks(
+        self, forward: Callable[..., Any], *, init: Callable[..., Any] | None = None
+    ) -> None:
+        """Give the model other functions.
+
+        Parameters
+        ----------
+        forward, init
+            As those that a Model is made of.
+
+        Examples
+        --------
+        >>> model = vl.thinc.noop()
+        >>> model.replace_callbacks(lambda model, X, is_train: (2 * X, lambda dY: 2 * dY))
+        >>> model.predict(4)
+        8
+        """
+        self._forward = partial(forward, self)
+        self._init = init
+
+    def copy(self) -> Self:
+        """A model of its own with the same parameters, gradients, attributes, and copies of the layers.
+
+        Returns
+        -------
+        Model
+            It has an id of its own. A layer that stands in two places does so in the copy.
+
+        Examples
+        --------
+        >>> model = vl.thinc.Linear(2, 3).initialize()
+        >>> other = model.copy()
+        >>> other.id == model.id, np.array_equal(other.get_param("W"), model.get_param("W"))
+        (False, True)
+        """
+        seen: dict[Model, Model] = {}
+        for node in self.walk(order="dfs_post"):
+            made = type(node)(
+                node.name,
+                node._forward.func,  # type: ignore[attr-defined]
+                init=node.init,
+                dims=node._dims,
+                params=copy.deepcopy(node._params),
+                layers=[seen[layer] for layer in node.layers],
+                attrs=copy.deepcopy(node._attrs),
+                ops=node.ops,
+            )
+            made._grads = copy.deepcopy(node._grads)
+            seen[node] = made
+        for node, made in seen.items():
+            made._refs = {name: seen.get(ref) if ref else None for name, ref in node._refs.items()}
+        return seen[self]  # type: ignore[return-value]
+
+    @classmethod
+    @contextmanager
+    def define_operators(cls, operators: Operators) -> Iterator[None]:
+        """What operators between models make, for the length of a block.
+
+        Parameters
+        ----------
+        operators
+            {symbol: a function of two models}: "+", "-", "*", "@", "/", "//", "%", "**", "<<", ">>", "&",
+            "^", "|".
+
+        Returns
+        -------
+        A context, which gives nothing.
+
+        Examples
+        --------
+        >>> from varlen.thinc import Linear, Model, chain
+        >>> with Model.define_operators({">>": chain}):
+        ...     model = Linear(4) >> Linear(2)
+        >>> model.name
+        'linear>>linear'
+        """
+        token = _operators.set(dict(operators))
+        try:
+            yield
+        finally:
+            _operators.reset(token)
+
+    def __repr__(self) -> str:
+        return f"Model({self.name!r})"
+
+
+def _operate(symbol: str, model: Model, other: Any) -> Any:
+    defined = _operators.get() or {}
+    if symbol not in defined:
+        raise TypeError(f"Undefined operator: {symbol}")
+    return defined[symbol](model, other)
+
+
+_SYMBOLS = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "matmul": "@",
+    "truediv": "/",
+    "floordiv": "//",
+    "mod": "%",
+    "pow": "**",
+    "lshift": "<<",
+    "rshift": ">>",
+    "and": "&",
+    "xor": "^",
+    "or": "|",
+}
+
+
+def _operator(symbol: str) -> Callable[[Model, Any], Any]:
+    return lambda model, other: _operate(symbol, model, other)
+
+
+# Of each table: the word, what an example needs, its name and value; what is raised where there is no value.
+_TABLES = {
+    "dim": ("dimension", "model = vl.thinc.Linear(2, 3)", "nO", "2", ValueError),
+    "param": (
+        "parameter",
+        "model = vl.thinc.Linear(2, 3).initialize()",
+        "b",
+        "array([0., 0.], dtype=float32)",
+        KeyError,
+    ),
+    "grad": (
+        "gradient",
+        """model = vl.thinc.Linear(2, 3)
+        >>> model.set_grad("b", np.ones(2))""",
+        "b",
+        "array([1., 1.])",
+        KeyError,
+    ),
+    "ref": (
+        "reference",
+        """model = vl.thinc.noop()
+        >>> model.set_ref("whole", model)""",
+        "whole",
+        "Model('noop')",
+        ValueError,
+    ),
+}
+
+
+def _readers(table: str) -> Iterator[Callable[..., Any]]:
+    """`has_`, `get_` and `maybe_get_` of a table of names."""
+    word, setup, example, shown, unset = _TABLES[table]
+    held = f"_{table}s"
+
+    def has(self: Model, name: str) -> bool | None:
+        values: dict[str, Any] = getattr(self, held)
+        return False if name not in values else True if values[name] is not None else None
+
+    def get(self: Model, name: str) -> object:
+        values: dict[str, Any] = getattr(self, held)
+        if name not in values:
+            raise KeyError(f"Cannot get {word} '{name}' for model '{self.name}'")
+        if values[name] is None:
+            raise unset(f"Cannot get {word} '{name}' for model '{self.name}': value unset")
+        return values[name]
+
+    def maybe_get(self: Model, name: str) -> object | None:
+        values: dict[str, Any] = getattr(self, held)
+        return values.get(name)
+
+    said = {
+        has: (
+            f"Whether there is a {word} of this name.",
+            "True; None if it has no value yet; False.",
+            "True",
+        ),
+        get: (f"The {word} of this name.", "Its value.", shown),
+        maybe_get: (f"The {word} of this name, or None.", "Its value; None where it has none.", shown),
+    }
+    raised = f"""
+        Raises
+        ------
+        KeyError
+            There is none of this name{" that has a value." if unset is KeyError else "."}
+        """ + ("" if unset is KeyError else "ValueError\n            It has no value yet.\n        ")
+    for method, (summary, result, output) in said.items():
+        method.__name__ = f"{method.__name__}_{table}"
+        method.__qualname__ = f"Model.{method.__name__}"
+        method.__doc__ = f"""{summary}
+
+        Parameters
+        ----------
+        name
+            Of the {word}.
+
+        Returns
+        -------
+        {result}
+        {raised if method is get else ""}
+        Examples
+        --------
+        >>> {setup}
+        >>> model.{method.__name__}("{example}")
+        {output}
+        """
+        yield method
+
+
+for _table in _TABLES:
+    for _method in _readers(_table):
+        setattr(Model, _method.__name__, _method)
+for _name, _symbol in _SYMBOLS.items():
+    setattr(Model, f"__{_name}__", _operator(_symbol))
