@@ -123,7 +123,7 @@ def asarray(data: Any, dtype: Any = None) -> NDArray[Any] | torch.Tensor | Any:
     return _as(data, dtype, None)
 
 
-def alloc(shape: int | tuple[int, ...], *, dtype: DTypeLike = np.float32, zeros: bool = True) -> NDArray[Any]:
+def alloc(shape: int | tuple[int, ...], *, dtype: DTypeLike = "float32", zeros: bool = True) -> NDArray[Any]:
     """A new array of this shape.
 
     Parameters

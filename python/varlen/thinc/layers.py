@@ -38,7 +38,11 @@ def _never(x: Any) -> bool:
     return False
 
 
-OURS = ModelKind(lambda: Model, _enter, _leave, _never)
+def _model_class() -> type[Model]:
+    return Model
+
+
+OURS = ModelKind(_model_class, _enter, _leave, _never)
 
 
 def as_model(layer: Any) -> Model:
@@ -171,6 +175,7 @@ residual = _model_of(transforms.residual)
 with_array = _model_of(transforms.with_array)
 with_array2d = _model_of(transforms.with_array2d)
 with_flatten = _model_of(transforms.with_flatten)
+with_flatten_v2 = with_flatten
 with_getitem = _model_of(transforms.with_getitem)
 with_list = _model_of(transforms.with_list)
 with_padded = _model_of(transforms.with_padded)

@@ -6,8 +6,8 @@ import copy
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
-from functools import partial
 from itertools import count
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from varlen.thinc.current import get_current_ops
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     Operators = dict[str, Callable[[Any, Any], Any]]
 
 _ids = count(1)
+_lock = Lock()
 _operators: ContextVar[Operators | None] = ContextVar("varlen_thinc_operators", default=None)
 
 
@@ -57,7 +58,8 @@ class Model(Layer):
 
     Notes
     -----
-    As Thinc's `Model`, without shims, and without bytes, disks and devices: it can be pickled.
+    As Thinc's `Model`, without shims, and without bytes, disks and devices: it can be pickled,
+    and keeps its number then.
 
     Examples
     --------
@@ -68,7 +70,7 @@ class Model(Layer):
     [[[2.0], [4.0]], [[6.0]]]
     """
 
-    __slots__ = ("_attrs", "_dims", "_grads", "_id", "_init", "_ops", "_params", "_refs")
+    __slots__ = ("_attrs", "_dims", "_func", "_grads", "_id", "_init", "_ops", "_params", "_refs")
 
     _layers: list[Model]  # type: ignore[assignment]
 
@@ -85,7 +87,8 @@ class Model(Layer):
         refs: dict[str, Model | None] | None = None,
         ops: NumpyOps | None = None,
     ) -> None:
-        super().__init__(name, partial(forward, self))
+        super().__init__(name, self._run)
+        self._func = forward
         self._layers = list(layers)
         self._dims = dict(dims or {})
         self._params = dict(params or {})
@@ -94,7 +97,8 @@ class Model(Layer):
         self._refs = dict(refs or {})
         self._init = init
         self._ops = get_current_ops() if ops is None else ops
-        self._id = next(_ids)
+        with _lock:
+            self._id = next(_ids)
 
     @property
     def name(self) -> str:
@@ -181,6 +185,10 @@ class Model(Layer):
         def __and__(self, other: Any) -> Any: ...
         def __xor__(self, other: Any) -> Any: ...
         def __or__(self, other: Any) -> Any: ...
+
+    def _run(self, X: Any, is_train: bool) -> tuple[Any, Callable[[Any], Any]]:
+        found: tuple[Any, Callable[[Any], Any]] = self._func(self, X, is_train)
+        return found
 
     def set_dim(self, name: str, value: int, *, force: bool = False) -> None:
         """Set the size of a dimension, once.
@@ -504,7 +512,7 @@ class Model(Layer):
         >>> model.predict(4)
         8
         """
-        self._forward = partial(forward, self)
+        self._func = forward
         self._init = init
 
     def copy(self) -> Self:
@@ -526,7 +534,7 @@ class Model(Layer):
         for node in self.walk(order="dfs_post"):
             made = type(node)(
                 node.name,
-                node._forward.func,  # type: ignore[attr-defined]
+                node._func,
                 init=node.init,
                 dims=node._dims,
                 params=copy.deepcopy(node._params),
@@ -571,6 +579,16 @@ class Model(Layer):
 
     def __repr__(self) -> str:
         return f"Model({self.name!r})"
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.copy()
+
+    def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
+        global _ids  # optimizers know models by their numbers: they stay, and are not given again
+        for name, value in state[1].items():
+            setattr(self, name, value)
+        with _lock:
+            _ids = count(max(next(_ids), self._id + 1))
 
 
 def _operate(symbol: str, model: Model, other: Any) -> Any:
