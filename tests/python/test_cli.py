@@ -212,14 +212,32 @@ def test_info_says_what_is_there(capsys, tmp_path):
     assert 0 <= found["levels"][0]["padding"]["sorted"] < 1
 
 
+def test_the_table_of_keys_is_aligned_for_every_dtype(capsys, tmp_path):
+    arrays = {
+        "dim0/a": np.zeros(1, "?"),
+        "dim0/longer_name": np.zeros((1, 2), "M8[100ns]"),
+        "dim0/day": np.zeros(1, "M8[D]"),
+        "dim1/bounds": np.array([20_000]),
+        "dim1/x": np.zeros(20_000, "u1"),
+    }
+    varlen.io.save(tmp_path / "a.nrt", arrays, row_ids="a")
+    lines = run(capsys, "info", tmp_path / "a.nrt")[1].splitlines()[2:7]
+    end = len("longer_name  dim  datetime64[100ns]  20,000")
+    assert lines[0].endswith("rows")
+    assert {len(line.split("  rows of")[0].split("  row ids")[0]) for line in lines} == {end}
+    assert all(line[end - 1].isdigit() for line in lines[1:])
+
+
 def test_demo_goes_from_files_to_batches(capsys, tmp_path):
     folder = tmp_path / "sources"
     folder.mkdir()
     for i in range(5):
         (folder / f"m{i}.py").write_text("def f(x):\n    return x + 1\n" * (i + 1))
     (folder / "broken.py").write_text("'''")
-    code, out, _ = run(capsys, "demo", folder, "--batch-size", "2", "--save", tmp_path / "kept.nrt")
+    code, out, err = run(capsys, "demo", folder, "--batch-size", "2", "--save", tmp_path / "kept.nrt")
     assert code == 0
+    assert "tokenizing" in err
+    assert (out + err).count("batches/s") == 1
     for text in ("5 files > 30 lines", "kept.nrt", "nothing read", "3 shuffled batches", "padding", "token"):
         assert text in out, out
     J = varlen.JointNestedRaggedTensorDict(tensors_fp=tmp_path / "kept.nrt")

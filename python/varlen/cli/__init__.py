@@ -72,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments, rest = parser.parse_known_args(argv)
     if rest:  # what stands behind an option that stands between names
         if "sources" not in arguments or any(one.startswith("-") for one in rest):
-            parser.error(f"unrecognized arguments: {' '.join(rest)}")
+            arguments.parser.refuse(rest)
         arguments.sources += [str(arguments.target), *rest[:-1]]
         arguments.target = Path(rest[-1])
     run: Callable[[argparse.Namespace], int] = arguments.run

@@ -213,7 +213,7 @@ def _fill(text: str | None) -> Any:
 
 
 def _run_meds(arguments: argparse.Namespace, folder: Path) -> int:
-    plain = {"sources", "target", "force", "quiet", "run", "nulls", "batch_rows"}
+    plain = {"sources", "target", "force", "quiet", "run", "parser", "nulls", "batch_rows"}
     given = [name for name, value in vars(arguments).items() if name not in plain and value]
     if given or arguments.nulls != "refuse":
         name = (given or ["nulls"])[0]

@@ -76,7 +76,7 @@ def _show(arguments: argparse.Namespace, path: Path) -> int:
     if not files:
         raise FileNotFoundError(f"{root}: no files to read")
     print(f"reading {len(files):,} files of {root}")
-    corpus = read_corpus(root, tqdm(files, desc="tokenizing", unit=" files", leave=False, disable=None))
+    corpus = read_corpus(root, tqdm(files, desc="tokenizing", unit=" files", leave=False))
     if not corpus.label:
         raise ValueError(f"{root}: none of {len(files):,} files is text")
 
@@ -108,7 +108,6 @@ def _show(arguments: argparse.Namespace, path: Path) -> int:
         seed=0,
         max_len=_MAX_LINES,
         window="random",
-        progress=True,
     ):
         mask = batch["dim2/mask"]
         slots += mask.size

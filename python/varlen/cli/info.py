@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -148,6 +149,19 @@ def as_bytes(n: int) -> str:
     raise AssertionError("unreachable")
 
 
+def _key_table(found: dict[str, Any]) -> Iterator[str]:
+    """A line for each key, under the names of the columns, which are as wide as what they hold."""
+    lines = [("key", "dim", "dtype", "rows", "")]
+    for name, key in found["keys"].items():
+        notes = [f"rows of {tuple(key['trailing'])}"] if key["trailing"] else []
+        notes += [f"{key['words']:,} words"] if key["words"] is not None else []
+        notes += ["row ids"] if name == found["row_ids"] else []
+        lines.append((name, str(key["dim"]), key["dtype"], f"{key['rows']:,}", ", ".join(notes)))
+    name_wide, _, dtype_wide, rows_wide, _ = (max(map(len, column)) for column in zip(*lines, strict=True))
+    for name, dim, dtype, rows, note in lines:
+        yield f"{name:<{name_wide}}  {dim:>3}  {dtype:<{dtype_wide}}  {rows:>{rows_wide}}  {note}".rstrip()
+
+
 def _run(arguments: argparse.Namespace) -> int:
     check_positive(arguments, "batch_size")
     found = describe(arguments.path, arguments.batch_size)
@@ -156,14 +170,8 @@ def _run(arguments: argparse.Namespace) -> int:
         return 0
     shards = "" if found["shards"] == 1 else f" in {found['shards']:,} shards"
     print(f"{found['path']}: {found['rows']:,} rows, {as_bytes(found['bytes'])}{shards}\n")
-    wide = max((len(name) for name in found["keys"]), default=3)
-    print(f"{'key':<{wide}}  dim  dtype      rows")
-    for name, key in found["keys"].items():
-        notes = [f"rows of {tuple(key['trailing'])}"] if key["trailing"] else []
-        notes += [f"{key['words']:,} words"] if key["words"] is not None else []
-        notes += ["row ids"] if name == found["row_ids"] else []
-        more = f"  {', '.join(notes)}" if notes else ""
-        print(f"{name:<{wide}}  {key['dim']:>3}  {key['dtype']:<9}  {key['rows']:,}{more}")
+    for line in _key_table(found):
+        print(line)
     for level in found["levels"]:
         print(f"\nlevel {level['dim']}: {level['sequences']:,} sequences, {level['rows']:,} rows")
         if "mean" in level:

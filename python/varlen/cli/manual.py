@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import difflib
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -25,6 +26,29 @@ class Parser(argparse.ArgumentParser):
         """Ends with exit code 2."""
         self.exit(2, f"{self.prog}: {' '.join(message.split())}; see {self.prog} --help\n")
 
+    def refuse(self, rest: Sequence[str]) -> NoReturn:
+        """Ends with exit code 2: arguments that are none, and the options that they may stand for."""
+        options = [option for option in self._option_string_actions if option.startswith("--")]
+        given = [argument.partition("=")[0] for argument in rest if argument.startswith("-")]
+        self.error(f"unrecognized arguments: {' '.join(rest)}{_suggestion(given, options)}")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            names = [str(name) for name in action.choices]
+            among = f"invalid choice: {value!r} (choose from {', '.join(names)})"
+            raise argparse.ArgumentError(action, among + _suggestion([str(value)], names))
+
+
+def _suggestion(given: Sequence[str], known: Sequence[str]) -> str:
+    """The nearest of the names that there are, for each that was given; nothing where none is near."""
+    plain = {name.replace("-", "").replace("_", "").lower(): name for name in known}
+    near = [
+        plain[match]
+        for name in given
+        for match in difflib.get_close_matches(name.replace("-", "").replace("_", "").lower(), plain, 1)
+    ]
+    return f"; did you mean {' and '.join(dict.fromkeys(near))}?" if near else ""
+
 
 def add_command(
     commands: Any, name: str, line: str, page: str, run: Callable[[argparse.Namespace], int]
@@ -41,7 +65,7 @@ def add_command(
     parser: argparse.ArgumentParser = commands.add_parser(
         name, help=line, description=page, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, parser=parser)
     return parser
 
 

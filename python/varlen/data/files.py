@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 
 from varlen.data.dataset import Dataset
-from varlen.io import FileFormatError, open_shards
+from varlen.io import open_shards
 
 __all__ = ["open"]
 
@@ -64,11 +64,4 @@ def open(
            [1, 2]], dtype=uint8))
     >>> folder.cleanup()
     """
-    try:
-        return Dataset(open_shards(path, mmap=mmap, keys=keys, cache=cache))
-    except FileFormatError as error:
-        suffix = os.path.splitext(path)[1] if isinstance(path, (str, os.PathLike)) else ""
-        if suffix in ("", ".nrt", ".safetensors", ".json"):
-            raise
-        hint = f"{suffix} is no kind of .nrt file; `varlen convert` makes one of tables and of JSON lines"
-        raise FileFormatError(f"{error}; {hint}") from None
+    return Dataset(open_shards(path, mmap=mmap, keys=keys, cache=cache))

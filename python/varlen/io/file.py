@@ -18,6 +18,7 @@ from varlen import _core
 from varlen.arguments import as_list
 from varlen.io.dtypes import dtype_of
 from varlen.io.errors import FileFormatError, StaleFileError
+from varlen.io.formats import explained
 from varlen.io.layout import (
     FileLayout,
     Identity,
@@ -79,7 +80,10 @@ class File:
     def __init__(self, path: str, mmap: bool, expect: Identity | None) -> None:
         self._path = path
         self._mmap = mmap
-        self._core = _core.MappedFile(path, expect, mmap, True, known_header)
+        try:
+            self._core = _core.MappedFile(path, expect, mmap, True, known_header)
+        except FileFormatError as error:
+            raise explained(error, path) from None
         self._identity: Identity = self._core.identity
         self._layout = known_layout(self._identity) or self._named(lambda: FileLayout(self._core.header))
         self._levels: dict[int, _core.Level] = {}

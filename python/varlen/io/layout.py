@@ -18,6 +18,7 @@ import numpy as np
 from varlen import _core
 from varlen.io.dtypes import dtype_of
 from varlen.io.errors import FileFormatError
+from varlen.io.formats import explained
 from varlen.io.schema import Field, Schema, check_version, decode_metadata
 
 __all__ = ["read_header"]
@@ -186,4 +187,7 @@ def read_header(path: str | os.PathLike[str]) -> _core.Header:
     ('w', 'F32', (2, 3), 0, 24)
     >>> folder.cleanup()
     """
-    return _core.MappedFile(os.fspath(path), None, False, False).header
+    try:
+        return _core.MappedFile(os.fspath(path), None, False, False).header
+    except FileFormatError as error:
+        raise explained(error, os.fsdecode(path)) from None

@@ -17,6 +17,7 @@ from varlen import _core
 from varlen.io import atomic
 from varlen.io.errors import FileFormatError, StaleFileError
 from varlen.io.file import Array, File
+from varlen.io.formats import explained
 from varlen.io.layout import FileLayout, Identity
 from varlen.io.stores import Store, store_of
 from varlen.io.urls import State
@@ -48,9 +49,10 @@ class RemoteFile(File):
             )
         length = int.from_bytes(head[:8], "little")
         if len(head) < 8 or length > min(_MAX_HEADER, state.size - 8):
-            raise FileFormatError(
+            error = FileFormatError(
                 f"{url}: header of {length} bytes in a file of {state.size}: not safetensors"
             )
+            raise explained(error, url, head)
         text = head[8 : 8 + length]
         if len(text) < length:
             text += self._store.ranges(url, state, [len(head)], [8 + length])[0]

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from varlen.io import atomic
 from varlen.io.dtypes import TAG_ORDER, dtype_of
 from varlen.io.errors import FileFormatError
+from varlen.io.formats import describe_folder
 from varlen.io.schema import Field, Schema
 from varlen.io.stores import store_of
 from varlen.io.urls import is_pattern, is_url, join_url
@@ -56,9 +57,8 @@ def find_shards(path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]])
         index = os.path.join(name, INDEX)
         if os.path.exists(index):
             return read_index(index)
-        return _files(
-            sorted(glob.glob(os.path.join(glob.escape(name), "*.nrt"))), f"no .nrt file in folder {name}"
-        )
+        found = sorted(glob.glob(os.path.join(glob.escape(name), "*.nrt")))
+        return _files(found, "" if found else f"no .nrt file in folder {name}: {describe_folder(name)}")
     if os.path.basename(name) == INDEX:
         return read_index(name)
     if not os.path.exists(name) and glob.has_magic(name):

@@ -33,7 +33,7 @@ def _changes(table: pa.Table, names: Sequence[str], first_row: int) -> npt.NDArr
 def _split_group(name: str, key: Any, names: Sequence[str]) -> ValueError:
     return ValueError(
         f"{name}: the rows of {key!r} are not together; sort the input by {', '.join(names)}, "
-        "or let --regroup do it in memory"
+        "or let --regroup gather them"
     )
 
 
