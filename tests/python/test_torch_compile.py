@@ -64,3 +64,57 @@ def test_compile_is_not_broken(name):
     assert torch.equal(result, wanted)
     assert torch.allclose(x.grad, y.grad)
     assert x.grad.abs().sum() > 0
+
+
+def unpacked(r):
+    a, b, *rest = r
+    return a.sum() - b.sum() * len(rest)
+
+
+OF_RAGGED = {
+    "row": lambda r: r.row(0) * 2,
+    "row_behind": lambda r: (r.softmax() + 1).row(-1) * r.sum()[0],
+    "index": lambda r: r[0] + r[1:].values.sum(),
+    "column": lambda r: r[:, 0] + r[:, -1],
+    "loop": lambda r: torch.stack([row.sum(0) for row in r]),
+    "loop_of_results": lambda r: torch.stack([row.sum(0) for row in r * 2]),
+    "zip": lambda r: sum((a * b).sum() for a, b in zip(r, r.softmax(), strict=True)),
+    "enumerate": lambda r: sum(k * row.sum() for k, row in enumerate(r)),
+    "unpack": unpacked,
+    "list": lambda r: list(r)[1] * 3,
+    "split": lambda r: r.split(2)[1].values * 2,
+    "deep_row": lambda r: vl.Ragged(r.values, [[1, 2], [3, 1, 2]]).row(1).sum(),
+    "deep_loop": lambda r: sum(x.mean().sum() for x in vl.Ragged(r.values, [[1, 2], [3, 1, 2]])),
+    "whole_axis": lambda r: r.sum(axis=0),
+    "window": lambda r: r.sliding_window(2).values,
+    "pack": lambda r: r.pack().to_ragged().values,
+    "padded": lambda r: torch.cat([p.flatten() for p in vl.Padded.from_ragged(r).to_list()]),
+    "softmax": lambda r: r.softmax().values,
+    "operators": lambda r: (abs(2 - r) * r * r.sum()).values,
+    "to_dense": lambda r: r.to_dense(padding_side="left"),
+    "scans": lambda r: (r.cumsum(reverse=True) + r.cummax()).values,
+    "functions": lambda r: torch.nn.functional.softmax(torch.exp(r), dim=1).values,
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*:UserWarning", "ignore::DeprecationWarning")  # torch's own
+@pytest.mark.parametrize("name", OF_RAGGED)
+def test_what_is_entered_after_a_graph_ends_is_what_it_is_outside(name):
+    call = OF_RAGGED[name]
+
+    def of_lengths(x, lengths):
+        r = vl.Ragged(x * 1, lengths)
+        torch._dynamo.graph_break()
+        return call(r)
+
+    lengths = torch.tensor([3, 1, 2])
+    y = rows([6], (2,)).requires_grad_()
+    wanted = call(vl.Ragged(y, lengths))
+    (wanted**2).sum().backward()
+    for step, given in ((call, lambda x: (vl.Ragged(x, lengths),)), (of_lengths, lambda x: (x, lengths))):
+        torch.compiler.reset()
+        x = y.detach().clone().requires_grad_()
+        result = torch.compile(step, backend="eager")(*given(x))
+        assert torch.equal(result, wanted)
+        (result**2).sum().backward()
+        assert torch.allclose(x.grad, y.grad)

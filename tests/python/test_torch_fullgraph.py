@@ -122,6 +122,16 @@ def test_ragged_as_an_argument_is_one_graph(name):
             )
 
 
+@pytest.mark.parametrize(
+    "name", ["gather", "row", "scans", "sequence_expand", "sort", "sums", "to_dense_mask"]
+)
+def test_a_graph_that_may_break_gives_the_same(name):
+    compiled = torch.compile(lambda x, n: OF_RAGGED[name](vl.Ragged(x, n)), backend="aot_eager")
+    for lengths in LENGTHS[:2]:
+        x = rows([sum(lengths)], (2,)).requires_grad_()
+        agree(compiled, lambda x, n: OF_RAGGED[name](vl.Ragged(x, n)), x, torch.tensor(lengths))
+
+
 @pytest.mark.parametrize("kind", ["tensor", "Level"])
 @pytest.mark.parametrize("name", OF_LENGTHS)
 def test_lengths_as_an_argument_are_one_graph(name, kind):

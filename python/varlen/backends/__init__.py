@@ -41,7 +41,10 @@ def backend_of(first: Any, *others: Any) -> Backend:
         for each in others:
             if backend is arrays:
                 backend = _BACKENDS.get(type(each)) or _look_up(each)
-    return backend if backend is arrays or not tracing.is_tracing() else _of_graphs()
+    if backend is arrays or not tracing.is_tracing():
+        return backend
+    tracing.tensors.trace_from_callers()
+    return _of_graphs()
 
 
 def of_cupy(cupy: Any) -> Backend:

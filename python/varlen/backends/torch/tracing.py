@@ -6,6 +6,7 @@ import functools
 import sys
 import weakref
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
+
+_FOLDER = f"{Path(__file__).parents[2].as_posix()}/"  # of varlen, as torch's rules of tracing write it
 
 _is_dynamo: Callable[[], bool] = torch.compiler.is_dynamo_compiling
 
@@ -108,6 +111,27 @@ def _leave_untraced() -> None:
     from torch._dynamo.eval_frame import skip_code
 
     skip_code(TracedLevel._make.__code__)
+
+
+def trace_from_callers() -> None:
+    """Let torch.compile trace functions of varlen as part of what calls them, never on their own.
+
+    A caller whose graph ends inside of one runs it outside. Its parts would be compiled on their own there,
+    some for a graph and others not, and would hand each other levels and tensors that they cannot read.
+
+    Examples
+    --------
+    >>> trace_from_callers()
+    """
+    rules: Any = sys.modules.get("torch._dynamo.trace_rules")
+    if rules is None or _FOLDER in rules.get_mod_inlinelist():  # torch.export may trace without it
+        return
+    rules.get_mod_inlinelist().add(_FOLDER)
+    if _FOLDER not in rules.SKIP_DIRS:
+        rules.add("varlen")
+
+
+trace_from_callers._dynamo_marked_constant = True  # type: ignore[attr-defined]  # called while a graph is traced
 
 
 def blank(beside: torch.Tensor, *sizes: Any, dtype: torch.dtype = torch.int64) -> torch.Tensor:
