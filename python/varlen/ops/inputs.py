@@ -13,7 +13,7 @@ from varlen import tracing
 from varlen._core import Level, RaggedBase, trace_level_by
 from varlen.arguments import LARGEST, as_ints
 from varlen.backends import backend_of
-from varlen.backends.values import as_values
+from varlen.backends.values import as_values, is_tensor
 from varlen.levels import check_levels, flatten_levels, is_on_device, resolve_level
 
 if TYPE_CHECKING:
@@ -284,9 +284,12 @@ def whole_numbers(given: Any, argument: str) -> Any:
     Traceback (most recent call last):
     TypeError: indices: expected integers, got float64
     """
+    kind: Any = getattr(given, "dtype", None)
+    if is_tensor(given) and given.numel() and (kind.is_floating_point or kind.is_complex):
+        raise TypeError(f"{argument}: expected integers, got {kind}")  # NumPy may have no name for it
     numbers = np.asarray(as_ints(given))
     if numbers.dtype.kind not in "iu" and numbers.size:
-        raise TypeError(f"{argument}: expected integers, got {numbers.dtype}")
+        raise TypeError(f"{argument}: expected integers, got {kind or numbers.dtype}")
     if numbers.dtype == np.uint64 and numbers.max(initial=0) > LARGEST:
         k = int((numbers.reshape(-1) > LARGEST).argmax())
         raise OverflowError(f"{argument}: entry {k} is {numbers.reshape(-1)[k]}, beyond int64")

@@ -11,7 +11,7 @@ import numpy as np
 from varlen._core import Level, RaggedBase
 from varlen.backends import backend_of
 from varlen.backends.blocks import Blocks
-from varlen.backends.values import as_values, one_device
+from varlen.backends.values import as_values, is_tensor, one_device
 from varlen.levels import describe_difference, same_levels
 from varlen.ops.outputs import ragged_like
 
@@ -107,7 +107,8 @@ def _flat(a: Ragged[Any], b: Any) -> Ragged[Any]:
     if values.shape[-1] != size:
         raise ValueError(f"b: has {size} rows, the rows of a have {values.shape[-1]} columns")
     values, b = backend_of(values, b).of_one_kind(values, b)
-    result = values.reshape(math.prod(list(values.shape[:-1])), size) @ b
+    rows = values.reshape(math.prod(list(values.shape[:-1])), size)
+    result = backend_of(rows).ufunc("matmul", [rows, b], {}) if is_tensor(rows) else rows @ b
     products: Ragged[Any] = ragged_like(a, result.reshape(*values.shape[:-1], *b.shape[1:]), levels)
     return products
 

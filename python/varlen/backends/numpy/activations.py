@@ -22,7 +22,8 @@ def sigmoid(x: Any, xp: Any = np) -> Any:
     >>> sigmoid(np.array([0.0, 800.0, -800.0]))
     array([0.5, 1. , 0. ])
     """
-    return xp.exp(log_sigmoid(x, xp))
+    x = _as_float(x)
+    return 1 / (1 + xp.exp(-x)) if x.dtype.kind == "c" else xp.exp(log_sigmoid(x, xp))
 
 
 def log_sigmoid(x: Any, xp: Any = np) -> Any:

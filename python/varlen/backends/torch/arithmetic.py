@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from varlen.backends.torch.cast import scalar
+from varlen import tracing
+from varlen._core import bfloat16, is_plain_tensor
+from varlen.backends.torch.cast import has_bits_alone, scalar
 from varlen.backends.torch.followers import beside
-from varlen.backends.torch.memory import like, tensor_of
+from varlen.backends.torch.memory import as_numpy, core_dtype, like, on_host, tensor_of
 
 # What a NumPy ufunc is called in torch, where that is something else.
 _NAMES = {"absolute": "abs", "bitwise_count": "", "conjugate": "conj", "equal": "eq", "invert": "bitwise_not"}
@@ -53,7 +55,7 @@ def ufunc(function: np.ufunc | str, inputs: list[Any], kwargs: dict[str, Any]) -
     Raises
     ------
     TypeError
-        torch has no such function, or not with these keywords.
+        torch has no such function, or not with these keywords, or not of these dtypes.
 
     Examples
     --------
@@ -62,6 +64,17 @@ def ufunc(function: np.ufunc | str, inputs: list[Any], kwargs: dict[str, Any]) -
     """
     called = function if isinstance(function, str) else function.__name__
     implementation = _of_torch(called)
+    if tracing.is_tracing():
+        return _of_operands(called, implementation, inputs, kwargs)
+    try:
+        return _of_operands(called, implementation, inputs, kwargs)
+    except RuntimeError as error:  # NotImplementedError among them
+        return _elsewhere(called, implementation, inputs, kwargs, error)
+
+
+def _of_operands(
+    called: str, implementation: Callable[..., Any], inputs: list[Any], kwargs: dict[str, Any]
+) -> Any:
     if len(inputs) == 1 and not kwargs:
         return implementation(inputs[0])
     if kwargs.keys() - {"out"}:
@@ -81,6 +94,46 @@ def ufunc(function: np.ufunc | str, inputs: list[Any], kwargs: dict[str, Any]) -
         result if target is None else target.copy_(result)
         for target, result in zip(out, results, strict=True)
     )
+
+
+def _elsewhere(
+    called: str,
+    implementation: Callable[..., Any],
+    inputs: list[Any],
+    kwargs: dict[str, Any],
+    error: Exception,
+) -> Any:
+    """What NumPy computes where torch does not: of unsigned integers; or why there is no result."""
+    tensors = [x for x in inputs if isinstance(x, torch.Tensor)]
+    kinds = {x.dtype for x in tensors}
+    of_numpy: Any = getattr(np, called, None)
+    of_bits = any(map(has_bits_alone, kinds)) or (called == "matmul" and kinds == {torch.bool})
+    if of_bits and of_numpy is not None and all(map(_shows_memory, tensors)):
+        given = [as_numpy(x) if x.ndim else x.item() for x in tensors]
+        numbers = iter(given)
+        result = of_numpy(*[next(numbers) if isinstance(x, torch.Tensor) else x for x in inputs])
+        each = result if isinstance(result, tuple) else (result,)
+        rows = [tensor_of(np.asarray(part)) for part in each]
+        outs = kwargs.get("out") or [None] * len(rows)
+        for target, part in zip(outs, rows, strict=True):
+            if target is not None:
+                _check_target(target, part, called)
+        parts = [x if out is None else out.copy_(x) for out, x in zip(outs, rows, strict=True)]
+        return tuple(parts) if isinstance(result, tuple) else parts[0]
+    try:  # of one number each: whether it is the dtypes
+        implementation(*[_one(x) if isinstance(x, torch.Tensor) else x for x in inputs])
+    except RuntimeError:
+        names = " and ".join(sorted(map(str, kinds)))
+        raise TypeError(f"{called} of {names} is nothing that torch computes; use astype() first") from error
+    raise error
+
+
+def _one(x: torch.Tensor) -> torch.Tensor:
+    return torch.ones((1,) * min(x.ndim, 2), dtype=x.dtype, device=x.device)
+
+
+def _shows_memory(x: torch.Tensor) -> bool:
+    return on_host(x) and is_plain_tensor(x) and (not x.ndim or core_dtype(x.dtype) not in (None, bfloat16))
 
 
 def _of_torch(called: str) -> Callable[..., Any]:

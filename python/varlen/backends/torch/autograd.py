@@ -28,6 +28,7 @@ from varlen.backends.torch.followers import (
     has_tangent,
     in_transform,
     is_batched,
+    is_followed,
     way_of,
 )
 from varlen.backends.torch.memory import as_numpy, dtype_of, tensor_of
@@ -306,11 +307,13 @@ def _run_there(run: Callable[..., Any], elsewhere: Callable[..., Any] | None, ar
 
 def _shown(x: torch.Tensor) -> torch.Tensor:
     """A tensor whose memory holds its numbers, in a dtype that the core has."""
-    return x.float() if has_no_name(x) else x.resolve_conj().resolve_neg()
+    if not has_no_name(x):
+        return x.resolve_conj().resolve_neg()
+    return x.to(torch.complex64) if x.is_complex() else x.float()
 
 
 def _narrowed(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    return x.to(dtype) if x.is_floating_point() else x
+    return x.to(dtype) if x.is_floating_point() or x.is_complex() else x
 
 
 def as_numbers(tensor: torch.Tensor) -> NDArray[Any]:
@@ -331,6 +334,8 @@ def as_numbers(tensor: torch.Tensor) -> NDArray[Any]:
     if tensor.dtype is torch.bfloat16:
         bits: NDArray[Any] = tensor.detach().resolve_neg().view(torch.int16).numpy()
         return bits.view(_core.bfloat16)
+    if tensor.dtype is torch.complex32:
+        raise TypeError(f"X: expected bool, integers or floats, got {tensor.dtype}")
     if has_no_name(tensor):
         return as_numpy(tensor.float())
     dtype_of(tensor.dtype)
@@ -351,7 +356,7 @@ def from_numbers(array: NDArray[Any], like: torch.Tensor) -> torch.Tensor:
         return tensor_of(array.view(np.int16)).view(torch.bfloat16)
     result = tensor_of(array)
     if has_no_name(like):
-        return result.to(like.dtype) if result.is_floating_point() else result
+        return _narrowed(result, like.dtype)
     return result
 
 
@@ -643,6 +648,8 @@ def has_no_name(x: torch.Tensor) -> bool:
     >>> has_no_name(torch.ones(1, dtype=torch.bfloat16))
     False
     """
+    if x.dtype is torch.complex32:
+        return not is_followed(x)  # torch follows its gradient, which the bytes would lose
     return bool(x.element_size() == 1 and x.dtype.is_floating_point)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,45 @@ def bits_of(dtype: torch.dtype) -> torch.dtype:
     torch.int16
     """
     return {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[dtype.itemsize]
+
+
+_SIGNED = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
+
+
+def has_bits_alone(dtype: torch.dtype) -> bool:
+    """Whether torch moves and computes next to nothing of a dtype, whose bits are those of a signed one.
+
+    Examples
+    --------
+    >>> has_bits_alone(torch.uint16), has_bits_alone(torch.uint8)
+    (True, False)
+    """
+    return dtype in _SIGNED
+
+
+def by_width(x: torch.Tensor, move: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
+    """What `move`, which only moves rows, makes of a tensor: torch moves no unsigned integers of some widths.
+
+    Examples
+    --------
+    >>> import torch
+    >>> by_width(torch.tensor([3, 1], dtype=torch.uint16), lambda rows: rows.flip(0))
+    tensor([1, 3], dtype=torch.uint16)
+    """
+    signed = _SIGNED.get(x.dtype)
+    return move(x) if signed is None else move(x.view(signed)).view(x.dtype)
+
+
+def pick(x: torch.Tensor, places: torch.Tensor, axis: int = 0) -> torch.Tensor:
+    """What lies at some places of an axis, of any dtype; autograd follows.
+
+    Examples
+    --------
+    >>> import torch
+    >>> pick(torch.tensor([3, 1, 4], dtype=torch.uint16), torch.tensor([2, 0]))
+    tensor([4, 3], dtype=torch.uint16)
+    """
+    return by_width(x, lambda rows: rows.index_select(axis, places))
 
 
 def cast(tensor: torch.Tensor, dtype: Any, argument: str) -> torch.Tensor:

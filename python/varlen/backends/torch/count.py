@@ -8,6 +8,8 @@ import torch
 
 from varlen.arguments import fits_memory
 from varlen.backends.numpy.count import FROM_THE_SECOND, TO_THE_LAST_BUT_ONE
+from varlen.backends.torch.arithmetic import ufunc
+from varlen.backends.torch.cast import bits_of, has_bits_alone
 from varlen.backends.torch.gather import gather_window
 from varlen.backends.torch.memory import like
 
@@ -74,7 +76,8 @@ def _less(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """`a - b` of any dtype that has differences in NumPy."""
     if a.dtype == torch.bool:
         return a != b
-    signed = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}.get(a.dtype)
-    if signed is None:
-        return a - b
-    return (a.view(signed) - b.view(signed)).view(a.dtype)  # torch subtracts their bits as signed ones alone
+    if has_bits_alone(a.dtype):
+        kind = bits_of(a.dtype)
+        return (a.view(kind) - b.view(kind)).view(a.dtype)  # torch subtracts their bits as signed ones alone
+    difference: torch.Tensor = ufunc("subtract", [a, b], {})
+    return difference

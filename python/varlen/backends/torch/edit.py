@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import torch
+
 from varlen.backends.numpy import edit as on_host
 from varlen.backends.torch.memory import like, readable
 
 if TYPE_CHECKING:
-    import torch
-
     from varlen._core import Level
 
 
@@ -25,7 +25,9 @@ def edit_distance(
     >>> edit_distance(torch.tensor([3, 1]), two, torch.tensor([1, 1]), two, True, False)
     (tensor([0.5000], dtype=torch.float64), None)
     """
-    numbers = (x if hasattr(x, "__array_interface__") else readable(x) for x in (a, b))
-    rows, others = numbers
+    for name, x in (("a", a), ("b", b)):
+        if isinstance(x, torch.Tensor) and (x.is_floating_point() or x.is_complex()):
+            raise TypeError(f"{name}: expected integers, got dtype {x.dtype}")
+    rows, others = (x if hasattr(x, "__array_interface__") else readable(x) for x in (a, b))
     distances, kinds = on_host.edit_distance(rows, a_level, others, b_level, normalize, counts)
     return like(distances, a), None if kinds is None else like(kinds, a)

@@ -11,6 +11,7 @@ from varlen._core import DeviceArray
 from varlen.backends.equation import Equation, equation_of
 from varlen.backends.padded import padded_einsum
 from varlen.backends.torch.autograd import AutogradOp, into
+from varlen.backends.torch.cast import pick
 from varlen.backends.torch.followers import in_transform
 from varlen.backends.torch.gather import gather
 from varlen.backends.torch.pad import levels_of, pad, unpad
@@ -99,7 +100,7 @@ class _Tensors:
 
     @staticmethod
     def take(x: torch.Tensor, index: Any, axis: int) -> torch.Tensor:
-        return x.index_select(axis, torch.from_numpy(index).to(x.device))
+        return pick(x, torch.from_numpy(index).to(x.device), axis)
 
     @staticmethod
     def ones(x: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:

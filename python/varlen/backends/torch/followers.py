@@ -177,7 +177,8 @@ def _as_array(x: torch.Tensor) -> Any:
         if is_fake(x):
             raise NotImplementedError(_HIDDEN) from None
         x = x.resolve_conj().resolve_neg()
-        return (x if x.is_complex() else x.float()).numpy()
+        half = torch.complex64 if x.dtype is torch.complex32 else x.dtype
+        return (x.to(half) if x.is_complex() else x.float()).numpy()
 
 
 def _depends_on_input(node: Any) -> bool:

@@ -20,6 +20,7 @@ from varlen.arguments import as_float, as_int, ints_per_level
 from varlen.backends import torch as outside
 from varlen.backends.numpy.dense import DenseOptions
 from varlen.backends.torch.autograd import AutogradOp, into, level_of
+from varlen.backends.torch.cast import pick
 from varlen.backends.torch.dense import as_unseen
 from varlen.backends.torch.memory import as_row, number_of, tensor_of
 from varlen.backends.torch.pad import PadOptions, check_out, pad_rows, rows_of
@@ -299,7 +300,7 @@ def _moved(x: torch.Tensor, levels: Any, op: Any, *args: Any) -> tuple[torch.Ten
 
 
 def _picked_rows(x: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
-    return x.index_select(0, _beside(rows, x))
+    return pick(x, _beside(rows, x))
 
 
 def _beside(numbers: torch.Tensor, x: Any) -> torch.Tensor:
@@ -351,7 +352,7 @@ def gather_axis(x: torch.Tensor, levels: Any, indices: Any, at: int, shared: int
     if len(nest) != shared or shared > 1 or (shared and at != 1):
         raise ValueError("indices: a graph takes one row of them, or a Ragged of one level with batch_dims=1")
     if at > depth:
-        return x.index_select(at - depth, _beside(ids, x)), levels
+        return pick(x, _beside(ids, x), at - depth), levels
     if at == 0:
         return gather(x, levels, ids)
     starts, lengths = offsets_of(levels[at - 1])[:-1], offsets_of(levels[at - 1]).diff()

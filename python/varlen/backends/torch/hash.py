@@ -25,7 +25,7 @@ def hash(ids: torch.Tensor, seed: int) -> torch.Tensor:
     >>> hash(torch.tensor([1]), 0)
     tensor([[4211459146,    4457399, 3547175942, 1032506804]], dtype=torch.uint32)
     """
-    result: torch.Tensor = _of_keys(lambda keys: (_core.hash(keys, seed), None), ids)[0]
+    result: torch.Tensor = _of_keys(lambda keys: (_core.hash(keys, seed), None), ids, "ids")[0]
     return result
 
 
@@ -38,12 +38,14 @@ def ngrams(n: int, keys: torch.Tensor, level: Level) -> tuple[torch.Tensor, Leve
     >>> ngrams(2, torch.tensor([1, 2, 3]), vl.Level([1, 2]))[0]
     tensor([16863871380863422640], dtype=torch.uint64)
     """
-    pair: tuple[torch.Tensor, Level] = _of_keys(lambda each: _core.ngrams(n, each, level), keys)
+    pair: tuple[torch.Tensor, Level] = _of_keys(lambda each: _core.ngrams(n, each, level), keys, "keys")
     return pair
 
 
-def _of_keys(call: Callable[[Any], tuple[Any, Any]], keys: torch.Tensor) -> tuple[Any, Any]:
+def _of_keys(call: Callable[[Any], tuple[Any, Any]], keys: torch.Tensor, argument: str) -> tuple[Any, Any]:
     """What a call gives of keys where they lie; by their numbers where they do not show their memory."""
+    if keys.is_floating_point() or keys.is_complex():
+        raise TypeError(f"{argument}: expected integers, got {keys.dtype}")
     result: Any = on_tensors(call, keys)
     if result is NotImplemented:
         rows, rest = call(numbers_of(keys))

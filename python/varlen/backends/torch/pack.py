@@ -10,6 +10,7 @@ import torch
 from varlen import _core
 from varlen._core import is_plain_tensor
 from varlen.backends.torch.autograd import AutogradOp
+from varlen.backends.torch.cast import pick
 from varlen.backends.torch.concat import from_list
 from varlen.backends.torch.followers import is_followed
 from varlen.backends.torch.memory import (
@@ -145,7 +146,7 @@ def permute_rows(x: torch.Tensor, rows: Any, back: Any) -> torch.Tensor:
 
 def _watched(x: torch.Tensor, rows: torch.Tensor, back: torch.Tensor) -> torch.Tensor:
     if x.device.type not in ("cpu", "cuda", "meta") or x.is_complex():
-        return x.index_select(0, rows.to(x.device))
+        return pick(x, rows.to(x.device))
     result: torch.Tensor = _permute(x, rows, back)
     return result
 

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from varlen.backends.blocks import Blocks, multiply_blocks
+from varlen.backends.torch.arithmetic import ufunc
 from varlen.backends.torch.gather import gather
 from varlen.backends.torch.memory import tensor_of
 
@@ -15,15 +16,19 @@ def _empty(count: int, like: torch.Tensor) -> torch.Tensor:
     return like.new_empty(count)
 
 
+def _matmul(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
+    # torch has no products of some integers
+    result: torch.Tensor = ufunc("matmul", [a, b], {} if out is None else {"out": (out,)})
+    return result
+
+
 class _Product(torch.autograd.Function):  # type: ignore[misc]
     """Its gradients are products of the same kind, and have gradients too."""
 
     @staticmethod
     def forward(a: torch.Tensor, A: Blocks, b: torch.Tensor, B: Blocks) -> torch.Tensor:
         x = a.detach()
-        result: torch.Tensor = multiply_blocks(
-            x, A, x if b is a else b.detach(), B, _empty, torch.matmul, gather
-        )
+        result: torch.Tensor = multiply_blocks(x, A, x if b is a else b.detach(), B, _empty, _matmul, gather)
         return result
 
     @staticmethod

@@ -19,7 +19,7 @@ from varlen.backends.torch.autograd import (
     level_of,
     offsets_of,
 )
-from varlen.backends.torch.cast import bits_of
+from varlen.backends.torch.cast import bits_of, pick
 from varlen.backends.torch.followers import is_followed
 from varlen.backends.torch.mask import of_level
 from varlen.backends.torch.memory import as_tensor, at_least_one, like, number_as, number_of, on_host, row_as
@@ -306,7 +306,7 @@ def _picked_ends(x: torch.Tensor, level: Level, last: bool, fill: torch.Tensor) 
     source = at_least_one(x)
     lengths = of_level(level, "lengths", x)
     ends = lengths.cumsum(0)
-    rows = source.index_select(0, (ends - 1 if last else ends - lengths).clamp(0, len(source) - 1))
+    rows = pick(source, (ends - 1 if last else ends - lengths).clamp(0, len(source) - 1))
     return torch.where((lengths == 0).reshape(-1, *(1 for _ in x.shape[1:])), fill, rows)
 
 

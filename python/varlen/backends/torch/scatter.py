@@ -10,7 +10,7 @@ import torch
 from varlen import _core
 from varlen._core import is_plain_tensor, on_tensors
 from varlen.backends import arrays
-from varlen.backends.torch.autograd import AutogradOp, as_numbers, into, within_reach
+from varlen.backends.torch.autograd import AutogradOp, as_numbers, has_no_name, into, within_reach
 from varlen.backends.torch.followers import unfollowed
 from varlen.backends.torch.memory import as_numpy, like, on_host, tensor_of
 
@@ -107,6 +107,8 @@ def scatter_add(table: torch.Tensor, indices: Any, values: Any) -> None:
     if not (is_plain_tensor(table) and is_plain_tensor(values)):
         _add_followed(table, places, values)
         return
+    if has_no_name(table):
+        raise TypeError(f"table: expected bool, integers or floats of 16 bits and more, got {table.dtype}")
     memory = as_numpy(table)
     if table.dtype == torch.bfloat16:
         memory = memory.view(_core.bfloat16)

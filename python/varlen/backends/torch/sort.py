@@ -118,7 +118,9 @@ def rank(x: torch.Tensor, level: Level, method: str, descending: bool = False) -
     tensor([2, 1, 1])
     """
     # Ranks are no numbers of the dtype of x: float32 holds floats of 8 bits, in their order.
-    result: torch.Tensor = _rank(x.float() if has_no_name(x) else x, level, method, descending)
+    result: torch.Tensor = _rank(
+        x.float() if has_no_name(x) and not x.is_complex() else x, level, method, descending
+    )
     return result
 
 

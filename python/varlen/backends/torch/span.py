@@ -11,7 +11,8 @@ from varlen import _core
 from varlen._core import is_plain_tensor, on_plain_tensors
 from varlen.arguments import as_int
 from varlen.backends.numpy.rows import as_rows as rows_of_array
-from varlen.backends.torch.autograd import AutogradOp, SavedContext, within_reach
+from varlen.backends.torch.autograd import AutogradOp, SavedContext, by_bytes, has_no_name, within_reach
+from varlen.backends.torch.cast import bits_of, by_width, has_bits_alone, pick
 from varlen.backends.torch.memory import filled, like, on_host, tensor_of
 from varlen.backends.torch.scatter import gather_add
 
@@ -38,10 +39,10 @@ def take_rows(x: torch.Tensor, rows: Any, max_bytes: int | None = None) -> torch
     _refuse(places.shape[0], x, max_bytes)
     if x.numel() <= FEW and places.dtype == torch.int64 and _is_plain(x) and _is_plain(places):
         try:
-            return x.index_select(0, places)
+            return pick(x, places)
         except (IndexError, RuntimeError):  # ours says which row
             pass
-    return x.index_select(0, places) if x.is_complex() else gather_add(x, places[:, None])
+    return pick(x, places) if x.is_complex() else gather_add(x, places[:, None])
 
 
 def _is_plain(x: torch.Tensor) -> bool:
@@ -82,7 +83,9 @@ def take(x: torch.Tensor, rows: Any) -> torch.Tensor:
     is_much = x.device.type == "cuda" or (on_host(x) and (x.numel() > FEW or x.dtype.itemsize < 4))
     if x.requires_grad and is_much:  # torch would add by atomics on a device, in any order
         return take_rows(x, places)
-    return x.index_select(0, places) if places.ndim == 1 and places.dtype == torch.int64 else x[places]
+    if places.ndim == 1 and places.dtype == torch.int64:
+        return pick(x, places)
+    return by_width(x, lambda rows: rows[places])
 
 
 def true_places(there: torch.Tensor) -> torch.Tensor:
@@ -142,6 +145,9 @@ def insert_rows(
         rows = tensor_of(filled(given, x.dtype, given.shape, "rows"), x.dtype).to(x.device)
     if (rows.dtype, rows.shape) != (x.dtype, shape):
         raise ValueError(f"rows: expected {x.dtype}{shape}, got {rows.dtype}{tuple(rows.shape)}")
+    if has_no_name(x) and has_no_name(rows):
+        new = rows.view(bits_of(rows.dtype))
+        return by_bytes(x, lambda old: insert_rows(old, before, new))
     result: torch.Tensor = _insert(within_reach(x, "X"), within_reach(rows, "rows"), tensor_of(before))
     return result
 
@@ -189,4 +195,5 @@ def put_rows(x: torch.Tensor, at: Any, rows: torch.Tensor) -> torch.Tensor:
     >>> put_rows(torch.tensor([1, 2, 3]), np.array([0]), torch.tensor([9]))
     tensor([9, 2, 3])
     """
-    return x.index_copy(0, like(at, x), rows)
+    signed = rows.view(bits_of(rows.dtype)) if has_bits_alone(x.dtype) else rows
+    return by_width(x, lambda old: old.index_copy(0, like(at, x), signed))

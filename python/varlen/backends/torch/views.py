@@ -10,6 +10,7 @@ import torch
 
 from varlen.arguments import as_dtype
 from varlen.backends.torch.cast import cast as cast_tensor
+from varlen.backends.torch.cast import pick
 
 
 def views(x: torch.Tensor, begins: Any, ends: Any) -> list[torch.Tensor]:
@@ -100,7 +101,7 @@ def take_columns(x: torch.Tensor, columns: Any) -> torch.Tensor:
     >>> take_columns(torch.tensor([[3, 1]]), np.array([1, 0]))
     tensor([[1, 3]])
     """
-    return x.index_select(1, torch.from_numpy(columns).to(x.device))
+    return pick(x, torch.from_numpy(columns).to(x.device), 1)
 
 
 def zeros(values: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:

@@ -9,7 +9,15 @@ import torch
 
 from varlen import _core
 from varlen._core import Level, is_plain_tensor
-from varlen.backends.torch.autograd import AutogradOp, in_parts, into, level_of, within_reach
+from varlen.backends.torch.autograd import (
+    AutogradOp,
+    by_bytes,
+    has_no_name,
+    in_parts,
+    into,
+    level_of,
+    within_reach,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -164,6 +172,8 @@ def windows(
         return result
 
     # The gradient adds, and sums of complex numbers are those of their parts.
+    if has_no_name(x) and not shared:
+        return by_bytes(x, windowed), outer, inner
     in_two = x.is_complex() and not is_plain_tensor(x)
     return in_parts(x, windowed) if in_two else windowed(x), outer, inner
 
