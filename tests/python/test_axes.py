@@ -157,3 +157,14 @@ def test_every_set_of_axes_of_deep_containers():
         if axes:
             result = r.sum(axis=tuple(axes))
             assert (result.to_list() if isinstance(result, vl.Ragged) else result.tolist()) == plain(r, axes)
+
+
+@given(raggeds(dtype="int32"), st.booleans())
+def test_places_of_the_order_are_counted_along_the_axis_that_is_sorted(r, descending):
+    for axis in range(r.ndim):
+        there = dict(places(r))
+        found = r.argsort(axis, descending=descending)
+        for (at, which), (_, number) in zip(
+            places(found), places(r.sort(axis, descending=descending)), strict=True
+        ):
+            assert there[(*at[:axis], which, *at[axis + 1 :])] == number

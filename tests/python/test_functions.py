@@ -581,3 +581,31 @@ def test_arguments_of_ufuncs_are_those_of_numpy():
         out = vl.Ragged(np.full_like(x, 7), levels=r.levels)
         np.negative(r, out=out, where=where)
         assert out.values.tolist() == np.negative(x, out=np.full_like(x, 7), where=each).tolist()
+
+
+@pytest.mark.parametrize("tensors", [False, True])
+def test_what_does_not_broadcast_against_each_row_is_told_its_axis(tensors):
+    ones = pytest.importorskip("torch").ones if tensors else np.ones
+    r = vl.Ragged(ones((5, 4)), [3, 2])
+    for call in (lambda x: r * x, lambda x: x - r, lambda x: r < x, lambda x: vl.where(r > 0, r, x)):
+        with pytest.raises(
+            ValueError,
+            match=r"^an array of shape \(2,\) cannot broadcast against each row, of shape \(4,\); a number for "
+            r"each of 2 sequences is x\[:, None\]$",
+        ):
+            call(ones(2))
+        with pytest.raises(ValueError, match=r"\(3,\) cannot broadcast against each row, of shape \(4,\)$"):
+            call(ones(3))
+    assert (r * ones(2)[:, None]).to_list() == r.to_list()
+    with pytest.raises(ValueError, match=r"^rows of shape \(3,\) cannot broadcast .*, of shape \(4,\)$"):
+        r + vl.Ragged(ones((5, 3)), levels=r.levels)
+    for x in (
+        ones(4),
+        ones(1),
+        ones((2, 4)),
+        ones((2, 1)),
+        ones((2, 1, 4)),
+        ones((1, 4)),
+        vl.Ragged(ones(5), [3, 2]),
+    ):
+        assert (r * x).to_list() == r.to_list()

@@ -203,3 +203,42 @@ def test_sums_into_a_table_of_bfloat16_are_written_in_place():
     vl.ops.scatter_add(table, np.array([1, 1, 3]), torch.full((3, 3), 0.5, dtype=torch.bfloat16))
     assert table.data_ptr() == memory
     assert table[:, 0].tolist() == [0.0, 1.0, 0.0, 0.5]
+
+
+OF_TORCH = {
+    "sum": torch.sum, "mean": torch.mean, "prod": torch.prod, "std": torch.std, "var": torch.var,
+    "logsumexp": torch.logsumexp, "norm": lambda x, dim: torch.norm(x, dim=dim), "max": torch.amax,
+    "min": torch.amin, "any": torch.any, "argmax": torch.argmax, "cumsum": torch.cumsum,
+    "cumprod": torch.cumprod, "cummax": lambda x, dim: torch.cummax(x, dim)[0], "softmax": torch.softmax,
+    "log_softmax": torch.log_softmax, "sort": lambda x, dim: torch.sort(x, dim)[0],
+    "diff": lambda x, dim: torch.diff(x, dim=dim), "sigmoid": lambda x, dim: torch.sigmoid(x),
+    "tanh": lambda x, dim: torch.tanh(x),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+@pytest.mark.parametrize("name", OF_TORCH)
+def test_verbs_give_the_dtype_of_torch_under_autocast(name, dtype):
+    x = torch.tensor([[1.5, 2.0], [0.5, 3.0], [2.0, 1.0]], dtype=dtype, requires_grad=True)
+    r = vl.Ragged(x, [2, 1])
+    plain = getattr(r, name)()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        result, wanted = getattr(r, name)(), OF_TORCH[name](x, 0)
+        assert result.dtype == wanted.dtype
+        assert (name != "prod" or dtype.itemsize > 2) == (result.dtype == plain.dtype)
+        assert (r @ torch.ones(2, 2, dtype=dtype)).dtype == (x @ torch.ones(2, 2, dtype=dtype)).dtype
+    if result.dtype.is_floating_point and name not in ("sort", "diff"):
+        rows = result.values if isinstance(result, vl.Ragged) else result
+        (grad,) = torch.autograd.grad(rows.float().sum(), x)
+        assert grad.dtype == dtype
+    assert getattr(r, name)().dtype == plain.dtype
+
+
+def test_products_in_a_graph_give_the_dtype_of_torch_under_autocast():
+    def step(r):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return r.prod()
+
+    r = vl.Ragged(torch.ones(3, 2, dtype=torch.bfloat16), [2, 1])
+    compiled = torch.compile(step, fullgraph=True, backend="aot_eager")
+    assert compiled(r).dtype == step(r).dtype == torch.float32

@@ -101,6 +101,20 @@ def in_line(values: Values, levels: Levels, axis: int) -> tuple[Values, Level, C
     return take(values, order), units, lambda rows: take(rows, places)
 
 
+def places_along(levels: Levels, axis: int) -> Any:
+    """Where each value lies along a ragged axis: of axis 0 the number of its sequence.
+
+    Examples
+    --------
+    >>> places_along((vl.Level([3, 2]),), 0), places_along((vl.Level([3, 2]),), 1)
+    (array([0, 0, 0, 1, 1]), array([0, 1, 2, 0, 1]))
+    """
+    if axis == len(levels):
+        return levels[-1].positions
+    parents = flatten_levels(levels[axis:]).row_ids
+    return parents if axis == 0 else levels[axis - 1].positions[parents]
+
+
 def _wider(level: Level, times: int) -> Level:
     return level if times == 1 else scale_level(level, times)
 

@@ -56,12 +56,26 @@ def operand(x: Any, model: Ragged[Any], row_ndim: int) -> Any:
         if not same_levels(x._levels, model._levels[:depth]):
             difference = describe_difference(model._levels[:depth], x._levels)
             raise ValueError(f"the containers nest differently: {difference}")
+        if x is not model:
+            _check_rows(x._values.shape[1:], model, "rows of shape")
         return _rows(x._values, model._levels[depth:], row_ndim)
     if x is None or isinstance(x, _SCALARS):
         return x
     x = backend_of(x).as_array(x, "operand")
     one_device(x, "operand", model._values, "another operand")
     return x if x.ndim == 0 else _array(x, model, row_ndim)
+
+
+def _check_rows(shape: Any, model: Ragged[Any], what: str) -> None:
+    """Refuse what does not broadcast against each row, and say how a number is given to each sequence."""
+    row = tuple(model._values.shape[1:])
+    if tracing.is_tracing() or shape == row:
+        return
+    if all(a in (b, 1) or b == 1 for a, b in zip(shape[::-1], row[::-1], strict=False)):
+        return
+    n = len(model._levels[0])
+    way = f"; a number for each of {n} sequences is x[:, None]" if tuple(shape) == (n,) else ""
+    raise ValueError(f"{what} {tuple(shape)} cannot broadcast against each row, of shape {row}{way}")
 
 
 def _rows(x: Any, below: Levels, row_ndim: int) -> Any:
@@ -76,6 +90,7 @@ def _array(x: Any, model: Ragged[Any], row_ndim: int) -> Any:
     n, depth = tracing.count_of(model._levels[0]), len(model._levels)
     shape = tuple(x.shape)
     if x.ndim <= row_ndim:
+        _check_rows(shape, model, "an array of shape")
         return x
     if x.ndim == row_ndim + 1:
         rows = x

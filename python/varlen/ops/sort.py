@@ -9,8 +9,8 @@ import numpy as np
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_bool, as_int, axis_of, rename_argument
 from varlen.backends import backend_of
-from varlen.backends.values import as_values
-from varlen.ops.axes import in_line
+from varlen.backends.values import as_values, like
+from varlen.ops.axes import in_line, places_along
 from varlen.ops.inputs import as_level, regroup, rows_along, rows_and_level, same_kind, units_of
 from varlen.ops.outputs import ragged_like
 from varlen.ops.reduce import wrap_units
@@ -116,6 +116,8 @@ def argsort(
     -------
     numpy.ndarray, torch.Tensor or Ragged
         int64 (T, ...); a Ragged for a Ragged. Equal numbers keep their order, also in descending order.
+        Places are counted along the axis that is sorted, as NumPy counts them: inside each sequence, and by
+        the numbers of the sequences for `axis=0`, where those that are too short come at no place.
 
     Raises
     ------
@@ -126,6 +128,8 @@ def argsort(
     --------
     >>> vl.ops.argsort([3, 1, 4, 1, 5], [3, 2])
     array([1, 0, 2, 0, 1])
+    >>> vl.Ragged([3, 1, 4, 0, 5], [3, 0, 2]).argsort(axis=0).to_list()  # 0 is in sequence 2, 3 in sequence 0
+    [[2, 0, 0], [], [0, 2]]
     """
     return _ordered(X, lengths, axis, level, descending, True)
 
@@ -484,10 +488,15 @@ def _ordered(
         )
         return regroup(X, found[part], (*above, units))
     values, levels = rows_along(X, lengths, axis, level)
-    rows, units, back = in_line(values, levels, axis_of(axis, len(levels) + values.ndim))
+    at = axis_of(axis, len(levels) + values.ndim)
+    rows, units, back = in_line(values, levels, at)
     backend = backend_of(rows)
     found = backend.sort(rows, units, as_bool(descending, "descending"), None, not places, places)
     ordered: Any = found[part]
+    if places and at < len(levels):  # what comes together lies in sequences here and there
+        starts = like(units.offsets[:-1][units.row_ids], ordered)
+        numbers: Any = in_line(places_along(levels, at), levels, at)[0]
+        ordered = like(numbers, ordered)[ordered + starts.reshape(-1, *(1 for _ in ordered.shape[1:]))]
     result = back(ordered)
     return same_kind(X, result if out is None else backend.assign(out, result))
 

@@ -243,7 +243,8 @@ class Selecting(RaggedBase[ArrayT]):
         Returns
         -------
         Ragged
-            int64 places, counted inside the sequence.
+            int64 places along the axis that is sorted: inside the sequence, and for `axis=0` the numbers of
+            the sequences.
 
         Raises
         ------

@@ -8,6 +8,7 @@ registered op of torch, to which a level is a tensor of offsets.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 _new: Callable[..., Any] = tuple.__new__  # a third of the time that SavedContext(...) takes
 _is_compiling: Callable[[], bool] = torch.compiler.is_compiling
+_HALVES = (torch.float16, torch.bfloat16)
 _unwrap_if_dead: Callable[[torch.Tensor], torch.Tensor] = torch._C._functorch.unwrap_if_dead
 
 _LEVELS = (Level, TracedLevel)
@@ -87,6 +89,9 @@ class AutogradOp:
         The work where the first of several outputs is wanted alone, by `first`.
     elsewhere
         The work by torch, for tensors on devices where `run` gives NotImplemented.
+    like
+        The name of the function of torch that computes the same, given the arguments: where torch.autocast
+        lets that compute with float32, so does the verb.
 
     Only the first of several outputs has a gradient.
 
@@ -110,6 +115,7 @@ class AutogradOp:
         batch: tuple[int, int] = (1, 1),
         run_first: Callable[..., Any] | None = None,
         elsewhere: Callable[..., Any] | None = None,
+        like: Callable[..., str] | None = None,
     ) -> None:
         name = "varlen::" + schema[: schema.index("(")]
         torch.library.define(name, schema[schema.index("(") :])
@@ -120,6 +126,7 @@ class AutogradOp:
         torch.library.register_vmap(name, lambda info, dims, *args: _batch(self, info, dims, args))
         self.name = schema[: schema.index("(")]
         self.run = run
+        self.like = like
         self.registered = getattr(torch.ops.varlen, self.name).default
         self.gradient = gradient or _no_gradient
         self.differentiable = gradient is not None
@@ -140,6 +147,8 @@ class AutogradOp:
         self._transformed: Callable[..., Any] = _transformable_function(self)
 
     def __call__(self, *args: Any) -> Any:
+        if self.like is not None and args[0].dtype in _HALVES:
+            args = (_widened(args[0], self.like, args), *args[1:])
         if _is_compiling():
             return self.registered(*map(_for_torch, args))
         result = on_plain_tensors(self.run, *args)
@@ -275,6 +284,28 @@ class AutogradOp:
         except NotImplementedError as error:
             here = "a derivative in forward mode is not among what is differentiated here"
             raise NotImplementedError(f"{self.name}: {here}; use reverse mode") from error
+
+
+def _widened(x: torch.Tensor, like: Callable[..., str], args: tuple[Any, ...]) -> torch.Tensor:
+    """Halves as float32, where torch.autocast has torch's own function compute with that."""
+    device = x.device.type
+    if device not in ("cpu", "cuda") or not torch.is_autocast_enabled(device):
+        return x
+    return x.float() if _takes_float32(like(*args), device, x.dtype) else x
+
+
+def _takes_float32(name: str, device: str, dtype: torch.dtype) -> bool:
+    return _found_float32(name, device, dtype)
+
+
+_takes_float32._dynamo_marked_constant = True  # type: ignore[attr-defined]  # called while a graph is traced
+
+
+@functools.cache
+def _found_float32(name: str, device: str, dtype: torch.dtype) -> bool:
+    with torch.autocast(device):
+        result: torch.Tensor = getattr(torch, name)(torch.ones(2, dtype=dtype, device=device), 0)
+    return result.dtype is torch.float32
 
 
 def _no_gradient(context: SavedContext, d: torch.Tensor) -> None:

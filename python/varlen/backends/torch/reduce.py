@@ -72,6 +72,7 @@ _sum: AutogradOp = AutogradOp(
     _run_sum,
     _fake_reduce,
     lambda seen, d: _expand(d, seen.rest[0], seen.rows, seen.rest[1]),
+    like=lambda x, offsets, op, empty: op,
 )
 _expand: AutogradOp = AutogradOp(
     "expand(Tensor d, Tensor offsets, SymInt total, str op) -> Tensor",

@@ -48,8 +48,16 @@ _SCHEMA = (
     "(Tensor block, Tensor offsets, SymInt width, SymInt total, str op, str side, Scalar? empty, float ddof)"
     " -> Tensor"
 )
-_sums: AutogradOp = AutogradOp("reduce_dense_sum" + _SCHEMA, _run, _fake, _gradient, batch=(-1, -1))
-_plain: AutogradOp = AutogradOp("reduce_dense_plain" + _SCHEMA, _run, _fake, batch=(-1, -1))
+
+
+def _like(block: torch.Tensor, offsets: Any, width: Any, total: Any, op: str, *_: Any) -> str:
+    return {"max": "amax", "min": "amin"}.get(op, op)
+
+
+_sums: AutogradOp = AutogradOp(
+    "reduce_dense_sum" + _SCHEMA, _run, _fake, _gradient, batch=(-1, -1), like=_like
+)
+_plain: AutogradOp = AutogradOp("reduce_dense_plain" + _SCHEMA, _run, _fake, batch=(-1, -1), like=_like)
 
 
 def reduce_dense(

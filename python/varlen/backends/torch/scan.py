@@ -45,6 +45,7 @@ _sum: AutogradOp = AutogradOp(
     _run("sum"),
     _fake,
     lambda seen, d: _sum(d, seen.rest[0], seen.rest[1], not seen.rest[2]),
+    like=lambda *_: "cumsum",
 )
 
 _prod: AutogradOp = AutogradOp(
@@ -53,6 +54,7 @@ _prod: AutogradOp = AutogradOp(
     _fake,
     lambda seen, d: _prod_back(d, seen.saved[0], *seen.rest),
     saves=(0,),
+    like=lambda *_: "cumprod",
 )
 
 

@@ -30,6 +30,7 @@ _softmax: AutogradOp = AutogradOp(
     lambda x, offsets, log, temperature: x.new_empty(x.shape, dtype=_dtype(x.dtype)),
     lambda seen, d: _back(d, seen.saved[0], *seen.rest),
     saves=(-1,),
+    like=lambda x, offsets, log, temperature: "log_softmax" if log else "softmax",
 )
 
 
