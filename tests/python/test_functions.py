@@ -590,8 +590,8 @@ def test_what_does_not_broadcast_against_each_row_is_told_its_axis(tensors):
     for call in (lambda x: r * x, lambda x: x - r, lambda x: r < x, lambda x: vl.where(r > 0, r, x)):
         with pytest.raises(
             ValueError,
-            match=r"^an array of shape \(2,\) cannot broadcast against each row, of shape \(4,\); a number for "
-            r"each of 2 sequences is x\[:, None\]$",
+            match=r"^an array of shape \(2,\) cannot broadcast against each row, of shape \(4,\); "
+            r"a number for each of 2 sequences is x\[:, None\]$",
         ):
             call(ones(2))
         with pytest.raises(ValueError, match=r"\(3,\) cannot broadcast against each row, of shape \(4,\)$"):
