@@ -138,6 +138,26 @@ def test_a_compressed_file_that_was_cut_is_named(here, capsys):
     assert "unpack this one" in refused(capsys, here, "c.parquet.gz", "o.nrt")[0]
 
 
+def test_keys_keep_the_order_of_the_columns(here, capsys):
+    """In the file, in `info` and in batches; a group column stands where the table has it."""
+    names = ["z", "day", "p", "a", "w"]
+    rows = [[0.5, 1, 7, 2, "x"], [1.5, 2, 7, 3, "y"]]
+    write_csv("t.csv", names, rows)
+    pq.write_table(pa.table(dict(zip(names, zip(*rows, strict=True), strict=True))), "t.parquet")
+    write_lines(here / "t.jsonl", [dict(zip(names, row, strict=True)) for row in rows])
+    for source in ("t.csv", "t.parquet", "t.jsonl"):
+        for target in (["o.nrt"], ["out", "--rows-per-shard", 1], ["n.nrt", "--narrow"]):
+            data = convert(source, *target, "--force")
+            assert data.keys() == list(data.batch([0, 1])) == list(data[0].to_list()) == names
+            assert main(["info", target[0]]) == 0
+            lines = capsys.readouterr().out.splitlines()
+            assert [line.split()[0] for line in lines[3:8]] == names
+    grouped = convert("t.csv", "g.nrt", "--group-by", "p")
+    assert grouped.keys() == names
+    assert [name for name in grouped.batch([0]) if "/" not in name] == ["p", "z", "day", "a", "w"]
+    assert convert("t.csv", "c.nrt", "--columns", "w,a,p").keys() == ["w", "a", "p"]
+
+
 # Types.
 
 

@@ -22,6 +22,7 @@ CONTENTS = {
     "page.nrt": (b"<!DOCTYPE html><html>", "is a page of HTML"),
     "a.parquet": (b"PAR1....", "is a Parquet file"),
     "a.feather": (b"ARROW1\0\0", "is an Arrow file"),
+    "a.arrows": (b"\xff\xff\xff\xff\xf8\0\0\0\x10", "is a stream of Arrow"),
     "a.csv.gz": (gzip.compress(b"a\n1\n"), "is a file compressed by gzip"),
     "a.csv.bz2": (bz2.compress(b"a\n1\n"), "is a file compressed by bzip2"),
     "a.csv.xz": (lzma.compress(b"a\n1\n"), "is a file compressed by xz"),

@@ -157,7 +157,7 @@ def test_headers_that_are_refused_say_why(name, tmp_path):
 
 
 SHORT = {
-    "empty": (b"", "has 0 bytes"),
+    "empty": (b"", "is empty; make or copy it again"),
     "seven bytes": (b"\2\0\0\0\0\0\0", "has 7 bytes"),
     "no header": (b"\2" + bytes(7), "ends after 0 of them"),
     "half a header": (b"\2" + bytes(7) + b"{", "ends after 1 of them"),

@@ -447,7 +447,7 @@ def test_cache_keeps_nothing_of_a_copy_that_failed(tmp_path, files):
 def test_url_that_holds_no_rows_is_refused(tmp_path, files):
     files.files = {"a.nrt": b"abc", "b.nrt": b"\xff" * 100, "shards/index.json": b"{}"}
     for name, text in (
-        ("a.nrt", "not safetensors"),
+        ("a.nrt", "a.nrt: is text, no .nrt file"),
         ("b.nrt", "not safetensors"),
         ("shards", "not an index"),
     ):

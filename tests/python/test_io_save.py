@@ -74,7 +74,9 @@ def test_data_begins_at_a_cache_line_and_padding_is_space(tmp_path):
         text = raw[8 : 8 + size].decode()
         assert text.startswith("{")
         assert text.rstrip(" ").endswith("}")
-        assert list(json.loads(text))[1] == "dim0/z"  # the widest dtype is laid first
+        table = json.loads(text)
+        assert list(table)[1:] == [f"dim0/{'k' * n}k", "dim0/z"]  # keys in their order
+        assert table["dim0/z"]["data_offsets"] == [0, 16]  # the widest dtype is laid first
 
 
 @pytest.mark.parametrize(

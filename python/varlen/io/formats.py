@@ -20,7 +20,6 @@ _SAVE = "read it, and write its arrays with `varlen.io.save`"
 _MAGIC = (
     (b"PAR1", "a Parquet file", _CONVERT),
     (b"ARROW1", "an Arrow file", _CONVERT),
-    (b"\xff\xff\xff\xff", "a stream of Arrow", _CONVERT),
     (b"\x1f\x8b", "a file compressed by gzip", _UNPACKED),
     (b"BZh", "a file compressed by bzip2", _UNPACKED),
     (b"\xfd7zXZ\0", "a file compressed by xz", _UNPACKED),
@@ -59,6 +58,8 @@ def describe_bytes(head: bytes, name: str) -> str | None:
     for magic, what, deed in _MAGIC:
         if head.startswith(magic):
             return f"is {what}, no .nrt file; {deed}"
+    if re.match(rb"\xff{4}[\0-\xff]{3}\0", head):  # and the size of a schema
+        return f"is a stream of Arrow, no .nrt file; {_CONVERT}"
     if re.match(rb"\x80[\x02-\x05]", head):
         return f"is a pickle, no .nrt file; {_SAVE}"
     text = _text(head)

@@ -103,11 +103,10 @@ def save(
         if dim is not None and not (bare == "bounds" and dim > 0)
     }
     file_metadata = encode_metadata(fields, lists, row_ids, metadata)
-    order = [(name, tag_of(array.dtype, name), array.shape) for name, array in stored.items()]
-    order.sort(key=lambda entry: (TAG_ORDER[entry[1]], entry[0]))
-    header = header_bytes(order, file_metadata)
+    tensors = [(name, tag_of(array.dtype, name), array.shape) for name, array in stored.items()]
+    header = header_bytes(tensors, file_metadata)
     _check_nesting(header, stored)
-    views = (stored[name].reshape(-1).view(np.uint8) for name, _, _ in order)
+    views = (stored[name].reshape(-1).view(np.uint8) for name, _, _ in sorted(tensors, key=data_order))
     with atomic.replacing(path, durable) as fd:
         atomic.write_all(fd, (header, *views))
 
@@ -187,15 +186,27 @@ def split_name(full: str) -> tuple[int | None, str]:
     return int(digits), bare
 
 
+def data_order(entry: Entry) -> tuple[int, str]:
+    """What the data of a file are sorted by: wide dtypes come first, so that all are aligned.
+
+    >>> sorted([("dim0/a", "U8", (1,)), ("dim0/b", "I64", (1,))], key=data_order)[0][0]
+    'dim0/b'
+    """
+    return TAG_ORDER[entry[1]], entry[0]
+
+
 def header_bytes(entries: Sequence[Entry], metadata: Mapping[str, str]) -> bytes:
-    """The first bytes of a file with these tensors, in this order; what follows is their data."""
+    """The first bytes of a file: bounds, and other tensors as they are given. Data follow by `data_order`."""
     table: dict[str, Any] = {"__metadata__": dict(metadata)} if metadata else {}
-    at = 0
-    for name, tag, shape in entries:
+    bounds = sorted(entry for entry in entries if entry[0].endswith("/bounds"))
+    for name, tag, shape in [*bounds, *(entry for entry in entries if entry not in bounds)]:
         if name in table:
             raise ValueError(f"entries: {name!r} is not a name for a tensor")
+        table[name] = {"dtype": tag, "shape": list(shape)}
+    at = 0
+    for name, tag, shape in sorted(entries, key=data_order):
         end = at + math.prod(shape) * dtype_of(tag).itemsize
-        table[name] = {"dtype": tag, "shape": list(shape), "data_offsets": [at, end]}
+        table[name]["data_offsets"] = [at, end]
         at = end
     try:
         text = json.dumps(table, ensure_ascii=False, separators=(",", ":")).encode()

@@ -12,9 +12,9 @@ from numpy.typing import DTypeLike
 from varlen.arguments import as_dtype, as_mapping, dtypes_of, words_of
 from varlen.io import atomic
 from varlen.io.column_buffer import ColumnBuffer
-from varlen.io.dtypes import TAG_ORDER, cast_exactly, little_endian, promote, smallest_integer, tag_of
+from varlen.io.dtypes import cast_exactly, little_endian, promote, smallest_integer, tag_of
 from varlen.io.pieces import Piece, as_piece
-from varlen.io.save import Entry, header_bytes
+from varlen.io.save import Entry, data_order, header_bytes
 from varlen.io.schema import Field, encode_metadata, store
 
 __all__ = ["Writer"]
@@ -371,14 +371,13 @@ class Writer(atomic.AtomicWriter):
         ]
         for name, c in columns.items():
             entries.append(((f"dim{c.dim}/{name}", tag_of(c.dtype), (c.rows, *c.trailing)), name))
-        entries.sort(key=lambda entry: (TAG_ORDER[entry[0][1]], entry[0][0]))
         kinds = {name: c.kind for name, c in columns.items()}
         words = {name: list(known) for name, known in self._words.items() if name in columns}
         file_metadata = encode_metadata(kinds, words, self._row_ids, self._metadata)
         header = header_bytes([entry for entry, _ in entries], file_metadata)
         with atomic.replacing(self.path, self._durable) as fd:
             atomic.write_all(fd, (header,))
-            for _, key in entries:
+            for _, key in sorted(entries, key=lambda entry: data_order(entry[0])):
                 if isinstance(key, int):
                     self._buffer.copy(key, fd)
                     continue

@@ -72,7 +72,11 @@ def open_joint(path: str | os.PathLike[str], subset: list[str] | None = None) ->
 
 def tensor_names(path: Path, subset: list[str] | None) -> tuple[str, ...]:
     """The names of a file's tensors as upstream shows them: sorted for a subset, else as they lie in it."""
-    return tuple(open_file(path).header.names) if subset is None else tuple(subset)
+    if subset is not None:
+        return tuple(subset)
+    header = open_file(path).header
+    places = [(header.describe(i)[3:], name) for i, name in enumerate(header.names)]
+    return tuple(name for _, name in sorted(places, key=lambda place: place[0]))
 
 
 def save(path: Any, arrays: Mapping[str, Array], metadata: Mapping[str, Any], durable: bool) -> None:

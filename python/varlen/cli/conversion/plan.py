@@ -146,13 +146,14 @@ class ConversionPlan:
         """The reader of the tables."""
         from varlen.cli.conversion.tables import TableReader
 
-        wanted = None if self.columns is None else list(dict.fromkeys([*self.groups, *self.columns]))
+        wanted = self.columns
+        if wanted is not None:
+            wanted = [*(name for name in self.groups if name not in wanted), *wanted]
         reader = TableReader(self.inputs, self.rows, wanted, self.types)
         missing = [name for name in self.groups if name not in reader.columns]
         if missing:
             there = ", ".join(reader.columns)
             raise ValueError(f"{self.inputs[0].path}: no column {missing[0]!r}; there are {there}")
-        reader.columns = list(dict.fromkeys([*self.groups, *reader.columns]))
         return reader
 
     def scratch(self) -> Path:
