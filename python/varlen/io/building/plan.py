@@ -244,7 +244,6 @@ def _agreed(
     for name, each in lists.items():
         dtype = id_dtype(len(each))
         fields[name] = replace(fields[name], dtype=dtype, tag=f"U{8 * dtype.itemsize}", vocabulary=each)
-    fields = dict(sorted(fields.items()))  # the order in a file depends on the dtypes
     return {name: field.dtype for name, field in fields.items()}, lists, fields
 
 
