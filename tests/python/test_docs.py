@@ -152,6 +152,8 @@ def public(monkeypatch):
 
 
 def test_reference_documents_every_public_name_once(public):
+    """Runs where all that is documented can be imported."""
+    pytest.importorskip("thinc", reason="thinc is not installed")
     assert public.problems(MANUAL / "reference") == []
 
 

@@ -59,8 +59,6 @@ def returned(value):
 
 def public_functions():
     for home in public.modules():
-        if home.startswith("varlen.thinc") and importlib.util.find_spec("thinc") is None:
-            continue
         for name in public.members(home):
             value = getattr(public.find(home), name)
             if not inspect.isclass(value):

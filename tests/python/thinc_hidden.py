@@ -1,15 +1,21 @@
-"""A plugin of pytest for a process of its own: nothing of Thinc can be imported there."""
+"""A plugin of pytest for a process of its own: there it is as if nothing of Thinc was installed."""
 
 import sys
 
 HIDDEN = {"thinc", "spacy", "cupy", "catalogue", "confection", "blis", "srsly"}
 
 
-class Hide:
-    @staticmethod
-    def find_spec(name, path=None, target=None):
-        if name.split(".")[0] in HIDDEN:
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+class Without:
+    """A finder that does not find what is hidden."""
+
+    def __init__(self, finder):
+        self.finder = finder
+
+    def find_spec(self, name, path=None, target=None):
+        return None if name.split(".")[0] in HIDDEN else self.finder.find_spec(name, path, target)
+
+    def __getattr__(self, name):
+        return getattr(self.finder, name)
 
 
-sys.meta_path.insert(0, Hide())
+sys.meta_path[:] = [Without(finder) for finder in sys.meta_path]

@@ -8,6 +8,7 @@ installed beside thinc, and `install()` makes them the default on the CPU.
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from varlen._lazy import loaded_from
@@ -196,6 +197,10 @@ __all__ = [
     "with_reshape",
     "zero_init",
 ]
+
+if find_spec("thinc") is None:  # `import *` takes what there is
+    for _name in ("VarlenCupyOps", "VarlenOps", "install", "uninstall"):
+        __all__.remove(_name)
 
 _ARRAYS = ("alloc", "as_contig", "asarray", "get_dropout_mask", "reshape")
 _HOMES = {

@@ -210,7 +210,7 @@ def get_dropout_mask(
         None and what is not above 0 give ones, what is not below 1 zeros.
     seed
         For `np.random.default_rng`: a number gives the same mask again, a Generator is drawn from. None:
-        always another.
+        NumPy's global state, which `np.random.seed` sets.
 
     Returns
     -------
@@ -224,7 +224,7 @@ def get_dropout_mask(
 
     Notes
     -----
-    As Thinc's `Ops.get_dropout_mask`, which draws from NumPy's global state.
+    As Thinc's `Ops.get_dropout_mask`, which has no seed.
 
     Examples
     --------
@@ -238,8 +238,12 @@ def get_dropout_mask(
         return np.ones(shape, np.float32)
     if drop >= 1:
         return np.zeros(shape, np.float32)
-    result: NDArray[np.float32] = np.random.default_rng(seed).random(shape, np.float32)
-    np.greater_equal(result, np.float32(drop), out=result)
+    drawn: NDArray[Any]
+    if seed is None:
+        drawn = np.random.uniform(0.0, 1.0, shape)  # noqa: NPY002 - as Thinc draws
+    else:
+        drawn = np.random.default_rng(seed).random(shape, np.float32)
+    result: NDArray[np.float32] = (drawn >= drawn.dtype.type(drop)).astype(np.float32)
     result *= np.float32(1 / (1 - drop))
     return result
 

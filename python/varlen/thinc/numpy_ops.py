@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -86,8 +86,6 @@ class NumpyOps(CpuOps):
     reshape4i = staticmethod(arrays.reshape4i)
     reshape_i = staticmethod(arrays.reshape_i)
     get_dropout_mask = staticmethod(arrays.get_dropout_mask)
-    minibatch = staticmethod(ops.minibatch)
-    multibatch = staticmethod(ops.multibatch)
 
     def __init__(self, device_type: str = "cpu", device_id: int = -1, *, use_blis: bool = True) -> None:
         self.device_type = device_type
@@ -98,6 +96,82 @@ class NumpyOps(CpuOps):
     def xp(self) -> ModuleType:
         """The module of the arrays: numpy."""
         return np
+
+    def minibatch(
+        self, size: int | Iterable[int], sequence: Any, *, shuffle: bool = False, buffer: int = 1
+    ) -> ops.SizedGenerator[Any]:
+        """Batches of `size` items, the last as many as are left.
+
+        Parameters
+        ----------
+        size
+            How many items a batch has, or such a number for each batch.
+        sequence
+            Ragged, Padded, Pairs, an array, a list or a tuple; batches are of the same kind.
+        shuffle
+            Items in another order each time; NumPy's global state says which.
+        buffer
+            So many batches are made before the first of them is given.
+
+        Returns
+        -------
+        SizedGenerator
+            Its length is the number of batches.
+
+        Raises
+        ------
+        ValueError
+            A sequence without a length; a size below 1; sizes that end before the items do.
+
+        Notes
+        -----
+        As Thinc's `Ops.minibatch`. `varlen.ops.minibatch` takes a seed.
+
+        Examples
+        --------
+        >>> list(vl.thinc.NumpyOps().minibatch(2, [3, 1, 4]))
+        [[3, 1], [4]]
+        """
+        return ops.minibatch(size, sequence, shuffle=shuffle, buffer=buffer, seed=_seed(shuffle))
+
+    def multibatch(
+        self,
+        size: int | Iterable[int],
+        sequence: Any,
+        *others: Any,
+        shuffle: bool = False,
+        buffer: int = 1,
+    ) -> ops.SizedGenerator[list[Any]]:
+        """Batches of several sequences of the same length, side by side.
+
+        Parameters
+        ----------
+        size, shuffle, buffer
+            As those of `minibatch`.
+        sequence, *others
+            Ragged, Padded, Pairs, arrays, lists or tuples, all with as many items.
+
+        Returns
+        -------
+        SizedGenerator
+            Of lists with a batch of each.
+
+        Raises
+        ------
+        ValueError
+            As those of `minibatch`; other numbers of items.
+
+        Notes
+        -----
+        As Thinc's `Ops.multibatch`. `varlen.ops.multibatch` takes a seed.
+
+        Examples
+        --------
+        >>> list(vl.thinc.NumpyOps().multibatch(2, [3, 1, 4], "abc"))
+        [[[3, 1], 'ab'], [[4], 'c']]
+        """
+        seed = _seed(shuffle)
+        return ops.multibatch(size, sequence, *others, shuffle=shuffle, buffer=buffer, seed=seed)
 
     def to_numpy(self, data: Array, *, byte_order: str | None = None) -> Array:
         """The array itself, or one of another byte order.
@@ -315,3 +389,7 @@ class NumpyOps(CpuOps):
         kind = type(self).__name__
         hint = "" if name.startswith("_") else "; VarlenOps has all of Thinc's: pip install 'varlen[thinc]'"
         raise AttributeError(f"{kind!r} object has no attribute {name!r}{hint}", name=name, obj=self)
+
+
+def _seed(shuffle: bool) -> int | None:
+    return int(np.random.randint(2**31)) if shuffle else None  # noqa: NPY002 - as Thinc draws

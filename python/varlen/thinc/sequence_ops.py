@@ -75,6 +75,7 @@ class Ops:
         xp: Any
 
         def alloc(self, shape: Any, *, dtype: Any = ...) -> Any: ...
+        def asarray(self, data: Any, dtype: Any = ...) -> Any: ...
 
     def _new_padded(self, *fields: Any) -> Padded[Any]:
         return Padded._make(*fields)
@@ -118,7 +119,7 @@ class Ops:
         if not full:
             return self.alloc(X[0].shape, dtype=dtype or "f")  # type: ignore[no-any-return]
         flat = self._verbs.flatten(full, None, max(0, int(pad)))
-        return flat if dtype is None else flat.astype(dtype, copy=False)  # type: ignore[no-any-return]
+        return flat if dtype is None else self.asarray(flat, dtype=dtype)  # type: ignore[no-any-return]
 
     def unflatten(self, X: Array, lengths: Ints, pad: int = 0) -> list[Array]:
         """The arrays that `flatten` laid end to end, as views.
