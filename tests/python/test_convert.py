@@ -3,6 +3,7 @@
 import bz2
 import collections
 import csv
+import decimal
 import gzip
 import itertools
 import json
@@ -224,6 +225,51 @@ def test_whole_numbers_are_exact_or_refused(here, capsys):
         assert text in refused(capsys, here, *sources, "q.nrt", *arguments[len(sources) :])[0]
     assert rows_of(convert("beside.csv", "t.nrt", "--types", "x=float64")) == [{"x": 2.0**53}, {"x": 0.5}]
     assert rows_of(convert("i.parquet", "f.parquet", "v.nrt", "--types", "x=str"))[0] == {"x": str(large)}
+
+
+def test_decimals_are_whole_numbers_or_doubles_that_give_them_back(here, capsys):
+    ids, prices = [2**53, 2**53 + 1], [decimal.Decimal("1.10"), decimal.Decimal("-0.07")]
+    columns = {"id": pa.array(ids, pa.decimal128(20)), "price": pa.array(prices, pa.decimal256(40, 2))}
+    pq.write_table(pa.table(columns), "a.parquet")
+    wide = [2**64 - 1, 2**63], [decimal.Decimal("9.99"), decimal.Decimal(0)]
+    columns = {"id": pa.array(wide[0], pa.decimal128(20)), "price": pa.array(wide[1], pa.decimal128(9, 2))}
+    pq.write_table(pa.table(columns), "b.parquet")
+    expected = [{"id": id, "price": float(price)} for id, price in zip(ids, prices, strict=True)]
+    for options in ([], ["--types", "id=int64"], ["--batch-rows", 1]):
+        data = convert("a.parquet", "o.nrt", "--force", *options)
+        assert rows_of(data) == expected
+        assert data.fields["id"].dtype == np.int64
+    data = convert("a.parquet", "b.parquet", "both.nrt", "--batch-rows", 1)
+    assert [row["id"] for row in rows_of(data)] == [*ids, *wide[0]]
+    assert rows_of(convert("a.parquet", "w.nrt", "--types", "id=str,price=str"))[1] == {
+        "id": str(2**53 + 1),
+        "price": "-0.07",
+    }
+    assert (
+        "b.parquet: id: 18446744073709551615 at row 0 does not fit int64"
+        in refused(capsys, here, "b.parquet", "q.nrt", "--types", "id=int64")[0]
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        ("9007199254740993.5", pa.decimal128(20, 1)),
+        ("18446744073709551616", pa.decimal128(38, 0)),
+        ("0.1234567890123456789", pa.decimal256(76, 19)),
+    ],
+)
+@pytest.mark.parametrize("nest", [lambda x: x, lambda x: [x, x], lambda x: {"c": x}])
+def test_decimals_that_no_number_holds_are_named(here, capsys, value, kind, nest):
+    values = [nest(decimal.Decimal(0)), nest(decimal.Decimal(value))]
+    types = {list: pa.list_(kind), dict: pa.struct({"c": kind})}
+    pq.write_table(pa.table({"x": pa.array(values, types.get(type(values[0]), kind))}), "a.parquet")
+    key = "x.c" if isinstance(values[0], dict) else "x"
+    text = f"a.parquet: {key}: {value} at row 1 "
+    assert text in refused(capsys, here, "a.parquet", "o.nrt", "--batch-rows", 1)[0]
+    if kind.scale and key == "x":
+        found = rows_of(convert("a.parquet", "o.nrt", "--types", "x=float64"))
+        assert found == [{"x": nest(0.0)}, {"x": nest(float(value))}]
 
 
 @pytest.mark.parametrize("dtype", [pa.int8(), pa.bool_(), pa.uint32()])
@@ -613,6 +659,19 @@ def test_objects_that_lack_a_field_are_named(here, capsys):
 def test_two_keys_of_one_name_are_refused(here, capsys):
     write_lines(here / "a.jsonl", [{"a.b": 1, "a": {"b": 2}}])
     assert "line 1: two keys are called 'a.b'" in refused(capsys, here, "a.jsonl", "o.nrt")[0]
+    (here / "b.jsonl").write_text('{"a": {"b": 2, "b": 3}}\n')
+    assert "b.jsonl, line 1: the key 'b' comes twice" in refused(capsys, here, "b.jsonl", "o.nrt")[0]
+    (here / "c.csv").write_text("a,b,a\n1,2,3\n")
+    assert "c.csv: two columns are called 'a'" in refused(capsys, here, "c.csv", "o.nrt")[0]
+    pq.write_table(pa.table({"v.c": [1], "v": [{"c": 2}]}), "d.parquet")
+    said = refused(capsys, here, "d.parquet", "o.nrt")[0]
+    assert "two columns are called 'v.c': 'v' gives it" in said
+    assert rows_of(convert("d.parquet", "o.nrt", "--columns", "v")) == [{"v.c": 2}]
+    pq.write_table(pa.table([pa.array([1]), pa.array([2])], ["a", "a"]), "e.parquet")
+    assert "two columns are called 'a'" in refused(capsys, here, "e.parquet", "p.nrt")[0]
+    twice = pa.StructArray.from_arrays([pa.array([1]), pa.array([2])], ["c", "c"])
+    pq.write_table(pa.table({"v": twice}), "f.parquet")
+    assert "two of its fields are called 'v.c'" in refused(capsys, here, "f.parquet", "p.nrt")[0]
 
 
 # Wrong rows.

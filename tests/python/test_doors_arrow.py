@@ -1,9 +1,14 @@
 """The doors that take and give Arrow arrays: bad input is refused by name and row, nothing is lost unsaid."""
 
+import decimal
+
 import numpy as np
 import pytest
 from doors import masked
-from varlen import Level
+from hypothesis import given
+from hypothesis import strategies as st
+from varlen import Level, _core
+from varlen.data.arrow_samples import from_arrow_samples
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 
@@ -271,3 +276,62 @@ def test_odd_memory_and_rows_without_width_go_there_and_back(values):
 def test_ids_are_those_of_words(values, vocabulary, error, text):
     with pytest.raises(error, match=text):
         to_arrow(values, [Level([len(values)])], vocabulary)
+
+
+@pytest.mark.parametrize("kind", [pa.decimal128(38), pa.decimal256(60), pa.decimal128(38, -1)])
+def test_decimals_without_a_fraction_are_whole_numbers(kind):
+    values = [10 * 2**53, 10 * (2**53 + 1), -10]
+    array = pa.array([[decimal.Decimal(value) for value in values]], pa.list_(kind))
+    assert from_arrow(array).values.tolist() == values
+    assert from_arrow(array).values.dtype == np.int64
+    array = pa.array([[decimal.Decimal(2**64 - 6), None]], pa.list_(kind))
+    found = from_arrow(array, nulls="fill", fill=7).values
+    assert found.tolist() == [2**64 - 6, 7]
+    assert found.dtype == np.uint64
+    for wrong in (-(2**63) - 2, 2**64 + 4):
+        with pytest.raises(ValueError, match=rf"data: .*{str(abs(wrong))[:8]}.* at row 1 does not fit"):
+            from_arrow(pa.array([[], [decimal.Decimal(wrong)]], pa.list_(kind)))
+
+
+@given(st.decimals(-(10**20), 10**20, allow_nan=False, allow_infinity=False, places=6))
+def test_decimals_are_the_nearest_doubles_or_refused(value):
+    array = pa.array([[value]], pa.list_(pa.decimal128(38, 6)))
+    if round(decimal.Decimal(float(value)), 6) == value:
+        assert from_arrow(array).values.tolist() == [float(value)]
+    else:
+        with pytest.raises(ValueError, match="has more digits than a double"):
+            from_arrow(array)
+
+
+def test_samples_of_decimals_are_numbers():
+    values = [[decimal.Decimal(2**53 + 1)], [decimal.Decimal(3), decimal.Decimal(4)]]
+    table = pa.table(
+        {
+            "x": pa.array(values, pa.list_(pa.decimal128(20))),
+            "y": pa.array([decimal.Decimal("0.7"), decimal.Decimal(1)], pa.decimal128(9, 1)),
+        }
+    )
+    rows = from_arrow_samples([table])
+    assert [row["x"].tolist() for row in rows] == [[2**53 + 1], [3, 4]]
+    assert [row["y"] for row in rows] == [0.7, 1.0]
+    first = from_arrow_samples([{name: table.column(name)[0] for name in table.column_names}])
+    assert (first[0]["x"].tolist(), first[0]["y"]) == ([2**53 + 1], 0.7)
+    wrong = pa.table({"y": pa.array([decimal.Decimal(2**64)], pa.decimal128(38))})
+    with pytest.raises(ValueError, match="y: 18446744073709551616 at row 0 does not fit uint64"):
+        from_arrow_samples([wrong])
+
+
+def test_a_struct_holds_a_name_once():
+    twice = pa.StructArray.from_arrays([pa.array([1]), pa.array([2])], ["a", "a"])
+    with pytest.raises(ValueError, match=r"two of its fields are called 'data\.a'"):
+        from_arrow(pa.chunked_array([twice]))
+    with pytest.raises(ValueError, match="two fields of a struct are called 'a'"):
+        from_arrow_samples([twice[0]])
+    values = [np.arange(2), np.arange(2)]
+    with pytest.raises(ValueError, match="two keys are called 'a'"):
+        _core.Joint(["a", "a"], [0, 0], values, [])
+    joint = _core.Joint(["a", "b"], [0, 0], values, [])
+    with pytest.raises(ValueError, match="two keys are called 'b'"):
+        joint.rename(["b", "b"])
+    with pytest.raises(ValueError, match="two keys are called 'a'"):
+        joint.select(["a", "a"])

@@ -1,6 +1,9 @@
 // What a joint holds, and views of it by index.
 #include "varlen/model/joint.hpp"
 
+#include <string_view>
+#include <unordered_set>
+
 #include "varlen/model/error.hpp"
 
 namespace varlen {
@@ -28,6 +31,13 @@ void check_levels(const JointData& data) {
 }
 
 }  // namespace
+
+void check_names(const JointData& data) {
+  std::unordered_set<std::string_view> seen;
+  for (const Column& column : data.columns) {
+    if (!seen.insert(column.name).second) refuse("names: two keys are called '" + column.name + "'");
+  }
+}
 
 int JointData::find(std::string_view name) const noexcept {
   const auto at =
@@ -69,6 +79,7 @@ Joint Joint::make(std::shared_ptr<JointData> data, std::int64_t count) {
   check_levels(*data);
   const int depth = data->depth();
   if (depth == 0 && count >= 0) data->counts.push_back(count);
+  check_names(*data);
   for (const Column& column : data->columns) {
     if (column.dim > depth) {
       refuse(column.name + ": dim " + std::to_string(column.dim) + " needs as many levels, there are " +

@@ -43,6 +43,7 @@ Joint Joint::select(const std::vector<std::string>& names) const {
   for (const std::string& name : names) {
     data->columns.push_back(data_->columns[static_cast<std::size_t>(data_->find(name))]);
   }
+  check_names(*data);
   return {std::move(data), shift_, DimRanges(ranges_.data(), levels + 1)};
 }
 
@@ -50,6 +51,7 @@ Joint Joint::rename(const std::vector<std::string>& names) const {
   if (names.size() != data_->columns.size()) refuse_shape("names: expected as many as there are keys");
   auto data = std::make_shared<JointData>(*data_);
   for (std::size_t c = 0; c < names.size(); ++c) data->columns[c].name = names[c];
+  check_names(*data);
   return {std::move(data), shift_, ranges_};
 }
 

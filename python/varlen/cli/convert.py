@@ -258,7 +258,7 @@ def _run(arguments: argparse.Namespace) -> int:
         quiet=arguments.quiet,
     ) as plan:
         plan.static_tables = _static_tables(arguments, plan)
-        if plan.lines or arguments.narrow or len(inputs) > 1 or arguments.nulls == "nan" or plan.has_text():
+        if plan.lines or arguments.narrow or arguments.nulls == "nan" or plan.needs_pass():
             learn_dtypes(plan, narrow=arguments.narrow)
         pinned = {name: dtype for name, dtype in types.items() if dtype is not str}
         learned = {name: dtype for name, dtype in plan.dtypes.items() if name not in pinned}

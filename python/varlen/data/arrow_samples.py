@@ -51,16 +51,15 @@ def _column(array: Any, name: str) -> list[Any]:
     """The values of one column, row by row."""
     import pyarrow as pa
 
-    inner = (
-        array.type.value_type if pa.types.is_list(array.type) or pa.types.is_large_list(array.type) else None
-    )
-    if inner is None or not _is_number(inner):
+    is_nested = pa.types.is_list(array.type) or pa.types.is_large_list(array.type)
+    inner = array.type.value_type if is_nested else array.type
+    if not (pa.types.is_decimal(inner) or (is_nested and _is_number(inner))):
         rows: list[Any] = array.to_pylist()
         return rows
     from varlen.interop.arrow import columns_of
 
     column = columns_of(array, name)[name]
-    return _core.ragged2list(column.values, column.levels[0])
+    return _core.ragged2list(column.values, column.levels[0]) if is_nested else column.values.tolist()
 
 
 def _plain(value: Any) -> Any:
@@ -70,8 +69,18 @@ def _plain(value: Any) -> Any:
     import pyarrow as pa
 
     if isinstance(value, pa.StructScalar):
+        names = [field.name for field in value.type]
+        if len(set(names)) < len(names):
+            twice = next(name for i, name in enumerate(names) if name in names[:i])
+            raise ValueError(f"two fields of a struct are called {twice!r}")
         return {key: _plain(item) for key, item in value.items()}
     values = getattr(value, "values", None)
+    if pa.types.is_decimal(values.type if isinstance(values, pa.Array) else value.type) and value.is_valid:
+        from varlen.interop.arrow import columns_of
+
+        array = values if isinstance(values, pa.Array) else pa.array([value.as_py()], value.type)
+        numbers = columns_of(array, "value")["value"].values
+        return numbers if isinstance(values, pa.Array) else numbers[0].item()
     if isinstance(values, pa.Array) and not values.null_count and _is_number(values.type):
         return values.to_numpy(zero_copy_only=False)
     return value.as_py() if hasattr(value, "as_py") else value.to_pylist()

@@ -26,6 +26,7 @@ __all__ = ["Column", "Nulls", "columns_of", "from_arrow", "to_arrow"]
 FIELD = "."
 
 _NULLS_HINT = "say what nulls become: 'nan', or 'fill' and a value"
+_TEXT_HINT = "cast the column to strings"
 
 
 @dataclass(frozen=True)
@@ -168,10 +169,42 @@ def _as_floats(array: pa.Array, place: _Place) -> pa.Array:
         ) from None
 
 
+def _as_whole(array: pa.Array, place: _Place) -> pa.Array:
+    """Decimals without a fraction as int64, or as uint64 where they need it."""
+    for kind in (pa.int64(), pa.uint64()):
+        try:
+            return array.cast(kind)
+        except pa.ArrowInvalid:
+            continue
+    limits = np.iinfo(np.uint64 if pc.min(array).as_py() >= 0 else np.int64)
+    i = next(i for i, value in enumerate(array.to_pylist()) if not limits.min <= (value or 0) <= limits.max)
+    what = f"{int(array[i].as_py())} at row {place.row_of(i)}"
+    raise ValueError(f"{place.name}: {what} does not fit {limits.dtype}; {_TEXT_HINT}")
+
+
+def _as_doubles(array: pa.Array, place: _Place) -> pa.Array:
+    """Decimals as float64, each of which gives its decimal back at the column's scale."""
+    floats = array.cast(pa.string()).cast(pa.float64())  # rounded correctly, as the cast itself is not
+    wide = pa.decimal256(76, array.type.scale)
+    try:
+        differs = pc.fill_null(pc.not_equal(floats.cast(wide), array.cast(wide)), False).to_numpy(
+            zero_copy_only=False
+        )
+    except pa.ArrowInvalid:  # of 76 digits, or close to that
+        differs = np.array([v is not None and float(v) != v for v in array.to_pylist()])
+    if differs.any():
+        i = int(differs.argmax())
+        raise ValueError(
+            f"{place.name}: {array[i]} at row {place.row_of(i)} has more digits than a double, which makes "
+            f"{floats[i]} of it; {_TEXT_HINT}, or to float64 to round it"
+        )
+    return floats
+
+
 def _numbers(array: pa.Array, place: _Place, nulls: Nulls) -> npt.NDArray[Any]:
+    if pa.types.is_decimal(array.type):
+        array = _as_whole(array, place) if array.type.scale <= 0 else _as_doubles(array, place)
     kind = array.type
-    if pa.types.is_decimal(kind):
-        array = array.cast(pa.float64())
     if array.null_count:
         if nulls.policy == "fill":
             array = pc.fill_null(array, _filler(nulls.value, array.type, place))
@@ -252,10 +285,16 @@ def columns_of(
     Raises
     ------
     ValueError
-        There is a null and `nulls` refuses it, the message names the column and the row; the fill is no value
-        of the type; two fields have one name; the array contradicts itself.
+        There is a null and `nulls` refuses it, or a decimal that no number holds: the message names the
+        column and the row; the fill is no value of the type; two fields have one name; the array contradicts
+        itself.
     TypeError
         It is not an Arrow array, or of a type without a fixed width (binary, union, map).
+
+    Notes
+    -----
+    Decimals without a fraction become int64, or uint64 where one of them needs it. Others become float64, and
+    one is refused that does not come back from its double when that is rounded to the column's scale.
 
     Examples
     --------

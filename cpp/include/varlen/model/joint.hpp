@@ -51,6 +51,9 @@ struct JointData {
   void add_column(std::string name, int dim, std::shared_ptr<const Values> values);
 };
 
+/// An Error where two keys have one name.
+void check_names(const JointData& data);
+
 /// A few ranges by value: no allocation for up to three levels.
 class DimRanges {
  public:

@@ -113,6 +113,11 @@ def join_columns(
                         "convert them into files of their own with --columns"
                     )
                 dim += 1
+            if key in names:
+                raise ValueError(
+                    f"two columns are called {key!r}: {name!r} gives it, and one before; --columns leaves "
+                    "one out"
+                )
             names.append(key)
             dims.append(dim)
             values.append(flat)
@@ -129,6 +134,8 @@ def with_options(text: str) -> str:
     """
     if text.startswith("fill: "):
         return f"--{text}"
+    text = text.replace(", or to float64 to round it", "")
+    text = text.replace("cast the column to strings", "see --types")
     text = text.replace("say what nulls become: 'nan', or 'fill' and a value", "see --nulls")
     return text.replace("nulls='nan'", "--nulls nan").replace("nulls='fill'", "--nulls fill")
 

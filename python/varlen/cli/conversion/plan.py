@@ -56,21 +56,29 @@ class ValueRange:
         TypeError
             No dtype holds both.
         """
+        low, high = _span(values)
+        if low is not None:
+            self.low = low if self.low is None else min(self.low, low)
+            self.high = high if self.high is None else max(self.high, high)
+            if values.dtype.kind in "iu":
+                self.most_whole = max(self.most_whole, abs(low), abs(high))
         if self.dtype is None or (values.size and not self.has_values):
             self.dtype = values.dtype
         elif values.size:
             if (self.dtype.kind in "mM") != (values.dtype.kind in "mM"):
                 raise TypeError(f"{self.dtype} and {values.dtype}")
-            self.dtype = np.promote_types(self.dtype, values.dtype)
+            self.dtype = self._both(values.dtype)
         self.has_values |= values.size > 0
-        finite = values[np.isfinite(values)] if values.dtype.kind == "f" else values
-        if values.size == 0 or values.dtype.kind not in "iufb":
-            return
-        low, high = (finite.min().item(), finite.max().item()) if finite.size else (0, 0)
-        self.low = low if self.low is None else min(self.low, low)
-        self.high = high if self.high is None else max(self.high, high)
-        if values.dtype.kind in "iu":
-            self.most_whole = max(self.most_whole, abs(low), abs(high))
+
+    def _both(self, other: np.dtype[Any]) -> np.dtype[Any]:
+        """What NumPy promotes to; integers stay integers where one dtype holds them."""
+        assert self.dtype is not None
+        both = np.promote_types(self.dtype, other)
+        if both.kind != "f" or "f" in (self.dtype.kind, other.kind):
+            return both
+        if self.low >= 0:
+            return np.dtype(np.uint64)
+        return np.dtype(np.int64) if self.high < 2**63 else both
 
     def check(self, name: str) -> None:
         """Refuses a float that stands for integers it cannot hold.
@@ -97,6 +105,14 @@ class ValueRange:
             if np.iinfo(kind).min <= self.low and self.high <= np.iinfo(kind).max:
                 return np.dtype(kind)
         return self.dtype
+
+
+def _span(values: npt.NDArray[Any]) -> tuple[Any, Any]:
+    """The least and the greatest of the finite numbers; 0 where none is, None where these are none."""
+    if values.size == 0 or values.dtype.kind not in "iufb":
+        return None, None
+    finite = values[np.isfinite(values)] if values.dtype.kind == "f" else values
+    return (finite.min().item(), finite.max().item()) if finite.size else (0, 0)
 
 
 @dataclass
@@ -164,6 +180,10 @@ class ConversionPlan:
     def has_text(self) -> bool:
         """Some column of the tables holds strings: its vocabulary is known only after a pass."""
         return self.tables.has_text() or any(table.has_text() for table in self.static_tables)
+
+    def needs_pass(self) -> bool:
+        """The dtypes or vocabularies of the tables are known only after a pass."""
+        return len(self.inputs) > 1 or self.has_text() or self.tables.has_decimals()
 
     def read(self, doing: str) -> Iterator[Joint]:
         """The pieces, once through, with a progress bar that says what is being done.

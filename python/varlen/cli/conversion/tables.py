@@ -124,6 +124,10 @@ class TableReader:
             or any(text_in(field.type) for schema in self._schemas for field in schema)
         )
 
+    def has_decimals(self) -> bool:
+        """Some column holds decimals, whose values say whether they are int64 or uint64."""
+        return any(_holds_decimals(field.type) for schema in self._schemas for field in schema)
+
     def read(self) -> Iterator[pa.Table]:
         """The tables, file by file; `starts` says at which row of all each file begins."""
         self.starts = []
@@ -157,8 +161,12 @@ class TableReader:
         for i, name in enumerate(table.column_names):
             if pa.types.is_null(table.schema.types[i]) and name in self._kinds:
                 table = table.set_column(i, name, table.column(i).cast(self._kinds[name]))
-            if self._types.get(name) is str:
-                table = table.set_column(i, name, table.column(i).cast(_as_text(table.schema.types[i])))
+            kind, column = self._types.get(name), table.column(i)
+            if kind is str:
+                table = table.set_column(i, name, column.cast(_nested(column.type, pa.string())))
+            elif kind is not None and kind.kind == "f" and _holds_decimals(column.type):  # rounded, as asked
+                texts = column.cast(_nested(column.type, pa.string()))
+                table = table.set_column(i, name, texts.cast(_nested(column.type, pa.float64())))
         return table
 
 
@@ -210,12 +218,20 @@ def text_in(kind: pa.DataType) -> bool:
     )
 
 
-def _as_text(kind: pa.DataType) -> pa.DataType:
+def _nested(kind: pa.DataType, leaf: pa.DataType) -> pa.DataType:
+    """The same lists of another type."""
     if pa.types.is_struct(kind):
         raise ValueError(f"--types: str is for a column of one type, not {kind}")
     if hasattr(kind, "value_type") and not pa.types.is_dictionary(kind):
-        return pa.large_list(_as_text(kind.value_type))
-    return pa.string()
+        return pa.large_list(_nested(kind.value_type, leaf))
+    return leaf
+
+
+def _holds_decimals(kind: pa.DataType) -> bool:
+    if pa.types.is_struct(kind):
+        return any(_holds_decimals(part.type) for part in kind)
+    inner = getattr(kind, "value_type", None)
+    return bool(pa.types.is_decimal(kind)) if inner is None else _holds_decimals(inner)
 
 
 def _header_of(one: Input) -> list[str]:
