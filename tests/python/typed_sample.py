@@ -156,6 +156,13 @@ def dialects() -> None:
     assert_type(vl.thinc.reshape2f(x.values, 3, 1), Array)
     assert_type(vl.thinc.asarray(torch.ones(2)), Tensor)
     assert_type(vl.thinc.asarray([3, 1]), Array)
+    thinc_ops = vl.thinc.get_current_ops()
+    assert_type(thinc_ops, vl.thinc.NumpyOps)
+    assert_type(thinc_ops.alloc2f(2, 3), Array)
+    assert_type(thinc_ops.reduce_max(thinc_ops.alloc2f(2, 3), [2]), tuple[Array, Array])
+    model = vl.thinc.chain(vl.thinc.list2ragged(), vl.thinc.with_array(vl.thinc.Linear(2, 3), pad=0))
+    assert_type(model, vl.thinc.Model)
+    assert_type(model.initialize().get_dim("nO"), int)
 
 
 def joint_dicts(J: vl.JointNestedRaggedTensorDict) -> None:
