@@ -11,6 +11,7 @@ import lzma
 import os
 import random
 import signal
+import uuid
 
 import numpy as np
 import pytest
@@ -112,7 +113,7 @@ def test_files_that_differ_are_named(here, capsys):
     assert "the column 'c' is not in a.csv" in refused(capsys, here, "a.csv", "c.csv", "o.nrt")[0]
     text = refused(capsys, here, "a.csv", "d.csv", "o.nrt")[0]
     assert "d.csv, line 2: a: 'word' is no int64" in text
-    assert "n.csv: a: null at row 1" in refused(capsys, here, "a.csv", "n.csv", "o.nrt")[0]
+    assert "n.csv: a: null at line 3" in refused(capsys, here, "a.csv", "n.csv", "o.nrt")[0]
     assert "given twice" in refused(capsys, here, "a.csv", "./a.csv", "o.nrt")[0]
     assert "no file matches" in refused(capsys, here, "*.parquet", "o.nrt")[0]
     (here / "year=2020").mkdir()
@@ -120,21 +121,34 @@ def test_files_that_differ_are_named(here, capsys):
     assert "holds a column that the files lack" in refused(capsys, here, ".", "o.nrt")[0]
 
 
-@pytest.mark.parametrize("packed", ["gz", "bz2", "xz", "zst"])
+PACKED = {
+    "gz": gzip.compress,
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+    "zst": lambda data: pa.compress(data, "zstd", asbytes=True),
+}
+
+
+@pytest.mark.parametrize("packed", PACKED)
 @pytest.mark.parametrize("suffix", ["csv", "jsonl"])
 def test_compressed_inputs_are_read(here, packed, suffix):
     text = b"x\n1\n2\n" if suffix == "csv" else b'{"x": 1}\n{"x": 2}\n'
-    zst = lambda data: pa.compress(data, "zstd", asbytes=True)  # noqa: E731
-    pack = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": zst}[packed]
-    (here / f"a.{suffix}.{packed}").write_bytes(pack(text))
+    (here / f"a.{suffix}.{packed}").write_bytes(PACKED[packed](text))
     assert rows_of(convert(f"a.{suffix}.{packed}", "o.nrt")) == [{"x": 1}, {"x": 2}]
 
 
-def test_a_compressed_file_that_was_cut_is_named(here, capsys):
-    (here / "a.jsonl.gz").write_bytes(gzip.compress(b'{"x": 1}\n' * 1000)[:-20])
-    assert "a.jsonl.gz: " in refused(capsys, here, "a.jsonl.gz", "o.nrt")[0]
-    (here / "b.csv.gz").write_bytes(gzip.compress(b"x\n" + b"1\n" * 1000)[:-20])
-    assert "b.csv.gz: " in refused(capsys, here, "b.csv.gz", "o.nrt")[0]
+@pytest.mark.parametrize("packed", PACKED)
+@pytest.mark.parametrize("cut", [lambda b: b[:-9], lambda b: b[: len(b) // 2], lambda b: b"x,y\n1,2\n"])
+def test_a_compressed_file_that_was_cut_is_named(here, capsys, packed, cut):
+    rows = range(3000)
+    lines = b"".join(b'{"x": %d}\n' % i for i in rows), b"x\n" + b"".join(b"%d\n" % i for i in rows)
+    for name, text in zip(("a.jsonl", "a.csv"), lines, strict=True):
+        (here / f"{name}.{packed}").write_bytes(cut(PACKED[packed](text)))
+        said = refused(capsys, here, f"{name}.{packed}", "o.nrt")
+        assert said[0].startswith(f"varlen: {name}.{packed}: is cut short or damaged, or no .{packed} file: ")
+
+
+def test_a_table_that_is_packed_as_a_whole_is_refused(here, capsys):
     (here / "c.parquet.gz").write_bytes(b"")
     assert "unpack this one" in refused(capsys, here, "c.parquet.gz", "o.nrt")[0]
 
@@ -157,6 +171,56 @@ def test_keys_keep_the_order_of_the_columns(here, capsys):
     assert grouped.keys() == names
     assert [name for name in grouped.batch([0]) if "/" not in name] == ["p", "z", "day", "a", "w"]
     assert convert("t.csv", "c.nrt", "--columns", "w,a,p").keys() == ["w", "a", "p"]
+
+
+@pytest.mark.parametrize("sign", [";", "\t", "|"])
+def test_the_delimiter_is_found_where_the_header_has_no_comma(here, capsys, sign):
+    (here / "a.csv").write_text(f'\n"a{sign}b"{sign}w\n1{sign}"x,{sign}y"\n2{sign}z\n')
+    (here / "s.csv").write_text(
+        f"a{sign}b{sign}age\n1{sign}8\n".replace(f"a{sign}b", "'id'").replace("'", "")
+    )
+    assert main(["convert", "a.csv", "o.nrt"]) == 0
+    assert f"a.csv: its fields end at {sign!r}, as the header shows" in capsys.readouterr().out
+    assert rows_of(varlen.open("o.nrt")) == [{f"a{sign}b": 1, "w": f"x,{sign}y"}, {f"a{sign}b": 2, "w": "z"}]
+    (here / "e.csv").write_text("id\n1\n")
+    assert rows_of(convert("e.csv", "p.nrt", "--row-ids", "id", "--static", "s.csv")) == [{"id": 1, "age": 8}]
+    (here / "b.csv").write_text(f"a{sign}b\n1\n")  # one column, whose name has the sign
+    assert rows_of(convert("b.csv", "q.nrt")) == [{f"a{sign}b": 1}]
+    (here / "c.csv").write_text(f"a{sign}b,w\n1{sign}2,3\n")
+    assert convert("c.csv", "r.nrt").keys() == [f"a{sign}b", "w"]
+
+
+def test_the_delimiter_is_the_one_that_was_said(here, capsys):
+    (here / "a.csv").write_text("a,b^c\n1,5^2\n")
+    assert rows_of(convert("a.csv", "o.nrt", "--delimiter", "^")) == [{"a,b": "1,5", "c": 2}]
+    (here / "b.csv").write_text("a\tb\n1\t2\n")
+    for given in ("\t", "\\t", "tab"):
+        assert rows_of(convert("b.csv", "o.nrt", "--force", "--delimiter", given)) == [{"a": 1, "b": 2}]
+    for given in ("", "ab", '"', "\n", "é"):
+        assert (
+            "--delimiter: expected one sign"
+            in refused(capsys, here, "a.csv", "p.nrt", "--delimiter", given)[0]
+        )
+    write_lines(here / "a.jsonl", [{"x": 1}])
+    assert "--delimiter: no CSV among" in refused(capsys, here, "a.jsonl", "p.nrt", "--delimiter", ";")[0]
+
+
+def test_lines_are_counted_as_the_file_has_them(here, capsys):
+    """Through empty lines, the header and quoted newlines: a row is at the line in which it begins."""
+    text = '\n"a\nb",w\n1,"x\n\ny"\n\n,z\n3,\n12x,t\n'
+    (here / "a.csv").write_text(text.replace("12x", "4"))
+    said = refused(capsys, here, "a.csv", "o.nrt", "--nulls", "refuse")
+    assert "null at line 8" in said[0]
+    assert "w: null at line 9" in said[1]
+    for newline in ("\n", "\r\n"):
+        (here / "b.csv").write_bytes(text.replace("a\nb", "a").replace("\n", newline).encode())
+        said = refused(capsys, here, "b.csv", "o.nrt", "--types", "a=int64")
+        assert said[0].startswith("varlen: b.csv, line 9: a: '12x' is no int64")
+        (here / "c.csv").write_bytes(f'id,x{newline}1,"p{newline}q"{newline}{newline}1,r{newline}'.encode())
+        static = ["--row-ids", "id", "--static", "c.csv"]
+        write_csv("e.csv", ["id"], [[1]])
+        said = refused(capsys, here, "e.csv", "o.nrt", *static)
+        assert "c.csv: id: 1 at line 5 is at line 2 already" in said[0]
 
 
 # Types.
@@ -327,7 +391,35 @@ def test_a_type_that_no_file_holds_is_said_once(here, capsys):
     pq.write_table(pa.table({"t": pa.array([1, 2], pa.time64("us"))}), "a.parquet")
     said = refused(capsys, here, "a.parquet", "o.nrt", "--batch-rows", 1)
     assert said == [
-        "varlen: a.parquet: t: columns of type time64[us] have no dtype; --columns leaves one out"
+        "varlen: a.parquet: t: columns of type time64[us] have no dtype of NumPy; --columns leaves one out"
+    ]
+
+
+def test_columns_of_uuids_runs_and_tensors_are_converted(here):
+    ids = pa.array([bytes([i]) * 16 for i in (2, 2, 1)], pa.binary(16)).cast(pa.uuid())
+    flat = pa.array(np.arange(12, dtype=np.float32))
+    kind = pa.fixed_shape_tensor(pa.float32(), [2, 2])
+    table = {
+        "id": ids,
+        "t": pa.ExtensionArray.from_storage(kind, pa.FixedSizeListArray.from_arrays(flat, 4)),
+    }
+    pq.write_table(pa.table(table), "a.parquet")
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([2, 3], pa.int32()), pa.array([7, 9]))
+    words = pa.RunEndEncodedArray.from_arrays(pa.array([1, 3], pa.int32()), pa.array(["a", "b"]))
+    with pa.ipc.new_file("b.arrow", (whole := pa.table({**table, "r": runs, "w": words})).schema) as sink:
+        sink.write_table(whole)
+    texts = [str(uuid.UUID(bytes=bytes([i]) * 16)) for i in (2, 1)]
+    tensors = np.arange(12.0).reshape(3, 2, 2).tolist()
+    for source in ("a.parquet", "b.arrow"):
+        for options in (["--group-by", "id"], ["--group-by", "id", "--regroup", "--sort-by", "id"]):
+            rows = rows_of(convert(source, "o.nrt", "--force", *options))
+            rows.sort(key=lambda row: row["id"], reverse=True)
+            assert [row["id"] for row in rows] == texts
+            assert [row["t"] for row in rows] == [tensors[:2], tensors[2:]]
+    assert rows_of(convert("b.arrow", "p.nrt", "--columns", "w,r")) == [
+        {"w": "a", "r": 7},
+        {"w": "b", "r": 7},
+        {"w": "b", "r": 9},
     ]
 
 
@@ -354,7 +446,7 @@ def test_reserved_words_take_the_first_ids(here, capsys):
     assert data.batch([0, 1, 2])["w"].tolist() == [3, 4, 3]
     write_csv("b.csv", ["w"], [["x"], ["[PAD]"]])
     text = refused(capsys, here, "b.csv", "p.nrt", "--reserve", "[PAD]")[0]
-    assert "b.csv: w: the word '[PAD]' is reserved; at row 1" in text
+    assert "b.csv: w: the word '[PAD]' is reserved; at line 3" in text
 
 
 @pytest.mark.parametrize("kind", ["nrt", "shards", "json", "txt"])
@@ -373,7 +465,7 @@ def test_words_from_outside_keep_their_ids(here, capsys, kind):
     assert data.fields["w"].vocabulary == ("[UNK]", "b", "a")
     assert data.batch(range(5))["w"].tolist() == [2, 0, 1, 0, 0]
     text = refused(capsys, here, "valid.csv", "q.nrt", "--vocabulary", given)[0]
-    assert "w: the word 'new' is not in the vocabulary given; see --unknown; at row 1" in text
+    assert "w: the word 'new' is not in the vocabulary given; see --unknown; at line 3" in text
     write_lines(here / "valid.jsonl", [{"w": [["a"], ["b", "new"]]}, {"w": []}])
     lines = convert("valid.jsonl", "l.nrt", "--vocabulary", given, "--unknown", "[UNK]")
     assert lines[0].to_list() == {"w": [["a"], ["b", "[UNK]"]]}
@@ -415,7 +507,7 @@ def test_vocabularies_that_cannot_be_used_are_named(here, capsys):
 
 def test_nulls_among_words_are_said(here, capsys):
     write_csv("a.csv", ["w", "x"], [["a", 1], ["", 2], ["NA", ""]])
-    assert "a.csv: w: null at row 1" in refused(capsys, here, "a.csv", "o.nrt", "--columns", "w")[0]
+    assert "a.csv: w: null at line 3" in refused(capsys, here, "a.csv", "o.nrt", "--columns", "w")[0]
     data = convert("a.csv", "o.nrt", "--null-word", "[UNK]", "--reserve", "[UNK]", "--nulls", "nan")
     assert data.batch([0, 1, 2])["w"].tolist() == [1, 0, 2]  # NA is a word, sodium
     assert np.isnan(data.batch([0, 1, 2])["x"][2])
@@ -595,7 +687,7 @@ def test_static_tables_that_cannot_be_joined_are_named(here, capsys):
     write_csv("same.csv", ["p", "x"], [[1, 1], [2, 2]])
     pq.write_table(pa.table({"p": [1, 2], "l": [[1], [2]]}), "lists.parquet")
     for name, text in (
-        ("twice.csv", "p: 1 at row 1 is at row 0 already"),
+        ("twice.csv", "p: 1 at line 3 is at line 2 already"),
         ("other.csv", "no column 'p'; there are q, a"),
         ("same.csv", "'x' is a key of the records already"),
         ("lists.parquet", "'l' holds lists"),
@@ -604,7 +696,7 @@ def test_static_tables_that_cannot_be_joined_are_named(here, capsys):
     assert "--static joins by" in refused(capsys, here, "e.csv", "o.nrt", "--static", "same.csv")[0]
     write_csv("twice.csv", ["p", "a"], [[1, 1], [1, 2], [2, 3], [2, 4]])
     lines = refused(capsys, here, "e.csv", "o.nrt", "--group-by", "p", "--static", "twice.csv")
-    assert [line.split(": ", 3)[3][:11] for line in lines[:2]] == ["1 at row 1 ", "2 at row 3 "]
+    assert [line.split(": ", 3)[3][:11] for line in lines[:2]] == ["1 at line 3", "2 at line 5"]
     assert "2 wrong rows, nothing was written" in lines[2]
 
 
@@ -698,16 +790,16 @@ def test_every_wrong_row_of_a_table_is_named(here, capsys):
     rows = [[i // 5, "" if i % 4 == 1 else i, "" if i == 6 else "a"] for i in range(20)]
     write_csv("a.csv", ["p", "x", "w"], rows[:12])
     write_csv("b.csv", ["p", "x", "w"], rows[12:])
-    wanted = ["a.csv: x: null at row 1", "a.csv: x: null at row 5", "a.csv: w: null at row 6"]
-    wanted += ["a.csv: x: null at row 9", "b.csv: x: null at row 1", "b.csv: x: null at row 5"]
-    for options in ([], ["--group-by", "p"], ["--batch-rows", "3"]):
+    wanted = ["a.csv: x: null at line 3", "a.csv: x: null at line 7", "a.csv: w: null at line 8"]
+    wanted += ["a.csv: x: null at line 11", "b.csv: x: null at line 3", "b.csv: x: null at line 7"]
+    for options in ([], ["--group-by", "p"], ["--group-by", "p", "--regroup"], ["--batch-rows", "3"]):
         said = refused(capsys, here, "a.csv", "b.csv", "o.nrt", *options)
         assert [line.split(": ", 1)[1].split(";")[0].split(" among")[0] for line in said[:-1]] == wanted
         assert said[-1] == "varlen: 6 wrong rows, nothing was written"
     write_csv("c.csv", ["w"], [[word] for word in "aabacbab"])
     (here / "w.txt").write_text("a\n")
     said = refused(capsys, here, "c.csv", "o.nrt", "--vocabulary", "w=w.txt")
-    assert [int(line.split("at row ")[1]) for line in said[:-1]] == [2, 4, 5, 7]
+    assert [int(line.split("at line ")[1]) for line in said[:-1]] == [4, 6, 7, 9]
 
 
 def test_wrong_rows_of_a_table_that_are_not_shown_are_not_counted(here, capsys):

@@ -170,11 +170,11 @@ HALF = "\\ud800"
         (f'{{"a": {2**63}}}\n{{"a": -1}}', "in.jsonl, lines 1 to 2: 'a': no 64-bit integer type holds both"),
         (
             '{"a": [1], "b": [1]}\n\n{"a": [1], "b": []}',
-            "line 3: the lists of 'b' and 'a' have different lengths at depth 1, 0 and 1",
+            "line 3: 'b' has a list of 0 where 'a' has one of 1, at depth 1",
         ),
         (
             '{"a": [[1], [2]], "b": [[], []]}',
-            "line 1: the lists of 'b' and 'a' have different lengths at depth 2, 0 and 1",
+            "line 1: 'b' has a list of 0 where 'a' has one of 1, at depth 2",
         ),
         ('{"a": "' + HALF + '"}', "in.jsonl: entries: '\\ud800'"),
         ('{"' + HALF + '": 1}', "in.jsonl: keys: unpaired surrogate in the key"),
@@ -194,6 +194,7 @@ def tables():
     apart = {"a": [[1], [2], [3]], "b": [[1], [2], [3, 4]]}
     return {
         "null": pa.table({"p": [1, 1, 2, 2], "x": [1, 2, 3, None]}),
+        "order": pa.table({"p": [1, 2, 1, 1], "x": [1, None, 3, 4]}),
         "lists": pa.table({"p": [1, 1, 2], "x": [[1], [2, 3], [4, None]]}),
         "group": pa.table({"p": [1, 1, 2, None], "x": [1, 2, 3, 4]}),
         "groups": pa.table({"p": [1, 1, 2, 3, 4, None], "x": [1, 2, 3, 4, 5, 6]}),
@@ -215,18 +216,16 @@ P = ["--group-by", "p"]
         ("null", [], "in.parquet: x: null at row 3; see --nulls"),
         ("null", ["--batch-rows", "3"], "in.parquet: x: null at row 3;"),
         ("null", [*P, "--batch-rows", "1"], "in.parquet: x: null at row 3;"),
-        (
-            "null",
-            [*P, "--regroup"],
-            "x: null at row 3; see --nulls; rows as --regroup orders them",
-        ),
+        ("null", [*P, "--regroup"], "in.parquet: x: null at row 3; see --nulls"),
+        ("order", [*P, "--regroup"], "in.parquet: x: null at row 1; see --nulls"),
+        ("group", [*P, "--regroup"], "in.parquet: p: null at row 3; a group needs a value"),
         ("lists", ["--batch-rows", "2"], "in.parquet: x: null at row 2;"),
         ("lists", [*P, "--batch-rows", "1"], "in.parquet: x: null at row 2;"),
         ("group", [*P, "--batch-rows", "2"], "in.parquet: p: null at row 3; a group needs a value"),
         (
             "apart",
             ["--batch-rows", "1"],
-            "in.parquet: the lists of b and a have different lengths at row 2, 2 and 1;",
+            "in.parquet: 'b' has a list of 2 where 'a' has one of 1, at row 2;",
         ),
         ("mixed", P, "in.parquet: p: the rows of 1 are not together"),
         (
@@ -235,7 +234,7 @@ P = ["--group-by", "p"]
             "in.parquet: w: null at row 1 among strings, which have no NaN; see --null-word",
         ),
         ("twice", [], "in.parquet: two columns are called 'a'"),
-        ("bytes", [], "in.parquet: x: columns of type binary have no fixed width"),
+        ("bytes", [], "in.parquet: x: columns of type binary hold no numbers, times or text"),
         ("reserved", [], "in.parquet: Reserved meta-names ['bounds']"),
         ("null", ["--columns", "y"], "in.parquet: no column 'y'; there are p, x"),
         ("null", ["--group-by", "y"], "in.parquet: no column 'y'; there are p, x"),

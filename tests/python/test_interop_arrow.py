@@ -1,10 +1,13 @@
 """Arrow columns become values and levels, and go back, with slices, chunks, nulls and structs."""
 
+import uuid
+
 import numpy as np
 import pytest
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 
+import pyarrow.compute as pc  # noqa: E402
 from varlen import Level  # noqa: E402
 from varlen.interop.arrow import Nulls, columns_of, from_arrow, to_arrow  # noqa: E402
 
@@ -133,7 +136,7 @@ def test_dates_keep_their_unit():
 
 
 def test_types_without_a_width_are_refused():
-    with pytest.raises(TypeError, match="x: columns of type binary have no fixed width"):
+    with pytest.raises(TypeError, match="x: columns of type binary hold no numbers"):
         columns_of(pa.array([b"a"]), "x")
 
 
@@ -146,3 +149,68 @@ def test_there_and_back(dtype):
     assert again.values.dtype == np.dtype(dtype)
     np.testing.assert_array_equal(again.values, column.values.astype(dtype))
     assert [a == b for a, b in zip(again.levels, column.levels, strict=True)] == [True, True]
+
+
+def test_extension_types_are_what_they_hold():
+    """Runs are decoded, UUIDs are text, tensors of a fixed shape rows of that shape; in lists and structs."""
+    uuids = [uuid.UUID(int=7), uuid.UUID(int=8), uuid.UUID(int=7)]
+    flat = pa.array(np.arange(18, dtype=np.int32))
+    tensors = [
+        pa.ExtensionArray.from_storage(kind, pa.FixedSizeListArray.from_arrays(flat, 6))
+        for order in (None, [1, 0])
+        for kind in [pa.fixed_shape_tensor(pa.int32(), [2, 3], permutation=order)]
+    ]
+    cases = [
+        (
+            pa.array([each.bytes for each in uuids], pa.binary(16)).cast(pa.uuid()),
+            [str(each) for each in uuids],
+        ),
+        (pc.run_end_encode(pa.array([5, 5, 9])), [5, 5, 9]),
+        (pc.run_end_encode(pa.array(["a", "a", "b"])), ["a", "a", "b"]),
+        (pa.array([1, 0, 1], pa.int8()).cast(pa.bool8()), [True, False, True]),
+        *((tensor, tensor.to_numpy_ndarray().tolist()) for tensor in tensors),
+    ]
+    for array, expected in cases:
+        lists = pa.ListArray.from_arrays(pa.array([0, 2, 3]), array)
+        inside = pa.StructArray.from_arrays([array], names=["f"])
+        chunks = pa.chunked_array([array, array])
+        for given, key, rows in (
+            (array, "x", expected),
+            (lists, "x", expected),
+            (inside, "x.f", expected),
+            (array.slice(1), "x", expected[1:]),
+            (chunks, "x", expected * 2),
+        ):
+            column = columns_of(given, "x")[key]
+            values = column.values.tolist()
+            assert (
+                values if column.vocabulary is None else [column.vocabulary[i] for i in values]
+            ) == rows, given.type
+            assert [level.lengths.tolist() for level in column.levels] == ([[2, 1]] if given is lists else [])
+
+
+def test_nulls_inside_extension_types_are_named():
+    runs = pc.run_end_encode(pa.array([5, None, None]))
+    ids = pa.array([bytes(16), None], pa.binary(16)).cast(pa.uuid())
+    kind = pa.fixed_shape_tensor(pa.int32(), [2])
+    tensors = pa.ExtensionArray.from_storage(kind, pa.array([[1, 2], None], pa.list_(pa.int32(), 2)))
+    for array in (runs, ids, tensors):
+        with pytest.raises(ValueError, match="x: null at row 1"):
+            columns_of(array, "x")
+    assert columns_of(runs, "x", Nulls("fill", 0))["x"].values.tolist() == [5, 0, 0]
+    assert columns_of(ids, "x", Nulls(word="?"))["x"].vocabulary == (str(uuid.UUID(int=0)), "?")
+
+
+def test_an_extension_type_that_nobody_knows_is_named():
+    class Period(pa.ExtensionType):
+        def __init__(self):
+            super().__init__(pa.int64(), "somebody.period")
+
+        def __arrow_ext_serialize__(self):
+            return b""
+
+    array = pa.ExtensionArray.from_storage(Period(), pa.array([1]))
+    with pytest.raises(
+        TypeError, match=r"x: .* extension type somebody\.period have no dtype; cast it to int64"
+    ):
+        columns_of(array, "x")

@@ -35,7 +35,10 @@ Strings become ids into a vocabulary that is kept in the file. --vocabulary take
 as a training set's file for its validation set: FILE is a .nrt file, a folder of shards, JSON (key to
 words), or with KEY=FILE text, a word a line. A word that it lacks is refused, or becomes --unknown WORD. Row
 ids of FILE are words for no other rows.
---reserve puts words that no value may have before all others. An empty text of a CSV is a null.
+--reserve puts words that no value may have before all others.
+
+The fields of .csv end at commas, those of .tsv at tabs; where the header has none of them, at its semicolons,
+tabs or bars, or at --delimiter CHAR. An empty text of a CSV is a null.
 
 A long table, an event a row, nests with --group-by: consecutive rows with the same value become
 one record, a second --group-by one sequence inside it. The group columns keep one value a group.
@@ -86,6 +89,7 @@ def add_parser(commands: Any) -> None:
     add("--regroup", action="store_true", help="gather the rows of each group first (tables only)")
     add("--sort-by", metavar="A,B,...", help="order what each record holds by these keys")
     add("--columns", metavar="A,B,...", help="only these columns or keys")
+    add("--delimiter", metavar="CHAR", help="what separates the fields of CSV (default: as the header shows)")
     add("--types", metavar="A=TYPE,...", help="read these as str, or as a dtype of NumPy")
     add(
         "--nulls",
@@ -148,7 +152,10 @@ def _check(arguments: argparse.Namespace) -> list[Input]:
         raise Misuse(f"{arguments.target}: is a folder; give a file, or --rows-per-shard N")
     if arguments.rows_per_shard is not None and arguments.target.is_file():
         raise Misuse(f"{arguments.target}: is a file; --rows-per-shard writes a folder")
-    inputs = find_inputs(arguments.sources)
+    inputs = find_inputs(arguments.sources, _delimiter(arguments))
+    tables = [*inputs, *find_inputs(arguments.static)]
+    if arguments.delimiter is not None and all(one.kind != "csv" for one in tables):
+        raise Misuse(f"--delimiter: no CSV among {', '.join(str(one.path) for one in tables[:3])}")
     if inputs[0].kind == "lines" and (arguments.group_by or arguments.regroup):
         raise Misuse("--group-by and --regroup nest tables; JSON lines nest by their lists")
     _check_target(arguments, inputs)
@@ -200,6 +207,17 @@ def _types(arguments: argparse.Namespace) -> dict[str, Any]:
         if out[name] is not str and out[name].kind not in "biufmM":
             raise Misuse(f"--types: {name}: {kind!r} is neither str nor of numbers or times")
     return out
+
+
+def _delimiter(arguments: argparse.Namespace) -> str | None:
+    """The delimiter that was given: one sign, or the name of one that shells make hard to write."""
+    given: str | None = arguments.delimiter
+    if given is None:
+        return None
+    sign = {"\\t": "\t", "tab": "\t", "space": " "}.get(given, given)
+    if len(sign) != 1 or not sign.isascii() or sign in '"\r\n':
+        raise Misuse(f"--delimiter: expected one sign, or tab, got {given!r}")
+    return sign
 
 
 def _fill(text: str | None) -> Any:
@@ -300,12 +318,21 @@ def _static_tables(arguments: argparse.Namespace, plan: Any) -> list[Any]:
     policy, value = plan.nulls
     nulls = Nulls(policy, value, plan.words.null_word)
     key = arguments.group_by[0] if arguments.group_by else arguments.row_ids
-    return [StaticTable(one, key, nulls, plan.types.get(key)) for one in find_inputs(arguments.static)]
+    return [
+        StaticTable(one, key, nulls, plan.types.get(key))
+        for one in find_inputs(arguments.static, _delimiter(arguments))
+    ]
 
 
 def _remarks(plan: Any) -> list[str]:
     """What somebody should know of the data set that was made."""
     out: list[str] = plan.words.summary()
+    sources = [*plan.inputs, *(table.source for table in plan.static_tables)]
+    out += [
+        f"{one.path}: its fields end at {one.delimiter!r}, as the header shows; see --delimiter"
+        for one in sources
+        if one.kind == "csv" and one.delimiter not in (one.separator, one.usual_delimiter)
+    ]
     for table in plan.static_tables:
         out += table.summary()
     if not plan.lines and plan.tables.left_out:

@@ -6,6 +6,7 @@ List columns nest by themselves: their offsets are our levels. pyarrow is import
 from __future__ import annotations
 
 import math
+import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -126,6 +127,47 @@ def _filler(value: Any, kind: pa.DataType, place: _Place) -> pa.Scalar:
     return result
 
 
+def plain_array(array: pa.Array, name: str) -> pa.Array:
+    """An array without what Arrow wraps around values: runs are decoded, UUIDs are text. Tensors stay.
+
+    >>> plain_array(pc.run_end_encode(pa.array([1, 1, 2])), "x").to_pylist()
+    [1, 1, 2]
+    """
+    if getattr(pa.types, "is_run_end_encoded", lambda _: False)(array.type):
+        return plain_array(pc.run_end_decode(array), name)
+    extension = extension_name(array.type)
+    if extension in ("", _TENSOR):
+        return array
+    if extension == "arrow.uuid":
+        ids = array.storage.dictionary_encode()
+        words = [str(uuid.UUID(bytes=each)) for each in ids.dictionary.to_pylist()]
+        return pa.DictionaryArray.from_arrays(ids.indices, pa.array(words, pa.large_string()))
+    if extension == "arrow.bool8":
+        return pc.not_equal(array.storage, 0)
+    if extension == "arrow.json":
+        return array.storage
+    storage = array.type.storage_type
+    raise TypeError(f"{name}: columns of the extension type {extension} have no dtype; cast it to {storage}")
+
+
+_TENSOR = "arrow.fixed_shape_tensor"
+
+
+def extension_name(kind: pa.DataType) -> str:
+    """What an extension type is called; an empty text for other types."""
+    return str(kind.extension_name) if isinstance(kind, pa.BaseExtensionType) else ""
+
+
+def _tensors(array: pa.Array, place: _Place, nulls: Nulls) -> Column:
+    """Tensors of a fixed shape as rows of that shape, their dims in the order in which they are meant."""
+    shape, order = array.type.shape, array.type.permutation
+    inner = _leaf(array.storage, place, nulls)
+    values = inner.values.reshape(len(array), *shape, *inner.values.shape[2:])
+    if order is not None:
+        values = values.transpose(0, *(1 + dim for dim in order))
+    return Column(np.ascontiguousarray(values))
+
+
 def _is_list(kind: pa.DataType) -> bool:
     return bool(
         pa.types.is_list(kind)
@@ -211,17 +253,20 @@ def _numbers(array: pa.Array, place: _Place, nulls: Nulls) -> npt.NDArray[Any]:
         elif pa.types.is_integer(kind) or pa.types.is_boolean(kind):
             array = _as_floats(array, place)
     if not (pa.types.is_primitive(array.type) or pa.types.is_boolean(array.type)):
-        raise TypeError(f"{place.name}: columns of type {kind} have no fixed width")
+        raise TypeError(f"{place.name}: columns of type {kind} hold no numbers, times or text")
     values: npt.NDArray[Any] = array.to_numpy(zero_copy_only=False)
     if values.dtype.kind == "O":
-        raise TypeError(f"{place.name}: columns of type {kind} have no dtype")
+        raise TypeError(f"{place.name}: columns of type {kind} have no dtype of NumPy")
     return values
 
 
 def _leaf(array: pa.Array, place: _Place, nulls: Nulls) -> Column:
+    array = plain_array(array, place.name)
     kind = array.type
     if nulls.policy == "refuse" and (nulls.word is None or not _holds_words(kind)):
         place.refuse_nulls(array)
+    if extension_name(kind) == _TENSOR:
+        return _tensors(array, place, nulls)
     if pa.types.is_fixed_size_list(kind):
         place.refuse_nulls(array, "nothing stands for a list of fixed size")
         inner = _leaf(array.flatten(), place.inside(lambda i: i // kind.list_size), nulls)
@@ -289,7 +334,7 @@ def columns_of(
         column and the row; the fill is no value of the type; two fields have one name; the array contradicts
         itself.
     TypeError
-        It is not an Arrow array, or of a type without a fixed width (binary, union, map).
+        It is not an Arrow array, or of a type that is no numbers, times or text (binary, union, map).
 
     Notes
     -----
@@ -318,8 +363,10 @@ def _sequence_of(bounds: npt.NDArray[np.int64], i: int) -> int:
 
 def _columns(array: pa.Array, place: _Place, nulls: Nulls) -> dict[str, Column]:
     levels: list[Level] = []
+    array = plain_array(array, place.name)
     while _is_list(array.type):
         array, level = _unlist(array, place, nulls)
+        array = plain_array(array, place.name)
         levels.append(level)
         place = place.inside(partial(_sequence_of, level.bounds))
     if not pa.types.is_struct(array.type):

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import bz2
 import contextlib
+import csv
 import glob
 import gzip
+import io
 import lzma
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import IO, Any
 
-from varlen.cli.errors import Misuse
+from varlen.cli.errors import Misuse, one_line
 
-__all__ = ["Input", "find_inputs", "is_meds", "open_bytes"]
+__all__ = ["Input", "find_inputs", "first_lines", "is_meds", "open_bytes"]
 
 _KINDS = {
     ".jsonl": "lines",
@@ -31,6 +35,9 @@ _KINDS = {
 }
 _COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
 
+#: What separates fields where a header lacks what its suffix says.
+_DELIMITERS = (";", "\t", "|", ",")
+
 
 @dataclass(frozen=True)
 class Input:
@@ -44,19 +51,22 @@ class Input:
         What it holds, after its suffix.
     compression : {"", ".gz", ".bz2", ".xz", ".zst"}
         How it is compressed as a whole.
+    separator : str, optional
+        What stands between the fields of a line, where somebody said it.
 
     Examples
     --------
     >>> Input.of(Path("events.tsv.gz"))
-    Input(path=...Path('events.tsv.gz'), kind='csv', compression='.gz')
+    Input(path=...Path('events.tsv.gz'), kind='csv', compression='.gz', separator=None)
     """
 
     path: Path
     kind: str
     compression: str = ""
+    separator: str | None = None
 
     @classmethod
-    def of(cls, path: Path) -> Input:
+    def of(cls, path: Path, separator: str | None = None) -> Input:
         """The input that a file is, after its suffixes.
 
         Raises
@@ -73,17 +83,33 @@ class Input:
             raise Misuse(f"{path}: cannot tell the format from {suffix!r}; known: {known}")
         if compression and kind in ("parquet", "arrow"):
             raise Misuse(f"{path}: {suffix} files are compressed inside; unpack this one")
-        return cls(path, kind, compression)
+        return cls(path, kind, compression, separator if kind == "csv" else None)
 
     @property
-    def delimiter(self) -> str:
-        """What stands between the fields of a line."""
+    def usual_delimiter(self) -> str:
+        """What stands between the fields of a line, after the suffix."""
         name = self.path.stem if self.compression else self.path.name
         return "\t" if name.lower().endswith(".tsv") else ","
 
+    @cached_property
+    def delimiter(self) -> str:
+        """What stands between the fields of a line: what was said, what is usual, or what the header has."""
+        if self.separator is not None:
+            return self.separator
+        lines = first_lines(self, 2)
+        fields = [next(csv.reader([line], delimiter=self.usual_delimiter), []) for line in lines]
+        if not lines or len(fields[0]) > 1:
+            return self.usual_delimiter
+        for sign in _DELIMITERS:
+            counts = {len(next(csv.reader([line], delimiter=sign), [])) for line in lines}
+            if len(counts) == 1 and counts.pop() > 1:  # in the first row too: it may be one name
+                return sign
+        return self.usual_delimiter
 
-def find_inputs(given: Sequence[str]) -> list[Input]:
+
+def find_inputs(given: Sequence[str], separator: str | None = None) -> list[Input]:
     """The files of names, patterns and folders, in this order; those of a folder or pattern sorted.
+    `separator` is what stands between the fields of CSV, where somebody said it.
 
     Raises
     ------
@@ -100,7 +126,7 @@ def find_inputs(given: Sequence[str]) -> list[Input]:
     """
     found: list[Input] = []
     for name in given:
-        found += _inputs_of(name)
+        found += _inputs_of(name, separator)
     seen: set[Path] = set()
     for one in found:
         path = one.path.resolve()
@@ -125,11 +151,11 @@ def is_meds(folder: Path) -> bool:
     return (folder / "data").is_dir() and (folder / "metadata").is_dir()
 
 
-def _inputs_of(name: str) -> list[Input]:
+def _inputs_of(name: str, separator: str | None) -> list[Input]:
     path = Path(name)
     if path.is_dir():
         inside = sorted(p for p in path.rglob("*") if p.is_file() and not _is_hidden(p.relative_to(path)))
-        found = [Input.of(p) for p in inside if _is_known(p)]
+        found = [Input.of(p, separator) for p in inside if _is_known(p)]
         if not found:
             raise FileNotFoundError(f"{path}: holds no file of a known format")
         return found
@@ -137,8 +163,8 @@ def _inputs_of(name: str) -> list[Input]:
         matches = sorted(glob.glob(name, recursive=True))
         if not matches:
             raise FileNotFoundError(f"{name}: no file matches")
-        return [Input.of(Path(match)) for match in matches if Path(match).is_file()]
-    one = Input.of(path)
+        return [Input.of(Path(match), separator) for match in matches if Path(match).is_file()]
+    one = Input.of(path, separator)
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such file")
     return [one]
@@ -175,19 +201,41 @@ def open_bytes(one: Input) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
         if not one.compression:
             yield file, file
             return
-        opened: Any
-        if one.compression == ".zst":
-            import pyarrow as pa
-
-            opened = pa.CompressedInputStream(pa.PythonFile(file, "r"), "zstd")
-            import io
-
-            with io.BufferedReader(opened) as content:
+        try:
+            with _unpacked(one, file) as content:
                 yield content, file
-            return
-        openers: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-        with openers[one.compression](file, "rb") as opened:
-            try:
-                yield opened, file
-            except (EOFError, lzma.LZMAError, gzip.BadGzipFile) as wrong:
-                raise ValueError(f"{one.path}: {wrong or 'ends too early'}") from None
+        except (EOFError, lzma.LZMAError, zlib.error, OSError) as wrong:
+            if isinstance(wrong, OSError) and wrong.errno is not None:
+                raise  # of the system
+            why = one_line(wrong)
+            raise ValueError(
+                f"{one.path}: is cut short or damaged, or no {one.compression} file: {why}"
+            ) from None
+
+
+def _unpacked(one: Input, file: IO[bytes]) -> Any:
+    if one.compression == ".zst":
+        import pyarrow as pa
+
+        return io.BufferedReader(pa.CompressedInputStream(pa.PythonFile(file, "r"), "zstd"))
+    openers: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+    return openers[one.compression](file, "rb")
+
+
+def first_lines(one: Input, count: int) -> list[str]:
+    r"""The first rows of CSV as text, without those that are empty; quotes hold a row together.
+
+    Examples
+    --------
+    >>> _ = Path("a.csv").write_text('"a\nb",c\n\n1,2\n')
+    >>> first_lines(Input.of(Path("a.csv")), 2)
+    ['"a\nb",c\n', '1,2\n']
+    """
+    lines: list[str] = []
+    with open_bytes(one) as (content, _):
+        while len(lines) < count and (raw := content.readline()):
+            while raw.count(b'"') % 2 and (more := content.readline()):
+                raw += more
+            if raw.strip():
+                lines.append(raw.decode("utf-8-sig" if not lines else "utf-8"))
+    return lines

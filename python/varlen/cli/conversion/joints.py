@@ -15,6 +15,7 @@ from varlen._core import Joint, Level
 from varlen.cli.conversion.groups import group_rows
 from varlen.cli.conversion.regroup import GatheredRows
 from varlen.cli.conversion.words import UnknownWord, Vocabularies
+from varlen.cli.conversion.wrong import WrongRows, different_lists
 from varlen.interop.arrow import Column, Nulls, columns_of
 from varlen.io.columns import check_names
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["encode_words", "join_columns", "read_joints", "with_options"]
 
 _ROW = re.compile(r"\bat row (\d+)")
+_NUMBER = "\0number"
 
 
 def encode_words(
@@ -107,10 +109,9 @@ def join_columns(
                     at = row = int(np.flatnonzero(nest[dim].lengths != level.lengths)[0])
                     for above in nest[len(levels) : dim][::-1]:
                         row = int(np.searchsorted(above.bounds, row, "right"))
+                    mine, others = int(level.lengths[at]), int(nest[dim].lengths[at])
                     raise ValueError(
-                        f"the lists of {key} and {named_by[dim]} have different lengths at row "
-                        f"{first_row + row}, {int(level.lengths[at])} and {int(nest[dim].lengths[at])}; "
-                        "convert them into files of their own with --columns"
+                        different_lists(key, mine, named_by[dim], others, f"at row {first_row + row}")
                     )
                 dim += 1
             if key in names:
@@ -154,15 +155,11 @@ def read_joints(plan: ConversionPlan) -> Iterator[tuple[Joint, int]]:
     """
     policy, value = plan.nulls
     nulls = Nulls(policy, value, plan.words.null_word)
-    stream: Iterator[pa.Table] = plan.tables.read()
-    if plan.regroup:
-        if plan.gathered is None:
-            in_order = plan.groups[0] in plan.sort_by
-            plan.gathered = GatheredRows(stream, plan.groups, plan.scratch(), in_order)
-        stream = iter(plan.gathered)
-    pieces = group_rows(stream, plan.groups) if plan.groups else ((table, []) for table in stream)
     first_row = 0
-    for table, levels in pieces:
+    for table, levels in _grouped(plan):
+        rows = None
+        if plan.regroup:
+            rows, table = table.column(_NUMBER).to_numpy(), table.drop_columns([_NUMBER])
         try:
             yield join_columns(table, levels, plan.groups, nulls, plan.words, first_row), table.num_rows
         except ValueError as wrong:
@@ -173,7 +170,7 @@ def read_joints(plan: ConversionPlan) -> Iterator[tuple[Joint, int]]:
                 if plan.findings.is_full:
                     plan.findings.leave_rest()
                     break
-                plan.findings.add(_located(plan, with_options(text)))
+                plan.findings.add(_located(plan, with_options(text), rows, first_row))
         except TypeError as wrong:  # of the column, whatever the row
             raise ValueError(_located(plan, f"{wrong}; --columns leaves one out")) from None
         first_row += table.num_rows
@@ -193,13 +190,40 @@ def _wrong_rows(join: Callable[..., Joint], table: pa.Table, first_row: int) -> 
             yield str(wrong)
 
 
-def _located(plan: ConversionPlan, text: str) -> str:
-    """The text with its file, and with the row's number in it where rows keep their order."""
+def _located(
+    plan: ConversionPlan, text: str, rows: npt.NDArray[np.int64] | None = None, first_row: int = 0
+) -> str:
+    """The text with the file and the place in it of the row, which is one of `rows` where those moved."""
     inputs = plan.tables.inputs
-    if plan.regroup:
-        return f"{', '.join(str(one.path) for one in inputs[:3])}: {text}; rows as --regroup orders them"
     one = inputs[0]
     if place := _ROW.search(text):
-        one, row = plan.tables.locate(int(place[1]))
-        text = f"{text[: place.start(1)]}{row}{text[place.end(1) :]}"
+        row = int(place[1])
+        one, where = plan.tables.locate(row if rows is None else int(rows[row - first_row]))
+        text = f"{text[: place.start()]}at {where}{text[place.end() :]}"
+    elif any(text.startswith(str(one.path)) for one in inputs):
+        return text
     return f"{one.path}: {text}"
+
+
+def _grouped(plan: ConversionPlan) -> Iterator[tuple[pa.Table, list[Level]]]:
+    """The tables by their groups, gathered first where that was asked; errors name the file and the place."""
+    stream: Iterator[pa.Table] = plan.tables.read()
+    try:
+        if plan.regroup:
+            if plan.gathered is None:
+                in_order = plan.groups[0] in plan.sort_by
+                plan.gathered = GatheredRows(_numbered(stream), plan.groups, plan.scratch(), in_order)
+            stream = iter(plan.gathered)
+        yield from group_rows(stream, plan.groups) if plan.groups else ((table, []) for table in stream)
+    except WrongRows:
+        raise
+    except ValueError as wrong:
+        raise ValueError(_located(plan, str(wrong))) from None
+
+
+def _numbered(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
+    """The tables with the number of each row, which stays with it where rows change places."""
+    first = 0
+    for table in tables:
+        yield table.append_column(_NUMBER, pa.array(np.arange(first, first + table.num_rows)))
+        first += table.num_rows

@@ -16,6 +16,7 @@ from varlen import _core
 from varlen._core import Joint, Level
 from varlen.cli.conversion.inputs import Input, open_bytes
 from varlen.cli.conversion.words import UnknownWord
+from varlen.cli.conversion.wrong import different_lists
 from varlen.cli.errors import one_line
 from varlen.io.columns import check_names
 
@@ -302,11 +303,8 @@ def _joined(columns: list[_Column], lines: list[int], bad: dict[int, str]) -> Jo
                 record = row
                 for above in nest[:d][::-1]:
                     record = int(np.searchsorted(above.bounds, record, "right"))
-                bad[record] = (
-                    f"the lists of {name!r} and {owner[d]!r} have different "
-                    f"lengths at depth {d + 1}, {int(level.lengths[row])} and {int(nest[d].lengths[row])}; "
-                    "convert them into files of their own with --columns"
-                )
+                mine, others = int(level.lengths[row]), int(nest[d].lengths[row])
+                bad[record] = different_lists(name, mine, owner[d], others, f"at depth {d + 1}")
                 return None
     names, values, depths = (
         zip(*((n, v, len(ls)) for n, v, ls in columns), strict=True) if columns else ((), (), ())

@@ -61,19 +61,20 @@ class StaticTable:
         if not pieces:
             raise ValueError(f"{source.path}: holds no row")
         table = pa.concat_tables(pieces, promote_options="permissive").combine_chunks()
-        self.path = source.path
+        self.source, self.path = source, source.path
         self._key = key
         self._nulls = nulls
         self._rows: dict[Any, int] = {}
         column = table.column(key)
         findings = Findings()
         for row in np.flatnonzero(column.is_null().to_numpy()).tolist():
-            findings.add(f"{self.path}: {key}: null at row {row}; a record is found by its id")
+            findings.add(f"{self.path}: {key}: null at {reader.locate(row)[1]}; a record is found by its id")
         findings.finish()
         for row, value in enumerate(_plain(columns_of(column, key).get(key), self.path)):
             if value in self._rows:
+                first, again = (reader.locate(at)[1] for at in (self._rows[value], row))
                 findings.add(
-                    f"{self.path}: {key}: {value!r} at row {row} is at row {self._rows[value]} already; "
+                    f"{self.path}: {key}: {value!r} at {again} is at {first} already; "
                     "a static table has one row an id"
                 )
             else:

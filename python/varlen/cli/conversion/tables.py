@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv as text_tables
+import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -11,8 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from varlen.cli.conversion.inputs import Input, open_bytes
+from varlen.cli.conversion.inputs import Input, first_lines, open_bytes
 from varlen.cli.conversion.wrong import Findings, name_file
+from varlen.interop.arrow import extension_name, plain_array
 
 __all__ = ["TableReader", "text_in"]
 
@@ -63,6 +65,7 @@ class TableReader:
         self._types = dict(types or {})
         self._csv_types: dict[str, pa.DataType] = {}
         self.starts: list[tuple[int, Input]] = []
+        self._places: _Places | None = None
         schemas = {}
         for one in self.inputs:
             with name_file(one.path):
@@ -140,10 +143,14 @@ class TableReader:
                         rows += table.num_rows
                         yield self._typed(table.select(self.columns))
 
-    def locate(self, row: int) -> tuple[Input, int]:
-        """The file that holds a row of all that were read, and the row's number in it."""
+    def locate(self, row: int) -> tuple[Input, str]:
+        """The file that holds a row of all that were read, and its place there: a row, or a line of text."""
         start, one = [item for item in self.starts if item[0] <= row][-1]
-        return one, row - start
+        if one.kind != "csv":
+            return one, f"row {row - start}"
+        if self._places is None or self._places.one is not one:
+            self._places = _Places(one)
+        return one, f"line {self._places.line_of(row - start)}"
 
     def _pieces(self, one: Input) -> Iterator[pa.Table]:
         if one.kind == "parquet":
@@ -159,6 +166,9 @@ class TableReader:
 
     def _typed(self, table: pa.Table) -> pa.Table:
         for i, name in enumerate(table.column_names):
+            if extension_name(table.schema.types[i]) or hasattr(table.schema.types[i], "run_end_type"):
+                chunks = [plain_array(chunk, name) for chunk in table.column(i).chunks]
+                table = table.set_column(i, name, pa.chunked_array(chunks))
             if pa.types.is_null(table.schema.types[i]) and name in self._kinds:
                 table = table.set_column(i, name, table.column(i).cast(self._kinds[name]))
             kind, column = self._types.get(name), table.column(i)
@@ -207,6 +217,8 @@ def text_in(kind: pa.DataType) -> bool:
     """
     if pa.types.is_dictionary(kind):
         return text_in(kind.value_type)
+    if extension_name(kind) in ("arrow.uuid", "arrow.json"):
+        return True
     if pa.types.is_struct(kind):
         return any(text_in(part.type) for part in kind)
     if hasattr(kind, "value_type"):
@@ -235,16 +247,10 @@ def _holds_decimals(kind: pa.DataType) -> bool:
 
 
 def _header_of(one: Input) -> list[str]:
-    with open_bytes(one) as (content, _):
-        line = content.readline().decode("utf-8-sig")
-        while line and line.count('"') % 2:
-            more = content.readline().decode()
-            if not more:
-                break
-            line += more
-    if not line.strip():
+    lines = first_lines(one, 1)
+    if not lines:
         raise ValueError("an empty file, without even the names of columns")
-    return next(text_tables.reader(line.splitlines(keepends=True), delimiter=one.delimiter))
+    return next(text_tables.reader(lines[0].splitlines(keepends=True), delimiter=one.delimiter))
 
 
 def _read_csv(one: Input, types: Mapping[str, pa.DataType]) -> Iterator[pa.Table]:
@@ -323,14 +329,15 @@ def _exact_type(one: Input, name: str) -> pa.DataType:
     findings = Findings()
     column = _header_of(one).index(name)
     nulls, is_whole = _nulls(), True
-    for where, fields in _lines_of(one):
+    for line, fields in _lines_of(one):
         value = fields[column] if column < len(fields) else ""
         if value in nulls:
             continue
         whole = _WHOLE.fullmatch(value) is not None
         is_whole &= whole and 0 <= int(value) < 2**64
         if whole and int(float(value)) != int(value):
-            findings.add(f"{where}: {name}: {value!r} is a whole number that no double holds; see --types")
+            where = f"{one.path}, line {line}: {name}"
+            findings.add(f"{where}: {value!r} is a whole number that no double holds; see --types")
     if is_whole:
         return pa.uint64()
     findings.finish()
@@ -344,16 +351,34 @@ def _nulls() -> set[str]:
     return set(csv.ConvertOptions().null_values)
 
 
-def _lines_of(one: Input) -> Iterator[tuple[str, list[str]]]:
-    """The fields of each line but the header, and where they are."""
+def _lines_of(one: Input) -> Iterator[tuple[int, list[str]]]:
+    """The fields of each row behind the header, and the line of the file that it begins in."""
     with open_bytes(one) as (content, _):
-        reader = text_tables.reader(
-            (line.decode("utf-8-sig", "replace") for line in content), delimiter=one.delimiter
-        )
-        next(reader)
+        text = io.TextIOWrapper(content, "utf-8-sig", "replace", newline="")
+        reader = text_tables.reader(text, delimiter=one.delimiter)
+        line, is_header = 1, True
         for fields in reader:
-            if fields:
-                yield f"{one.path}, line {reader.line_num}", fields
+            if fields and not is_header:
+                yield line, fields
+            is_header &= not fields
+            line = reader.line_num + 1
+
+
+class _Places:
+    """The lines that rows of CSV begin in; the file is read as far as it takes, and again to go back."""
+
+    def __init__(self, one: Input) -> None:
+        self.one = one
+        self._lines = _lines_of(one)
+        self._row = self._line = -1
+
+    def line_of(self, row: int) -> int:
+        if row < self._row:
+            self._lines, self._row = _lines_of(self.one), -1
+        while self._row < row:
+            self._line = next(self._lines)[0]
+            self._row += 1
+        return self._line
 
 
 def _check_text(one: Input, found: Mapping[str, pa.DataType]) -> None:
@@ -428,7 +453,8 @@ def _name_wrong_lines(one: Input, columns: Sequence[str], types: Mapping[str, pa
     nulls = _nulls()
     findings = Findings()
     header = _header_of(one)
-    for where, fields in _lines_of(one):
+    for line, fields in _lines_of(one):
+        where = f"{one.path}, line {line}"
         if len(fields) != len(header):
             findings.add(f"{where}: {len(fields)} fields, but {len(header)} columns")
             continue

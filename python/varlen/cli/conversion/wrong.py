@@ -8,7 +8,7 @@ from pathlib import Path
 
 from varlen.cli.errors import one_line
 
-__all__ = ["Findings", "WrongRows", "name_file"]
+__all__ = ["Findings", "WrongRows", "different_lists", "name_file"]
 
 #: Lines that are printed; what comes after them is counted.
 _SHOWN = 20
@@ -44,7 +44,7 @@ class Findings:
         """Takes note of a wrong row."""
         self._count += 1
         if len(self._lines) < _SHOWN:
-            self._lines.append(line)
+            self._lines.append(" ".join(line.split()))
 
     @property
     def is_full(self) -> bool:
@@ -80,6 +80,20 @@ class Findings:
             rest = [f"and {more:,} more"] if more else []
             number = f"more than {self._count:,}" if self._is_left else f"{self._count:,}"
             raise WrongRows([*self._lines, *rest, f"{number} wrong rows, nothing was written"])
+
+
+def different_lists(key: str, mine: int, other: str, others: int, where: str) -> str:
+    """That the lists of two keys cannot nest together, and what to do.
+
+    Examples
+    --------
+    >>> different_lists("b", 2, "a", 1, "at row 7").partition(";")[0]
+    "'b' has a list of 2 where 'a' has one of 1, at row 7"
+    """
+    return (
+        f"{key!r} has a list of {mine:,} where {other!r} has one of {others:,}, {where}; keys of a file have "
+        "as many values each: convert them into files of their own with --columns"
+    )
 
 
 @contextlib.contextmanager
