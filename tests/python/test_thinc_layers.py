@@ -19,6 +19,17 @@ def linear(of, nO=2, nI=3):
     return of.Linear(nO, nI).initialize()
 
 
+def attention(of):
+    np.random.seed(0)  # noqa: NPY002
+    return of.ParametricAttention(3).initialize()
+
+
+def dropout(of):
+    model = of.chain(of.Dropout(), of.noop())
+    assert of.set_dropout_rate(model, 0.5) is model
+    return model
+
+
 def double(of):
     return of.Model("double", lambda model, X, is_train: (X * 2, lambda dY: dY * 2))
 
@@ -53,6 +64,9 @@ LAYERS = {
     "clone": (lambda of: of.clone(linear(of, 3), 3), "array"),
     "noop": (lambda of: of.noop(linear(of)), "list ragged padded array"),
     "Linear": (linear, "array"),
+    "tuplify": (lambda of: of.tuplify(linear(of), linear(of, 4)), "array"),
+    "ParametricAttention": (attention, "ragged"),
+    "Dropout": (dropout, "list ragged padded array"),
 }
 # Ours say in their names what Thinc's do not.
 NAMED = ("with_array2d", "with_padded", "with_getitem", "map_list", "add")
@@ -121,7 +135,9 @@ def test_layers_give_what_thincs_give(name, kind, data):
     assert ours.name == theirs.name or name in NAMED
     X, want_X = of_kind(kind, thinc, arrays), of_kind(kind, api, [x.copy() for x in arrays])
     alike(ours.predict(X), theirs.predict(want_X))
+    np.random.seed(7)  # noqa: NPY002
     Y, backprop = ours.begin_update(X)
+    np.random.seed(7)  # noqa: NPY002
     want, want_backprop = theirs.begin_update(want_X)
     alike(Y, want)
     alike(backprop(Y), want_backprop(want))
@@ -178,3 +194,31 @@ def test_sizes_are_found_as_thinc_finds_them(name):
     for one, other in zip(ours, theirs, strict=True):  # ours may know one more
         assert one.items() >= {dim: size for dim, size in other.items() if size is not None}.items()
     assert [node.param_names for node in model.walk()] == [node.param_names for node in make(thinc).walk()]
+
+
+def test_bidirectional_reads_backwards_and_gives_each_its_half_of_the_gradient():
+    """Thinc reads forwards twice."""
+    np.random.seed(0)  # noqa: NPY002
+    forth, back = (thinc.LSTM(2, 3).initialize() for _ in range(2))
+    model = thinc.with_padded(thinc.bidirectional(forth, back))
+    arrays = [np.random.default_rng(n).normal(size=(n, 3)).astype("f") for n in (2, 0, 5, 2)]
+    Y, backprop = model.begin_update(arrays)
+    one, one_back = thinc.with_padded(forth).begin_update(arrays)
+    other, other_back = thinc.with_padded(back).begin_update([x[::-1] for x in arrays])
+    for y, a, b in zip(Y, one, other, strict=True):
+        np.testing.assert_allclose(y, np.concatenate([a, b[::-1]], 1), rtol=1e-6)
+    d = [np.random.default_rng(len(y)).normal(size=y.shape).astype("f") for y in Y]
+    parts = one_back([x[:, :2] for x in d]), other_back([x[::-1, 2:] for x in d])
+    for dX, a, b in zip(backprop(d), *parts, strict=True):
+        np.testing.assert_allclose(dX, a + b[::-1], rtol=1e-5, atol=1e-6)
+    with pytest.raises(TypeError, match="Padded"):
+        model.layers[0].predict(arrays)
+
+
+def test_bidirectional_finds_its_sizes_and_copies_what_reads_forwards():
+    model = thinc.with_padded(thinc.bidirectional(thinc.LSTM()))
+    model.initialize(X=[X], Y=[WIDE])
+    both = model.layers[0].layers
+    assert [layer.get_dim("nO") for layer in both] == [2, 2]
+    assert both[0] is not both[1]
+    assert model.predict([X])[0].shape == (2, 4)

@@ -138,6 +138,12 @@ def copied(model):
     return [bool(made.has_ref("whole")), made.ops is model.ops]
 
 
+def halves(bidirectional, layer, p):
+    """Whether a layer gives the same in both directions."""
+    Y = bidirectional(layer, layer).predict(p).data
+    return bool(np.allclose(Y[..., :1], Y[..., 1:]))
+
+
 def left(model):
     """The gradient after an optimizer gave another."""
     model.set_grad("b", np.ones(1, "f"))
@@ -156,6 +162,7 @@ def check(expression, names, want):
         "draws": draws,
         "copied": copied,
         "left": left,
+        "halves": halves,
         "thinc": thinc,
     }
     if isinstance(want, type):

@@ -651,6 +651,16 @@ DIFFERENCES = {
             True,
         ),
     ],
+    "`tuplify` of containers: gradients": [
+        (
+            "tuplify(with_array(twice), with_array(twice)).begin_update(r)[1]((r, r)).data[:1]",
+            None,
+            TypeError,
+            [[0, 4]],
+            NO,
+        ),
+    ],
+    "`bidirectional`": [("halves(bidirectional, LSTM(1, 2).initialize(), p)", None, True, False, NO)],
     "names of `with_array2d`, `map_list`, `with_getitem`, `add`": [
         (
             "[with_array2d(noop()).name, map_list(noop()).name]",

@@ -55,7 +55,10 @@ if TYPE_CHECKING:
         reshape_f,
         reshape_i,
     )
+    from varlen.thinc.attention import ParametricAttention
     from varlen.thinc.current import get_current_ops, get_ops, set_current_ops, use_ops
+    from varlen.thinc.directions import bidirectional
+    from varlen.thinc.dropout import Dropout, set_dropout_rate
     from varlen.thinc.initializers import (
         get_width,
         glorot_uniform_init,
@@ -80,6 +83,7 @@ if TYPE_CHECKING:
         reduce_mean,
         reduce_sum,
         residual,
+        tuplify,
         with_array,
         with_array2d,
         with_flatten,
@@ -109,12 +113,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LSTM",
+    "Dropout",
     "Linear",
     "Model",
     "NumpyOps",
     "Ops",
     "Padded",
     "Pairs",
+    "ParametricAttention",
     "PyTorchLSTM",
     "Ragged",
     "VarlenCupyOps",
@@ -143,6 +149,7 @@ __all__ = [
     "asarray4i",
     "asarray_f",
     "asarray_i",
+    "bidirectional",
     "chain",
     "clone",
     "concatenate",
@@ -183,7 +190,9 @@ __all__ = [
     "reshape_i",
     "residual",
     "set_current_ops",
+    "set_dropout_rate",
     "to_thinc",
+    "tuplify",
     "uninstall",
     "use_ops",
     "with_array",
@@ -205,7 +214,10 @@ if find_spec("thinc") is None:  # `import *` takes what there is
 _ARRAYS = ("alloc", "as_contig", "asarray", "get_dropout_mask", "reshape")
 _HOMES = {
     "arrays": tuple(name for name in __all__ if name.startswith(_ARRAYS)),
+    "attention": ("ParametricAttention",),
     "current": ("get_current_ops", "get_ops", "set_current_ops", "use_ops"),
+    "directions": ("bidirectional",),
+    "dropout": ("Dropout", "set_dropout_rate"),
     "initializers": (
         "get_width",
         "glorot_uniform_init",

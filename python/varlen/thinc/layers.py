@@ -13,6 +13,7 @@ from varlen.thinc.initializers import get_width
 from varlen.thinc.model import Model
 from varlen.thinc.types import Padded, Ragged, from_thinc
 from varlen.transforms import Layer
+from varlen.transforms.combine import total
 from varlen.transforms.layer import as_layer, is_model
 from varlen.transforms.models import ModelKind, model
 
@@ -23,14 +24,20 @@ def _enter(x: Any, kept: Any = None) -> Any:
     return from_thinc(x)
 
 
-def _leave(x: Any, kept: Any = None) -> Any:
-    """Containers of varlen as those of `varlen.thinc`, in lists and tuples too."""
+def own(x: Any, kept: Any = None) -> Any:
+    """Containers of varlen as those of `varlen.thinc`, in tuples too; all else stays.
+
+    Examples
+    --------
+    >>> type(own(vl.Ragged([1, 2], [2]))) is vl.thinc.Ragged
+    True
+    """
     if isinstance(x, types.Ragged):
         return x if isinstance(x, Ragged) else Ragged._make(x._values, x._levels)
     if isinstance(x, types.Padded):
         return x if isinstance(x, Padded) else Padded._make(x._data, *x._fields)
     if type(x) is tuple and any(isinstance(item, (types.Ragged, types.Padded)) for item in x):
-        return tuple(map(_leave, x))
+        return tuple(map(own, x))
     return x
 
 
@@ -42,7 +49,7 @@ def _model_class() -> type[Model]:
     return Model
 
 
-OURS = ModelKind(_model_class, _enter, _leave, _never)
+OURS = ModelKind(_model_class, _enter, own, _never)
 
 
 def as_model(layer: Any) -> Model:
@@ -123,7 +130,7 @@ def _dims_of_chain(first: Model, *others: Model) -> Dims:
 
 def _init_chain(model: Model, X: Any = None, Y: Any = None) -> None:
     """Each layer sees what those before it give for X; Y goes to those that do not know their width."""
-    seen = None if X is None else _leave(from_thinc(X))
+    seen = None if X is None else own(from_thinc(X))
     for layer in model.layers:
         layer.initialize(X=seen, Y=Y if layer.has_dim("nO") is None else None)
         seen = None if seen is None else layer.predict(seen)
@@ -237,6 +244,47 @@ def clone(orig: Model, n: int) -> Model:
     """
     as_int(n, "n")
     return chain(orig, *(orig.copy() for _ in range(n - 1))) if n > 1 else orig if n else noop()
+
+
+def tuplify(layer1: Any, layer2: Any, *layers: Any) -> Model:
+    """All layers see X; what they give is a tuple. The gradients that they give for X are added.
+
+    Parameters
+    ----------
+    layer1, layer2, *layers
+        Anything that `varlen.transforms.as_layer` takes.
+
+    Returns
+    -------
+    Model
+
+    Notes
+    -----
+    As Thinc's `tuplify`, which adds gradients of arrays alone.
+
+    Examples
+    --------
+    >>> vl.thinc.tuplify(vl.thinc.noop(), vl.thinc.reduce_sum()).predict(vl.thinc.Ragged([1, 2], [2]))[1]
+    array([3])
+    """
+    models = [as_model(layer) for layer in (layer1, layer2, *layers)]
+    name = f"tuple({', '.join(model.name for model in models)})"
+    return Model(name, _tuple, init=_init_tuple, layers=models, dims={"nI": None})
+
+
+def _tuple(model: Model, X: Any, is_train: bool) -> Any:
+    Ys, backs = zip(*(layer(X, is_train) for layer in model.layers), strict=True)
+
+    def backprop(dYs: Any) -> Any:
+        return own(total([back(dY) for back, dY in zip(backs, dYs, strict=True)], "gradients"))
+
+    return Ys, backprop
+
+
+def _init_tuple(model: Model, X: Any = None, Y: Any = None) -> None:
+    for k, layer in enumerate(model.layers):
+        layer.initialize(X=X, Y=Y[k] if Y is not None and layer.has_dim("nO") is None else None)
+    _set(model, "nI", model.layers[0].maybe_get_dim("nI"))
 
 
 def _pass(model: Model, X: Any, is_train: bool) -> Any:

@@ -102,7 +102,7 @@ def _init(
     inside_X, inside_Y = (None if x is None else kind.leave(layer.sample(kind.enter(x))) for x in (X, Y))
     for inner in given.layers:
         # As Thinc's own combinators: Y is passed on only where the output width is not known.
-        inner.initialize(X=inside_X, Y=inside_Y if inner.has_dim("nO") is None else None)
+        inner.initialize(X=inside_X, Y=None if inner.has_dim("nO") else inside_Y)
         if len(given.layers) == 1:
             for name in inner.dim_names:
                 if inner.maybe_get_dim(name) is not None:
