@@ -1,5 +1,6 @@
 """Datasets: rows and batches are the same in memory, from a file and from shards, mapped or read."""
 
+import os
 import pickle
 
 import numpy as np
@@ -253,3 +254,14 @@ def test_a_table_is_refused_with_what_makes_a_file_of_it(tmp_path):
     with pytest.raises(varlen.io.FileFormatError) as caught:
         varlen.open(tmp_path / "a.nrt")
     assert "convert" not in str(caught.value)
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="descriptors are listed in /proc")
+def test_shards_hold_no_descriptors(tmp_path):
+    for k in range(40):
+        Joint({"x": [[k], [k, k]]}).save(tmp_path / f"{k:02}.nrt")
+    before = len(os.listdir("/proc/self/fd"))
+    opened = [varlen.open(tmp_path), varlen.open(tmp_path, mmap=False)]
+    batches = [ds.batch(range(80)) for ds in opened]
+    assert len(os.listdir("/proc/self/fd")) == before
+    assert [int(batch["x"].sum()) for batch in batches] == [3 * sum(range(40))] * 2

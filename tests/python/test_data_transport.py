@@ -1,5 +1,6 @@
 """Batches of a DataLoader's workers arrive whole, in memory that is used again and not left behind."""
 
+import collections
 import glob
 import os
 import random
@@ -41,8 +42,8 @@ def files():
 
 def loader(dataset, collate, **options):
     batches = [list(range(k, k + 5)) for k in range(0, 60, 5)]
-    options = {"num_workers": 1, "timeout": 60, **options}
-    return torch.utils.data.DataLoader(dataset, batch_sampler=batches, collate_fn=collate, **options)
+    options = {"num_workers": 1, "timeout": 60, "batch_sampler": batches, **options}
+    return torch.utils.data.DataLoader(dataset, collate_fn=collate, **options)
 
 
 def same(a, b):
@@ -117,6 +118,58 @@ def test_blocks_are_used_again_when_nobody_holds_them(dataset):
     assert len({page(batch) for batch in kept}) == 24
     for k, batch in enumerate(kept):
         same(batch, dataset.batch(range(5 * (k % 12), 5 * (k % 12) + 5), framework="torch", max_len=5))
+
+
+@pytest.fixture
+def few_descriptors():
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    opened = max(map(int, os.listdir("/proc/self/fd")))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (opened + 30, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+Named = collections.namedtuple("Named", "x y")
+SAMPLES = {
+    "mapping": lambda n: {"x": [n] * (n % 4), "y": n},
+    "nested": lambda n: {"inner": {"x": [n] * (n % 4)}, "y": n},
+    "tuple": lambda n: ([n] * (n % 4), n),
+    "named tuple": lambda n: Named([n] * (n % 4), n),
+}
+OPTIONS = {
+    "tensors": {"framework": "torch"},
+    "arrays": {},
+    "ragged": {"layout": "ragged", "framework": "torch"},
+    "model": {"names": {"code": "input_ids"}, "attention_mask": True},
+    "named": {"layout": "data", "framework": "torch"},
+    "staged": {"device": "cuda", "keys": ["code"]},
+}
+
+
+@pytest.mark.parametrize("kind", [*SAMPLES, *OPTIONS])
+def test_batches_that_are_held_keep_no_descriptors(dataset, few_descriptors, kind):
+    data, collate = dataset, None
+    if kind in SAMPLES:
+        data, collate = [SAMPLES[kind](n) for n in range(60)], vl.data.Collate(framework="torch")
+    else:
+        collate = dataset.collator(**OPTIONS[kind])
+    batches = [list(range(k, k + 5)) for k in range(56)]
+    held = list(loader(data, collate, batch_sampler=batches, worker_init_fn=no_torch_sharing))
+    assert len(held) == 56
+    for rows, batch in zip(batches, held, strict=True):
+        given = rows if kind in OPTIONS else [data[row] for row in rows]
+        wanted = collate(given)
+        assert type(batch) is type(wanted)
+        assert repr(batch) == repr(wanted)
+        if kind == "staged":
+            lengths = wanted._block.array[: 5 * 8]  # what is behind is aligned
+            np.testing.assert_array_equal(batch._block.array[: 5 * 8], lengths)
+
+
+def no_torch_sharing(_):
+    """In a worker: torch sends nothing by itself."""
+    torch.UntypedStorage._share_fd_cpu_ = None
 
 
 def test_one_view_keeps_a_batch(dataset):

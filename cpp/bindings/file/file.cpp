@@ -2,13 +2,16 @@
 
 #include <pybind11/stl.h>
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "descriptor.hpp"
 #include "rooms.hpp"
 #include "support/arrays.hpp"
+#include "support/keep.hpp"
 #include "support/raise.hpp"
 
 namespace varlen::bindings {
@@ -144,9 +147,21 @@ class FileReader {
   std::int64_t bytes_ = 0;
 };
 
+// The bytes of a file that processes share; the last view of them ends the map.
+py::array shared_bytes(int fd, std::int64_t size) {
+  if (size < 1) raise_value("size: expected at least 1, got " + std::to_string(size));
+  std::byte* data = nullptr;
+  const Status status = map_shared(fd, size, data);
+  if (!status.ok()) raise_io(status, "fd " + std::to_string(fd));
+  std::shared_ptr<std::byte> map(data, [size](std::byte* at) { unmap_file(at, size); });
+  return py::array(py::dtype::of<std::uint8_t>(), {size}, {}, data, owner_of(std::move(map)));
+}
+
 }  // namespace
 
 void bind_file(py::module_& m) {
+  m.def("shared_bytes", &shared_bytes, py::arg("fd"), py::arg("size"),
+        "uint8 array over a file that processes share, to read and to write; fd may be closed.");
   py::class_<MappedFile>(m, "MappedFile", "A safetensors file, opened, checked and mapped.")
       .def(py::init<py::handle, const std::optional<Identity>&, bool, bool, const py::object&>(),
            py::arg("path"), py::arg("expect") = py::none(), py::arg("map") = true, py::arg("nested") = true,

@@ -44,6 +44,9 @@ Status read_ranges(int fd, std::int64_t base, const std::int64_t* begins, const 
 /// Maps size > 0 bytes, private and read-only. The map outlives the descriptor.
 Status map_file(int fd, std::int64_t size, const std::byte*& data) noexcept;
 
+/// Maps size > 0 bytes that processes share, to read and to write. The map outlives the descriptor.
+Status map_shared(int fd, std::int64_t size, std::byte*& data) noexcept;
+
 void unmap_file(const std::byte* data, std::int64_t size) noexcept;
 
 /// Asks for the pages under the ranges to be read ahead; merges ranges with small gaps. Best effort.

@@ -23,7 +23,7 @@ from varlen.data.options import (
     with_options,
 )
 from varlen.data.records import Records
-from varlen.data.transport import offer
+from varlen.data.transport import as_sent, offer
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -361,7 +361,7 @@ def collate(samples: Sequence[Any]) -> object:
 def _placed_batch(made: Any) -> Any:
     """A dict of arrays as a Batch, which goes to devices and out of workers as a whole; all else as it is."""
     if type(made) is not dict or any(isinstance(value, (dict, tuple)) for value in made.values()):
-        return made
+        return as_sent(made)
     return Batch(made)
 
 

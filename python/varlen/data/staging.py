@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import sys
 import threading
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -44,37 +43,23 @@ class OwnBlock:
 
     Parameters
     ----------
-    memory
-        uint8, an array or a tensor.
+    array
+        Its bytes.
     """
 
-    def __init__(self, memory: Any) -> None:
-        self._memory = memory
-
-    @property
-    def array(self) -> NDArray[np.uint8]:
-        """Its bytes."""
-        array: NDArray[np.uint8]
-        array = self._memory if isinstance(self._memory, np.ndarray) else self._memory.numpy()
-        return array
+    def __init__(self, array: NDArray[np.uint8]) -> None:
+        self.array = array
 
     def give_back(self) -> None:
         """Nothing to do."""
 
 
 class OwnStaging:
-    """Fresh memory for every batch; in a worker of a DataLoader memory that it shares with its parent."""
+    """Fresh memory for every batch."""
 
     def take(self, nbytes: int) -> OwnBlock:
         """A block of exactly so many bytes."""
-        loaders = sys.modules.get("torch.utils.data")
-        if loaders is None or loaders.get_worker_info() is None:
-            return OwnBlock(np.empty(nbytes, np.uint8))
-        import torch
-
-        # As default_collate does: what is sent would be copied there.
-        storage = torch.UntypedStorage._new_shared(nbytes)
-        return OwnBlock(torch.empty(0, dtype=torch.uint8).set_(storage))
+        return OwnBlock(np.empty(nbytes, np.uint8))
 
 
 class PinnedBlock:

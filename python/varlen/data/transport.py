@@ -2,8 +2,8 @@
 
 A worker puts all arrays of a batch into one block of shared memory and sends where they lie. The parent maps
 a block once, and the worker takes it again as soon as nobody holds a batch in it: nothing is allocated, no
-page is touched for the first time, and no file descriptor travels. Where there is no room for a block its
-arrays go through the pipe.
+page is touched for the first time, and no file descriptor travels or is kept. Where there is no room for a
+block its arrays go through the pipe.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from __future__ import annotations
 import atexit
 import contextlib
 import glob
-import mmap
 import os
+import pickle
 import secrets
 import sys
 import time
@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from varlen.backends.values import is_tensor
+from varlen import _core
 from varlen.data.batch import Batch
 
 __all__: list[str] = []
@@ -49,15 +49,8 @@ class _Memory:
     """A file in memory, mapped."""
 
     def __init__(self, fd: int, size: int) -> None:
-        self.map = mmap.mmap(fd, size)
-        self.bytes: Array = np.frombuffer(self.map, np.uint8)
+        self.bytes: Array = _core.shared_bytes(fd, size)  # mmap of Python's keeps a descriptor
         self.state = self.bytes[:8].view(np.int64)
-
-    def part(self, offset: int, dtype: np.dtype[Any], shape: tuple[int, ...], base: Any = None) -> Array:
-        """An array in the block; `base` is what it keeps alive."""
-        count = int(np.prod(shape, dtype=np.int64))
-        memory = self.bytes if base is None else np.asarray(base)
-        return memory[offset : offset + count * dtype.itemsize].view(dtype).reshape(shape)
 
 
 class Outbox:
@@ -161,7 +154,7 @@ class Inbox:
     >>> outbox, inbox = Outbox(os.getpid()), Inbox()
     >>> name, memory = outbox.take(100)
     >>> memory.bytes[64:67] = 1, 2, 3
-    >>> array = inbox.open(name, []).part(64, np.dtype("u1"), (3,))
+    >>> array = inbox.open(name, []).bytes[64:67]
     >>> outbox.close()
     >>> array
     array([1, 2, 3], dtype=uint8)
@@ -229,6 +222,7 @@ def _is_alive(pid: int) -> bool:
 _outbox: Outbox | None = None
 _inbox = Inbox()
 _seen_in = 0  # the process that was asked whether it is a worker
+_offers = False  # and it is
 
 
 def offer() -> None:
@@ -238,17 +232,61 @@ def offer() -> None:
     --------
     >>> offer()
     """
-    global _seen_in
+    global _seen_in, _offers
     if _seen_in == os.getpid() or "torch.utils.data" not in sys.modules:
         return
     _seen_in = os.getpid()
-    from multiprocessing.reduction import ForkingPickler
-
     from torch.utils.data import get_worker_info
 
     is_worker = get_worker_info() is not None
-    if is_worker and sys.platform.startswith("linux") and os.path.isdir(_FOLDER):
-        ForkingPickler.register(Batch, _send)
+    _offers = is_worker and sys.platform.startswith("linux") and os.path.isdir(_FOLDER)
+    if _offers:
+        from varlen.data.staged import StagedBatch
+        from varlen.dims import DataDict
+
+        for kind in (Batch, DataDict, StagedBatch, _SentDict, _SentTuple):
+            _register(kind)
+
+
+def _register(kind: type) -> None:
+    from multiprocessing.reduction import ForkingPickler
+
+    ForkingPickler.register(kind, _send)
+
+
+class _SentDict(dict[Any, Any]):
+    """A dict that arrives as one: a pickler asks nobody how to send those of Python."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (list(self.items()),)
+
+
+class _SentTuple(tuple[Any, ...]):
+    """A tuple that arrives as one."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return tuple, (list(self),)
+
+
+def as_sent(batch: Any) -> Any:
+    """A dict or tuple of arrays as what takes the short way too, in a worker; anything else as it is.
+
+    Examples
+    --------
+    >>> as_sent((1, 2))
+    (1, 2)
+    """
+    if not _offers or _seen_in != os.getpid():
+        return batch
+    if type(batch) is dict:
+        return _SentDict(batch)
+    if type(batch) is tuple:
+        return _SentTuple(batch)
+    if isinstance(batch, tuple):
+        _register(type(batch))  # a named tuple
+    return batch
 
 
 def _start() -> Outbox:
@@ -287,78 +325,30 @@ def _namespace() -> str:
         return f"of{os.getpid()}"  # like no other
 
 
-def _memory_of(value: Any) -> tuple[Array, str] | None:
-    """The memory of an array or tensor, and the dtype in torch of a tensor; None for all else."""
-    if type(value) is np.ndarray and value.dtype.kind in "biufcmM":
-        return np.ascontiguousarray(value).reshape(value.shape), ""
-    if not is_tensor(value) or value.requires_grad or value.device.type != "cpu" or value.is_quantized:
-        return None
-    import torch
-
-    if (
-        type(value) is not torch.Tensor
-        or value.layout is not torch.strided
-        or value.is_conj()
-        or value.is_neg()
-    ):
-        return None
-    from varlen.backends.torch.memory import as_numpy
-
-    array = np.ascontiguousarray(as_numpy(value)).reshape(tuple(value.shape))
-    return array, str(value.dtype).removeprefix("torch.")
-
-
-def _send(batch: Batch[Any]) -> Any:
+def _send(batch: Any) -> Any:
     """What pickles in the place of a batch: where its arrays lie, and all else of it."""
     global _outbox
-    places: dict[str, tuple[int, str, tuple[int, ...], str]] = {}
-    parts: list[tuple[int, Array]] = []
-    end = _ALIGN
-    for name, value in batch.items():
-        found = _memory_of(value)
-        if found is not None:
-            array, torch_name = found
-            places[name] = (end, array.dtype.str, array.shape, torch_name)
-            parts.append((end, array))
-            end += -(-array.nbytes // _ALIGN) * _ALIGN
+    from varlen.data.parcel import pickled
+
+    parts: list[Array] = []
+    text = pickled(batch, lambda part: parts.append(np.frombuffer(part.raw(), np.uint8)))
     if not parts:
-        return Batch, (dict(batch),)
+        return pickle.loads, (text,)
+    places, end = [], _ALIGN
+    for part in parts:
+        places.append((end, end + part.size))
+        end += -(-part.size // _ALIGN) * _ALIGN
     try:
         if _outbox is None or _outbox.pid != os.getpid():
             _outbox = _start()
         name, memory = _outbox.take(end)
     except OSError:  # no room, which torch's way of sending tensors would need, too
-        entries: dict[str, Any] = dict(batch)
-        entries.update(zip(places, (array for _, array in parts), strict=True))
-        names = {name: torch_name for name, (_, _, _, torch_name) in places.items()}
-        return _receive_copies, (entries, names)
-    for offset, array in parts:
-        np.copyto(memory.part(offset, array.dtype, array.shape), array)
-    others = {key: places.get(key, value) for key, value in batch.items()}
-    return _receive, (name, _outbox.closed(), others, list(places))
+        return pickle.loads, (pickled(batch),)
+    for (begin, end), part in zip(places, parts, strict=True):
+        np.copyto(memory.bytes[begin:end], part)
+    return _receive, (name, _outbox.closed(), places, text)
 
 
-def _receive(name: str, closed: list[str], entries: dict[str, Any], placed: list[str]) -> Batch[Any]:
-    memory = _inbox.open(name, closed)
-    lease = _Lease(memory, name)
-    out = dict(entries)
-    for key in placed:
-        offset, dtype, shape, torch_name = entries[key]
-        array = memory.part(offset, np.dtype(dtype), shape, lease)
-        out[key] = _as_tensor(array, torch_name) if torch_name else array
-    return Batch(out)
-
-
-def _receive_copies(entries: dict[str, Any], torch_names: dict[str, str]) -> Batch[Any]:
-    tensors = {key: _as_tensor(entries[key], name) for key, name in torch_names.items() if name}
-    return Batch({**entries, **tensors})
-
-
-def _as_tensor(array: Array, name: str) -> Any:
-    import torch
-
-    from varlen.backends.torch.memory import tensor_of
-
-    dtype = getattr(torch, name)
-    tensor = tensor_of(array)
-    return tensor if tensor.dtype == dtype else tensor.view(dtype)
+def _receive(name: str, closed: list[str], places: list[tuple[int, int]], text: bytes) -> Any:
+    memory: Array = np.asarray(_Lease(_inbox.open(name, closed), name))
+    return pickle.loads(text, buffers=[memory[begin:end] for begin, end in places])

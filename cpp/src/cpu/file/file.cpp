@@ -110,6 +110,13 @@ Status map_file(int fd, std::int64_t size, const std::byte*& data) noexcept {
   return {};
 }
 
+Status map_shared(int fd, std::int64_t size, std::byte*& data) noexcept {
+  void* at = ::mmap(nullptr, static_cast<std::size_t>(size), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (at == MAP_FAILED) return io_error(-1);
+  data = static_cast<std::byte*>(at);
+  return {};
+}
+
 void unmap_file(const std::byte* data, std::int64_t size) noexcept {
   ::munmap(const_cast<std::byte*>(data), static_cast<std::size_t>(size));
 }
