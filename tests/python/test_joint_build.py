@@ -23,7 +23,7 @@ from varlen.joint import is_ndim_list, pprint_dense
         ([True, 0.5], np.float32),
         ([1, 2, 3.2], np.float32),
         ([float("nan")], np.float32),
-        ([3.14, 4 * 10**19], np.float32),
+        ([3.14, 2**65], np.float32),
         ([2**63], np.uint64),
         ([np.int64(3), np.float64(2)], np.float32),
     ],
@@ -39,13 +39,12 @@ def test_smallest_dtype_that_holds_the_values(values, dtype):
     ("values", "text"),
     [
         ([1e39], "Cannot store range [1e+39, 1e+39] as np.float32 (the only supported float dtype)."),
-        ([float("inf")], "Cannot store range [inf, inf] as np.float32 (the only supported float dtype)."),
         ([1e39, float("nan")], "Cannot store range [1e+39, 1e+39] as np.float32"),
         ([3.14, 10**400], "Cannot store range [3.14, 1000"),
         ([4 * 10**19, -4 * 10**19], "No valid type available for -4" + "0" * 19 + " - 4" + "0" * 19 + "!"),
         ([2**63, -1], "No valid type available for -1 - 9223372036854775808!"),
     ],
-    ids=["large", "inf", "nan", "huge", "wide", "signs"],
+    ids=["large", "nan", "huge", "wide", "signs"],
 )
 def test_values_that_no_dtype_holds_are_refused(values, text):
     for raw in (values, [values]):

@@ -151,6 +151,21 @@ def test_wide_integers():
         Joint({"T": [2**63, -1]})
 
 
+@difference("infinity in lists and arrays of floats")
+def test_infinity():
+    assert theirs(lambda: upstream({"T": [[float("inf")]]}), ValueError) is ValueError
+    for given in ([[np.inf, 1.5]], [np.array([np.inf, 1.5], "f4")], [np.array([np.inf, 1.5])]):
+        np.testing.assert_array_equal(Joint({"T": given}).tensors["dim1/T"], np.float32([np.inf, 1.5]))
+
+
+@difference("an integer beside floats that float32 rounds")
+def test_rounded_integers():
+    assert upstream({"T": [[2**24 + 1], [0.5]]}).to_dense()["T"].tolist() == [[2.0**24], [0.5]]
+    with pytest.raises(OverflowError, match=r"T\[0\]\[0\]: 16777217 does not fit float32"):
+        Joint({"T": [[2**24 + 1], [0.5]]})
+    assert Joint({"T": [[2**24 + 1], [0.5]]}, narrow=False).to_list()["T"] == [[2.0**24 + 1], [0.5]]
+
+
 @difference("lengths of keys of dim 0")
 def test_dim_0_lengths():
     raw = {"A": [0, 1, 2], "B": [[1, 2], [4]]}

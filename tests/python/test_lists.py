@@ -4,6 +4,7 @@ import collections
 import enum
 import fractions
 import gc
+import re
 import sys
 
 import numpy as np
@@ -78,13 +79,18 @@ def test_narrow_is_the_smallest_dtype(data, kind):
     nest = data.draw(nests(LEAVES[kind], 1))
     leaves, _ = oracle.flatten(nest, 1)
     floats = [x for x in leaves if isinstance(x, float)]
+    finite = np.abs([x for x in map(float, leaves) if np.isfinite(x)] or [0.0])
+    is_rounded = floats and any(isinstance(x, int) and int(np.float32(x)) != x for x in leaves)
     if not leaves:
         with pytest.raises(
             ValueError, match="Cannot infer dtype from empty values; provide an explicit `schema=`"
         ):
             _core.from_lists(nest, 1, None, True)
-    elif floats and np.abs(np.array(leaves, float)).max() > float(np.finfo(np.float32).max):
-        with pytest.raises(ValueError, match=r"Cannot store range \[.*\] as np.float32"):
+    elif floats and (is_rounded or finite.max() > float(np.finfo(np.float32).max)):
+        text = (
+            r"Cannot store range \[.*\] as np.float32|does not fit float32, which the numbers beside it need"
+        )
+        with pytest.raises((ValueError, OverflowError), match=text):
             _core.from_lists(nest, 1, None, True)
     else:
         values, _ = _core.from_lists(nest, 1, None, True)
@@ -105,14 +111,89 @@ def test_narrow_says_what_no_type_holds():
         ([[2**63, -1]], "No valid type available for -1 - 9223372036854775808!"),
         ([[10**20, 1]], "No valid type available for 1 - 100000000000000000000!"),
         ([[1e39, float("nan")]], r"Cannot store range \[1e\+39, 1e\+39\] as np.float32"),
-        ([[float("inf")]], r"Cannot store range \[inf, inf\] as np.float32"),
         ([[1.5, 10**400]], r"Cannot store range \[1.5, 10{400}\] as np.float32"),
         ([np.array([1j])], "Vals must all be ints, floats, or bools"),
     ]:
         with pytest.raises(ValueError, match=text):
             _core.from_lists(nest, 1, None, True)
     assert _core.from_lists([[2**63, -1, 0.5]], -1, None, True)[0].dtype == np.float32
-    assert _core.from_lists([[float("nan")]], -1, None, True)[0].dtype == np.float32
+    beyond = [float("nan"), float("inf"), -float("inf")]
+    np.testing.assert_array_equal(
+        _core.from_lists([beyond], -1, None, True)[0], np.array(beyond, np.float32), strict=True
+    )
+
+
+BIG = 2**53 + 1
+
+
+@pytest.mark.parametrize(
+    ("nest", "place", "value", "dtype"),
+    [
+        ([[BIG, 0.5]], "[0][0]", BIG, "float64"),
+        ([[0.5], [BIG]], "[1][0]", BIG, "float64"),
+        ([[0.5], [], [True, 2**63 + 1]], "[2][1]", 2**63 + 1, "float64"),
+        ([[0.5, 2**70 + 1]], "[0][1]", 2**70 + 1, "float64"),
+        ([[2**63 + 1], [-1, 0.5]], "[0][0]", 2**63 + 1, "float64"),
+        ([[np.float32(0.5)], [np.int64(BIG)]], "[1][0]", BIG, "float64"),
+        ([np.array([0.5]), [BIG]], "[1][0]", BIG, "float64"),
+        ([np.array([1, -BIG]), np.array([0.5], "f4")], "[0][1]", -BIG, "float64"),
+        ([np.array([1, BIG], ">i8"), np.array([0.5])], "[0][1]", BIG, "float64"),
+        ([np.array([1, 2**63 + 1], "u8"), np.array([-1])], "[0][1]", 2**63 + 1, "float64"),
+        ([np.array([1j]), np.array([1, BIG])], "[1][1]", BIG, "complex128"),
+    ],
+    ids=str,
+)
+def test_integers_beside_floats_are_exact_or_refused(nest, place, value, dtype):
+    text = f"values{re.escape(place)}: .*{value}.* does not fit {dtype}, which the numbers beside it need"
+    with pytest.raises(OverflowError, match=text):
+        _core.from_lists(nest)
+    near = [row if isinstance(row, list) else row // 2 * 2 if row.dtype.kind in "iu" else row for row in nest]
+    near = [[x - x % 2 if x > 2**53 else x for x in row] if isinstance(row, list) else row for row in near]
+    assert _core.from_lists(near)[0].tolist() == [leaf for row in near for leaf in row]
+
+
+@pytest.mark.parametrize(
+    "nest", [[[0.5], [2**24 + 1]], [[2**24 + 1], [0.5]], [[2**40 + 1, 0.5]], [[0.5, 2**70 + 1]]]
+)
+def test_narrow_rounds_no_integers(nest):
+    arrays = [np.array(row, float if 0.5 in row else np.int64) for row in nest if 2**70 + 1 not in row]
+    for rows in (nest, arrays) if len(arrays) > 1 else (nest,):
+        with pytest.raises(OverflowError, match=r"values\[\d\]\[\d\]: \d+ does not fit float32"):
+            _core.from_lists(rows, -1, None, True)
+    exact = [[x if x == 0.5 else 2**30 for x in row] for row in nest]
+    assert _core.from_lists(exact, -1, None, True)[0].tolist() == [x for row in exact for x in row]
+
+
+FAR, FINE = np.datetime64("3000-01-01", "D"), np.datetime64("2020-01-01", "ns")
+
+
+@pytest.mark.parametrize(
+    ("nest", "error", "text"),
+    [
+        ([[FAR, FINE]], OverflowError, r"values\[0\]\[0\]: .*3000-01-01.* does not fit datetime64\[ns\]"),
+        (
+            [np.array([FINE]), np.array(["NaT", FAR], "M8[D]")],
+            OverflowError,
+            r"values\[1\]\[1\]: .*3000-01-01.* does not fit datetime64\[ns\]",
+        ),
+        ([[np.timedelta64(1, "D"), 5]], TypeError, r"values\[0\]\[1\]: int64 beside .* timedelta64\[D\]"),
+        ([[FAR, np.timedelta64(1, "D")]], TypeError, r"values\[0\]\[1\]: timedelta64\[D\] beside"),
+        ([np.array([1], "m8[D]"), np.array([1])], TypeError, r"values\[1\]: int64 beside"),
+        ([np.array([FAR]), np.array([1], "m8[D]")], TypeError, r"values\[1\]: timedelta64\[D\] beside"),
+    ],
+    ids=range(6),
+)
+def test_times_stay_the_times_that_they_are(nest, error, text):
+    with pytest.raises(error, match=text):
+        _core.from_lists(nest)
+
+
+def test_times_of_two_units_have_the_finer_one():
+    days = np.array(["NaT", "2020-01-01"], "M8[D]")
+    values, _ = _core.from_lists([days, np.array([FINE])])
+    np.testing.assert_array_equal(values, np.array([*days, FINE], "M8[ns]"), strict=True)
+    with pytest.raises(OverflowError, match=r"3000-01-01.* does not fit datetime64\[ns\]"):
+        _core.from_lists([[FAR]], -1, "M8[ns]")
 
 
 NUMBERS = ["bool", "u1", "i1", "u2", "i4", "u8", "i8", "f4", "f8", "f2", "c8", ">i2", ">f4"]

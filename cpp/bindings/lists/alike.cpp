@@ -95,6 +95,38 @@ void drop_empties(std::vector<py::object>& arrays, std::vector<std::size_t>& pla
 
 }  // namespace
 
+py::object as_common(const py::object& array, const py::object& dtype, const std::string& name) {
+  const py::object from = array.attr("dtype");
+  const char kind = py::reinterpret_borrow<py::dtype>(from).kind();
+  const char to = py::reinterpret_borrow<py::dtype>(dtype).kind();
+  if (kind != to && (kind == 'M' || kind == 'm' || to == 'M' || to == 'm')) {
+    raise_type(name + ": " + std::string(py::str(from)) + " beside others of " + std::string(py::str(dtype)) +
+               "; no dtype holds both");
+  }
+  const py::object out = numpy("asarray")(array, py::arg("dtype") = dtype, py::arg("order") = "C");
+  const bool is_whole = (kind == 'i' || kind == 'u') && (to == 'f' || to == 'c');
+  if ((kind != 'M' && kind != 'm' && !is_whole) || Api::get().PyArray_EquivTypes_(from.ptr(), dtype.ptr())) {
+    return out;
+  }
+  const py::array flat = numpy("ravel")(array);
+  std::int64_t bad = -1;
+  if (is_whole) {
+    const bool is_long = dtype.attr("itemsize").cast<int>() > (to == 'c' ? 16 : 8);  // long double holds all
+    const auto number = number_of(from.attr("newbyteorder")("=").ptr());
+    const py::array whole = flat.attr("astype")(from.attr("newbyteorder")("="));
+    const auto* const data = static_cast<const std::byte*>(whole.data());
+    bad = is_long ? -1 : first_rounded(*number, data, width_of(*number), whole.size(), Number::f64);
+  } else {
+    const py::object back = numpy("ravel")(out).attr("astype")(from).attr("view")("i8");
+    const py::object lost = numpy("not_equal")(back, flat.attr("view")("i8"));
+    if (lost.attr("any")().cast<bool>()) bad = numpy("argmax")(lost).cast<std::int64_t>();
+  }
+  if (bad < 0) return out;
+  const std::string path = flat.size() == 1 ? name : name + "[" + std::to_string(bad) + "]";
+  const py::object leaf = flat.attr("__getitem__")(bad);
+  raise_rounded(path, is_whole ? leaf.attr("item")() : leaf, py::str(dtype));
+}
+
 // Array-likes become arrays, other strides and dtypes contiguous arrays of the dtype that NumPy promotes to.
 void Pieces::normalise(PyObject* const* items, const char* name, bool drop_empty) {
   std::vector<py::object> held;  // asarray may run Python code that changes the list
@@ -126,9 +158,9 @@ void Pieces::normalise(PyObject* const* items, const char* name, bool drop_empty
     if (!no_dtype) last = descr;
   }
   keep_descr_ = dtypes.empty() ? py::object(dtype_of(Number::f64)) : common_of(dtypes, name);
-  for (py::object& array : keep_) {
-    array = numpy("asarray")(array, py::arg("dtype") = keep_descr_, py::arg("order") = "C");
-    own_.push_back(array.ptr());
+  for (std::size_t k = 0; k < keep_.size(); ++k) {
+    keep_[k] = as_common(keep_[k], keep_descr_, place_name(k));
+    own_.push_back(keep_[k].ptr());
   }
 }
 

@@ -80,6 +80,11 @@ void raise_unfit(const std::string& path, const py::object& leaf, const py::obje
   raise_overflow(text + " does not fit " + name);
 }
 
+void raise_rounded(const std::string& path, const py::object& leaf, const std::string& dtype) {
+  raise_overflow(path + ": " + text_of(leaf) + " does not fit " + dtype +
+                 ", which the numbers beside it need; give a dtype");
+}
+
 void raise_wide(PyObject* root, const Shape& shape, const Request& request) {
   const py::list leaves = flat_leaves(root, shape.depth());
   const auto [least, greatest] = range_of(leaves, false);
@@ -104,6 +109,11 @@ void raise_misfit(const Misfit& misfit, PyObject* root, const Shape& shape, cons
   const py::list leaves = flat_leaves(root, shape.depth());
   bool any_float = false;
   for (const py::handle leaf : leaves) any_float = any_float || is_float(leaf);
+  if (misfit.why == Misfit::Why::rounded && any_float) {
+    raise_rounded(path_of(shape, shape.depth(), misfit.place, request.name),
+                  leaves[static_cast<std::size_t>(misfit.place)],
+                  request.want.narrow ? "float32" : "float64");
+  }
   if (request.want.narrow) {
     if (!any_float) raise_wide(root, shape, request);
     const auto [least, greatest] = range_of(leaves, true);

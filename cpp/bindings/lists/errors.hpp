@@ -12,6 +12,9 @@ py::list flat_leaves(PyObject* root, int depth);
 [[noreturn]] void raise_misfit(const Misfit& misfit, PyObject* root, const Shape& shape,
                                const Request& request);
 
+/// A number that the dtype which it shares with others does not hold exactly.
+[[noreturn]] void raise_rounded(const std::string& path, const py::object& leaf, const std::string& dtype);
+
 /// Integers that no one integer type holds, and no float beside them.
 [[noreturn]] void raise_wide(PyObject* root, const Shape& shape, const Request& request);
 

@@ -92,7 +92,7 @@ void Walker::row(PyObject* list) {
         if (taken > 0) seen_ |= kind_bit(Number::i64);
         break;
       case Number::f64:
-        taken = take_floats(items.data, room, writer_.tail<double>(), ints);
+        taken = take_floats(items.data, room, want_.narrow ? 24 : 53, writer_.tail<double>(), ints);
         if (ints > 0) seen_ |= kind_bit(Number::i64);
         if (ints < taken) seen_ |= kind_bit(Number::f64);
         break;

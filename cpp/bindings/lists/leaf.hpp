@@ -57,10 +57,10 @@ inline Py_ssize_t take_ints(PyObject* const* items, Py_ssize_t count, std::int64
   return i;
 }
 
-/// Ints that a double holds exactly are taken too; `ints` counts them.
-inline Py_ssize_t take_floats(PyObject* const* items, Py_ssize_t count, double* out,
+/// Ints up to 2**digits are taken too, which floats of so many digits hold exactly; `ints` counts them.
+inline Py_ssize_t take_floats(PyObject* const* items, Py_ssize_t count, int digits, double* out,
                               Py_ssize_t& ints) noexcept {
-  constexpr std::int64_t kExact = std::int64_t{1} << 53;
+  const std::int64_t exact = std::int64_t{1} << digits;
   Py_ssize_t i = 0;
   for (; i < count; ++i) {
     if (Py_TYPE(items[i]) == &PyFloat_Type) {
@@ -69,7 +69,7 @@ inline Py_ssize_t take_floats(PyObject* const* items, Py_ssize_t count, double* 
     }
     std::int64_t value = 0;
     if (Py_TYPE(items[i]) != &PyLong_Type || !short_int(items[i], value)) break;
-    if (value > kExact || value < -kExact) break;
+    if (value > exact || value < -exact) break;
     out[i] = static_cast<double>(value);
     ++ints;
   }

@@ -44,6 +44,13 @@ void LeafWriter::begin(Number carrier) {
   out_ = bytes_of(values_);
 }
 
+void LeafWriter::refuse_rounded(Number from, const std::byte* data, std::int64_t stride, std::int64_t count,
+                                std::int64_t place) const {
+  if (want_.number) return;
+  const std::int64_t bad = first_rounded(from, data, stride, count, want_.narrow ? Number::f32 : Number::f64);
+  if (bad >= 0) throw Misfit{place + bad, Misfit::Why::rounded};
+}
+
 void LeafWriter::become(Number carrier) {
   if (carrier == carrier_) return;
   if (!direct_) {
@@ -53,6 +60,7 @@ void LeafWriter::become(Number carrier) {
   }
   const py::object before = values_;
   const Number from = carrier_;
+  if (carrier == Number::f64) refuse_rounded(from, bytes_of(before), width_of(from), used_, 0);
   begin(carrier);
   const std::int64_t bad = convert_numbers(from, bytes_of(before), width_of(from), used_, carrier, out_);
   if (bad >= 0) throw Misfit{bad, Misfit::Why::signs};
@@ -62,6 +70,7 @@ void LeafWriter::retarget(Number target) {
   if (has_target_ && target == target_) return;
   py::array after = allocate(target);
   if (has_target_ && written_ > 0) {
+    if (target == Number::f32) refuse_rounded(target_, bytes_of(values_), width_of(target_), written_, 0);
     const std::int64_t bad =
         convert_numbers(target_, bytes_of(values_), width_of(target_), written_, target, bytes_of(after));
     if (bad >= 0) throw Misfit{bad, Misfit::Why::signs};
@@ -107,6 +116,7 @@ void LeafWriter::put(Number from, const std::byte* data, std::int64_t stride, st
     if (needed == carrier_) {
       load_numbers(from, data + done * stride, stride, n, at);
     } else {
+      if (carrier_ == Number::f64) refuse_rounded(from, data + done * stride, stride, n, position());
       load_numbers(from, data + done * stride, stride, n, block);
       const std::int64_t bad = store_numbers(needed, block, n, carrier_, at);
       if (bad >= 0) throw Misfit{position() + bad, Misfit::Why::signs};

@@ -20,7 +20,7 @@ struct Want {
 /// A value that does not fit where it should go. The caller finds its path from the place.
 struct Misfit {
   std::int64_t place = 0;  ///< among all leaves
-  enum class Why : std::uint8_t { target, signs, float32 } why = Why::target;
+  enum class Why : std::uint8_t { target, signs, float32, rounded } why = Why::target;
 };
 
 class LeafWriter {
@@ -61,6 +61,9 @@ class LeafWriter {
 
  private:
   void flush();
+  /// Refuses integers, the first of them leaf `place`, that floats nobody asked for would round.
+  void refuse_rounded(Number from, const std::byte* data, std::int64_t stride, std::int64_t count,
+                      std::int64_t place) const;
   void retarget(Number target);
   [[nodiscard]] py::array allocate(Number number) const;
 

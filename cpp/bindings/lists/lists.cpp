@@ -3,6 +3,7 @@
 
 #include "errors.hpp"
 #include "fill.hpp"
+#include "pieces.hpp"
 #include "request.hpp"
 #include "rooms.hpp"
 #include "support/arrays.hpp"
@@ -42,6 +43,19 @@ py::object by_numpy(PyObject* root, const Shape& shape, const Request& request) 
   if (fields_of(values.ptr())->nd != 1 || kind.find_first_of("OSUT") != std::string::npos) {
     raise_type(std::string(request.name) + ": the leaves have no common dtype but " +
                py::str(values.attr("dtype")).cast<std::string>());
+  }
+  if (kind == "c" || kind == "M" || kind == "m") {  // what NumPy rounds or takes for a time in silence
+    const py::object common = values.attr("dtype");
+    for (std::size_t i = 0; i < leaves.size(); ++i) {
+      const py::object leaf = leaves[i];
+      if (PyComplex_CheckExact(leaf.ptr()) || PyFloat_CheckExact(leaf.ptr())) continue;
+      if (py::hasattr(leaf, "dtype") &&
+          Api::get().PyArray_EquivTypes_(py::object(leaf.attr("dtype")).ptr(), common.ptr())) {
+        continue;
+      }
+      const auto path = path_of(shape, shape.depth(), static_cast<std::int64_t>(i), request.name);
+      (void)as_common(numpy("asarray")(leaf), common, path);
+    }
   }
   return values;
 }

@@ -78,4 +78,9 @@ inline bool may_unlock(std::int64_t bytes, std::int64_t count) {
   return bytes / 1024 >= count;
 }
 
+/// An array, or a scalar of NumPy, in the dtype that it shares with others, C-contiguous. A value that does
+/// not come back from it is refused: integers that floats round, times beyond the range of a finer unit,
+/// numbers that would become times.
+py::object as_common(const py::object& array, const py::object& dtype, const std::string& name);
+
 }  // namespace varlen::bindings

@@ -35,6 +35,22 @@ struct ArrayRows {
   }
 };
 
+/// Refuses integers beside floats that float32 does not hold.
+void refuse_rounded(const ArrayRows& found, const char* name) {
+  for (std::size_t i = 0; i < found.rows.size(); ++i) {
+    const auto row = py::reinterpret_borrow<py::object>(found.rows[i]);
+    const auto number = number_of(fields_of(row.ptr())->descr);
+    if (!number) continue;
+    const py::array flat = numpy("ascontiguousarray")(row).attr("reshape")(-1);
+    const auto* const data = static_cast<const std::byte*>(flat.data());
+    const std::int64_t bad = first_rounded(*number, data, width_of(*number), flat.size(), Number::f32);
+    if (bad < 0) continue;
+    const std::string path =
+        path_of(found.shape, found.shape.depth() - 1, static_cast<std::int64_t>(i), name);
+    raise_rounded(path + "[" + std::to_string(bad) + "]", flat.attr("item")(bad), "float32");
+  }
+}
+
 py::array flat_of(const py::object& values) {
   return values.attr("reshape")(-1).cast<py::array>();
 }
@@ -116,6 +132,10 @@ py::object cast_checked(const py::object& values, const Shape& shape, const Requ
         number_of(fields_of(wide.ptr())->descr) ? cast_checked(wide, shape, native) : wide;
     return exact.attr("astype")(request.dtype, py::arg("copy") = false);
   }
+  if (kind == to && (to == 'M' || to == 'm') &&
+      numpy("can_cast")(source, request.dtype, "safe").cast<bool>()) {
+    return as_common(values, request.dtype, request.name);  // a finer unit ends sooner
+  }
   const py::object silent = numpy("errstate")(py::arg("over") = "ignore");
   silent.attr("__enter__")();
   py::object out;
@@ -146,7 +166,9 @@ py::object from_array_rows(PyObject* root, const Shape& shape, const Request& re
   std::vector<std::int64_t> offsets(rows.size() + 1);
   Pieces pieces(rows.data(), static_cast<Py_ssize_t>(rows.size()), request.name, offsets.data());
   const py::array out = pieces.flat(offsets.data(), nullptr);
-  return request.want.narrow ? narrowed(out, request) : py::object(out);
+  if (!request.want.narrow) return out;
+  if (out.dtype().kind() == 'f') refuse_rounded(found, request.name);
+  return narrowed(out, request);
 }
 
 }  // namespace varlen::bindings

@@ -1,5 +1,6 @@
 // Leaves that are no plain Python number: large integers, NumPy's scalars, arrays among lists.
 #include <array>
+#include <cmath>
 
 #include "fill.hpp"
 #include "support/arrays.hpp"
@@ -33,6 +34,15 @@ const std::array<ScalarType, 13>& scalar_types() {
   return types;
 }
 
+/// Whether an int is this double; an infinite one is refused later, as beyond the range. No Python code runs.
+bool equals(PyObject* integer, double value) {
+  if (std::isinf(value)) return true;
+  const auto whole = py::reinterpret_steal<py::object>(PyLong_FromDouble(value));
+  const auto same =
+      py::reinterpret_steal<py::object>(PyLong_Type.tp_richcompare(integer, whole.ptr(), Py_EQ));
+  return same.ptr() == Py_True;
+}
+
 PyTypeObject* half_type() {
   static PyObject* const type = numpy("float16").release().ptr();
   return reinterpret_cast<PyTypeObject*>(type);
@@ -62,6 +72,9 @@ void Walker::whole(PyObject* integer) {
   if (rounded == -1.0 && PyErr_Occurred()) {
     PyErr_Clear();
     throw Misfit{writer_.position(), want_.narrow ? Misfit::Why::float32 : Misfit::Why::target};
+  }
+  if (!want_.number && !equals(integer, want_.narrow ? static_cast<float>(rounded) : rounded)) {
+    throw Misfit{writer_.position(), Misfit::Why::rounded};
   }
   put_float(rounded);
 }

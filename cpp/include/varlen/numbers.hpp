@@ -48,7 +48,11 @@ void measure(const std::uint64_t* values, std::int64_t count, Extent& extent) no
 /// The smallest integer kind for an extent: unsigned where nothing is below zero.
 [[nodiscard]] Number smallest_for(Extent extent) noexcept;
 
-/// The place of the first value beyond float32's finite range (infinities are; NaN is not), or -1.
+/// The place of the first finite value beyond float32's range, or -1.
 std::int64_t first_beyond_float32(const double* values, std::int64_t count) noexcept;
+
+/// The place of the first integer that would be rounded to become `to`, f32 or f64, or -1.
+std::int64_t first_rounded(Number from, const std::byte* in, std::int64_t stride, std::int64_t count,
+                           Number to) noexcept;
 
 }  // namespace varlen

@@ -12,12 +12,13 @@ import numpy as np
 from varlen.arguments import as_int
 from varlen.data.memory import of_shards
 from varlen.data.named import as_data, check_dtypes, schema_of
-from varlen.data.options import BatchOptions, select_columns
+from varlen.data.options import BatchOptions, per_key, select_columns
 from varlen.data.plan import BatchPlan, Seed
 from varlen.data.records import PackedRows
 from varlen.data.rows import Rows
 from varlen.data.unmapped import run_unmapped
 from varlen.dims import DataDict, Dim, Schema
+from varlen.io.dtypes import refuse_misfits
 
 __all__ = []
 
@@ -183,7 +184,23 @@ class Batching(Rows):
             self._plans[options] = plan
         return plan
 
+    def _check_widened(self, shard: int, options: BatchOptions) -> None:
+        """Refuse integers of a shard that become floats because of other shards, and would be rounded."""
+        source = self._source
+        wider = source.wider(shard)
+        if not wider or shard in (known := self.__dict__.setdefault("_exact", set())):
+            return
+        asked = per_key("dtype", options.values["dtype"], wider, source.fields)
+        chosen = select_columns(source.fields, options.values["keys"])
+        dtypes = {name: dtype for name, dtype in wider.items() if name in chosen and not asked.get(name)}
+        begin, end = source.offsets[shard : shard + 2].tolist()
+        refuse_misfits(source.joint(shard), dtypes, range(begin, end), source.paths[shard])
+        if len(dtypes) == len(wider):
+            known.add(shard)
+
     def _plan_of(self, options: BatchOptions, shards: Iterable[int]) -> BatchPlan:
         source, some = self._source, [int(shard) for shard in shards]
+        for shard in some:
+            self._check_widened(shard, options)
         joints, paths = of_shards(source, source.joint, some), source.paths
         return BatchPlan(joints, [paths[shard] for shard in some], source.fields, options)

@@ -12,12 +12,13 @@ from varlen.arguments import as_int
 from varlen.backends.values import ArrayT
 from varlen.data.batch import Batch
 from varlen.data.memory import as_joint, columns_of
-from varlen.data.options import BatchOptions
+from varlen.data.options import BatchOptions, per_key
 from varlen.data.plan import BatchPlan, Seed, draw_seed
 from varlen.data.records import Records
 from varlen.data.shared_number import SharedNumber
 from varlen.data.staging import OwnStaging
 from varlen.data.transport import offer
+from varlen.io.dtypes import refuse_misfits, shared_dtype
 
 if TYPE_CHECKING:
     from varlen.data.dataset import Dataset
@@ -194,10 +195,16 @@ def collate_joints(samples: Sequence[Any], options: BatchOptions, seed: Seed = N
     joints = [as_joint(sample, f"samples[{i}]") for i, sample in enumerate(samples)]
     labels = [f"samples[{i}]" for i in range(len(joints))]
     columns = columns_of(joints[0], lift=1)
-    for joint in joints[1:]:
+    mixed = set()
+    for joint, label in zip(joints, labels, strict=True):
         for name, column in columns.items():
             dtype = joint.values(name).dtype if name in joint.names else column.dtype
             if dtype != column.dtype:
-                columns[name] = replace(column, dtype=np.result_type(dtype, column.dtype))
+                mixed.add(name)
+                columns[name] = replace(column, dtype=shared_dtype(f"{label}: {name}", column.dtype, dtype))
+    asked = per_key("dtype", options.values["dtype"], mixed, columns)
+    wider = {name: columns[name].dtype for name in mixed if not asked.get(name)}
+    for joint, label in zip(joints, labels, strict=True) if wider else ():
+        refuse_misfits(joint, wider, source=label)
     plan = BatchPlan(joints, labels, columns, options, lift=True)
     return plan.run(np.arange(len(joints)), seed=seed, out=out)

@@ -92,7 +92,8 @@ class JoinedSource:
             first, last = (None if window is None else window[mine] for window in (starts, ends))
             part = self._sources[owner].read_many(rows[mine] - self._begins[owner], first, last, keys)
             wider = {name: dtype for name, dtype in dtypes.items() if part.values(name).dtype != dtype}
-            parts.append(widened(part, wider))
+            paths = self._sources[owner].paths
+            parts.append(widened(part, wider, rows[mine], paths[0] if len(paths) == 1 else ""))
         metadata = joint_metadata(self.fields, self.row_ids)  # reading may have added words
         return in_order([part.with_meta(metadata) for part in parts], owners)
 

@@ -264,6 +264,8 @@ def _stack_numbers(items: list[Any], dtype: np.dtype[Any] | None) -> Array:
         array = np.asarray(items)
     except ValueError:
         raise ValueError("a number in the first sample, but not in all") from None
+    if dtype is None and array.dtype.kind in "fcmM":
+        return _core.from_lists(items, 0, name="samples")[0]  # refuses what others beside it would round
     if dtype is not None and array.dtype != dtype:
         array = _core.cast(array, dtype) if array.dtype.kind in "biuf" else np.asarray(items, dtype)
     text = array.dtype.kind in "SU" and dtype is None and not all(isinstance(x, str) for x in items)

@@ -11,7 +11,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.data.options import view_of
-from varlen.io.dtypes import common_dtype, widened
+from varlen.io.dtypes import common_dtype, refuse_misfits, widened
 from varlen.io.ranges import clip_windows
 from varlen.io.row_ids import RowIds
 from varlen.io.schema import joint_metadata
@@ -163,7 +163,7 @@ class MemorySource:
             return cut_windows(joints[0].take(rows), starts, ends)
         shards = self.offsets[1:].searchsorted(rows, side="right")
         parts = [
-            widened(joints[s].take(rows[shards == s] - self.offsets[s]), self._wider[s])
+            widened(joints[s].take(rows[shards == s] - self.offsets[s]), self._wider[s], rows[shards == s])
             for s in np.unique(shards)
         ]
         if not parts:
@@ -199,7 +199,9 @@ class MemorySource:
 
     def _dtypes_to_widen(self, joint: _core.Joint) -> dict[str, np.dtype[Any]]:
         own = {} if len(joint) == 0 else columns_of(joint)
-        return {name: self.fields[name].dtype for name in own if own[name].dtype != self.fields[name].dtype}
+        wider = {name: self.fields[name].dtype for name in own if own[name].dtype != self.fields[name].dtype}
+        refuse_misfits(joint, wider)
+        return wider
 
 
 def joined_columns(parts: Sequence[Mapping[str, ColumnLike]]) -> dict[str, Column]:

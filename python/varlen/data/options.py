@@ -519,7 +519,7 @@ def select_columns(columns: Mapping[str, ColumnLike], keys: Sequence[str] | None
     return {key: columns[key] for key in chosen}
 
 
-def per_key(option: str, given: Any, keys: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+def per_key(option: str, given: Any, keys: Iterable[str], known: Mapping[str, Any]) -> dict[str, Any]:
     """An option that is one value for all keys, or a mapping from some keys to theirs."""
     if given is None:
         return {}

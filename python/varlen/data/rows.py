@@ -240,8 +240,12 @@ class Rows:
         if not self._source.mmap:
             return self._source.read_many(np.array([row])).row(0)
         shard = int(self._source.offsets[1:].searchsorted(row, side="right"))
-        view = self._source.joint(shard).row(row - int(self._source.offsets[shard]))
-        return widened(view, self._source.wider(shard))
+        view, wider = self._source.joint(shard), self._source.wider(shard)
+        row -= int(self._source.offsets[shard])
+        if not wider:
+            return view.row(row)
+        number = row + int(self._source.offsets[shard])
+        return widened(view.slice(row, row + 1), wider, [number], self._source.paths[shard]).row(0)
 
     def row_numbers(self, rows: Any) -> Ints:
         """Row numbers as int64, from integers of any dtype, a mask or a slice; negatives count from the end.

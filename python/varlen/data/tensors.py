@@ -129,6 +129,7 @@ class TensorLeaf:
         asked = dtype if dtype is None or isinstance(dtype, torch.dtype) else as_dtype(dtype, "dtype")
         if isinstance(asked, np.dtype):
             asked = getattr(torch, asked.name, None)
+        self._is_asked = asked is not None
         self._bits_of: Any = None  # the dtype whose bits the arrays hold
         if not _numpy_has(asked or common):
             self._bits_of = asked or common
@@ -153,7 +154,13 @@ class TensorLeaf:
             raise ValueError("a tensor whose gradient would be lost here; give detach() of it")
         item = item.detach().resolve_conj().resolve_neg()
         if self._bits_of is not None:
-            return as_numpy(item.to(self._bits_of))
+            made = item.to(self._bits_of)
+            if not (self._is_asked or item.is_floating_point()) and not bool(
+                (made.to(item.dtype) == item).all()
+            ):
+                value = item[made.to(item.dtype) != item].reshape(-1)[0].item()
+                raise OverflowError(f"arrays[{i}]: {value} does not fit {self._bits_of}; give a dtype")
+            return as_numpy(made)
         return as_numpy(item if _numpy_has(item.dtype) else item.float())
 
     def fill(self, fill: Any) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_dtype, as_int, unmasked, words_of
+from varlen.io.dtypes import cast_exactly
 from varlen.io.schema import encode_strings, id_dtype, make_metadata
 
 __all__: list[str] = []
@@ -132,6 +133,8 @@ def infer_dtype(vals: Sequence[Any]) -> Any:
         return _core.from_lists(list(vals), 0, None, True, name="vals")[0].dtype.type
     except TypeError as error:
         raise ValueError("Vals must all be ints, floats, or bools") from error
+    except OverflowError:  # an integer beside floats that rounding would change: they are floats all the same
+        return np.float32
 
 
 def build_column(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
@@ -224,7 +227,7 @@ def _from_array(key: str, array: Array, options: ColumnOptions) -> Array:
         return _check_ids(key, array, options)
     dtype = options.schema.get(key)
     if array.dtype.kind in "mM":
-        return _with_unit(key, array if dtype is None else array.astype(dtype))
+        return _with_unit(key, array if dtype is None else _times_as(key, array, np.dtype(dtype)))
     if dtype is None and (array.size == 0 or array.dtype.kind not in "biufO"):
         is_wide = options.narrow and array.dtype.kind == "f"
         return array.astype(np.float32) if is_wide else array
@@ -245,6 +248,12 @@ def _with_unit(key: str, times: Array) -> Array:
     if times.dtype.kind in "mM" and np.datetime_data(times.dtype)[0] == "generic":
         raise TypeError(f"{key}: times need a unit, such as {times.dtype}[ns]")
     return times
+
+
+def _times_as(key: str, times: Array, dtype: np.dtype[Any]) -> Array:
+    """Times in a unit that was asked for: a coarser one cuts them, a finer one has to hold them."""
+    is_finer = dtype.kind == times.dtype.kind and np.can_cast(times.dtype, dtype, "safe")
+    return cast_exactly(key, times, dtype) if is_finer else times.astype(dtype)
 
 
 def _without_empty_arrays(value: Any) -> Any:
@@ -368,9 +377,9 @@ def _blocks(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_
             raise ValueError(f"{key}: array {i} has rows of shape {shape}, unlike the first")
     if dims > trailing:
         lengths.append([len(array) for array in arrays])
-        flat = np.concatenate(arrays)
+        flat = _core.list2ragged(arrays)[0]  # in the dtype that holds the values of all
     elif arrays:
-        flat = np.stack(arrays)
+        flat = _core.list2ragged([array[None] for array in arrays])[0]
     else:
         raise ValueError(f"{key}: expected arrays of {trailing} fixed dims, there is none")
     return _from_array(key, flat, options), [

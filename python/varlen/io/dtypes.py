@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -117,20 +117,74 @@ def common_dtype(one: np.dtype[Any], other: np.dtype[Any]) -> np.dtype[Any] | No
         return None
 
 
+def shared_dtype(name: str, one: np.dtype[Any], other: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype of values of both, of times that of the finer unit; TypeError where there is none.
+
+    >>> shared_dtype("t", np.dtype("M8[s]"), np.dtype("M8[ns]"))
+    dtype('<M8[ns]')
+    """
+    if one.kind == other.kind or not {one.kind, other.kind} & set("mM"):
+        try:
+            return np.result_type(one, other)
+        except TypeError:  # bfloat16 and float16
+            pass
+    raise TypeError(f"{name}: no dtype holds both {one} and {other}")
+
+
 def _is_number(dtype: np.dtype[Any]) -> bool:
     return (dtype.kind in "biuf" and dtype.itemsize <= 8) or dtype.name == "bfloat16"
 
 
-def widened(joint: _core.Joint, dtypes: Mapping[str, np.dtype[Any]]) -> _core.Joint:
+def widened(
+    joint: _core.Joint,
+    dtypes: Mapping[str, np.dtype[Any]],
+    rows: Sequence[int] | np.ndarray[Any, Any] | None = None,
+    source: str = "",
+) -> _core.Joint:
     """The same rows with some keys converted to wider dtypes; keys that an index removed are skipped.
+
+    rows: the numbers of the rows, for errors. source: where they come from, in front of errors.
+
+    Raises
+    ------
+    ValueError
+        An integer that the wider dtype would round; its key and row are named.
 
     >>> widened(_core.Joint(["x"], [0], [np.array([1], "u1")], []), {"x": np.dtype("f4")}).values("x")
     array([1.], dtype=float32)
     """
+    if dtypes:
+        refuse_misfits(joint, dtypes, rows, source)
     for name, dim in zip(joint.names, joint.dims, strict=True) if dtypes else ():
         if name in dtypes and dim >= 0:
             joint = joint.with_column(name, dim, joint.values(name).astype(dtypes[name]), joint.meta)
     return joint
+
+
+def refuse_misfits(
+    joint: _core.Joint,
+    dtypes: Mapping[str, np.dtype[Any]],
+    rows: Sequence[int] | np.ndarray[Any, Any] | None = None,
+    source: str = "",
+) -> None:
+    """ValueError for a value that does not come back from the dtype of its key, as `widened` raises it."""
+    for name, dim in zip(joint.names, joint.dims, strict=True):
+        place = first_misfit(values := joint.values(name), dtypes[name]) if name in dtypes else None
+        if place is None:
+            continue
+        row = row_of(joint, dim, place[0])
+        number = row if rows is None else rows[row]
+        raise ValueError(
+            f"{source}{': ' if source else ''}key {name!r}: {values[place]} in row {number} does not fit "
+            f"{dtypes[name]}, which the key has because of other parts; give them one dtype"
+        )
+
+
+def row_of(joint: _core.Joint, dim: int, place: int) -> int:
+    """The row that a value of a key of `dim` lies in."""
+    for level in range(dim, 0, -1):
+        place = int(np.searchsorted(joint.bounds(level), place, side="right"))
+    return place
 
 
 def little_endian(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -141,27 +195,75 @@ def little_endian(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return flat
 
 
-def cast_exactly(name: str, array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """The array in another dtype; ValueError names a value that does not fit. Only floats may lose precision.
+def cast_exactly(
+    name: str, array: np.ndarray[Any, Any], dtype: np.dtype[Any], asked: bool = False
+) -> np.ndarray[Any, Any]:
+    """The array in another dtype; ValueError names a value that does not fit. Floats may be rounded.
+
+    asked: a caller asked for this dtype by name, so that integers may be rounded to its floats, too.
 
     >>> cast_exactly("code", np.array([1, 300]), np.dtype(np.uint8))
     Traceback (most recent call last):
     ValueError: code: 300 at row 1 does not fit uint8
     """
-    if np.can_cast(array.dtype, dtype, "safe"):
-        return array.astype(dtype)
+    place = first_misfit(array, dtype, asked)
+    if place is not None:
+        raise ValueError(f"{name}: {array[place]} at row {place[0]} does not fit {dtype}")
     with np.errstate(all="ignore"):
+        return array.astype(dtype, copy=False)
+
+
+def first_misfit(
+    array: np.ndarray[Any, Any], dtype: np.dtype[Any], asked: bool = False
+) -> tuple[int, ...] | None:
+    """The place of the first value that does not come back from another dtype; floats may be rounded to it.
+
+    >>> first_misfit(np.array([1, 2**53 + 1]), np.dtype("f8")), first_misfit(np.array([0.1]), np.dtype("f4"))
+    ((1,), None)
+    """
+    own, floats = array.dtype, dtype.kind == "f" or dtype.kind not in "biufcmMUTSO"
+    if own == dtype or array.size == 0:
+        return None
+    if own.kind in "iu" and (floats or dtype.kind == "c") and not asked:
+        bad = _rounded(array, dtype)
+    elif own.kind in "mM" or not np.can_cast(own, dtype, "safe"):  # a finer unit ends sooner
+        bad = _lost(array, dtype, floats)
+    else:
+        return None
+    return tuple(np.argwhere(bad)[0].tolist()) if bad is not None and bad.any() else None
+
+
+def _rounded(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any] | None:
+    """Where integers are not those that floats make of them; None: nowhere."""
+    lost: np.ndarray[Any, Any]
+    width = dtype.itemsize // 2 if dtype.kind == "c" else dtype.itemsize
+    if width < 4:
+        lost = _as_float64(array, dtype) != array.astype(np.float64)
+        wide = _rounded(array, np.dtype(np.float64))
+        return lost if wide is None else lost | wide
+    digits = {4: 24, 8: 53}.get(width, 64)
+    if digits >= 8 * array.itemsize or -(2**digits) <= int(array.min()) <= int(array.max()) <= 2**digits:
+        return None
+    size = np.where(array < 0, -array, array).astype(np.uint64)  # that of the least integer is right, too
+    lowest = np.maximum(size & (~size + np.uint64(1)), np.uint64(1))
+    lost = (size // lowest) >> np.uint64(digits) != 0
+    return lost
+
+
+def _as_float64(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    with np.errstate(all="ignore"):
+        return array.astype(dtype).astype(np.float64)
+
+
+def _lost(array: np.ndarray[Any, Any], dtype: np.dtype[Any], floats: bool) -> np.ndarray[Any, Any]:
+    with np.errstate(all="ignore"):
+        lost: np.ndarray[Any, Any]
+        if floats:
+            lost = np.isfinite(array) & ~np.isfinite(_as_float64(array, dtype))
+            return lost
         cast = array.astype(dtype)
-        if dtype.kind == "f" or dtype.kind not in "biufcmM":
-            bad = np.isfinite(array) & ~np.isfinite(cast.astype(np.float64))
-        elif dtype.kind in "mM":
-            bad = (cast.astype(array.dtype) != array) & ~np.isnat(array)
-        else:
-            bad = (cast.astype(array.dtype) != array) | ((cast < 0) != (array < 0))
-    if bad.any():
-        where = np.argwhere(bad)[0]
-        raise ValueError(f"{name}: {array[tuple(where)]} at row {where[0]} does not fit {dtype}")
-    return cast
+        lost = cast.astype(array.dtype) != array
+        return lost & ~np.isnat(array) if dtype.kind in "mM" else lost | ((cast < 0) != (array < 0))
 
 
 def smallest_integer(least: int, most: int) -> np.dtype[Any]:

@@ -676,8 +676,9 @@ class ShardSet:
     def __iter__(self) -> Iterator[_core.Joint]:
         for shard in range(len(self.counts)):
             joint = self.joint(shard)
+            path = self._shards[shard].path
             for row in range(len(joint)):
-                yield widened(joint.row(row), self.wider(shard))
+                yield widened(joint.slice(row, row + 1), self.wider(shard), [row], path).row(0)
 
     def __reduce__(self) -> tuple[Any, ...]:
         before = self._expected or [None] * len(self._files)
@@ -762,4 +763,4 @@ class ShardSet:
             file.guard()
             joint = self.joint(shard)
             found = (joint if keys is None else joint.select(keys)).take(rows)
-        return widened(found, self.wider(shard))
+        return widened(found, self.wider(shard), rows, file.path)

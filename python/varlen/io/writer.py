@@ -12,7 +12,14 @@ from numpy.typing import DTypeLike
 from varlen.arguments import as_dtype, as_mapping, dtypes_of, words_of
 from varlen.io import atomic
 from varlen.io.column_buffer import ColumnBuffer
-from varlen.io.dtypes import cast_exactly, little_endian, promote, smallest_integer, tag_of
+from varlen.io.dtypes import (
+    cast_exactly,
+    first_misfit,
+    little_endian,
+    promote,
+    smallest_integer,
+    tag_of,
+)
 from varlen.io.pieces import Piece, as_piece
 from varlen.io.save import Entry, data_order, header_bytes
 from varlen.io.schema import Field, encode_metadata, store
@@ -51,6 +58,9 @@ class _Column:
         self.rows = 0
         self.parts: list[np.dtype[Any]] = []  # part i, of one dtype, is the spool's column (name, i)
         self.least = self.most = 0
+        self.wide: tuple[int, Any] | None = (
+            None  # the first integer that float64 does not hold, and its place
+        )
 
 
 class Writer(atomic.AtomicWriter):
@@ -298,7 +308,7 @@ class Writer(atomic.AtomicWriter):
         if pinned is not None and pinned != kind:
             if (pinned.kind in "mM") != (given.dtype.kind in "mM"):
                 raise ValueError(f"{name}: dtype {given_dtype}, but the schema says {pinned}")
-            cast = cast_exactly(name, given if pinned.kind in "mM" else stored, pinned)
+            cast = cast_exactly(name, given if pinned.kind in "mM" else stored, pinned, asked=True)
             stored, kind = store(name, cast, {}), pinned
         tag_of(stored.dtype, name)
         column = (self._columns or {}).get(name)
@@ -316,8 +326,19 @@ class Writer(atomic.AtomicWriter):
                 hint = "" if times else "; give a schema, or widen=True"
                 raise ValueError(f"{name}: dtype {kind}, but {column.kind} in the pieces before{hint}")
             if column.rows:
-                promote(name, column.dtype, stored.dtype)
+                self._check_exact(name, column, stored)
         return dim, little_endian(stored), kind
+
+    def _check_exact(self, name: str, column: _Column, stored: Array) -> None:
+        """Refuse integers that the dtype of all pieces would round, of this piece and of those before."""
+        common = promote(name, column.dtype, stored.dtype)
+        cast_exactly(name, stored, common)
+        if common.kind == "f" and column.wide is not None:
+            place, value = column.wide
+            raise ValueError(
+                f"{name}: {value} at row {place} of the pieces before does not fit {common}, which "
+                f"{stored.dtype} beside it needs; give a schema"
+            )
 
     def _check_keys(self, piece: Mapping[str, Any], depth: int) -> None:
         if self._columns is None:
@@ -349,6 +370,9 @@ class Writer(atomic.AtomicWriter):
                 column.parts.append(array.dtype)
                 column.dtype = promote(name, column.dtype, array.dtype) if column.rows else array.dtype
                 column.kind = kind if kind.kind in "mM" else column.dtype
+            if self._widen and column.wide is None and array.dtype.kind in "iu":
+                place = first_misfit(array, np.dtype(np.float64))
+                column.wide = None if place is None else (column.rows + place[0], array[place])
             column.rows += len(array)
             if self._narrow and array.size and array.dtype.kind in "iu":
                 column.least = min(column.least, int(array.min()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Iterable
 from typing import Any, TypeVar
@@ -10,6 +11,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_list, one_of
+from varlen.io.dtypes import cast_exactly, shared_dtype
 from varlen.io.schema import id_dtype
 from varlen.joint.state import JointState
 
@@ -263,11 +265,12 @@ def _dtypes(part: JointState) -> dict[str, np.dtype[Any]]:
 def _promote(parts: list[Self]) -> list[Self]:
     every = [_dtypes(part) for part in parts]
     out = []
-    for part, own in zip(parts, every, strict=True):
+    for number, (part, own) in enumerate(zip(parts, every, strict=True)):
         view = part._view()
         for dim, name in zip(view.dims, view.names, strict=True):
-            common = np.result_type(*(of[name] for of in every))
+            common = functools.reduce(functools.partial(shared_dtype, name), (of[name] for of in every))
             if own[name] != common and dim >= 0:
-                view = view.with_column(name, dim, view.values(name).astype(common), view.meta)
+                values = cast_exactly(f"tensors[{number}]: {name}", view.values(name), common)
+                view = view.with_column(name, dim, values, view.meta)
         out.append(part._wrap(view, part._given_schema))
     return out

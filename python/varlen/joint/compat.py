@@ -7,6 +7,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from varlen import _core
+
 __all__ = [
     "NESTED_NUM_LIST_T",
     "NP_FLOAT_TYPES",
@@ -98,7 +100,7 @@ def flat_tensors(tensors: Mapping[str, Any]) -> dict[str, np.ndarray[Any, Any]]:
             out[full] = value
         else:
             rows = [np.asarray(row) for row in value]
-            out[full] = np.concatenate(rows) if rows else np.zeros(0)
+            out[full] = _core.list2ragged(rows)[0] if rows else np.zeros(0)
     for full in [full for full in tensors if full.endswith("/lengths") and not full.startswith("dim0/")]:
         bounds = full.removesuffix("lengths") + "bounds"
         if bounds not in out:

@@ -1,6 +1,7 @@
 #include "varlen/numbers.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -203,12 +204,37 @@ Number smallest_for(Extent extent) noexcept {
 
 std::int64_t first_beyond_float32(const double* values, std::int64_t count) noexcept {
   constexpr double kMost = static_cast<double>(std::numeric_limits<float>::max());
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const auto beyond = [](double value) {
+    const double size = std::fabs(value);
+    return static_cast<unsigned>(size > kMost) & static_cast<unsigned>(size < kInfinity);
+  };
   unsigned bad = 0;
-  for (std::int64_t i = 0; i < count; ++i) bad |= static_cast<unsigned>(std::fabs(values[i]) > kMost);
+  for (std::int64_t i = 0; i < count; ++i) bad |= beyond(values[i]);
   if (bad == 0) return -1;
   std::int64_t i = 0;
-  while (!(std::fabs(values[i]) > kMost)) ++i;
+  while (beyond(values[i]) == 0) ++i;
   return i;
+}
+
+std::int64_t first_rounded(Number from, const std::byte* in, std::int64_t stride, std::int64_t count,
+                           Number to) noexcept {
+  const int digits =
+      to == Number::f32 ? std::numeric_limits<float>::digits : std::numeric_limits<double>::digits;
+  if (from == Number::boolean || from >= Number::f32 || 8 * width_of(from) <= digits) return -1;
+  const bool is_signed = carrier_of(from) == Number::i64;
+  std::uint64_t carriers[kBlock];
+  for (std::int64_t done = 0; done < count; done += kBlock) {
+    const std::int64_t n = std::min(kBlock, count - done);
+    load_numbers(from, in + done * stride, stride, n, reinterpret_cast<std::byte*>(carriers));
+    for (std::int64_t i = 0; i < n; ++i) {
+      const std::uint64_t value = carriers[i];
+      const std::uint64_t size = is_signed && value >> 63 != 0 ? std::uint64_t{0} - value : value;
+      const auto used = static_cast<int>(std::bit_width(size)) - std::countr_zero(size);
+      if (size != 0 && used > digits) return done + i;
+    }
+  }
+  return -1;
 }
 
 }  // namespace varlen

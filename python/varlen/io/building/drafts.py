@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from varlen.io.dtypes import cast_exactly
 from varlen.io.errors import FileFormatError
 from varlen.io.file import File, open_file
 from varlen.io.save import save
@@ -123,7 +124,7 @@ def _entries(file: File, shard: Shard) -> dict[str, Any]:
             known = {word: i for i, word in enumerate(words)}
             ids = np.array([known[word] for word in field.vocabulary or ()], id_dtype(len(words)))
             values = ids[values] if values.size else values.astype(ids.dtype)
-        entries[f"dim{field.dim}/{name}"] = values.astype(shard.dtypes[name], copy=False)
+        entries[f"dim{field.dim}/{name}"] = cast_exactly(f"key {name!r}", values, shard.dtypes[name])
     return entries
 
 
