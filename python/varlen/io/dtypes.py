@@ -263,7 +263,8 @@ def _lost(array: np.ndarray[Any, Any], dtype: np.dtype[Any], floats: bool) -> np
             return lost
         cast = array.astype(dtype)
         lost = cast.astype(array.dtype) != array
-        return lost & ~np.isnat(array) if dtype.kind in "mM" else lost | ((cast < 0) != (array < 0))
+        lost = lost & ~np.isnat(array) if dtype.kind in "mM" else lost | ((cast < 0) != (array < 0))
+        return lost
 
 
 def smallest_integer(least: int, most: int) -> np.dtype[Any]:
