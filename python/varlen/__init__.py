@@ -3,7 +3,7 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from varlen import _lazy, _threads
+from varlen import _lazy, _restored, _threads
 from varlen._core import Dim, Level, __version__, num_threads, set_num_threads
 
 if TYPE_CHECKING:
@@ -118,6 +118,7 @@ _HOMES: dict[str, str] = {
 }
 
 _threads.limit_worker()
+_restored.tell_torch()
 
 
 _named = _lazy.loaded_from("varlen", _HOMES)

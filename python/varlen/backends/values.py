@@ -278,15 +278,22 @@ def from_memory(array: NDArray[Any], values: Values) -> Values:
     return same
 
 
-def to_state(values: Values) -> Any:
+def to_state(values: Values, by_torch: bool = False) -> Any:
     """What a pickle holds of values: arrays as they are, tensors as their memory and the name of their dtype.
+
+    Where torch saves them, tensors are as they are, too, without rows of others.
 
     Examples
     --------
     >>> to_state(np.arange(2))
     array([0, 1])
     """
-    return backend_of(values).to_state(values)
+    if not (by_torch and is_tensor(values)):
+        return backend_of(values).to_state(values)
+    tensor: Any = values
+    own = tensor.untyped_storage().nbytes() == tensor.nbytes
+    kept = tensor.detach() if own else tensor.detach().clone()
+    return kept.requires_grad_(tensor.requires_grad)
 
 
 def from_state(state: Any) -> Values:

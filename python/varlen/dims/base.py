@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
+from varlen._restored import by_torch, saved
 from varlen.backends.values import ArrayT
 from varlen.types.placed import Placed
 
@@ -133,7 +134,9 @@ class DataBase(Placed, Generic[ArrayT]):
         """Whether it is there without labels."""
         return self._facts.available_for_inference
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        if by_torch(protocol) and self._dense is None:
+            return saved(type(self), self._values, self._shape.dims, self._order, tuple(self._facts))
         dense = None if self._dense is None else (self._dense[0], self._dense[2])
         return _restored, (self._values, self._shape, self._order, tuple(self._facts), dense)
 

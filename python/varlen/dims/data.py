@@ -13,7 +13,14 @@ from varlen.backends import backend_of
 from varlen.backends.values import ArrayT
 from varlen.dims import axes as _axes
 from varlen.dims import export, make, named_arrays, out_shape, show
-from varlen.dims.base import NO_FACTS, DataBase, Facts, given_by_operations, positions_or_none
+from varlen.dims.base import (
+    NO_FACTS,
+    DataBase,
+    Facts,
+    _restored,
+    given_by_operations,
+    positions_or_none,
+)
 from varlen.dims.computing import Computing
 from varlen.dims.ops.combine import compatible_to, operands
 from varlen.dims.records import joint_data
@@ -140,6 +147,12 @@ class Data(Computing, NoArray, DataBase[ArrayT]):
         facts = Facts(name, sparse_dim, feature_dim, time_dim, beam, available_for_inference)
         if facts != NO_FACTS:
             self._facts = make.check_facts(self, facts)
+
+    @classmethod
+    def _from_saved(cls, values: Any, dims: Any, order: Any, facts: Any) -> Data[Any]:
+        if order is not None and sorted(order) != list(range(len(dims))):
+            raise ValueError(f"order: expected each of {len(dims)} dims once, got {order}")
+        return _restored(make.as_values(values), make.bound_dims(values, dims), order, facts, None)
 
     # Made of something else. Each is told in make.py.
 

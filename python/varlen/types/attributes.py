@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from typing import Any, TypeVar
+
+from varlen._restored import by_torch, saved
 
 T = TypeVar("T")
 
@@ -70,13 +73,16 @@ def with_copied_attributes(result: T, x: object, base: type, memo: dict[int, Any
     return result
 
 
-def reduced(how: tuple[Any, ...], x: object, base: type) -> tuple[Any, ...]:
-    """What `__reduce__` gives: how the container is made, and its attributes, where it has any.
+def reduced(
+    restore: Callable[..., Any], parts: tuple[Any, ...], x: object, base: type, protocol: Any = 4
+) -> tuple[Any, ...]:
+    """What `__reduce_ex__` gives: how the container is made, and its attributes, where it has any.
 
     Examples
     --------
-    >>> reduced((vl.Ragged, ()), vl.Ragged([3, 1], [2]), vl.Ragged)
-    (<class 'varlen.types.ragged.Ragged'>, ())
+    >>> reduced(vl.Ragged, ([3, 1], [2]), vl.Ragged([3, 1], [2]), vl.Ragged)
+    (<class 'varlen.types.ragged.Ragged'>, (<class 'varlen.types.ragged.Ragged'>, [3, 1], [2]))
     """
+    how = saved(type(x), *parts) if by_torch(protocol) else (restore, (type(x), *parts))
     own = attributes_of(x, base) if type(x) is not base else {}
     return (*how, (None, own)) if own else how  # set one by one, in `__dict__` or in slots

@@ -9,6 +9,7 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
+from varlen._restored import by_torch
 from varlen.backends import backend_of
 from varlen.backends.values import ArrayT, as_values, copy_of, from_state, is_tensor, to_state
 from varlen.levels import Levels, describe_difference, each_level, resolve_level, same_levels
@@ -520,9 +521,13 @@ class Packed(NoArray, Placed, Generic[ArrayT]):
     def __eq__(self, other: object) -> bool:
         return self.equals(other) if isinstance(other, Packed) else NotImplemented
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        parts = (type(self), to_state(self._values), self._table, self._inner, self._kind)
-        return reduced((_restore, parts), self, Packed)
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        parts = (to_state(self._values, by_torch(protocol)), self._table, self._inner, self._kind)
+        return reduced(_restore, parts, self, Packed, protocol)
+
+    @classmethod
+    def _from_saved(cls, *parts: Any) -> Packed[Any]:
+        return _restore(cls, *parts)
 
     def __repr__(self) -> str:
         from varlen.display.text import packed_steps

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, cast, overload
 import numpy as np
 
 from varlen import _core
+from varlen._restored import by_torch
 from varlen.backends import backend_of
 from varlen.backends.values import ArrayT, as_ints, as_values, copy_of, from_state, to_state
 from varlen.ops.inputs import one_level
@@ -491,9 +492,13 @@ class Padded(NoArray, Placed, Generic[ArrayT]):
     def __eq__(self, other: object) -> bool:
         return self.equals(other) if isinstance(other, Padded) else NotImplemented
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        parts = (type(self), self._kind, to_state(self._data), *self._fields)
-        return reduced((_restore, parts), self, Padded)
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        parts = (self._kind, to_state(self._data, by_torch(protocol)), *self._fields)
+        return reduced(_restore, parts, self, Padded, protocol)
+
+    @classmethod
+    def _from_saved(cls, *parts: Any) -> Padded[Any]:
+        return _restore(cls, *parts)
 
     def __repr__(self) -> str:
         from varlen.display.text import padded

@@ -105,8 +105,12 @@ class Pairs(NoArray, Generic[T]):
             return NotImplemented
         return _equal(self._one, other._one) and _equal(self._two, other._two)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return reduced((_restore, (type(self), self._one, self._two)), self, Pairs)
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return reduced(_restore, (self._one, self._two), self, Pairs, protocol)
+
+    @classmethod
+    def _from_saved(cls, *parts: Any) -> Pairs[Any]:
+        return _restore(cls, *parts)
 
     def __repr__(self) -> str:
         from varlen.display.text import pairs

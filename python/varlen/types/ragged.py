@@ -10,6 +10,7 @@ import numpy as np
 
 from varlen import tracing
 from varlen._core import RaggedBase, trace_ragged_by
+from varlen._restored import by_torch
 from varlen.backends import backend_of
 from varlen.backends.values import ArrayT, as_values, copy_of, from_state, to_state
 from varlen.levels import Levels, check_levels, levels_from, same_levels
@@ -458,8 +459,13 @@ class Ragged(
         result = self._make(copy_of(self._values), self._levels)
         return with_copied_attributes(result, self, Ragged, memo)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return reduced((_restore, (type(self), to_state(self._values), self._levels)), self, Ragged)
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        parts = to_state(self._values, by_torch(protocol)), self._levels
+        return reduced(_restore, parts, self, Ragged, protocol)
+
+    @classmethod
+    def _from_saved(cls, *parts: Any) -> Ragged[Any]:
+        return _restore(cls, *parts)
 
     def equals(self, other: object, equal_nan: bool = False) -> bool:
         """Whether `other` is a Ragged that nests alike and holds equal values; dtypes may differ.

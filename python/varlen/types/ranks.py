@@ -265,9 +265,13 @@ class RankTable:
     def _twin(self) -> Self:
         return self._make(self._level, self._fields, self._outer, self._presorted)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         indices = None if self._presorted else self.indices
-        return reduced((_restore, (type(self), self._level, indices, self._outer)), self, RankTable)
+        return reduced(_restore, (self._level, indices, self._outer), self, RankTable, protocol)
+
+    @classmethod
+    def _from_saved(cls, *parts: Any) -> RankTable:
+        return _restore(cls, *parts)
 
     def __repr__(self) -> str:
         from varlen.display.text import table

@@ -1,0 +1,199 @@
+"""What makes levels, dims and containers again that torch saved: a few functions, which torch.load may call.
+
+`torch.load(path, weights_only=True)` calls no functions but those that it was told of. These check what they
+are given, and make nothing but objects of this package. torch is told when both are imported, in any order.
+"""
+
+from __future__ import annotations
+
+import copyreg
+import importlib
+import sys
+from collections.abc import Callable
+from importlib.machinery import ModuleSpec, PathFinder
+from typing import Any
+
+from varlen._core import Dim, Level  # in front of NumPy, which a second interpreter cannot load
+
+import numpy as np  # isort: skip
+
+
+class Call:
+    """What a pickle holds in the place of an object: the function that makes it, and its arguments.
+
+    Parameters
+    ----------
+    function
+        One of this module.
+    *arguments
+        Numbers, texts, tuples, tensors, or other such calls.
+
+    Examples
+    --------
+    >>> import pickle
+    >>> pickle.loads(pickle.dumps(Call(array, "<i8", (2,), np.arange(2).tobytes().decode("latin1"))))
+    array([0, 1])
+    """
+
+    __slots__ = ("arguments", "function")
+
+    def __init__(self, function: Callable[..., Any], *arguments: Any) -> None:
+        self.function, self.arguments = function, arguments
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self.function, self.arguments
+
+
+def array(dtype: str, shape: tuple[int, ...], data: str) -> Any:
+    r"""An array of the bytes that a text has a letter for each of.
+
+    Examples
+    --------
+    >>> array("<i2", (1,), "\x03\x00")
+    array([3], dtype=int16)
+    """
+    return np.frombuffer(data.encode("latin1"), dtype).reshape(shape).copy()
+
+
+def level(offsets: bytes) -> Level:
+    """A level of the bytes of its offsets.
+
+    Examples
+    --------
+    >>> level(vl.Level([2, 1]).offsets.tobytes())
+    Level(2 sequences, 3 rows, lengths 1 to 2)
+    """
+    return Level.from_offsets(np.frombuffer(offsets, "<i8").astype(np.int64))
+
+
+def dim(state: Any) -> Dim:
+    """A dim of what its pickle holds.
+
+    Examples
+    --------
+    >>> time = vl.Dim("time", 3)
+    >>> dim(time.__reduce__()[1][0]) == time
+    True
+    """
+    restored: Dim = Dim._restored(state)
+    return restored
+
+
+def kind(where: str) -> Any:
+    """A class of containers of this package by its module and name.
+
+    Raises
+    ------
+    ValueError
+        It is something else.
+
+    Examples
+    --------
+    >>> kind("varlen.types.ragged:Ragged")
+    <class 'varlen.types.ragged.Ragged'>
+    """
+    module, _, name = where.partition(":")
+    found = getattr(importlib.import_module(module), name, None) if module.startswith("varlen.") else None
+    if not (isinstance(found, type) and hasattr(found, "_from_saved")):
+        raise ValueError(f"a saved container is of no class of varlen: {where!r}")
+    return found
+
+
+def container(of: Any, *parts: Any) -> Any:
+    """A container of its class and parts, which are checked.
+
+    Raises
+    ------
+    ValueError
+        Parts that do not fit each other.
+
+    Examples
+    --------
+    >>> container(vl.Ragged, np.array([3, 1]), (vl.Level([2]),)).to_list()
+    [[3, 1]]
+    """
+    return of._from_saved(*parts)
+
+
+def by_torch(protocol: Any) -> bool:
+    """Whether torch.save pickles, which says so by an old protocol. Tensors are its own to save, then.
+
+    Examples
+    --------
+    >>> by_torch(2), by_torch(4)
+    (True, False)
+    """
+    return int(protocol) < 4
+
+
+def saved(of: type, *parts: Any) -> tuple[Any, ...]:
+    """What `__reduce_ex__` gives where torch saves: a call of functions of this module, with plain arguments.
+
+    Classes of users stay classes, which they tell torch of themselves.
+
+    Examples
+    --------
+    >>> function, arguments = saved(vl.Ragged, np.array([3, 1]), (vl.Level([2]),))
+    >>> function is container, arguments[0].function is kind, arguments[1].function is array
+    (True, True, True)
+    """
+    return container, tuple(_plain(part) for part in (of, *parts))
+
+
+def _plain(part: Any) -> Any:
+    if isinstance(part, tuple):
+        return tuple(_plain(each) for each in part)
+    if isinstance(part, type) and part.__module__.startswith("varlen."):
+        return Call(kind, f"{part.__module__}:{part.__qualname__}")
+    if isinstance(part, np.ndarray) and part.dtype.kind in "biufcmMSU":
+        return Call(array, part.dtype.str, part.shape, part.tobytes().decode("latin1"))
+    return part
+
+
+def _reduced_level(given: Level) -> tuple[Any, ...]:
+    return level, (given.offsets.astype("<i8", copy=False).tobytes(),)
+
+
+def _reduced_dim(given: Dim) -> tuple[Any, ...]:
+    return dim, given.__reduce__()[1]
+
+
+class _Watch:
+    """A finder of modules that finds none: it sees torch being imported, and steps back."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        if name != "torch.serialization":
+            return None
+        sys.meta_path.remove(self)
+        spec = PathFinder.find_spec(name, path, target)
+        loader: Any = spec.loader if spec is not None else None
+        if loader is not None:
+            run = loader.exec_module
+
+            def run_and_tell(module: Any) -> None:
+                run(module)
+                _tell(module)
+
+            loader.exec_module = run_and_tell
+        return spec
+
+
+def _tell(serialization: Any) -> None:
+    if hasattr(serialization, "add_safe_globals"):
+        serialization.add_safe_globals([array, level, dim, kind, container])
+
+
+def tell_torch() -> None:
+    """Tell torch.load of these functions, now or when torch is imported.
+
+    Examples
+    --------
+    >>> tell_torch()
+    """
+    copyreg.pickle(Level, _reduced_level)
+    copyreg.pickle(Dim, _reduced_dim)
+    serialization = sys.modules.get("torch.serialization")
+    if serialization is not None:
+        _tell(serialization)
+    elif not any(isinstance(finder, _Watch) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Watch())
