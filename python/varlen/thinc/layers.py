@@ -7,6 +7,8 @@ from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any, ParamSpec, cast
 
+import numpy as np
+
 from varlen import transforms, types
 from varlen.arguments import as_int
 from varlen.thinc.initializers import get_width
@@ -21,7 +23,11 @@ P = ParamSpec("P")
 
 
 def _enter(x: Any, kept: Any = None) -> Any:
-    return from_thinc(x)
+    return x if type(x) in _PLAIN else from_thinc(x)
+
+
+# What is no container of Thinc; nothing is looked for in it.
+_PLAIN = (np.ndarray, list, tuple)
 
 
 def own(x: Any, kept: Any = None) -> Any:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _ids = count(1)
 _lock = Lock()
+# What a transform made of the layers, once it is called: (make, layers, Layer).
+_NOT_BUILT: tuple[Any, list[Any], Any] = (None, [], None)
 _operators: ContextVar[Operators | None] = ContextVar("varlen_thinc_operators", default=None)
 
 
@@ -70,7 +72,7 @@ class Model(Layer):
     [[[2.0], [4.0]], [[6.0]]]
     """
 
-    __slots__ = ("_attrs", "_dims", "_func", "_grads", "_id", "_init", "_ops", "_params", "_refs")
+    __slots__ = ("_attrs", "_built", "_dims", "_func", "_grads", "_id", "_init", "_ops", "_params", "_refs")
 
     _layers: list[Model]  # type: ignore[assignment]
 
@@ -89,6 +91,7 @@ class Model(Layer):
     ) -> None:
         super().__init__(name, self._run)
         self._func = forward
+        self._built = _NOT_BUILT
         self._layers = list(layers)
         self._dims = dict(dims or {})
         self._params = dict(params or {})
@@ -583,10 +586,15 @@ class Model(Layer):
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self.copy()
 
+    def __getstate__(self) -> tuple[None, dict[str, Any]]:
+        names = {*Layer.__slots__, *Model.__slots__} - {"_built"}
+        return None, {name: getattr(self, name) for name in sorted(names)}
+
     def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
         global _ids  # optimizers know models by their numbers: they stay, and are not given again
         for name, value in state[1].items():
             setattr(self, name, value)
+        self._built = _NOT_BUILT
         with _lock:
             _ids = count(max(next(_ids), self._id + 1))
 

@@ -33,7 +33,7 @@ class NumpyOps(CpuOps):
 
     Notes
     -----
-    As Thinc's `NumpyOps`. {doc}`The page for those who come from Thinc </coming/thinc>` lists what differs.
+    As Thinc's `NumpyOps`. The page for those who come from Thinc lists what differs.
 
     Examples
     --------

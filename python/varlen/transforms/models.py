@@ -69,7 +69,21 @@ def _run(kind: ModelKind, given: Any, X: Any, is_train: bool) -> tuple[Any, Back
 
 
 def _layer(kind: ModelKind, make: Callable[..., Layer], places: list[Layer | None], given: Any) -> Layer:
-    models = iter(given.layers)
+    layers = given.layers
+    built = getattr(given, "_built", None)  # models of ours keep what they made
+    if built is not None and built[0] is make and built[1] == layers:
+        kept: Layer = built[2]
+        return kept
+    made = _made(kind, make, places, layers)
+    if built is not None:
+        given._built = make, list(layers), made
+    return made
+
+
+def _made(
+    kind: ModelKind, make: Callable[..., Layer], places: list[Layer | None], layers: list[Any]
+) -> Layer:
+    models = iter(layers)
     if all(place is None for place in places):  # layers may have been added or taken out
         return make(*(from_model(kind, layer) for layer in models))
     return make(*(from_model(kind, next(models)) if place is None else place for place in places))
