@@ -99,6 +99,7 @@ COMPUTES = {
     "reduce_dense": lambda r: ops.reduce_dense(r.to_dense(), LENGTHS, op="sum"), "add": lambda r: r + r,
     "add a number": lambda r: r + 1, "multiply": lambda r: r * 2, "equal": lambda r: r == r[::-1][::-1],
     "less": lambda r: r < 2, "negative": lambda r: -r.astype(r.dtype), "maximum": lambda r: np.maximum(r, r),
+    "least": lambda r: np.minimum(r, 1),
     "add to sequences": lambda r: r + r.values[:3][:, None], "sigmoid": lambda r: r.sigmoid(),
     "tanh": lambda r: r.tanh(), "pool sum": lambda r: vl.sequence_pool(r, "sum"),
     "pool max": lambda r: r.max(empty=1),
@@ -202,3 +203,38 @@ def test_tensors_of_every_dtype_are_moved_and_computed_as_arrays_or_refused(call
             wanted = outcome(call, vl.Ragged(values.astype(kind), LENGTHS), kind, moves)
         if wanted is not None:
             agree(result, wanted, tolerance)
+
+
+def named(values):
+    time, feature = vl.Dim("time", lengths=LENGTHS), vl.Dim("feature", 2)
+    return vl.Data(values, [vl.dims.batch_dim, time, feature])
+
+
+NAMED = {
+    "add": lambda x: x + x, "subtract": lambda x: x - 0, "multiply": lambda x: 2 * x, "less": lambda x: x < 2,
+    "equal": lambda x: x == x, "power": lambda x: x**2, "combine": lambda x: vl.dims.combine("max", x, 1),
+    "clip": lambda x: vl.dims.clip_by_value(x, 0, 1), "sum": lambda x: x.sum("time"),
+    "sum of all": lambda x: x.sum(),
+    "max": lambda x: x.max(vl.dims.batch_dim, empty=1), "sort": lambda x: vl.dims.sort(x, "time")[0],
+    "cumsum": lambda x: vl.dims.cumsum(x, "time"), "reverse": lambda x: vl.dims.reverse(x, "time"),
+    "to_padded": lambda x: x.to_padded(), "stack": lambda x: vl.dims.stack([x, x]), "negative": lambda x: -x,
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:ComplexHalf:UserWarning")
+@pytest.mark.parametrize("name", NAMED)
+def test_data_of_tensors_of_every_dtype_is_moved_and_computed_as_arrays_or_refused(name):
+    pytest.importorskip("torch")
+    for dtype in OF_TORCH:
+        if not hasattr(torch, dtype):
+            continue
+        values, tolerance = numbers_of(dtype)
+        tensor = torch.from_numpy(values).to(getattr(torch, dtype))
+        result = outcome(NAMED[name], named(tensor), dtype, name in ("reverse", "to_padded", "stack"))
+        if result is None:
+            continue
+        kind = dtype if dtype in OF_NUMPY else "complex128" if tensor.is_complex() else "float64"
+        wanted = outcome(NAMED[name], named(values.astype(kind)), kind, False)
+        if wanted is not None:
+            plain = (x.values if isinstance(x, vl.Data) else x for x in (result, wanted))
+            agree(*plain, tolerance)

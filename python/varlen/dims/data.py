@@ -22,6 +22,7 @@ from varlen.dims.base import (
     positions_or_none,
 )
 from varlen.dims.computing import Computing
+from varlen.dims.operators import of_every_dtype
 from varlen.dims.ops.combine import compatible_to, operands
 from varlen.dims.records import joint_data
 from varlen.types.refusals import NoArray
@@ -39,7 +40,9 @@ _Operation = Callable[[Any, Any], Any]
 _new = object.__new__
 
 
-def _binary(name: str, function: _Operation, reflected: bool = False) -> Any:
+def _binary(name: str, plain: _Operation, reflected: bool = False) -> Any:
+    function = of_every_dtype(plain)
+
     def method(self: Data[Any], other: Any) -> Any:
         if (
             type(other) is Data
@@ -1015,13 +1018,13 @@ class Data(Computing, NoArray, DataBase[ArrayT]):
         return self._map(lambda _: values)
 
     def __neg__(self) -> Data[ArrayT]:
-        return self._map(operator.neg)
+        return self._map(of_every_dtype(operator.neg))
 
     def __pos__(self) -> Data[ArrayT]:
         return self
 
     def __invert__(self) -> Data[ArrayT]:
-        return self._map(operator.invert)
+        return self._map(of_every_dtype(operator.invert))
 
     def __abs__(self) -> Data[Any]:
         return self._map(abs)

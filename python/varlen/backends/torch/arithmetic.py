@@ -121,7 +121,7 @@ def _elsewhere(
         parts = [x if out is None else out.copy_(x) for out, x in zip(outs, rows, strict=True)]
         return tuple(parts) if isinstance(result, tuple) else parts[0]
     try:  # of one number each: whether it is the dtypes
-        implementation(*[_one(x) if isinstance(x, torch.Tensor) else x for x in inputs])
+        implementation(*[_one(x) if isinstance(x, torch.Tensor) else _operand(x, tensors[0]) for x in inputs])
     except RuntimeError:
         names = " and ".join(sorted(map(str, kinds)))
         raise TypeError(f"{called} of {names} is nothing that torch computes; use astype() first") from error

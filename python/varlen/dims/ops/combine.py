@@ -14,6 +14,7 @@ from varlen.dims.axes import describe, every_place, quoted
 from varlen.dims.base import NO_FACTS, Facts, is_data, made, positions_or_none
 from varlen.dims.errors import LengthMismatchError
 from varlen.dims.make import check_dims
+from varlen.dims.operators import of_every_dtype
 from varlen.dims.out_shape import checked
 from varlen.dims.place import aligned, order_of
 
@@ -26,22 +27,22 @@ _NUMBERS = (int, float, complex, np.generic)
 
 # Names of operations: those of Python, of NumPy's ufuncs and of RETURNN.
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "//": operator.floordiv,
-    "%": operator.mod,
-    "**": operator.pow,
-    "&": operator.and_,
-    "|": operator.or_,
-    "^": operator.xor,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
+    "+": of_every_dtype(operator.add),
+    "-": of_every_dtype(operator.sub),
+    "*": of_every_dtype(operator.mul),
+    "/": of_every_dtype(operator.truediv),
+    "//": of_every_dtype(operator.floordiv),
+    "%": of_every_dtype(operator.mod),
+    "**": of_every_dtype(operator.pow),
+    "&": of_every_dtype(operator.and_),
+    "|": of_every_dtype(operator.or_),
+    "^": of_every_dtype(operator.xor),
+    "<": of_every_dtype(operator.lt),
+    "<=": of_every_dtype(operator.le),
+    ">": of_every_dtype(operator.gt),
+    ">=": of_every_dtype(operator.ge),
+    "==": of_every_dtype(operator.eq),
+    "!=": of_every_dtype(operator.ne),
 }
 _SYMBOLS = {
     "add": "+",
