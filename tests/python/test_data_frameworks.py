@@ -226,10 +226,12 @@ def test_a_trainer_of_hugging_face_trains(ds, by, tmp_path):
         assert seen[:steps] == wanted[:steps]
 
 
-@pytest.mark.parametrize("form", [None, "numpy", "torch", "arrow"])
+@pytest.mark.parametrize("form", [None, "numpy", "torch", "arrow", "pandas", "polars"])
 def test_rows_of_hugging_face_datasets_are_collated(form):
     torch = pytest.importorskip("torch")
     datasets = pytest.importorskip("datasets")
+    if form in ("pandas", "polars"):
+        pytest.importorskip(form)
     columns = {
         "x": [[1, 2, 3], [4], []], "y": [0, 1, 2], "name": ["a", "b", "c"], "tags": [[], ["u", "v"], ["w"]],
         "both": [{"u": 1, "v": [0.5]}, {"u": 2, "v": []}, {"u": 3, "v": [1.5, 2]}],

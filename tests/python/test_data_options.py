@@ -28,7 +28,8 @@ def test_signatures_show_every_option_with_its_default():
         assert shown[name].default == value
         assert shown[name].kind is inspect.Parameter.KEYWORD_ONLY
     shown = inspect.signature(Collate).parameters
-    assert set(shown) == set(PaddingKeywords.__annotations__) | set(ModelKeywords.__annotations__)
+    assert set(shown) == {"nulls", *PaddingKeywords.__annotations__, *ModelKeywords.__annotations__}
+    assert shown["nulls"].default == "refuse"
     assert shown["cu_seqlens"].default is shown["attention_mask"].default is False
 
 

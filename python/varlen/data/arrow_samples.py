@@ -1,4 +1,4 @@
-"""Samples of Arrow: tables, record batches and scalars as rows of arrays."""
+"""Samples of Arrow: tables, record batches and scalars as rows of arrays, masked where they have nulls."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
+import numpy as np
+
 from varlen import _core
+from varlen.data.nulls import rows_of_masked
 
 __all__: list[str] = []
 
@@ -23,11 +26,6 @@ def from_arrow_samples(samples: list[Any]) -> list[Any]:
     ----------
     samples
         Tables, record batches, scalars, and mappings of scalars.
-
-    Raises
-    ------
-    ValueError
-        A null, whose column and row are named.
 
     Examples
     --------
@@ -56,14 +54,23 @@ def _column(array: Any, name: str) -> list[Any]:
     if not (pa.types.is_decimal(inner) or (is_nested and _is_number(inner))):
         rows: list[Any] = array.to_pylist()
         return rows
-    from varlen.interop.arrow import columns_of
+    import pyarrow.compute as pc
 
-    column = columns_of(array, name)[name]
-    return _core.ragged2list(column.values, column.levels[0]) if is_nested else column.values.tolist()
+    from varlen.interop.arrow import Nulls, columns_of
+
+    column = columns_of(array, name, Nulls("fill", 0))[name]
+    rows = _core.ragged2list(column.values, column.levels[0])
+    null = pc.is_null(pc.list_flatten(array)).to_numpy(zero_copy_only=False)
+    if null.any():
+        rows = list(rows_of_masked(column.values, null, column.levels[0].lengths))
+    if array.null_count:
+        is_valid = array.is_valid().to_numpy(zero_copy_only=False)
+        rows = [row if valid else None for row, valid in zip(rows, is_valid, strict=True)]
+    return rows
 
 
 def _plain(value: Any) -> Any:
-    """A scalar as an array, where it is a list of numbers without nulls, or as Python has it."""
+    """A scalar as an array, where it is a list of numbers, or as Python has it."""
     if not is_arrow(value):
         return value
     import pyarrow as pa
@@ -81,8 +88,10 @@ def _plain(value: Any) -> Any:
         array = values if isinstance(values, pa.Array) else pa.array([value.as_py()], value.type)
         numbers = columns_of(array, "value")["value"].values
         return numbers if isinstance(values, pa.Array) else numbers[0].item()
-    if isinstance(values, pa.Array) and not values.null_count and _is_number(values.type):
-        return values.to_numpy(zero_copy_only=False)
+    if isinstance(values, pa.Array) and _is_number(values.type):
+        filled = values.fill_null(0).to_numpy(zero_copy_only=False)
+        null = values.is_null().to_numpy(zero_copy_only=False)
+        return np.ma.array(filled, mask=null) if values.null_count else filled
     return value.as_py() if hasattr(value, "as_py") else value.to_pylist()
 
 

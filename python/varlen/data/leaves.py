@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from varlen import _core
 from varlen.arguments import as_dtype, as_int
 from varlen.backends.values import is_tensor
+from varlen.data.nulls import HINT, place_of_null
 from varlen.data.options import BatchOptions, fill_row, overflow_of_padding
 from varlen.data.tensors import TensorLeaf, to_tensors
 
@@ -105,6 +107,9 @@ class Leaves:
 
     def _placed(self, error: Exception, name: str, items: list[Any]) -> Exception:
         """The error with the place among the samples that it is of."""
+        null = place_of_null(items)
+        if null is not None:
+            return ValueError(f"samples[{null[0]}]{name}{null[1]}: is null; {HINT}")
         if isinstance(error, OverflowError):
             return overflow_of_padding(error, self._values, f"samples{name}: ")
         return type(error)(f"samples{name}: {error}{_hint(items)}")
@@ -216,7 +221,7 @@ def holds_data(items: list[Any]) -> bool:
 
     The first value that is no list without items says it for all.
     """
-    return next((_is_data(leaf) for leaf in map(_first_leaf, items) if leaf is not _NOTHING), True)
+    return next((is_data(leaf) for leaf in map(_first_leaf, items) if leaf is not _NOTHING), True)
 
 
 def _first_leaf(value: Any, depth: int = _MOST_LEVELS) -> Any:
@@ -231,7 +236,8 @@ def _first_leaf(value: Any, depth: int = _MOST_LEVELS) -> Any:
     )
 
 
-def _is_data(leaf: Any) -> bool:
+def is_data(leaf: Any) -> bool:
+    """Whether a value that is no list is a number, an array or a tensor."""
     if isinstance(leaf, (str, bytes)):  # those of NumPy too
         return False
     return isinstance(leaf, (np.ndarray, np.generic, bool, int, float, complex)) or is_tensor(leaf)
@@ -243,7 +249,10 @@ def not_data(name: str, items: list[Any]) -> list[Any]:
         if item is None or isinstance(item, (str, bytes)):
             continue
         leaf = _first_leaf(item)
-        if leaf is not _NOTHING and _is_data(leaf):
+        is_number = leaf is not _NOTHING and is_data(leaf)
+        if is_number and items[0] is None:
+            raise ValueError(f"samples[0]{name}: is null; {HINT}")
+        if is_number or isinstance(leaf, (Mapping, tuple)):
             first, other = type(items[0]).__name__, type(item).__name__
             raise TypeError(f"samples[{i}]{name}: has {other}, samples[0] has {first}")
     return items
@@ -260,6 +269,8 @@ def _hint(items: list[Any]) -> str:
 
 def _stack_numbers(items: list[Any], dtype: np.dtype[Any] | None) -> Array:
     """A number of each sample."""
+    if any(item is np.ma.masked for item in items):
+        raise TypeError("a masked number")
     try:
         array = np.asarray(items)
     except ValueError:

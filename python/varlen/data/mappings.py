@@ -116,25 +116,39 @@ def rows_of_columns(columns: Mapping[Any, Any]) -> list[Any]:
             raise TypeError(
                 f"samples: expected a list of samples, or columns of many; {key!r} is {type(column).__name__}"
             )
-        items[key] = list(column)
+        items[key] = column.to_list() if hasattr(column, "to_list") else list(column)
     counts = {key: len(column) for key, column in items.items()}
     if len(set(counts.values())) > 1:
         raise ValueError(f"samples: columns have a value for each sample, their lengths are {counts}")
     return [dict(zip(items, row, strict=True)) for row in zip(*items.values(), strict=True)]
 
 
+def is_frame(value: Any) -> bool:
+    """Whether a value is a frame of pandas or Polars, which are not imported to know that."""
+    return hasattr(value, "to_dict") and hasattr(value, "columns")
+
+
 def frame_as_columns(samples: Any) -> Any:
-    """A frame of pandas or Polars as lists by its names; anything else as it is.
+    """A frame of pandas or Polars as lists by its names, with None for what is missing among objects.
 
     Examples
     --------
     >>> frame_as_columns([1, 2])
     [1, 2]
     """
-    if not hasattr(samples, "to_dict") or not hasattr(samples, "columns"):
+    if not is_frame(samples):
         return samples
-    is_polars = type(samples).__module__.startswith("polars.")
-    return samples.to_dict(as_series=False) if is_polars else samples.to_dict("list")
+    if type(samples).__module__.startswith("polars."):
+        return samples.to_dict(as_series=False)
+    return {name: _with_none(samples[name]) for name in samples.columns}
+
+
+def _with_none(column: Any) -> list[Any]:
+    """The values of a column of pandas: NaN of floats is a number, what other columns lack is None."""
+    values: list[Any] = column.tolist()
+    if not column.hasnans or (column.dtype.kind == "f" and isinstance(column.dtype, np.dtype)):
+        return values
+    return [None if missing else value for value, missing in zip(values, column.isna(), strict=True)]
 
 
 def as_mappings(samples: list[Any]) -> list[Any]:

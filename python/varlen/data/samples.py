@@ -5,19 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+import numpy as np
+
 from varlen import _core
 from varlen.arguments import as_list, one_of
+from varlen.backends.values import is_tensor, like
 from varlen.data.arrow_samples import from_arrow_samples, is_arrow
 from varlen.data.batch import Batch
 from varlen.data.collator import collate_joints
-from varlen.data.leaves import Flat, Leaves, holds_data, not_data
-from varlen.data.mappings import as_mappings, columns_of_mappings, frame_as_columns, rows_of_columns
+from varlen.data.leaves import Flat, Leaves, holds_data, is_data, not_data
+from varlen.data.mappings import (
+    as_mappings,
+    columns_of_mappings,
+    frame_as_columns,
+    is_frame,
+    rows_of_columns,
+)
 from varlen.data.model_inputs import DEFAULTS, ModelInputs, ModelKeywords
+from varlen.data.nulls import NullPolicy, as_floats, checked_policy, first_leaf, holds_null, without_nulls
 from varlen.data.options import (
     BatchOptions,
     ModelBatchOptions,
     PaddingKeywords,
     check_names,
+    fill_row,
     no_such_key,
     view_of,
     with_options,
@@ -36,6 +47,8 @@ __all__ = ["Collate", "collate"]
 
 class CollateKeywords(PaddingKeywords, ModelKeywords, total=False):
     """The options of `Collate`, which says what each does."""
+
+    nulls: NullPolicy | Mapping[str, NullPolicy]
 
 
 class Collate:
@@ -76,6 +89,11 @@ class Collate:
         default. A fill for all has to fit the values that are padded with it.
     masks
         False leaves them out.
+    nulls
+        What becomes of nulls among numbers, None or masked: one word for all, or a mapping from keys.
+        "refuse", the default, names the sample, the key and the place. "fill" puts `fill` there, and the mask
+        is False; numbers and ragged batches have a mask then, too. "nan" puts NaN there, and integers become
+        float64 in every batch. "drop" leaves them out of lists. A null list is an empty one. Text keeps None.
     keys
         Of mappings: those that the batch has, in this order. By default all, which are then the same in each.
     framework
@@ -118,10 +136,11 @@ class Collate:
            [False, False,  True]])
     """
 
-    @with_options(CollateKeywords, DEFAULTS)
+    @with_options(CollateKeywords, {**DEFAULTS, "nulls": "refuse"})
     def __init__(self, **options: Unpack[CollateKeywords]) -> None:
         check_names(options, CollateKeywords)
         given: dict[str, Any] = dict(options)
+        self._nulls = checked_policy(given.pop("nulls", "refuse"))
         of_model = {name: given.pop(name) for name in ModelKeywords.__annotations__ if name in given}
         layout: str | None = options.get("layout")
         if isinstance(layout, str) and layout in _ELSEWHERE:
@@ -188,8 +207,7 @@ class Collate:
             dataset: Any = samples.dataset
             return dataset._run(self._for_records, samples.rows)
         items = rows_of_samples(samples)
-        for option in _PER_KEY:
-            given = self._values[option]
+        for option, given in (*((name, self._values[name]) for name in _PER_KEY), ("nulls", self._nulls)):
             if isinstance(given, Mapping):
                 known = set(_keys_of(items[0]))
                 for key in given:
@@ -203,6 +221,7 @@ class Collate:
 
     def __repr__(self) -> str:
         given = self._given
+        given = given if self._nulls == "refuse" else {**given, "nulls": self._nulls}
         return f"Collate({', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
     def _for_model(self, model: ModelInputs, items: list[Any]) -> Any:
@@ -236,25 +255,78 @@ class Collate:
     def _arrays(self, name: str, columns: Mapping[Any, Any]) -> dict[Any, dict[str, Any]]:
         """The columns of numbers as arrays; all lists are read first, as reading empties the caches."""
         read: dict[Any, Flat | None] = {}
+        items, null = dict(columns), dict[Any, Any]()
         for key, values in columns.items():
-            if type(values) is tuple:
-                read[key] = values
-            elif holds_data(values):
-                read[key] = self._leaves.read(f"{name}[{key!r}]", values, self._wanted_dtype(key, values))
-            else:
-                continue
-            flat = read[key]
+            flat = values if type(values) is tuple else None
+            if flat is None:
+                place = f"{name}[{key!r}]"
+                items[key], null[key] = self._without_nulls(place, key, values)
+                if not holds_data(items[key]):
+                    continue
+                flat = self._leaves.read(place, items[key], self._wanted_dtype(key, items[key]))
             if flat is not None and self._model is not None and self._dtype_of(key) is None:
-                read[key] = self._model.of_lists(key, flat)
-        return {key: self._array(f"{name}[{key!r}]", columns[key], key, flat) for key, flat in read.items()}
+                flat = self._model.of_lists(key, flat)
+            read[key] = flat
+        return {
+            key: self._array(f"{name}[{key!r}]", items[key], key, flat, null.get(key))
+            for key, flat in read.items()
+        }
 
-    def _array(self, name: str, items: Any, key: Any, flat: Flat | None) -> dict[str, Any]:
+    def _array(self, name: str, items: Any, key: Any, flat: Flat | None, null: Any = None) -> dict[str, Any]:
         fill = self._values["fill"]
         if self._model is not None:
             fill = self._model.fill_of(key, fill)
         fill = fill.get(key) if isinstance(fill, Mapping) else fill
         dtype = None if flat is not None else self._wanted_dtype(key, items)
-        return self._leaves.array(name, items, fill, dtype, flat)
+        leaf = self._leaves.array(name, items, fill, dtype, flat)
+        policy = self._null_policy(key)
+        if policy in ("nan", "fill"):
+            self._put_nulls(name, leaf, null, policy, fill)
+        return leaf
+
+    def _null_policy(self, key: Any) -> NullPolicy:
+        given = self._nulls
+        policy: NullPolicy = given.get(key, "refuse") if isinstance(given, Mapping) else given
+        return policy
+
+    def _without_nulls(self, name: str, key: Any, items: list[Any]) -> tuple[list[Any], list[Any] | None]:
+        """Numbers with one in the place of each null, and where these are; anything else as it is."""
+        policy = self._null_policy(key)
+        if policy == "refuse" or not any(map(holds_null, items)):
+            return items, None
+        found = first_leaf(items)
+        if found is None and list in set(map(type, items)):
+            return [[] if item is None else item for item in items], None  # lists without numbers
+        if found is None and isinstance(self._nulls, Mapping):
+            raise ValueError(
+                f"samples{name}: all are null, which says nothing of what they are; leave them out"
+            )
+        if found is None or not is_data(found[1]):
+            return items, None
+        try:
+            return without_nulls(items, policy)
+        except ValueError as error:
+            raise ValueError(f"samples{name}: {error}") from None
+
+    def _put_nulls(self, name: str, leaf: dict[str, Any], null: Any, policy: NullPolicy, fill: Any) -> None:
+        """What stands for nulls in the array of a leaf, and the mask that is False there."""
+        if policy == "nan":
+            leaf[""] = as_floats(name, leaf[""])
+        value = leaf[""]
+        if "mask" not in leaf and policy == "fill" and self._values["masks"] and self._model is None:
+            leaf["mask"] = like(np.ones(len(value), bool), value)
+        if null is None:
+            return
+        where = self._leaves.array(name, null, False, None)[""]
+        where = where if is_tensor(where) else like(where, value)
+        stand = float("nan")
+        if policy == "fill":
+            stand = 0 if fill is None else fill
+            if not is_tensor(value):
+                fill_row("fill", "", (), value.dtype, stand)  # which the dtype has to hold
+            if "mask" in leaf:
+                leaf["mask"] &= ~where
+        value[where] = stand
 
     def _wanted_dtype(self, key: Any, items: list[Any]) -> Any:
         """The dtype that was asked for, or that models take."""
@@ -272,13 +344,15 @@ class Collate:
             return self._merge_mappings(name, items)
         if isinstance(first, tuple):
             return self._merge_tuples(name, items)
+        items, null = self._without_nulls(name, None, items)
+        first = items[0]
         if isinstance(first, (str, bytes)) or first is None:
             return not_data(name, items)
         if view_of(first) is not None:
             return collate_joints(items, self._joint_options(items[0]))
         if holds_data(items):
             flat = self._leaves.read(name, items, self._wanted_dtype(None, items))
-            return _without_key(self._array(name, items, None, flat))
+            return _without_key(self._array(name, items, None, flat, null))
         for item in items:
             _core.refuse_cycles(item, "samples")
         return items
@@ -381,6 +455,8 @@ def rows_of_samples(samples: Any) -> list[Any]:
         items = rows_of_columns(samples) if has_columns else as_list(samples, "samples", "samples")
         if items and _holds_arrow(items[0]):
             items = from_arrow_samples(items)
+        elif items and is_frame(items[0]):
+            items = [row for frame in items for row in rows_of_columns(frame_as_columns(frame))]
     if not items:
         raise ValueError("samples: a batch needs at least one")
     return items

@@ -1,0 +1,199 @@
+"""What becomes of nulls among the numbers of samples: None in lists, and what is masked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+import numpy as np
+
+from varlen.arguments import one_of
+from varlen.backends.values import is_tensor, memory_of
+
+__all__: list[str] = []
+
+NullPolicy = Literal["refuse", "nan", "fill", "drop"]
+_POLICIES = ("refuse", "nan", "fill", "drop")
+
+HINT = (
+    "give Collate(nulls='fill'), whose mask is False there, nulls='nan', or nulls='drop', which leaves them "
+    "out of lists"
+)
+
+_MOST_LEVELS = 65  # the core refuses lists that are nested deeper, and those that hold themselves
+
+#: Integers up to here are doubles.
+_LARGEST = 2**53
+
+
+def checked_policy(given: Any) -> Any:
+    """The option `nulls`: a word for all keys, or a mapping from keys.
+
+    Examples
+    --------
+    >>> checked_policy({"x": "fill"})
+    {'x': 'fill'}
+    """
+    for key, one in given.items() if isinstance(given, Mapping) else (("", given),):
+        one_of(one, f"nulls of {key!r}" if isinstance(given, Mapping) else "nulls", _POLICIES)
+    return given
+
+
+def holds_null(value: Any, most: int = _MOST_LEVELS) -> bool:
+    """Whether a value is null, or has one in it at any depth.
+
+    Examples
+    --------
+    >>> holds_null([[1], [2, None]])
+    True
+    """
+    if value is None or value is np.ma.masked:
+        return True
+    if not isinstance(value, list):
+        return isinstance(value, np.ma.MaskedArray)
+    kinds = set(map(type, value))
+    if type(None) in kinds or not (most and kinds & {list, np.ma.MaskedArray}):
+        return type(None) in kinds
+    return any(holds_null(item, most - 1) for item in value)
+
+
+def place_of_null(items: list[Any], most: int = _MOST_LEVELS) -> tuple[int, str] | None:
+    """Which sample has the first null, and where in it that is; None where there is none.
+
+    Examples
+    --------
+    >>> place_of_null([[1], [2, None]])
+    (1, '[1]')
+    """
+    for i, item in enumerate(items):
+        if not holds_null(item):
+            continue
+        if isinstance(item, list):
+            inner = place_of_null(item, most - 1) if most else None
+            if inner is not None:
+                return i, f"[{inner[0]}]{inner[1]}"
+            continue
+        null = np.ma.getmaskarray(item) if isinstance(item, np.ma.MaskedArray) else np.array(True)
+        if null.any():
+            return i, f"[{int(null.argmax())}]" if null.ndim else ""
+    return None
+
+
+def first_leaf(items: Any, depth: int = 0) -> tuple[int, Any] | None:
+    """The first value that is no list and not null, and in how many lists it is; None where there is none.
+
+    Examples
+    --------
+    >>> first_leaf([[], [None, 3]])
+    (2, 3)
+    """
+    if not isinstance(items, list) or depth > _MOST_LEVELS:
+        return None if items is None or items is np.ma.masked else (depth, items)
+    found = (first_leaf(item, depth + 1) for item in items)
+    return next((leaf for leaf in found if leaf is not None), None)
+
+
+def without_nulls(items: list[Any], policy: NullPolicy) -> tuple[list[Any], list[Any] | None]:
+    """Values with a number in the place of each null, and of the same structure where the nulls were.
+
+    With "drop" they are left out of lists, and there are no places. A null that stands for a list or an array
+    is an empty one.
+
+    Parameters
+    ----------
+    items
+        Numbers, lists or arrays, one a sample.
+    policy
+        What is done.
+
+    Raises
+    ------
+    ValueError
+        One number a sample, and "drop".
+
+    Examples
+    --------
+    >>> without_nulls([[1, None], None, [3]], "fill")
+    ([[1, 1], [], [3]], [[False, True], [], [False]])
+    """
+    found = first_leaf(items)
+    assert found is not None
+    depth, leaf = found
+    stand = leaf.data if isinstance(leaf, np.ma.MaskedArray) else leaf
+    if getattr(leaf, "ndim", 0):
+        stand = stand[:0]
+    elif policy == "drop" and depth == 1:
+        raise ValueError("is one number, and nulls='drop' leaves nulls out of lists; take 'nan' or 'fill'")
+    pairs = [_without(item, depth - 1, stand, policy == "drop") for item in items]
+    return [item for item, _ in pairs], None if policy == "drop" else [null for _, null in pairs]
+
+
+def _without(value: Any, depth: int, stand: Any, drops: bool) -> tuple[Any, Any]:
+    """A value `depth` lists above the numbers or arrays, and where it is null."""
+    is_null = value is None or value is np.ma.masked
+    if depth == 0:
+        return _leaf_without(stand if is_null else value, is_null, drops)
+    if is_null:
+        return [], []
+    if not isinstance(value, list):
+        return value, value  # of another depth: refused where it is read
+    kept = [item for item in value if not (drops and (item is None or item is np.ma.masked))]
+    pairs = [_without(item, depth - 1, stand, drops) for item in kept]
+    return [item for item, _ in pairs], [null for _, null in pairs]
+
+
+def _leaf_without(value: Any, is_null: bool, drops: bool) -> tuple[Any, Any]:
+    """A number or an array, and where it is null."""
+    if isinstance(value, np.ma.MaskedArray):
+        if drops:
+            return value.compressed(), None
+        return value.data, np.ma.getmaskarray(value)
+    if getattr(value, "ndim", 0):
+        return value, np.zeros(len(value), bool)
+    return value, is_null
+
+
+def as_floats(name: str, values: Any) -> Any:
+    """Numbers in a dtype that has NaN: integers and bools as float64, which holds each of them.
+
+    Raises
+    ------
+    ValueError
+        An integer is beyond those of float64.
+
+    Examples
+    --------
+    >>> as_floats("['x']", np.array([1, 2]))
+    array([1., 2.])
+    """
+    if is_tensor(values) and (values.is_floating_point() or values.is_complex()):
+        return values
+    array = memory_of(values)
+    if array.dtype.kind not in "iub":
+        return values
+    if array.dtype.itemsize > 4 and array.size and max(-int(array.min()), int(array.max())) > _LARGEST:
+        large = int(array.flat[np.abs(array.astype(np.float64)).argmax()])
+        raise ValueError(
+            f"samples{name}: {large} is beyond the integers of float64, which nulls='nan' makes of them; "
+            "take nulls='fill'"
+        )
+    floats = array.astype(np.float64)
+    if not is_tensor(values):
+        return floats
+    import torch
+
+    return torch.from_numpy(floats)
+
+
+def rows_of_masked(values: Any, null: Any, lengths: Any) -> Iterator[Any]:
+    """The rows of flat values, as masked arrays where some are null.
+
+    Examples
+    --------
+    >>> [row.tolist() for row in rows_of_masked(np.arange(3), np.array([False, True, False]), [1, 2])]
+    [[0], [None, 2]]
+    """
+    begin = 0
+    for length in lengths:
+        here = slice(begin, begin := begin + length)
+        yield np.ma.array(values[here], mask=null[here]) if null[here].any() else values[here]
