@@ -48,7 +48,7 @@ def test_misuse_ends_with_2(capsys, tmp_path):
     source = write_lines(tmp_path / "a.jsonl", LINES)
     for arguments, text in (
         (["convert", source, tmp_path / "o.nrt", "--nulls", "fill"], "--fill"),
-        (["convert", source, tmp_path / "o.nrt", "--group-by", "id"], "--group-by"),
+        (["convert", source, tmp_path / "o.nrt", "--regroup"], "--regroup needs --group-by"),
         (["convert", source, tmp_path / "o.nrt", "--rows-per-shard", "0"], "--rows-per-shard"),
         (["convert", source, tmp_path], "is a folder"),
         (["convert", tmp_path / "a.xyz", tmp_path / "o.nrt"], "cannot tell the format"),

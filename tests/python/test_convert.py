@@ -629,6 +629,146 @@ def test_sort_by_orders_lists_words_and_what_is_below(here, capsys):
     assert "records are ordered by --regroup alone" in text
 
 
+# Events in lines.
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("options", [[], ["--sort-by", "p,v,t"]])
+def test_events_in_lines_group_as_tables_do(here, monkeypatch, seed, options):
+    """Two files, small pieces, words and numbers as groups: what is made is what a table of them gives."""
+    from varlen.cli.conversion import lines
+
+    monkeypatch.setattr(lines, "_PIECE", 200)
+    rng = random.Random(seed)
+    events = _random_events(rng, 9, 120)
+    if seed % 2:
+        events = [(f"p{p}", v, t, w) for p, v, t, w in events]
+    records = [dict(zip("pvtw", event, strict=True)) for event in events]
+    write_lines(here / "a.jsonl", records[:50])
+    (here / "b.jsonl").write_text("\n".join(json.dumps(record) + "\n" for record in records[50:]))
+    pq.write_table(pa.Table.from_pylist(records), "t.parquet")
+    groups = ["--group-by", "p", "--group-by", "v", "--regroup", "--narrow", *options]
+    data = convert("a.jsonl", "b.jsonl", "o.nrt", *groups)
+    table = convert("t.parquet", "p.nrt", *groups)
+    assert rows_of(data) == rows_of(table)
+    assert data.schema == table.schema
+    assert [field.dim for field in data.fields.values()] == [0, 1, 2, 2]
+    assert data.keys() == list("pvtw")
+
+
+def test_events_in_lines_keep_lists_types_words_and_static_tables(here, capsys):
+    records = [
+        {"id": 7, "t": 1, "labs": [{"c": "x", "v": 1}, {"c": "y", "v": 0.5}], "w": None, "ok": True},
+        {"id": 7, "t": 2.5, "labs": [], "w": "a", "ok": False},
+        {"id": 8, "t": 3, "labs": [{"c": "x", "v": 2**40}], "w": "zz", "ok": True},
+    ]
+    write_lines(here / "a.jsonl", records)
+    write_csv("s.csv", ["id", "age"], [[8, 70], [7, 8]])
+    write_lines(here / "words.json", [{"w": ["?", "a"]}])
+    options = ["--group-by", "id", "--static", "s.csv", "--types", "t=float32"]
+    options += ["--null-word", "?", "--vocabulary", "words.json", "--unknown", "?", "--reserve", "[R]"]
+    data = convert("a.jsonl", "o.nrt", *options)
+    assert rows_of(data) == [
+        {
+            "id": 7,
+            "t": [1.0, 2.5],
+            "labs.c": [["x", "y"], []],
+            "labs.v": [[1.0, 0.5], []],
+            "w": ["?", "a"],
+            "ok": [True, False],
+            "age": 8,
+        },
+        {
+            "id": 8,
+            "t": [3.0],
+            "labs.c": [["x"]],
+            "labs.v": [[2.0**40]],
+            "w": ["?"],
+            "ok": [True],
+            "age": 70,
+        },
+    ]
+    assert data.fields["t"].dtype == np.float32
+    assert data.fields["labs.c"].vocabulary == ("[R]", "x", "y")
+    write_lines(here / "apart.jsonl", [records[0], records[2], records[1]])
+    text = refused(capsys, here, "apart.jsonl", "p.nrt", *options)[0]
+    assert "id: the rows of 7 are not together" in text
+    assert "let --regroup gather them" in text
+    assert rows_of(convert("apart.jsonl", "p.nrt", *options, "--regroup")) == rows_of(data)
+    (here / "none.jsonl").write_text("")
+    assert len(convert("none.jsonl", "n.nrt", "--group-by", "id")) == 0
+
+
+# Columns with one value a record.
+
+PEOPLE = [[7, "f", 1, ""], [7, "f", 2, ""], [8, "m", 3, 0.5], [7, "f", 4, ""], [9, "f", 5, 2]]
+
+
+def write_people(path, people):
+    names = ["id", "sex", "x", "age"]
+    if str(path).endswith(".csv"):
+        write_csv(path, names, people)
+        return
+    records = [dict(zip(names, [None if v == "" else v for v in row], strict=True)) for row in people]
+    if str(path).endswith(".jsonl"):
+        write_lines(path, records)
+    else:
+        pq.write_table(pa.Table.from_pylist(records), path)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
+def test_constant_columns_are_one_value_a_record(here, capsys, suffix):
+    write_people(here / f"a.{suffix}", PEOPLE)
+    options = ["--group-by", "id", "--regroup", "--nulls", "nan", "--constant"]
+    data = convert(f"a.{suffix}", "o.nrt", *options, "sex,age", "--row-ids", "id")
+    assert {name: field.dim for name, field in data.fields.items()} == {"id": 0, "sex": 0, "x": 1, "age": 0}
+    rows = rows_of(data)
+    assert [(row["id"], row["sex"], row["x"]) for row in rows] == [
+        (7, "f", [1, 2, 4]),
+        (8, "m", [3]),
+        (9, "f", [5]),
+    ]
+    assert str([row["age"] for row in rows]) == "[nan, 0.5, 2.0]"
+    shards = convert(f"a.{suffix}", "out", *options, "age", "--columns", "x", "--rows-per-shard", 1)
+    assert shards.keys() == ["id", "age", "x"]
+    assert "no column 'y'" in refused(capsys, here, f"a.{suffix}", "q.nrt", *options, "y")[0]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
+@pytest.mark.parametrize("regroup", [True, False])
+def test_a_column_with_two_values_in_a_record_is_refused(here, capsys, suffix, regroup):
+    people = [*PEOPLE[:4], [7, "m", 6, 3], [9, "f", 5, 2], [9, "d", 6, 2], [9, "m", 7, 2]]
+    if not regroup:
+        people.sort(key=lambda row: row[0])
+    write_people(here / f"a.{suffix}", people)
+    options = ["--group-by", "id", "--nulls", "nan", "--constant", "sex,age", *["--regroup"] * regroup]
+    said = refused(capsys, here, f"a.{suffix}", "q.nrt", *options)
+    places = {"csv": "line {}", "jsonl": "line {}", "parquet": "row {}"}[suffix]
+    ahead = {"csv": 2, "jsonl": 1, "parquet": 0}[suffix]
+    first, second = (people.index(row) + ahead for row in ([7, "m", 6, 3], [9, "d", 6, 2]))
+    assert sorted(said) == [
+        "varlen: 3 wrong rows, nothing was written",
+        f"varlen: a.{suffix}, {places.format(first)}: age: 3.0, but nan before in the record of id 7; "
+        "--constant takes what has one value a record",
+        f"varlen: a.{suffix}, {places.format(first)}: sex: 'm', but 'f' before in the record of id 7; "
+        "--constant takes what has one value a record",
+        f"varlen: a.{suffix}, {places.format(second)}: sex: 'd', but 'f' before in the record of id 9; "
+        "--constant takes what has one value a record",
+    ]
+
+
+def test_fields_of_a_constant_object_are_constant(here):
+    records = [
+        {"id": 1, "home": {"zip": 7, "city": "x"}, "x": 1},
+        {"id": 1, "home": {"zip": 7, "city": "x"}, "x": 2},
+    ]
+    write_lines(here / "a.jsonl", records)
+    pq.write_table(pa.Table.from_pylist(records), "a.parquet")
+    for source in ("a.jsonl", "a.parquet"):
+        data = convert(source, "o.nrt", "--force", "--group-by", "id", "--constant", "home")
+        assert rows_of(data) == [{"id": 1, "home.zip": 7, "home.city": "x", "x": [1, 2]}]
+
+
 # Static tables.
 
 

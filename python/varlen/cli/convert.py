@@ -40,8 +40,9 @@ ids of FILE are words for no other rows.
 The fields of .csv end at commas, those of .tsv at tabs; where the header has none of them, at its semicolons,
 tabs or bars, or at --delimiter CHAR. An empty text of a CSV is a null.
 
-A long table, an event a row, nests with --group-by: consecutive rows with the same value become
-one record, a second --group-by one sequence inside it. The group columns keep one value a group.
+A long table, or lines with an event each, nests with --group-by: consecutive rows with the same value become
+one record, a second --group-by one sequence inside it. The group columns keep one value a group; those of
+--constant one a record, and a record where they have several is refused.
 Rows of a group that are not together are refused, unless --regroup gathers them, by way of files beside OUT
 where they are large. --sort-by orders what a record holds by keys that have a value for each element, and
 with --regroup the records, by the first group column.
@@ -86,7 +87,8 @@ def add_parser(commands: Any) -> None:
         default=[],
         help="nest a long table by this column; may be repeated",
     )
-    add("--regroup", action="store_true", help="gather the rows of each group first (tables only)")
+    add("--regroup", action="store_true", help="gather the rows of each group first")
+    add("--constant", metavar="A,B,...", help="keep one value a record of these, which have no other in it")
     add("--sort-by", metavar="A,B,...", help="order what each record holds by these keys")
     add("--columns", metavar="A,B,...", help="only these columns or keys")
     add("--delimiter", metavar="CHAR", help="what separates the fields of CSV (default: as the header shows)")
@@ -132,14 +134,18 @@ def _check(arguments: argparse.Namespace) -> list[Input]:
     if (arguments.nulls == "fill") != (arguments.fill is not None):
         raise Misuse("--nulls fill and --fill VALUE go together")
     check_positive(arguments, "rows_per_shard", "batch_rows")
-    for option in ("columns", "sort_by", "reserve", "group_by"):
+    for option in ("columns", "sort_by", "reserve", "group_by", "constant"):
         names = _names(arguments, option) or []
         twice = [name for i, name in enumerate(names) if name in names[:i]]
         if twice or "" in names:
             said = f"--{option.replace('_', '-')}"
             raise Misuse(f"{said}: {twice[0]!r} is given twice" if twice else f"{said}: an empty name")
-    if arguments.regroup and not arguments.group_by:
-        raise Misuse("--regroup needs --group-by")
+    for option in ("regroup", "constant"):
+        if getattr(arguments, option) and not arguments.group_by:
+            raise Misuse(f"--{option} needs --group-by")
+    for name in _names(arguments, "constant") or []:
+        if name in arguments.group_by:
+            raise Misuse(f"--constant: {name!r} is a column of --group-by, which has one value a group")
     _types(arguments)
     sort_by = _names(arguments, "sort_by") or []
     if arguments.group_by and arguments.group_by[0] in sort_by and not arguments.regroup:
@@ -156,8 +162,6 @@ def _check(arguments: argparse.Namespace) -> list[Input]:
     tables = [*inputs, *find_inputs(arguments.static)]
     if arguments.delimiter is not None and all(one.kind != "csv" for one in tables):
         raise Misuse(f"--delimiter: no CSV among {', '.join(str(one.path) for one in tables[:3])}")
-    if inputs[0].kind == "lines" and (arguments.group_by or arguments.regroup):
-        raise Misuse("--group-by and --regroup nest tables; JSON lines nest by their lists")
     _check_target(arguments, inputs)
     return inputs
 
@@ -267,6 +271,7 @@ def _run(arguments: argparse.Namespace) -> int:
         rows=arguments.batch_rows,
         columns=_names(arguments, "columns"),
         groups=tuple(arguments.group_by),
+        constants=tuple(_names(arguments, "constant") or ()),
         regroup=arguments.regroup,
         sort_by=tuple(_names(arguments, "sort_by") or ()),
         nulls=(arguments.nulls, _fill(arguments.fill)),

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from varlen._core import Joint, Level
+from varlen.cli.conversion.constants import first_values
 from varlen.cli.conversion.groups import group_rows
+from varlen.cli.conversion.inputs import Input
 from varlen.cli.conversion.regroup import GatheredRows
 from varlen.cli.conversion.words import UnknownWord, Vocabularies
 from varlen.cli.conversion.wrong import WrongRows, different_lists
@@ -95,6 +98,8 @@ def join_columns(
             elif words.is_given(key):
                 raise ValueError(f"{key}: numbers, but --vocabulary gives words for it; see --types")
             dim = len(levels)
+            if name in groups and column.levels:
+                raise ValueError(f"--group-by: {key!r} holds lists; a group has one value a row")
             if name in groups:
                 dim = groups.index(name)
                 first = np.arange(len(levels[dim]))
@@ -141,8 +146,24 @@ def with_options(text: str) -> str:
     return text.replace("nulls='nan'", "--nulls nan").replace("nulls='fill'", "--nulls fill")
 
 
-def read_joints(plan: ConversionPlan) -> Iterator[tuple[Joint, int]]:
-    r"""The pieces of tables with the input rows that each used up.
+class RowSource(Protocol):
+    """Rows of files as tables."""
+
+    inputs: list[Input]
+
+    def read(self) -> Iterator[pa.Table]:
+        """The tables, piece by piece."""
+        ...
+
+    def locate(self, row: int) -> tuple[Input, str]:
+        """The file of a row of all, and its place there."""
+        ...
+
+
+def read_joints(
+    plan: ConversionPlan, source: RowSource, nulls: Nulls, words: Vocabularies
+) -> Iterator[tuple[Joint, int]]:
+    r"""The pieces of a source with the input rows that each used up.
 
     Examples
     --------
@@ -150,29 +171,35 @@ def read_joints(plan: ConversionPlan) -> Iterator[tuple[Joint, int]]:
     >>> from varlen.cli.conversion.inputs import find_inputs
     >>> from varlen.cli.conversion.plan import ConversionPlan
     >>> _ = Path("t.csv").write_text("a,b\n1,2\n")
-    >>> [(joint.names, rows) for joint, rows in read_joints(ConversionPlan(find_inputs(["t.csv"])))]
+    >>> plan = ConversionPlan(find_inputs(["t.csv"]))
+    >>> [(joint.names, rows) for joint, rows in read_joints(plan, plan.tables, Nulls(), Vocabularies())]
     [(['a', 'b'], 1)]
     """
-    policy, value = plan.nulls
-    nulls = Nulls(policy, value, plan.words.null_word)
     first_row = 0
-    for table, levels in _grouped(plan):
-        rows = None
+    for table, levels in _grouped(plan, source):
+        moved = None
         if plan.regroup:
-            rows, table = table.column(_NUMBER).to_numpy(), table.drop_columns([_NUMBER])
+            moved, table = table.column(_NUMBER).to_numpy(), table.drop_columns([_NUMBER])
+        place = _Rows(source, first_row, moved)
         try:
-            yield join_columns(table, levels, plan.groups, nulls, plan.words, first_row), table.num_rows
+            joint = join_columns(table, levels, plan.groups, nulls, words, first_row)
         except ValueError as wrong:
             if not _ROW.search(str(wrong)):  # of an option or a column, whatever the row
-                raise ValueError(_located(plan, with_options(str(wrong)))) from None
-            join = partial(join_columns, levels=[], groups=(), nulls=nulls, words=plan.words)
-            for text in _wrong_rows(join, table, first_row):
+                raise ValueError(place.located(with_options(str(wrong)))) from None
+            join = partial(join_columns, levels=[], groups=(), nulls=nulls, words=words)
+            found = _wrong_rows(join, table, first_row)
+            for text in itertools.chain([next(found, str(wrong))], found):
                 if plan.findings.is_full:
                     plan.findings.leave_rest()
                     break
-                plan.findings.add(_located(plan, with_options(text), rows, first_row))
+                plan.findings.add(place.located(with_options(text)))
         except TypeError as wrong:  # of the column, whatever the row
-            raise ValueError(_located(plan, f"{wrong}; --columns leaves one out")) from None
+            raise ValueError(place.located(f"{wrong}; --columns leaves one out")) from None
+        else:
+            yield (
+                first_values(joint, plan.constants, plan.groups, plan.words, place.at, plan.findings),
+                table.num_rows,
+            )
         first_row += table.num_rows
 
 
@@ -190,24 +217,35 @@ def _wrong_rows(join: Callable[..., Joint], table: pa.Table, first_row: int) -> 
             yield str(wrong)
 
 
-def _located(
-    plan: ConversionPlan, text: str, rows: npt.NDArray[np.int64] | None = None, first_row: int = 0
-) -> str:
-    """The text with the file and the place in it of the row, which is one of `rows` where those moved."""
-    inputs = plan.tables.inputs
-    one = inputs[0]
-    if place := _ROW.search(text):
-        row = int(place[1])
-        one, where = plan.tables.locate(row if rows is None else int(rows[row - first_row]))
-        text = f"{text[: place.start()]}at {where}{text[place.end() :]}"
-    elif any(text.startswith(str(one.path)) for one in inputs):
-        return text
-    return f"{one.path}: {text}"
+class _Rows:
+    """Where the rows of a piece are: in a source, from a row on, or as they were moved."""
+
+    def __init__(self, source: RowSource, first: int, moved: npt.NDArray[np.int64] | None) -> None:
+        self._source, self._first, self._moved = source, first, moved
+
+    def at(self, row: int) -> str:
+        """The file and the place of a row of the piece."""
+        one, where = self._source.locate(self._first + row if self._moved is None else int(self._moved[row]))
+        return f"{one.path}, {where}"
+
+    def located(self, text: str) -> str:
+        """The text with the file, and the place in it of the row that it names."""
+        inputs = self._source.inputs
+        one = inputs[0]
+        if place := _ROW.search(text):
+            row = int(place[1])
+            one, where = self._source.locate(
+                row if self._moved is None else int(self._moved[row - self._first])
+            )
+            text = f"{text[: place.start()]}at {where}{text[place.end() :]}"
+        elif any(text.startswith(str(one.path)) for one in inputs):
+            return text
+        return f"{one.path}: {text}"
 
 
-def _grouped(plan: ConversionPlan) -> Iterator[tuple[pa.Table, list[Level]]]:
+def _grouped(plan: ConversionPlan, source: RowSource) -> Iterator[tuple[pa.Table, list[Level]]]:
     """The tables by their groups, gathered first where that was asked; errors name the file and the place."""
-    stream: Iterator[pa.Table] = plan.tables.read()
+    stream: Iterator[pa.Table] = source.read()
     try:
         if plan.regroup:
             if plan.gathered is None:
@@ -218,7 +256,7 @@ def _grouped(plan: ConversionPlan) -> Iterator[tuple[pa.Table, list[Level]]]:
     except WrongRows:
         raise
     except ValueError as wrong:
-        raise ValueError(_located(plan, str(wrong))) from None
+        raise ValueError(_Rows(source, 0, None).located(str(wrong))) from None
 
 
 def _numbered(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:

@@ -198,8 +198,8 @@ def _join_records(
     """The records as a joint; those that cannot be joined go into `bad`, one that is not known as -1."""
     policy, value = plan.nulls
     filler = float("nan") if policy == "nan" else value
-    keys: list[str] = list(plan.columns or plan.keys)
-    if not plan.columns:
+    keys: list[str] = list(plan.wanted or plan.keys)
+    if not plan.wanted:
         keys = list(dict.fromkeys(itertools.chain(keys, *records)))
     check_names(keys, "keys")
     columns: list[_Column] = []

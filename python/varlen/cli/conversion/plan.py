@@ -130,6 +130,7 @@ class ConversionPlan:
     rows: int = 65536
     columns: list[str] | None = None
     groups: tuple[str, ...] = ()
+    constants: tuple[str, ...] = ()
     regroup: bool = False
     sort_by: tuple[str, ...] = ()
     nulls: tuple[str, Any] = ("refuse", None)
@@ -144,6 +145,7 @@ class ConversionPlan:
     dtypes: dict[str, np.dtype[Any]] = field(default_factory=dict)
     findings: Findings = field(default_factory=Findings)
     gathered: GatheredRows | None = None
+    is_learned: bool = False
     _opened: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
 
     def __enter__(self) -> ConversionPlan:
@@ -158,14 +160,21 @@ class ConversionPlan:
         return self.inputs[0].kind == "lines"
 
     @cached_property
+    def wanted(self) -> list[str] | None:
+        """The columns chosen, behind those that group rows or are constant in groups; None for all."""
+        if self.columns is None:
+            return None
+        return [
+            *(name for name in (*self.groups, *self.constants) if name not in self.columns),
+            *self.columns,
+        ]
+
+    @cached_property
     def tables(self) -> TableReader:
         """The reader of the tables."""
         from varlen.cli.conversion.tables import TableReader
 
-        wanted = self.columns
-        if wanted is not None:
-            wanted = [*(name for name in self.groups if name not in wanted), *wanted]
-        reader = TableReader(self.inputs, self.rows, wanted, self.types)
+        reader = TableReader(self.inputs, self.rows, self.wanted, self.types)
         missing = [name for name in self.groups if name not in reader.columns]
         if missing:
             there = ", ".join(reader.columns)
@@ -201,11 +210,14 @@ class ConversionPlan:
         if self.lines:
             size = sum(one.path.stat().st_size for one in self.inputs)
             bar = tqdm(total=size, unit="B", **options)
-            pieces = self._from_lines(bar.update)
+            grouped = self.groups and self.is_learned
+            pieces = self._from_events(bar.update) if grouped else self._from_lines(bar.update)
         else:
             bar = tqdm(total=self.tables.total, unit=" rows", **options)
             pieces = self._from_tables(bar.update)
         inner = [name for name in self.sort_by if name not in self.groups[:1]]
+        if self.lines and self.groups and not self.is_learned:
+            inner = []
         with bar:
             for joint in pieces:
                 for table in self.static_tables:
@@ -215,16 +227,39 @@ class ConversionPlan:
         self.findings.finish()
 
     def _from_lines(self, advance: Callable[[int], Any]) -> Iterator[Joint]:
+        return (joint for _, joint in self._lines(advance))
+
+    def _lines(self, advance: Callable[[int], Any]) -> Iterator[tuple[Input, Joint]]:
         from varlen.cli.conversion.lines import read_lines
 
         for one in self.inputs:
             with name_file(one.path):
-                yield from read_lines(self, one, advance)
+                for joint in read_lines(self, one, advance):
+                    for name in self.groups:
+                        if joint.dim(name) != 0:
+                            there = ", ".join(joint.names)
+                            what = "no key" if joint.dim(name) is None else "lists are no group, in the key"
+                            raise ValueError(f"--group-by: {what} {name!r}; there are {there}")
+                    yield one, joint
+
+    def _from_events(self, advance: Callable[[int], Any]) -> Iterator[Joint]:
+        """Events of JSON lines, which have their dtypes and ids already, by their groups."""
+        from varlen.cli.conversion.events import EventReader
+        from varlen.cli.conversion.joints import read_joints
+        from varlen.interop.arrow import Nulls
+
+        pieces = ((one, cast(joint, self.dtypes)) for one, joint in self._lines(advance))
+        known = {name: self.words.of(name) for name in self.groups if name in self.words}
+        events = EventReader(pieces, self.inputs, self.groups, self.words)
+        for joint, _ in read_joints(self, events, Nulls("nan"), Vocabularies(given=known)):
+            yield joint
 
     def _from_tables(self, advance: Callable[[int], Any]) -> Iterator[Joint]:
         from varlen.cli.conversion.joints import read_joints
+        from varlen.interop.arrow import Nulls
 
-        for joint, rows in read_joints(self):
+        nulls = Nulls(*self.nulls, self.words.null_word)
+        for joint, rows in read_joints(self, self.tables, nulls, self.words):
             advance(rows)
             yield joint
 
@@ -255,6 +290,7 @@ def learn_dtypes(plan: ConversionPlan, *, narrow: bool) -> None:
         dtype = span.narrowed() if narrow else span.dtype
         if dtype is not None and name not in plan.fields:
             plan.dtypes[name] = dtype
+    plan.is_learned = True
     for name in plan.types:
         if name not in plan.dtypes:
             raise ValueError(f"--types: no key {name!r}; there are {', '.join(plan.dtypes)}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv as text_tables
-import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -13,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from varlen.cli.conversion.inputs import Input, first_lines, open_bytes
+from varlen.cli.conversion.places import Places, lines_of
 from varlen.cli.conversion.wrong import Findings, name_file
 from varlen.interop.arrow import extension_name, plain_array
 
@@ -64,8 +64,7 @@ class TableReader:
         self._rows = rows
         self._types = dict(types or {})
         self._csv_types: dict[str, pa.DataType] = {}
-        self.starts: list[tuple[int, Input]] = []
-        self._places: _Places | None = None
+        self._places = Places()
         schemas = {}
         for one in self.inputs:
             with name_file(one.path):
@@ -132,11 +131,11 @@ class TableReader:
         return any(_holds_decimals(field.type) for schema in self._schemas for field in schema)
 
     def read(self) -> Iterator[pa.Table]:
-        """The tables, file by file; `starts` says at which row of all each file begins."""
-        self.starts = []
+        """The tables, file by file."""
+        self._places = Places()
         rows = 0
         for one in self.inputs:
-            self.starts.append((rows, one))
+            self._places.begin(one, rows)
             with name_file(one.path, (ValueError, OSError, KeyError, NotImplementedError)):
                 for table in self._pieces(one):
                     if table.num_rows:
@@ -145,12 +144,7 @@ class TableReader:
 
     def locate(self, row: int) -> tuple[Input, str]:
         """The file that holds a row of all that were read, and its place there: a row, or a line of text."""
-        start, one = [item for item in self.starts if item[0] <= row][-1]
-        if one.kind != "csv":
-            return one, f"row {row - start}"
-        if self._places is None or self._places.one is not one:
-            self._places = _Places(one)
-        return one, f"line {self._places.line_of(row - start)}"
+        return self._places.locate(row)
 
     def _pieces(self, one: Input) -> Iterator[pa.Table]:
         if one.kind == "parquet":
@@ -329,7 +323,7 @@ def _exact_type(one: Input, name: str) -> pa.DataType:
     findings = Findings()
     column = _header_of(one).index(name)
     nulls, is_whole = _nulls(), True
-    for line, fields in _lines_of(one):
+    for line, fields in lines_of(one):
         value = fields[column] if column < len(fields) else ""
         if value in nulls:
             continue
@@ -349,36 +343,6 @@ def _nulls() -> set[str]:
     from pyarrow import csv
 
     return set(csv.ConvertOptions().null_values)
-
-
-def _lines_of(one: Input) -> Iterator[tuple[int, list[str]]]:
-    """The fields of each row behind the header, and the line of the file that it begins in."""
-    with open_bytes(one) as (content, _):
-        text = io.TextIOWrapper(content, "utf-8-sig", "replace", newline="")
-        reader = text_tables.reader(text, delimiter=one.delimiter)
-        line, is_header = 1, True
-        for fields in reader:
-            if fields and not is_header:
-                yield line, fields
-            is_header &= not fields
-            line = reader.line_num + 1
-
-
-class _Places:
-    """The lines that rows of CSV begin in; the file is read as far as it takes, and again to go back."""
-
-    def __init__(self, one: Input) -> None:
-        self.one = one
-        self._lines = _lines_of(one)
-        self._row = self._line = -1
-
-    def line_of(self, row: int) -> int:
-        if row < self._row:
-            self._lines, self._row = _lines_of(self.one), -1
-        while self._row < row:
-            self._line = next(self._lines)[0]
-            self._row += 1
-        return self._line
 
 
 def _check_text(one: Input, found: Mapping[str, pa.DataType]) -> None:
@@ -453,7 +417,7 @@ def _name_wrong_lines(one: Input, columns: Sequence[str], types: Mapping[str, pa
     nulls = _nulls()
     findings = Findings()
     header = _header_of(one)
-    for line, fields in _lines_of(one):
+    for line, fields in lines_of(one):
         where = f"{one.path}, line {line}"
         if len(fields) != len(header):
             findings.add(f"{where}: {len(fields)} fields, but {len(header)} columns")

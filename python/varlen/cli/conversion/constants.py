@@ -1,0 +1,100 @@
+"""Columns that are one value a record, though a long table repeats them an event: ``--constant``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from varlen._core import Joint, Level
+from varlen.cli.conversion.words import Vocabularies
+from varlen.cli.conversion.wrong import Findings
+
+__all__ = ["first_values"]
+
+_MOST = 20  # records of a piece that are named
+
+
+def first_values(
+    joint: Joint,
+    constants: Sequence[str],
+    groups: Sequence[str],
+    words: Vocabularies,
+    locate: Callable[[int], str],
+    findings: Findings,
+) -> Joint:
+    """The joint with the constant keys at dim 0, one value a record.
+
+    A record in which one of them has several values goes into the findings: `locate` says where its rows are.
+
+    Raises
+    ------
+    ValueError
+        A key is not there, groups the rows itself, or holds lists.
+
+    Examples
+    --------
+    >>> values = [np.array([7, 8]), np.array([70, 70, 9])]
+    >>> joint = Joint(["p", "age"], [0, 1], values, [Level([2, 1])])
+    >>> found = first_values(joint, ["age"], ["p"], Vocabularies(), str, Findings())
+    >>> found.dims, found.values("age")
+    ([0, 0], array([70,  9]))
+    """
+    if not constants:
+        return joint
+    chosen = [name for name in joint.names if any(name == c or name.startswith(f"{c}.") for c in constants)]
+    for name in constants:
+        if not any(key == name or key.startswith(f"{name}.") for key in chosen):
+            raise ValueError(f"--constant: no column {name!r}; there are {', '.join(joint.names)}")
+    first = np.arange(len(joint) + 1)
+    for dim in range(1, len(groups) + 1):
+        first = joint.level(dim).offsets[first]
+    record_of = Level.from_offsets(first).row_ids
+    values, dims = [], []
+    for name, dim in zip(joint.names, joint.dims, strict=True):
+        flat = joint.values(name)
+        if name in chosen:
+            if dim != len(groups):
+                raise ValueError(f"--constant: {name!r} holds lists; one value an event is expected")
+            _check(name, flat, first[:-1], record_of, joint, groups[0], words, locate, findings)
+            flat, dim = flat[first[:-1]], 0
+        values.append(flat)
+        dims.append(dim)
+    return Joint(joint.names, dims, values, [joint.level(d) for d in range(1, joint.depth + 1)], len(joint))
+
+
+def _check(
+    name: str,
+    flat: npt.NDArray[Any],
+    first: npt.NDArray[np.int64],
+    record_of: npt.NDArray[np.int64],
+    joint: Joint,
+    group: str,
+    words: Vocabularies,
+    locate: Callable[[int], str],
+    findings: Findings,
+) -> None:
+    wanted = flat[first][record_of]
+    differs = wanted != flat
+    if flat.dtype.kind in "fmM":
+        differs &= ~((wanted != wanted) & (flat != flat))  # NaN and NaT are what they are
+    rows = np.flatnonzero(differs.reshape(len(flat), -1).any(1))
+    rows = rows[np.unique(record_of[rows], return_index=True)[1]]  # the first of each record
+    for row in rows[:_MOST].tolist():
+        record = int(record_of[row])
+        one, other = (_shown(name, flat[at], words) for at in (int(first[record]), row))
+        who = _shown(group, joint.values(group)[record], words)
+        findings.add(
+            f"{locate(row)}: {name}: {other}, but {one} before in the record of {group} {who}; --constant "
+            "takes what has one value a record"
+        )
+    if len(rows) > _MOST:
+        findings.leave_rest()
+
+
+def _shown(name: str, value: Any, words: Vocabularies) -> str:
+    if name in words:
+        return repr(words.of(name)[int(value)])
+    return str(value) if value.dtype.kind in "mM" else repr(value.tolist())

@@ -1,0 +1,82 @@
+"""Flat events in JSON lines, an object each, as the rows of a table, so that they group as tables do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from varlen._core import Joint
+from varlen.cli.conversion.inputs import Input
+from varlen.cli.conversion.places import Places
+from varlen.interop.arrow import to_arrow
+
+if TYPE_CHECKING:
+    from varlen.cli.conversion.words import Vocabularies
+
+__all__ = ["EventReader"]
+
+
+class EventReader:
+    """Joints with an event a row, as tables: ids of words stay ids, but those of groups, which are text.
+
+    Parameters
+    ----------
+    pieces
+        The events, each piece with the file that it is from; keys have one dtype and one depth in all.
+    inputs
+        The files.
+    groups
+        Keys that will group the events: they have one value an event.
+    words
+        The words that ids stand for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pathlib import Path
+    >>> from varlen.cli.conversion.words import Vocabularies
+    >>> source = Input.of(Path("t.jsonl"))
+    >>> joint = Joint(["p", "x"], [0, 0], [np.array([1, 1]), np.array([7, 8])], [])
+    >>> reader = EventReader([(source, joint)], [source], ["p"], Vocabularies())
+    >>> [table.to_pydict() for table in reader.read()]
+    [{'p': [1, 1], 'x': [7, 8]}]
+    """
+
+    def __init__(
+        self,
+        pieces: Iterable[tuple[Input, Joint]],
+        inputs: Sequence[Input],
+        groups: Sequence[str],
+        words: Vocabularies,
+    ) -> None:
+        self.inputs = list(inputs)
+        self._pieces = pieces
+        self._groups = groups
+        self._words = words
+        self._places = Places()
+
+    def read(self) -> Iterator[pa.Table]:
+        """The tables, piece by piece."""
+        before, rows = None, 0
+        for one, joint in self._pieces:
+            if one is not before:
+                self._places.begin(one, rows)
+                before = one
+            if len(joint):
+                yield self._table(joint)
+            rows += len(joint)
+
+    def locate(self, row: int) -> tuple[Input, str]:
+        """The file of an event, and its line there."""
+        return self._places.locate(row)
+
+    def _table(self, joint: Joint) -> pa.Table:
+        columns = {}
+        for name in joint.names:
+            dim = joint.dim(name) or 0
+            texts = self._words.of(name) if name in self._groups and name in self._words else None
+            levels = [joint.level(d) for d in range(1, dim + 1)]
+            columns[name] = to_arrow(joint.values(name), levels, texts)
+        return pa.table(columns)

@@ -1,0 +1,87 @@
+"""Where the rows of inputs are: their file, and the line or the row in it."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+
+from varlen.cli.conversion.inputs import Input, open_bytes
+
+__all__ = ["Places", "lines_of"]
+
+
+class Places:
+    r"""Files in the order of their rows, and where each row is.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> _ = Path("t.csv").write_text("a,b\n\n1,2\n")
+    >>> places = Places()
+    >>> places.begin(Input.of(Path("t.csv")), 0)
+    >>> places.locate(0)[1]
+    'line 3'
+    """
+
+    def __init__(self) -> None:
+        self._starts: list[tuple[int, Input]] = []
+        self._known: _LineNumbers | None = None
+
+    def begin(self, one: Input, row: int) -> None:
+        """Takes note that a file begins at a row of all."""
+        self._starts.append((row, one))
+
+    def locate(self, row: int) -> tuple[Input, str]:
+        """The file that holds a row of all that were read, and its place there: a row, or a line of text."""
+        start, one = [item for item in self._starts if item[0] <= row][-1]
+        if one.kind not in ("csv", "lines"):
+            return one, f"row {row - start}"
+        if self._known is None or self._known.one is not one:
+            self._known = _LineNumbers(one)
+        return one, f"line {self._known.line_of(row - start)}"
+
+
+class _LineNumbers:
+    """The lines that rows begin in; the file is read as far as it takes, and again to go back."""
+
+    def __init__(self, one: Input) -> None:
+        self.one = one
+        self._lines = lines_of(one)
+        self._row = self._line = -1
+
+    def line_of(self, row: int) -> int:
+        if row < self._row:
+            self._lines, self._row = lines_of(self.one), -1
+        while self._row < row:
+            self._line = next(self._lines)[0]
+            self._row += 1
+        return self._line
+
+
+def lines_of(one: Input) -> Iterator[tuple[int, list[str]]]:
+    """The line that each row of CSV behind the header, or of JSON lines, begins in, and the fields of CSV.
+
+    Lines that are empty hold no row.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> _ = Path("t.csv").write_text(chr(10).join(["a,b", '"1', '2",3', "", "3,4"]))
+    >>> [line for line, fields in lines_of(Input.of(Path("t.csv")))]
+    [2, 5]
+    """
+    with open_bytes(one) as (content, _):
+        if one.kind == "lines":
+            for number, raw in enumerate(content, 1):
+                if raw.strip():
+                    yield number, []
+            return
+        text = io.TextIOWrapper(content, "utf-8-sig", "replace", newline="")
+        reader = csv.reader(text, delimiter=one.delimiter)
+        line, is_header = 1, True
+        for fields in reader:
+            if fields and not is_header:
+                yield line, fields
+            is_header &= not fields
+            line = reader.line_num + 1
