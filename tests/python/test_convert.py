@@ -59,6 +59,13 @@ def write_lines(path, records):
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
 
 
+def say(capsys, *arguments):
+    """What the command says when it succeeds."""
+    capsys.readouterr()
+    assert main(["convert", *map(str, arguments)]) == 0
+    return capsys.readouterr().out
+
+
 # Several inputs.
 
 
@@ -111,7 +118,7 @@ def test_files_that_differ_are_named(here, capsys):
     write_csv("n.csv", ["a", "b"], [["7", "2"], ["", "2"]])
     assert "b.csv: no column 'b'; a.csv has it" in refused(capsys, here, "a.csv", "b.csv", "o.nrt")[0]
     assert "the column 'c' is not in a.csv" in refused(capsys, here, "a.csv", "c.csv", "o.nrt")[0]
-    text = refused(capsys, here, "a.csv", "d.csv", "o.nrt")[0]
+    text = refused(capsys, here, "a.csv", "d.csv", "o.nrt", "--types", "a=int64")[0]
     assert "d.csv, line 2: a: 'word' is no int64" in text
     assert "n.csv: a: null at line 3" in refused(capsys, here, "a.csv", "n.csv", "o.nrt")[0]
     assert "given twice" in refused(capsys, here, "a.csv", "./a.csv", "o.nrt")[0]
@@ -262,7 +269,6 @@ def test_whole_numbers_are_exact_or_refused(here, capsys):
     assert rows_of(varlen.open("o.nrt")) == [{"x": 2**64 - 1}, {"x": 3}]
     write_csv("even.csv", ["x"], [[0.5], [10**20]])
     assert rows_of(convert("even.csv", "e.nrt")) == [{"x": 0.5}, {"x": 1e20}]
-    write_csv("digits.csv", ["x"], [[3], ["123456789012345678901"]])
     write_csv("beside.csv", ["x"], [[large], [0.5]])
     write_csv("below.csv", ["x"], [[-1]])
     for name, x in {"i": pa.array([large, -1]), "u": pa.array([2**63 + 1], pa.uint64()), "f": [0.5]}.items():
@@ -270,12 +276,10 @@ def test_whole_numbers_are_exact_or_refused(here, capsys):
     pq.write_table(pa.table({"x": pa.array([large, None])}), "null.parquet")
     write_lines(here / "mixed.jsonl", [{"x": [1]}, {"x": [0.5, large]}])
     for arguments, text in [
-        (["digits.csv"], "digits.csv, line 3: x: '123456789012345678901' is a whole number that no double"),
         (
-            ["beside.csv"],
-            f"beside.csv, line 2: x: '{large}' is a whole number that no double holds; see --types",
+            ["wide.csv", "below.csv", "--types", "x=uint64"],
+            "below.csv, line 2: x: '-1' is no uint64, as --types says",
         ),
-        (["wide.csv", "below.csv"], "below.csv, line 2: x: '-1' is no uint64"),
         (["i.parquet", "f.parquet"], f"x: {large} is beyond the integers of float64"),
         (["i.parquet", "u.parquet"], f"x: {2**63 + 1} is beyond the integers of float64"),
         (
@@ -283,12 +287,88 @@ def test_whole_numbers_are_exact_or_refused(here, capsys):
             f"x: {large} is beyond the integers of float64",
         ),
         (["null.parquet", "--nulls", "nan"], "--nulls nan makes of a column with nulls; take --nulls fill"),
-        (["mixed.jsonl"], f"mixed.jsonl, line 2: 'x': {large} is beyond the integers of float64"),
+        (["mixed.jsonl"], f"mixed.jsonl, line 2: 'x'[1]: {large} does not fit float64"),
     ]:
         sources = [one for one in arguments if "." in str(one)]
         assert text in refused(capsys, here, *sources, "q.nrt", *arguments[len(sources) :])[0]
     assert rows_of(convert("beside.csv", "t.nrt", "--types", "x=float64")) == [{"x": 2.0**53}, {"x": 0.5}]
     assert rows_of(convert("i.parquet", "f.parquet", "v.nrt", "--types", "x=str"))[0] == {"x": str(large)}
+    data = convert("mixed.jsonl", "m.nrt", "--types", "x=float64")
+    assert rows_of(data) == [{"x": [1.0]}, {"x": [0.5, 2.0**53]}]
+
+
+@pytest.mark.parametrize(
+    ("texts", "dtype"),
+    [
+        (["5", "-7", " 0", "12 "], np.int64),
+        ([str(2**63 - 1), str(-(2**63))], np.int64),
+        (["3", str(2**64 - 1)], np.uint64),
+        (["1.50", "5", "1e5", ".5", "5.", "-0", "1E-05", "1e+308"], np.float64),
+        (["0.1", "0.30000000000000004", "1.000000000000000056e-01", "5e-324", "1e22"], np.float64),
+        (["0.10000000000000000", str(10**20), "inf", "-Infinity"], np.float64),
+        (["true", "FALSE"], np.bool_),
+        (["2020-01-02", "2021-01-01"], "M8[D]"),
+        (["2020-01-02", "2020-01-02 03:04", "2020-01-02T03:04:05"], "M8[s]"),
+        (["2020-01-02T03:04:05.25"], "M8[ns]"),
+        (["2999-01-02T03:04:05.25"], "M8[us]"),
+        (["0389", "389"], str),
+        (["389", "V10"], str),
+        (["+5", "5"], str),
+        (["007.5"], str),
+        (["-01"], str),
+        ([str(2**64)], str),
+        ([str(2**63), "-1"], str),
+        (["0.5", str(2**53 + 1)], str),
+        (["0.1234567890123456789"], str),
+        (["9007199254740993.0"], str),
+        (["1e400"], str),
+        (["1e-400"], str),
+        (["true", "1"], str),
+        (["2020-13-01"], str),
+        (["2020-01-01", "5"], str),
+        (["12:30:00"], str),
+    ],
+)
+def test_a_column_is_numbers_where_its_texts_come_back(here, texts, dtype):
+    for rows in (texts, texts[::-1], [*["7"] * 200_000, *texts] if dtype is str else texts):
+        write_csv("a.csv", ["x"], [[text] for text in rows])
+        data = convert("a.csv", "o.nrt", "--force")
+        if dtype is str:
+            assert data.fields["x"].vocabulary is not None
+            assert [data[i].to_list()["x"] for i in (0, len(rows) - 1)] == [rows[0], rows[-1]]
+            assert set(texts) <= set(data.fields["x"].vocabulary)
+        else:
+            assert data.fields["x"].dtype == np.dtype(dtype)
+            values = data.batch(range(len(rows)))["x"]
+            read = {"i": int, "u": int, "f": float, "b": lambda text: text.lower() == "true"}
+            read["M"] = lambda text: np.datetime64(
+                text.replace(" ", "T"), "ns" if "9" not in text[:4] else "us"
+            )
+            assert values.tolist() == np.array([read[values.dtype.kind](t) for t in rows], dtype).tolist()
+
+
+def test_the_kind_of_a_column_is_that_of_all_files_and_is_said(here, capsys):
+    write_csv("a.csv", ["code", "n"], [["389", 1], ["", 2], ["250", 3]])
+    write_csv("b.csv", ["code", "n"], [["0389", 4]])
+    write_csv("c.csv", ["code", "n"], [["V10", 5]])
+    for order in (["a.csv", "b.csv"], ["b.csv", "a.csv"], ["a.csv", "c.csv"]):
+        odd = "'V10' (c.csv, line 2) is none" if "c.csv" in order else "'0389' (b.csv, line 2) does not come"
+        said = say(capsys, *order, "o.nrt", "--force", "--null-word", "?")
+        assert "  code: is text: " in said
+        assert odd in said
+        assert {"389", "?", "250"} < set(varlen.open("o.nrt").fields["code"].vocabulary)
+    assert "is text" not in say(capsys, "a.csv", "n.nrt", "--nulls", "nan")
+    assert [
+        row["code"]
+        for row in rows_of(
+            convert("a.csv", "b.csv", "f.nrt", "--types", "code=int64", "--nulls", "fill", "--fill", "0")
+        )
+    ] == [389, 0, 250, 389]
+    convert("a.csv", "b.csv", "train.nrt", "--null-word", "?")
+    write_csv("valid.csv", ["code", "n"], [["250", 9]])
+    assert rows_of(convert("valid.csv", "valid.nrt", "--vocabulary", "train.nrt")) == [
+        {"code": "250", "n": 9}
+    ]
 
 
 def test_decimals_are_whole_numbers_or_doubles_that_give_them_back(here, capsys):
@@ -495,7 +575,7 @@ def test_vocabularies_that_cannot_be_used_are_named(here, capsys):
         ("twice.txt", "needs its key"),
         ("none.txt", "no such file"),
         ("w=x.json", "no words of 'w'"),
-        ("x.json", "x: numbers, but --vocabulary gives words for it"),
+        ("x.json", "x: the word '1' is not in the vocabulary given"),
         ("bad.json", "expected an object of keys to lists of words"),
     ):
         assert text in refused(capsys, here, "a.csv", "o.nrt", "--vocabulary", given)[0], given
@@ -920,8 +1000,8 @@ def test_every_wrong_line_is_named(here, capsys):
         file.write("1,2,3\n")
     many = [[i, "a"] for i in range(300_000)]
     write_csv("b.csv", ["x", "w"], [*many, ["12x", "b"], [3, "c\nd"], ["?", "d"]])
-    said = refused(capsys, here, "b.csv", "o.nrt")
-    assert said[0] == "varlen: b.csv, line 300002: x: '12x' is no int64, as the lines before; see --types"
+    said = refused(capsys, here, "b.csv", "o.nrt", "--types", "x=int64")
+    assert said[0] == "varlen: b.csv, line 300002: x: '12x' is no int64, as --types says"
     assert said[1].startswith("varlen: b.csv, line 300005: x: '?'")
     assert "a.csv, line 6: 3 fields, but 2 columns" in refused(capsys, here, "a.csv", "o.nrt")[0]
 

@@ -52,6 +52,11 @@ with --regroup the records, by the first group column.
 A column has the type that holds all its values in all files. A whole number that would become another one, as
 beside floats, is refused; --types says what to read instead, for the ids of static tables too.
 
+A column of CSV is numbers or times where all its texts, in all files, come back from them. One zero or plus
+before a number (0389, +5), more digits than int64 or a double has, or one word (V10) make it text, which the
+summary says. Zeros behind the point, an exponent and spaces around a number do not. Columns with words in
+--vocabulary are text.
+
 A folder of MEDS becomes the folder that meds-torch-data makes of it: data/SHARD.nrt with
 time_delta_days, code and numeric_value, tokenization/schemas/SHARD.parquet with static codes and times,
 metadata/codes.parquet with the index of each code. Codes are those of the train split, rows of others are
@@ -340,6 +345,9 @@ def _remarks(plan: Any) -> list[str]:
     ]
     for table in plan.static_tables:
         out += table.summary()
+        out += [f"{name}: is text: {why}; see --types" for name, why in table.notes.items()]
+    if not plan.lines:
+        out += [f"{name}: is text: {why}; see --types" for name, why in plan.tables.notes.items()]
     if not plan.lines and plan.tables.left_out:
         names = ", ".join(repr(name) for name in plan.tables.left_out)
         out.append(f"an index of pandas was left out: {names}; --columns takes it")

@@ -252,10 +252,9 @@ def _flat(
     if name not in plan.words:
         if plan.words.is_given(name) and any(column):
             raise ValueError(": numbers, but --vocabulary gives words for it")
-        values, levels = _core.from_lists(column, depth, name="")
-        if values.dtype.kind == "f" and (np.abs(values) >= 2**53).any():
-            _check_whole(column)
-        return values, levels
+        given = plan.types.get(name)  # rounds what floats do not hold, where they are asked for by name
+        is_float = isinstance(given, np.dtype) and given.kind == "f"
+        return _core.from_lists(column, depth, np.float64 if is_float else None, name="")
     own: dict[str, int] = {}
     ids, levels = _core.from_words(column, own, depth, name="")
     try:
@@ -267,24 +266,13 @@ def _flat(
         raise ValueError(f"[{k}]: {wrong}") from None
 
 
-def _check_whole(column: list[Any]) -> None:
-    """Refuses integers that the floats beside them cannot hold."""
-    for k, item in enumerate(column):
-        stack = [item]
-        while stack:
-            part = stack.pop()
-            if isinstance(part, list):
-                stack += part
-            elif type(part) is int and int(float(part)) != part:
-                raise ValueError(f"[{k}]: {part} is beyond the integers of float64, which other values are")
-
-
 def _placed(text: str, name: str, lines: list[int]) -> tuple[int, str]:
     """The record that the core's words of a column point to, -1 where they do not, and what is said of it."""
     if found := re.match(r"\[(\d+)\](.*)", text, re.DOTALL):
         option = "--null-word" if ": expected text" in text else "--nulls"
         hint = f"; see {option}" if text.endswith("got NoneType") else ""
-        return int(found[1]), f"{name!r}{found[2]}{hint}"
+        said = found[2].replace("; give a dtype", "; see --types")
+        return int(found[1]), f"{name!r}{said}{hint}"
     if len(lines) == 1:
         return 0, f"{name!r}{text}"
     return -1, f"lines {lines[0]} to {lines[-1]}: {name!r}{text}"

@@ -174,7 +174,7 @@ class ConversionPlan:
         """The reader of the tables."""
         from varlen.cli.conversion.tables import TableReader
 
-        reader = TableReader(self.inputs, self.rows, self.wanted, self.types)
+        reader = TableReader(self.inputs, self.rows, self.wanted, self.types, self.words.given)
         missing = [name for name in self.groups if name not in reader.columns]
         if missing:
             there = ", ".join(reader.columns)

@@ -67,6 +67,11 @@ class Vocabularies:
         """Keys that have words."""
         return list(self._words)
 
+    @property
+    def given(self) -> list[str]:
+        """Keys whose words come from outside."""
+        return list(self._given)
+
     def of(self, key: str) -> list[str]:
         """The words of a key, by their ids."""
         return list(self._words[key])

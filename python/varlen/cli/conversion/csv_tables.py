@@ -1,0 +1,193 @@
+"""Tables of CSV: a type for each column that gives back the texts of all files, and their rows."""
+
+from __future__ import annotations
+
+import csv as text_tables
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from varlen.cli.conversion.inputs import Input, first_lines, open_bytes
+from varlen.cli.conversion.places import Places, lines_of
+from varlen.cli.conversion.text_kinds import TextColumn
+from varlen.cli.conversion.wrong import Findings
+
+__all__: list[str] = []
+
+_NUMBER = re.compile(r"\s*[-+]?((\d+\.?\d*|\.\d+)(e[-+]?\d+)?|inf(inity)?|nan)\s*", re.IGNORECASE)
+_WHOLE = re.compile(r"\s*[-+]?\d+\s*")
+
+
+def header_of(one: Input) -> list[str]:
+    lines = first_lines(one, 1)
+    if not lines:
+        raise ValueError("an empty file, without even the names of columns")
+    return next(text_tables.reader(lines[0].splitlines(keepends=True), delimiter=one.delimiter))
+
+
+def read_csv(one: Input, types: Mapping[str, pa.DataType]) -> Iterator[pa.Table]:
+    from pyarrow import csv
+
+    convert = csv.ConvertOptions(
+        column_types=dict(types), include_columns=list(types), quoted_strings_can_be_null=True
+    )
+    parse = csv.ParseOptions(delimiter=one.delimiter, newlines_in_values=True)
+    with open_bytes(one) as (content, _):
+        for batch in csv.open_csv(content, parse_options=parse, convert_options=convert):
+            table = pa.Table.from_batches([batch])
+            for i, kind in enumerate(table.schema.types):
+                if pa.types.is_string(kind):  # nobody writes the empty word: it is no value
+                    texts = table.column(i)
+                    empty = pc.equal(texts, "")
+                    if pc.any(empty).as_py():
+                        none = pa.scalar(None, pa.string())
+                        table = table.set_column(i, table.column_names[i], pc.if_else(empty, none, texts))
+            yield table
+
+
+def csv_types(
+    inputs: Sequence[Input], columns: Sequence[str], given: Mapping[str, Any]
+) -> tuple[dict[str, pa.DataType], dict[str, str]]:
+    """A type for each column that gives back all its texts, of all files, and why some of them are text.
+
+    Raises
+    ------
+    ValueError
+        A line that has not the type given, other fields than the header, or no UTF-8; times of which some
+        have a zone.
+    """
+    fixed = {name: _type_of(kind) for name, kind in given.items() if name in columns}
+    found = {name: TextColumn() for name in columns if not _is_plain(fixed.get(name))}
+    for one in inputs:
+        header = header_of(one)
+        if len(set(header)) < len(header):
+            columns_twice = [name for i, name in enumerate(header) if name in header[:i]]
+            raise ValueError(f"{one.path}: two columns are called {columns_twice[0]!r}")
+        row = 0
+        try:
+            for batch in _batches(one, {**fixed, **dict.fromkeys(found, pa.string())}, columns):
+                for name, column in found.items():
+                    column.add(batch.column(name), partial(_place, one, row))
+                row += batch.num_rows
+        except pa.ArrowInvalid as wrong:
+            _check_text(one)
+            _name_wrong_lines(one, columns, fixed, str(wrong))
+    types, notes = dict(fixed), {}
+    for name, column in found.items():
+        try:
+            kind = column.type()
+            if name in fixed:
+                column.check_zones()
+        except ValueError as wrong:
+            raise ValueError(f"{name}: {wrong}") from None
+        if name in fixed and pa.types.is_timestamp(fixed[name]) and column.is_zoned:
+            types[name] = pa.timestamp(fixed[name].unit, "UTC")
+        elif name not in fixed:
+            types[name] = pa.float64() if pa.types.is_null(kind) else kind
+            if note := column.note():
+                notes[name] = note
+    for name in found.keys() & fixed.keys():  # times, whose texts were looked at for zones alone
+        for one in inputs:
+            try:
+                for _ in _batches(one, {name: types[name]}, [name]):
+                    pass
+            except pa.ArrowInvalid as wrong:
+                _name_wrong_lines(one, [name], types, str(wrong))
+    return {name: types[name] for name in columns}, notes
+
+
+def _batches(
+    one: Input, types: Mapping[str, pa.DataType], columns: Sequence[str]
+) -> Iterator[pa.RecordBatch]:
+    """The rows as they stand, with nulls among texts, too."""
+    from pyarrow import csv
+
+    convert = csv.ConvertOptions(
+        column_types=dict(types), include_columns=list(columns), strings_can_be_null=True
+    )
+    parse = csv.ParseOptions(delimiter=one.delimiter, newlines_in_values=True)
+    with (
+        open_bytes(one) as (content, _),
+        csv.open_csv(content, parse_options=parse, convert_options=convert) as reader,
+    ):
+        yield from reader
+
+
+def _place(one: Input, first_row: int, row: int) -> str:
+    places = Places()
+    places.begin(one, 0)
+    return f"{one.path}, {places.locate(first_row + row)[1]}"
+
+
+def _type_of(given: Any) -> pa.DataType:
+    if given is str:
+        return pa.string()
+    if given.kind == "M":  # Arrow has no hours, and days of texts with a clock are refused
+        unit = np.datetime_data(given)[0]
+        return pa.timestamp(unit if unit in ("s", "ms", "us", "ns") else "s")
+    return pa.from_numpy_dtype(given)
+
+
+def _is_plain(kind: pa.DataType | None) -> bool:
+    return kind is not None and not pa.types.is_timestamp(kind)
+
+
+def _nulls() -> set[str]:
+    """What the reader takes for no value."""
+    from pyarrow import csv
+
+    return set(csv.ConvertOptions().null_values)
+
+
+def _check_text(one: Input) -> None:
+    """Refuses a file whose text is no UTF-8, and names the lines."""
+    findings = Findings()
+    with open_bytes(one) as (content, _):
+        for number, line in enumerate(content, 1):
+            try:
+                line.decode("utf-8-sig")
+            except UnicodeDecodeError as wrong:
+                findings.add(f"{one.path}, line {number}: no UTF-8 text: {wrong.reason}")
+    findings.finish()
+
+
+def _name_wrong_lines(one: Input, columns: Sequence[str], types: Mapping[str, pa.DataType], why: str) -> None:
+    """Raises what is wrong with the lines of a file, each by its number."""
+    nulls = _nulls()
+    findings = Findings()
+    header = header_of(one)
+    for line, fields in lines_of(one):
+        where = f"{one.path}, line {line}"
+        if len(fields) != len(header):
+            findings.add(f"{where}: {len(fields)} fields, but {len(header)} columns")
+            continue
+        for name, value in zip(header, fields, strict=False):
+            if name in columns and value not in nulls and not _fits(value, types.get(name)):
+                findings.add(f"{where}: {name}: {value!r} is no {types[name]}, as --types says")
+    findings.finish()
+    raise ValueError(f"{one.path}: {why}")
+
+
+def _fits(value: str, kind: pa.DataType | None) -> bool:
+    if kind is None or pa.types.is_string(kind) or pa.types.is_null(kind):
+        return True
+    if pa.types.is_floating(kind):
+        return _NUMBER.fullmatch(value) is not None
+    if pa.types.is_integer(kind):
+        if not _WHOLE.fullmatch(value):
+            return False
+        limits = np.iinfo(kind.to_pandas_dtype())
+        return limits.min <= int(value) <= limits.max
+    from pyarrow import csv
+
+    convert = csv.ConvertOptions(column_types={"x": kind})
+    try:
+        csv.read_csv(pa.py_buffer(f'x\n"{value}"\n'.encode()), convert_options=convert)
+    except pa.ArrowInvalid:
+        return False
+    return True

@@ -1,0 +1,244 @@
+"""What the texts of a column are: numbers that give the same text back, times, or words.
+
+A text is a number where nobody would read it as anything else: no zero and no plus stands before it, and the
+number holds every digit. Zeros behind the point, the way an exponent is written, and spaces around it are not
+looked at.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+__all__ = ["TextColumn"]
+
+_DAY = r"\d{4}-\d\d-\d\d"
+_CLOCK = r"[T ]\d\d(?::\d\d(?::\d\d(?:\.\d{1,9})?)?)?"
+_ZONE = r"(?:Z|[-+]\d\d(?::?\d\d)?)"
+_PATTERNS = {
+    "positive": r"^[ \t]*(?:0|[1-9][0-9]*)[ \t]*$",
+    "negative": r"^[ \t]*-[1-9][0-9]*[ \t]*$",
+    "real": r"^[ \t]*-?(?:(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+    r"|(?i:inf(?:inity)?|nan))[ \t]*$",
+    "odd": r"^[ \t]*[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?[ \t]*$",
+    "bool": r"^(?:true|True|TRUE|false|False|FALSE)$",
+    "date": f"^{_DAY}$",
+    "naive": f"^{_DAY}{_CLOCK}$",
+    "zoned": f"^{_DAY}{_CLOCK}{_ZONE}$",
+}
+_WHOLE = ("positive", "negative")
+_NUMBERS = (*_WHOLE, "real")
+_TIMES = ("date", "naive", "zoned")
+#: Numbers that may have more digits than a double, or an exponent that it has not.
+_LONG = r"[0-9.]{16,}|[eE][-+]?[0-9]{3,}"
+_UNITS = ("s", "us", "ns")
+
+
+@dataclass
+class TextColumn:
+    """The texts of one column, over all pieces of all files.
+
+    Examples
+    --------
+    >>> column = TextColumn()
+    >>> column.add(pa.array(["389", "V10"]), "row {}".format)
+    >>> column.type(), column.note()
+    (DataType(string), "'389' (row 0) is a number, 'V10' (row 1) is none")
+    """
+
+    first: dict[str, _Found] = field(default_factory=dict)  # of each kind
+    no_double: _Found | None = None  # a whole number that is another one as a double
+    most: int = 0
+    least: int = 0
+    units: set[str] = field(default_factory=lambda: set(_UNITS))
+
+    def add(self, texts: pa.Array, where: Callable[[int], str]) -> None:
+        """Takes one more piece into account; nulls say nothing. `where` names the place of a row."""
+        rows = np.flatnonzero(texts.is_valid().to_numpy(zero_copy_only=False))
+        texts = texts.drop_null()
+        for kind, pattern in _PATTERNS.items():
+            if len(texts) == 0:
+                return
+            hits = pc.match_substring_regex(texts, pattern)
+            found = hits.to_numpy(zero_copy_only=False)
+            if found.any():
+                self._take(kind, _Piece(texts.filter(hits), rows[found], where))
+                texts, rows = texts.filter(pc.invert(hits)), rows[~found]
+        if len(texts):
+            self._note("text", _Piece(texts, rows, where), 0)
+
+    def type(self) -> pa.DataType:
+        """The type that gives all texts back.
+
+        Raises
+        ------
+        ValueError
+            Some times have a zone and others have none; one of each is named.
+        """
+        kinds = self.first.keys()
+        if kinds <= set(_WHOLE):
+            if not kinds:
+                return pa.null()
+            if self.most < 2**63 and self.least >= -(2**63):
+                return pa.int64()
+            return pa.uint64() if self.least >= 0 and self.most < 2**64 else pa.string()
+        if kinds <= set(_NUMBERS):
+            return pa.float64() if self.no_double is None else pa.string()
+        if kinds <= {"bool"}:
+            return pa.bool_()
+        if kinds <= {"date"}:
+            return pa.date32()
+        if kinds <= set(_TIMES):
+            self.check_zones()
+            unit = next((unit for unit in ("s", "ns", "us") if unit in self.units), None)
+            return pa.string() if unit is None else pa.timestamp(unit, "UTC" if self.is_zoned else None)
+        return pa.string()
+
+    @property
+    def is_zoned(self) -> bool:
+        """Some time has a zone."""
+        return "zoned" in self.first
+
+    def check_zones(self) -> None:
+        """Refuses times of which some have a zone.
+
+        Raises
+        ------
+        ValueError
+            One with and one without are named.
+        """
+        without = self.first.get("naive") or self.first.get("date")
+        if self.is_zoned and without:
+            raise ValueError(
+                f"{self.first['zoned']} has a zone, {without} has none; give all times a zone or none of them"
+            )
+
+    def note(self) -> str | None:
+        """Why a column is text, where some of it looks like numbers or times."""
+        others = [kind for kind in self.first if kind not in ("text", "odd")]
+        if self.type() != pa.string() or not (others or "odd" in self.first):
+            return None
+        if "odd" in self.first:
+            return f"{self.first['odd']} does not come back from a number"
+        if "text" in self.first:
+            return f"{self.first[others[0]]} is {_NAMES[others[0]]}, {self.first['text']} is none"
+        if not {*others} <= set(_NUMBERS):
+            return f"{self.first[others[0]]} is {_NAMES[others[0]]}, {self.first[others[-1]]} is none"
+        if "real" in others:
+            return f"{self.no_double} does not come back from float64, as which the others come"
+        return f"its whole numbers, {self.least} to {self.most}, fit neither int64 nor uint64"
+
+    def _note(self, kind: str, piece: _Piece, i: int) -> None:
+        self.first.setdefault(kind, piece.found(i))
+
+    def _take(self, kind: str, piece: _Piece) -> None:
+        if kind in _WHOLE:
+            self._note(kind, piece, 0)
+            self._take_whole(piece)
+        elif kind == "real":
+            wrong = _first_lost(piece.texts)
+            self._note(kind, piece, 0)
+            if wrong is not None:
+                self._note("odd", piece, wrong)
+        elif kind in _TIMES:
+            self._take_times(kind, piece)
+        else:
+            self._note(kind, piece, 0)
+
+    def _take_whole(self, piece: _Piece) -> None:
+        lengths = pc.utf8_length(piece.texts).to_numpy()
+        if lengths.max() <= 15:
+            self.least = min(self.least, -int("-" in piece.texts[0].as_py()))
+            return
+        long = lengths > 18
+        short = pc.utf8_trim(piece.texts.filter(pa.array(~long)), " \t").cast(pa.int64()).to_numpy()
+        lost = np.flatnonzero(short.astype(np.float64).astype(np.int64) != short)
+        places = np.flatnonzero(~long)[lost[:1]].tolist()
+        numbers = [int(short.min()), int(short.max())] if len(short) else []
+        for i in np.flatnonzero(long).tolist():
+            number = int(piece.texts[i].as_py())
+            numbers.append(number)
+            if not places and int(float(number)) != number:
+                places.append(i)
+        self.most, self.least = max(self.most, *numbers), min(self.least, *numbers)
+        if places and self.no_double is None:
+            self.no_double = piece.found(places[0])
+
+    def _take_times(self, kind: str, piece: _Piece) -> None:
+        kinds = {unit: pa.timestamp(unit, "UTC" if kind == "zoned" else None) for unit in _UNITS}
+        fits = {unit for unit in _UNITS if _parses(piece.texts, kinds[unit])}
+        if not fits:  # a month 13, say, or a fraction finer than its year allows
+            for i in range(len(piece.texts)):
+                if not any(_parses(piece.texts.slice(i, 1), kinds[unit]) for unit in _UNITS):
+                    self._note("text", piece, i)
+                    break
+        self.units &= fits
+        self._note(kind, piece, 0)
+
+
+_NAMES = dict.fromkeys(_NUMBERS, "a number") | dict.fromkeys(_TIMES, "a time") | {"bool": "true or false"}
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A text, whose place is looked for when somebody asks."""
+
+    text: str
+    row: int
+    where: Callable[[int], str]
+
+    def __str__(self) -> str:
+        return f"{self.text!r} ({self.where(self.row)})"
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """Texts of one kind, and where they are."""
+
+    texts: pa.Array
+    rows: Any
+    where: Callable[[int], str]
+
+    def found(self, i: int) -> _Found:
+        return _Found(self.texts[i].as_py(), int(self.rows[i]), self.where)
+
+
+def _parses(texts: pa.Array, kind: pa.DataType) -> bool:
+    try:
+        texts.cast(kind)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _first_lost(texts: pa.Array) -> int | None:
+    """The first real number whose digits a double does not give back."""
+    long = np.flatnonzero(pc.match_substring_regex(texts, _LONG).to_numpy(zero_copy_only=False))
+    if not len(long):
+        return None
+    texts = pc.utf8_trim(texts.take(pa.array(long)), " \t")
+    shortest = texts.cast(pa.float64()).cast(pa.string())  # as most programs write them
+    for i in np.flatnonzero(pc.not_equal(texts, shortest).to_numpy(zero_copy_only=False)).tolist():
+        if not comes_back(texts[i].as_py()):
+            return int(long[i])
+    return None
+
+
+def comes_back(text: str) -> bool:
+    """Whether a number has the digits of its text when it is written with as many.
+
+    Examples
+    --------
+    >>> comes_back("1.000000000000000056e-01"), comes_back("9007199254740993.0"), comes_back("1e400")
+    (True, False, False)
+    """
+    digits = re.sub(r"[eE].*|[^0-9]", "", text).strip("0")
+    number = float(text)
+    return not digits or Decimal(f"{number:.{len(digits) - 1}e}") == Decimal(text.strip())
