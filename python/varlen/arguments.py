@@ -385,6 +385,21 @@ def word_as_id(given: Any, words: Sequence[str] | None, dtype: np.dtype[Any], ar
     return words.index(given)
 
 
+#: The word of a vocabulary whose id is padding.
+PADDING = "[PAD]"
+
+
+def padding_id(words: Sequence[str] | None) -> int | None:
+    """The id of padding in a vocabulary; None where it has none, or where there is no vocabulary.
+
+    Examples
+    --------
+    >>> padding_id(("[PAD]", "a")), padding_id(("a", "b")), padding_id(None)
+    (0, None, None)
+    """
+    return words.index(PADDING) if words is not None and PADDING in words else None
+
+
 def as_ids(ids: Any, argument: str) -> np.ndarray[Any, np.dtype[Any]]:
     """Ids of rows, numbers or strings, as an array.
 

@@ -201,7 +201,7 @@ def test_info_says_what_is_there(capsys, tmp_path):
     for text in (
         "3 rows",
         "word",
-        "4 words",
+        "5 words, padding id 0",
         "row ids",
         "level 2: 3 sequences, 6 rows",
         "padding in batches of 32",
@@ -210,7 +210,14 @@ def test_info_says_what_is_there(capsys, tmp_path):
     code, out, _ = run(capsys, "info", tmp_path / "a.nrt", "--json", "--batch-size", "2")
     found = json.loads(out)
     assert found["rows"] == 3
-    assert found["keys"]["t"] == {"dim": 1, "dtype": "float64", "rows": 3, "trailing": [], "words": None}
+    assert found["keys"]["t"] == {
+        "dim": 1,
+        "dtype": "float64",
+        "rows": 3,
+        "trailing": [],
+        "words": None,
+        "padding_id": None,
+    }
     assert found["levels"][0]["longest"] == 2
     assert 0 <= found["levels"][0]["padding"]["sorted"] < 1
 

@@ -529,6 +529,50 @@ def test_reserved_words_take_the_first_ids(here, capsys):
     assert "b.csv: w: the word '[PAD]' is reserved; at line 3" in text
 
 
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
+def test_words_leave_id_0_to_padding(here, capsys, suffix):
+    """In batches padding reads as no word of the data, at every depth; ids of rows are not padded."""
+    rows = [{"id": "b", "w": "x"}, {"id": "b", "w": "y"}, {"id": "a", "w": "x"}]
+    if suffix == "jsonl":
+        write_lines(here / "a.jsonl", rows)
+    elif suffix == "csv":
+        write_csv("a.csv", ["id", "w"], [list(row.values()) for row in rows])
+    else:
+        pq.write_table(pa.Table.from_pylist(rows), "a.parquet")
+    options = ["--group-by", "id", "--row-ids", "id"]
+    data = convert(f"a.{suffix}", "o.nrt", *options)
+    field = data.fields["w"]
+    assert (field.vocabulary, field.padding_id) == (("[PAD]", "x", "y"), 0)
+    assert data.fields["id"].vocabulary == ("b", "a")
+    words = np.array(field.vocabulary)[data.batch([0, 1])["w"]]
+    assert words.tolist() == [["x", "y"], ["x", "[PAD]"]]
+    assert rows_of(data) == [{"id": "b", "w": ["x", "y"]}, {"id": "a", "w": ["x"]}]
+    bare = convert(f"a.{suffix}", "b.nrt", *options, "--no-padding-id")
+    assert (bare.fields["w"].vocabulary, bare.fields["w"].padding_id) == (("x", "y"), None)
+    chosen = convert(f"a.{suffix}", "c.nrt", *options, "--reserve", "[UNK],[PAD]")
+    assert chosen.fields["w"].vocabulary == ("[UNK]", "[PAD]", "x", "y")
+    assert chosen.batch([0, 1])["w"].tolist() == [[2, 3], [2, 1]]
+    for name, text in (
+        ("o", "3 words, padding id 0"),
+        ("b", "2 words, no padding id"),
+        ("c", "padding id 1"),
+    ):
+        capsys.readouterr()
+        assert main(["info", f"{name}.nrt"]) == 0
+        said = capsys.readouterr().out
+        assert text in said
+        assert "2 words, row ids" in said or name == "c"
+
+
+def test_the_word_of_padding_among_values_is_refused_or_taken(here, capsys):
+    write_csv("a.csv", ["w"], [["x"], ["[PAD]"]])
+    text = refused(capsys, here, "a.csv", "o.nrt")[0]
+    assert "a.csv: w: the word '[PAD]' is reserved; --no-padding-id takes it; at line 3" in text
+    assert rows_of(convert("a.csv", "o.nrt", "--no-padding-id")) == [{"w": "x"}, {"w": "[PAD]"}]
+    (here / "words.json").write_text(json.dumps({"w": ["x", "[PAD]"]}))
+    assert rows_of(convert("a.csv", "p.nrt", "--vocabulary", "words.json"))[1] == {"w": "[PAD]"}
+
+
 @pytest.mark.parametrize("kind", ["nrt", "shards", "json", "txt"])
 def test_words_from_outside_keep_their_ids(here, capsys, kind):
     write_csv("train.csv", ["w", "x"], [["b", 1], ["a", 2]])
@@ -542,8 +586,9 @@ def test_words_from_outside_keep_their_ids(here, capsys, kind):
     assert code == 0
     assert "w: 3 values of 2 words outside the vocabulary became '[UNK]'" in capsys.readouterr().out
     data = varlen.open("valid.nrt")
-    assert data.fields["w"].vocabulary == ("[UNK]", "b", "a")
-    assert data.batch(range(5))["w"].tolist() == [2, 0, 1, 0, 0]
+    added = ("[PAD]",) if kind in ("nrt", "shards") else ()  # as in the training set
+    assert data.fields["w"].vocabulary == (*added, "[UNK]", "b", "a")
+    assert data.batch(range(5))["w"].tolist() == [i + len(added) for i in [2, 0, 1, 0, 0]]
     text = refused(capsys, here, "valid.csv", "q.nrt", "--vocabulary", given)[0]
     assert "w: the word 'new' is not in the vocabulary given; see --unknown; at line 3" in text
     write_lines(here / "valid.jsonl", [{"w": [["a"], ["b", "new"]]}, {"w": []}])
@@ -589,7 +634,7 @@ def test_nulls_among_words_are_said(here, capsys):
     write_csv("a.csv", ["w", "x"], [["a", 1], ["", 2], ["NA", ""]])
     assert "a.csv: w: null at line 3" in refused(capsys, here, "a.csv", "o.nrt", "--columns", "w")[0]
     data = convert("a.csv", "o.nrt", "--null-word", "[UNK]", "--reserve", "[UNK]", "--nulls", "nan")
-    assert data.batch([0, 1, 2])["w"].tolist() == [1, 0, 2]  # NA is a word, sodium
+    assert data.batch([0, 1, 2])["w"].tolist() == [2, 1, 3]  # NA is a word, sodium
     assert np.isnan(data.batch([0, 1, 2])["x"][2])
     pq.write_table(pa.table({"w": [["a", None], []]}), "a.parquet")
     assert rows_of(convert("a.parquet", "p.nrt", "--null-word", "?"))[0] == {"w": ["a", "?"]}
@@ -769,7 +814,7 @@ def test_events_in_lines_keep_lists_types_words_and_static_tables(here, capsys):
         },
     ]
     assert data.fields["t"].dtype == np.float32
-    assert data.fields["labs.c"].vocabulary == ("[R]", "x", "y")
+    assert data.fields["labs.c"].vocabulary == ("[PAD]", "[R]", "x", "y")
     write_lines(here / "apart.jsonl", [records[0], records[2], records[1]])
     text = refused(capsys, here, "apart.jsonl", "p.nrt", *options)[0]
     assert "id: the rows of 7 are not together" in text

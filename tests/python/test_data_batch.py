@@ -287,3 +287,29 @@ def test_rows_may_be_a_range_or_a_slice(rows):
 def test_records_of_a_range_are_its_rows():
     ds = Dataset(Joint({"x": [[1], [2, 3], [], [4]]}))
     assert [row.to_list()["x"] for row in ds.__getitems__(range(1, 3))] == [[2, 3], []]
+
+
+WORDS = {"vocabularies": {"code": ["[UNK]", "x", "[PAD]"], "kind": ["a", "b"]}}
+
+
+def test_a_key_with_a_padding_word_is_padded_with_its_id():
+    """In every layout that pads, in batches and dense; what was given as fill comes first."""
+    rows = {"code": [["x", "x"], ["x"]], "kind": [["b", "b"], ["b"]], "n": [[7, 8], [9]]}
+    joint = Joint(rows, **WORDS)
+    data = Dataset([joint])
+    assert data.fields["code"].padding_id == 2
+    assert data.fields["kind"].padding_id is data.fields["n"].padding_id is None
+    for batch in (data.batch([0, 1]), joint.to_dense(), data.batch([0, 1], flatten=True)):
+        assert batch["code"].tolist() == [[1, 1], [1, 2]]
+        assert batch["kind"].tolist() == [[1, 1], [1, 0]]
+        assert batch["n"].tolist() == [[7, 8], [9, 0]]
+    left = data.batch([0, 1], padding_side="left", pad_to=3, dtype={"code": "int64"})
+    assert left["code"].tolist() == [[2, 1, 1], [2, 2, 1]]
+    for batch in (data.batch([0, 1], fill=0), joint.to_dense(fill=0), data.batch([0, 1], fill={"code": 0})):
+        assert batch["code"].tolist() == [[1, 1], [1, 0]]
+    assert joint.to_dense(fill={"n": 5})["code"].tolist() == [[1, 1], [1, 2]]
+    assert data.batch([0, 1], fill={"n": 5})["code"].tolist() == [[1, 1], [1, 2]]
+    how = {"names": {"code": "input_ids"}, "labels": "input_ids", "framework": "numpy"}
+    model = data.batch([0, 1], keys=["code"], **how)
+    assert model["input_ids"].tolist() == [[1, 1], [1, 2]]
+    assert model["labels"].tolist() == [[1, 1], [1, -100]]

@@ -247,13 +247,12 @@ def test_dataset_closes(tmp_path):
 
 
 def test_a_table_is_refused_with_what_makes_a_file_of_it(tmp_path):
-    (tmp_path / "a.csv").write_text("patient,code\n7,HR\n" * 9)
-    with pytest.raises(varlen.io.FileFormatError, match=r"a\.csv: .*; \.csv is no kind of .*varlen convert"):
-        varlen.open(tmp_path / "a.csv")
-    (tmp_path / "a.nrt").write_text("patient,code\n7,HR\n" * 9)
-    with pytest.raises(varlen.io.FileFormatError) as caught:
-        varlen.open(tmp_path / "a.nrt")
-    assert "convert" not in str(caught.value)
+    for name in ("a.csv", "a.nrt"):  # whatever it is called
+        (tmp_path / name).write_text("patient,code\n7,HR\n" * 9)
+        with pytest.raises(
+            varlen.io.FileFormatError, match=rf"{name}: is text, a table like CSV.*varlen convert"
+        ):
+            varlen.open(tmp_path / name)
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="descriptors are listed in /proc")

@@ -35,7 +35,8 @@ Strings become ids into a vocabulary that is kept in the file. --vocabulary take
 as a training set's file for its validation set: FILE is a .nrt file, a folder of shards, JSON (key to
 words), or with KEY=FILE text, a word a line. A word that it lacks is refused, or becomes --unknown WORD. Row
 ids of FILE are words for no other rows.
---reserve puts words that no value may have before all others.
+Id 0 is the word [PAD], with which batches are padded, unless --no-padding-id is given or the vocabulary comes
+from outside. --reserve puts words that no value may have before all others.
 
 The fields of .csv end at commas, those of .tsv at tabs; where the header has none of them, at its semicolons,
 tabs or bars, or at --delimiter CHAR. An empty text of a CSV is a null.
@@ -114,6 +115,7 @@ def add_parser(commands: Any) -> None:
         help="words from outside; may be repeated",
     )
     add("--reserve", metavar="WORD,...", help="words that take the first ids of every vocabulary")
+    add("--no-padding-id", action="store_true", help="do not reserve id 0 of words for padding")
     add("--unknown", metavar="WORD", help="the word that those outside the vocabulary given become")
     add(
         "--static",
@@ -269,6 +271,8 @@ def _run(arguments: argparse.Namespace) -> int:
         arguments.unknown,
         read_vocabularies(arguments.vocabulary),
         arguments.null_word,
+        padding=not arguments.no_padding_id,
+        row_ids=arguments.row_ids,
     )
     start = time.perf_counter()
     with ConversionPlan(

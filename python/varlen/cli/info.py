@@ -126,6 +126,7 @@ def describe(path: str | Path, batch_size: int = 32) -> dict[str, Any]:
                 "rows": sum(joint.rows(entry.dim) for joint in joints),
                 "trailing": list(entry.trailing),
                 "words": None if entry.vocabulary is None else len(entry.vocabulary),
+                "padding_id": entry.padding_id,
             }
             for name, entry in source.fields.items()
         },
@@ -156,6 +157,8 @@ def _key_table(found: dict[str, Any]) -> Iterator[str]:
         notes = [f"rows of {tuple(key['trailing'])}"] if key["trailing"] else []
         notes += [f"{key['words']:,} words"] if key["words"] is not None else []
         notes += ["row ids"] if name == found["row_ids"] else []
+        if key["words"] is not None and name != found["row_ids"]:
+            notes.append("no padding id" if key["padding_id"] is None else f"padding id {key['padding_id']}")
         lines.append((name, str(key["dim"]), key["dtype"], f"{key['rows']:,}", ", ".join(notes)))
     name_wide, _, dtype_wide, rows_wide, _ = (max(map(len, column)) for column in zip(*lines, strict=True))
     for name, dim, dtype, rows, note in lines:

@@ -133,9 +133,9 @@ class Dataset(Views):
             "right" or "left", on every axis.
         fill
             The value of padding: one for all keys that are padded, or a mapping from some keys to theirs.
-            Zero by default. Integers are times in the unit of their key, NaN is NaT there, and dates of
-            Python and texts such as "2020-01-31" are what they say. A word stands for its id where the key
-            has a vocabulary.
+            Zero by default, the id of "[PAD]" where the key has a vocabulary with this word. Integers are
+            times in the unit of their key, NaN is NaT there, and dates of Python and texts such as
+            "2020-01-31" are what they say. A word stands for its id where the key has a vocabulary.
         dtype
             Of the outputs: one for all keys, or a mapping. Values that do not fit are a ValueError.
         nan

@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from varlen import _core
+from varlen.arguments import padding_id
 from varlen.data.options import view_of
 from varlen.io.dtypes import common_dtype, refuse_misfits, widened
 from varlen.io.ranges import clip_windows
@@ -37,6 +38,8 @@ class ColumnLike(Protocol):
     def vocabulary(self) -> tuple[str, ...] | None: ...
     @property
     def unit(self) -> str | None: ...
+    @property
+    def padding_id(self) -> int | None: ...
 
 
 class Source(Protocol):
@@ -101,6 +104,11 @@ class Column:
     def unit(self) -> str | None:
         """The unit of time, such as "ns"; None for other values."""
         return np.datetime_data(self.dtype)[0] if self.dtype.kind in "mM" else None
+
+    @property
+    def padding_id(self) -> int | None:
+        """The id of the word "[PAD]", which stands for no value; None where the vocabulary lacks it."""
+        return padding_id(self.vocabulary)
 
 
 def as_joint(value: Any, argument: str) -> _core.Joint:

@@ -95,12 +95,12 @@ class ModelInputs:
         """What the model calls a key of the samples."""
         return self.names.get(key, key)
 
-    def fill_of(self, key: Any, given: Any) -> Any:
+    def fill_of(self, key: Any, given: Any, default: Any = 0) -> Any:
         """What a key is padded with: labels with what losses ignore; one number is that of the tokens."""
         name = self.name_of(key)
         if isinstance(given, Mapping):
-            return given.get(key, IGNORED if name == LABELS else 0)
-        return IGNORED if name == LABELS else given if name == _TOKENS and given is not None else 0
+            return given.get(key, IGNORED if name == LABELS else default)
+        return IGNORED if name == LABELS else given if name == _TOKENS and given is not None else default
 
     def dtype_of(self, key: Any, values: list[Any]) -> Any:
         """What values of a key are cast to before they are padded: those that are integers to int64."""

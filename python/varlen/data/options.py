@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_bool, as_dtype, as_int, as_list, one_of, refuse_gradient, unmasked, word_as_id
+from varlen.arguments import (
+    as_bool,
+    as_dtype,
+    as_int,
+    as_list,
+    one_of,
+    refuse_gradient,
+    unmasked,
+    word_as_id,
+)
 from varlen.backends.devices import device_name, framework_of
 from varlen.backends.values import is_tensor, memory_of
 from varlen.data.model_inputs import DEFAULTS as MODEL_DEFAULTS
@@ -561,6 +570,8 @@ def padding_rows(
     rows = {}
     for key, column in chosen.items():
         fill = None if for_all and not (used and column.dim > 0) else fills.get(key)
+        if fill is None and column.dim > 0 and dtypes[key].kind in "iuf":
+            fill = column.padding_id
         fill = word_as_id(fill, column.vocabulary, column.dtype, f"fill of {key!r}")
         rows[key] = fill_row("fill", key, column.trailing, dtypes[key], fill)
     return rows

@@ -69,7 +69,8 @@ class BatchPlan:
         if model is not None:
             model.check_keys(chosen, fill)
             padded = [key for key, column in chosen.items() if used and column.dim > 0]
-            fill = {**per_key("fill", fill, {}, columns), **{key: model.fill_of(key, fill) for key in padded}}
+            of_model = {key: model.fill_of(key, fill, None) for key in padded}
+            fill = {**per_key("fill", fill, {}, columns), **of_model}
         self._fills = rows = padding_rows(fill, chosen, columns, dtypes, used)
         self._depths = {
             key: min(column.dim, 1 if values["flatten"] else column.dim) for key, column in chosen.items()

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from varlen.arguments import as_mapping
+from varlen.arguments import as_mapping, padding_id
 from varlen.io.dtypes import common_dtype, has_stand_in, tag_of
 from varlen.io.errors import FileFormatError
 
@@ -63,6 +63,17 @@ class Field:
         's'
         """
         return np.datetime_data(self.dtype)[0] if self.dtype.kind in "mM" else None
+
+    @property
+    def padding_id(self) -> int | None:
+        """The id of the word "[PAD]", which stands for no value; None where the vocabulary lacks it.
+
+        Examples
+        --------
+        >>> Field(1, np.dtype("u1"), "U8", vocabulary=("[PAD]", "HR")).padding_id
+        0
+        """
+        return padding_id(self.vocabulary)
 
     def conflict(self, other: Field, *, words: bool = True, widen: bool = False) -> str | None:
         """Why rows of the two fields cannot be one sequence.

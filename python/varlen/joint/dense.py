@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_bool, as_int, as_mapping, ints_per_level, word_as_id
+from varlen.arguments import as_bool, as_int, as_mapping, ints_per_level, padding_id, word_as_id
 from varlen.joint.state import JointState
 
 __all__ = ["pprint_dense"]
@@ -129,7 +129,7 @@ class DenseMethods(JointState):
         return view.dense(
             padding_side,
             truncate,
-            None if fill is None else _fill_rows(view, fill),
+            _fill_rows(view, fill),
             None if out is None else dict(out),
             [-1 if size is None else size for size in most],
             as_bool(masks, "masks"),
@@ -138,11 +138,18 @@ class DenseMethods(JointState):
         )
 
 
-def _fill_rows(view: _core.Joint, fill: Any) -> dict[str, Array]:
+def _fill_rows(view: _core.Joint, fill: Any) -> dict[str, Array] | None:
+    """What each key is padded with; by default the id of padding where its words have one, else zero."""
     names = view.names
     words = (view.meta or {}).get("vocabularies", {})
     padded = [name for name, dim in zip(names, view.dims, strict=True) if dim > 0]
-    wanted = dict(fill) if isinstance(fill, Mapping) else dict.fromkeys(padded, fill)
+    if fill is None or isinstance(fill, Mapping):
+        ids = {name: number for name in padded if (number := padding_id(words.get(name))) is not None}
+        wanted = {**ids, **(fill or {})}
+    else:
+        wanted = dict.fromkeys(padded, fill)
+    if not wanted:
+        return None
     rows = {}
     for name, value in wanted.items():
         if name not in names:

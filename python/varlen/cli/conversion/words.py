@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from varlen.arguments import PADDING
+
 __all__ = ["UnknownWord", "Vocabularies", "read_vocabularies"]
 
 
@@ -33,6 +35,10 @@ class Vocabularies:
         Vocabularies from outside, which stay as they are.
     null_word
         The word that nulls become: it may be a reserved one.
+    padding
+        Reserve "[PAD]" before all others, where `reserved` lacks it.
+    row_ids
+        The key whose words identify rows, and are never padded.
 
     Examples
     --------
@@ -49,8 +55,13 @@ class Vocabularies:
         unknown: str | None = None,
         given: dict[str, list[str]] | None = None,
         null_word: str | None = None,
+        *,
+        padding: bool = False,
+        row_ids: str | None = None,
     ) -> None:
-        self._reserved = list(reserved)
+        self._adds_padding = padding and PADDING not in reserved
+        self._row_ids = row_ids
+        self._reserved = [*[PADDING] * self._adds_padding, *reserved]
         self._unknown = unknown
         self._given = given or {}
         self.null_word = null_word
@@ -83,7 +94,8 @@ class Vocabularies:
     def begin(self, key: str) -> dict[str, int]:
         """The words of a key with their ids, made where the key is new."""
         if key not in self._words:
-            words = {word: i for i, word in enumerate(self._given.get(key, self._reserved))}
+            reserved = self._reserved[self._adds_padding and key == self._row_ids :]
+            words = {word: i for i, word in enumerate(self._given.get(key, reserved))}
             if key in self._given and self._unknown is not None and self._unknown not in words:
                 raise ValueError(f"{key}: --unknown {self._unknown!r} is not in the vocabulary given")
             self._words[key] = words
@@ -107,8 +119,9 @@ class Vocabularies:
         table = np.empty(len(words), np.int64)
         unknown: list[int] = []
         for i, word in enumerate(words):
-            if word in self._closed:
-                raise UnknownWord(f"the word {word!r} is reserved", _first(ids, i))
+            if word in self._closed and not (is_given and word == PADDING and word in known):
+                hint = "; --no-padding-id takes it" if word == PADDING and self._adds_padding else ""
+                raise UnknownWord(f"the word {word!r} is reserved{hint}", _first(ids, i))
             number = known.get(word)
             if number is None and is_given:
                 if self._unknown is None:
