@@ -111,8 +111,9 @@ def test_drop_last_of_a_sampler_leaves_out_what_is_not_full_and_nothing_else(siz
     assert list(TokenBudget(LENGTHS, 30, shuffle=shuffle, drop_last=True)) == list(budget)
 
 
-@pytest.mark.parametrize("replicas", [1, 2, 3, 4, 5])
-@pytest.mark.parametrize("drop_last", [False, True])
+@pytest.mark.parametrize(
+    ("replicas", "drop_last"), [*((n, False) for n in range(1, 6)), *((n, True) for n in range(1, 5))]
+)
 def test_replicas_take_turns(replicas, drop_last):
     whole = list(LengthBuckets(LENGTHS[:16], 4, shuffle=False))  # four batches
     how = {"shuffle": False, "num_replicas": replicas, "drop_last": drop_last}

@@ -1,13 +1,16 @@
 """Batches as an IterableDataset of torch: shared out to workers, and gone on with to the bit."""
 
 import json
+import os
 import pickle
 import sys
+import types
 
 import numpy as np
 import pytest
 import varlen as vl
 from varlen.data import BatchSampler, BinPacking, IterableDataset, TokenBudget
+from varlen.data.passes import Pass, Passes
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
@@ -54,10 +57,9 @@ def test_workers_share_the_batches_in_the_order_of_the_sampler(name, workers):
     batches, wanted = make(name), epochs_of(name, 2)
     dealt = loader(batches, workers)
     assert len(dealt) == len(wanted[0])
-    assert lists(dealt) == wanted[0]
-    assert lists(dealt) == wanted[0]  # a pass is of the epoch that was set last
-    batches.set_epoch(1)
-    assert lists(dealt) == wanted[1]
+    assert [lists(dealt) for _ in range(2)] == wanted  # each pass is of the next epoch
+    batches.set_epoch(0)
+    assert [lists(dealt) for _ in range(2)] == wanted
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
@@ -68,6 +70,81 @@ def test_epochs_reach_workers_that_live_on(method):
     for epoch in (0, 2, 1):
         batches.set_epoch(epoch)
         assert lists(dealt) == wanted[epoch]
+    assert lists(dealt) == wanted[2]  # the next one, which nobody set
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_each_pass_is_of_the_next_epoch_whatever_a_loop_does(workers):
+    batches, (first, second, third, fourth) = make(), epochs_of("budget", 4)
+    dealt = loader(batches, workers)
+    torch.manual_seed(0)
+    assert lists(dealt) == first
+    torch.manual_seed(0)  # as loops do that repeat themselves
+    held = iter(dealt)  # left early, and alive
+    assert lists([next(held)]) == second[:1]
+    assert lists(dealt) == third
+    assert batches.state_dict(batches=3)["sampler"]["epoch"] == 2
+    again = make()
+    again.load_state_dict(batches.state_dict(batches=3))
+    dealt = loader(again, workers)
+    assert lists(dealt) == third[3:]
+    assert lists(dealt) == fourth
+
+
+def test_a_sampler_that_is_told_itself_is_heard():
+    sampler, wanted = MAKE["budget"](), epochs_of("budget", 3)
+    sampler.set_epoch(1)
+    how = {"framework": "torch", "seed": 5, "max_len": 3, "window": "random"}
+    batches = IterableDataset(DS, batches=sampler, **how)
+    assert lists(loader(batches, 0)) == wanted[1]
+    sampler.set_epoch(0)
+    assert lists(loader(batches, 2)) == wanted[0]
+    sampler.set_epoch(2)
+    begun = iter(sampler)
+    next(begun), next(begun)
+    state = sampler.state_dict()
+    sampler.load_state_dict(state)
+    assert lists(loader(batches, 2)) == wanted[2][2:]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+def test_forked_ranks_count_their_own_passes():
+    batches, wanted = make(), epochs_of("budget", 2)
+    ranks = []
+    for workers in (0, 1, 0):
+        rank = os.fork()
+        if rank == 0:
+            dealt = loader(batches, workers)
+            same = [lists(dealt) for _ in range(2)] == wanted
+            os._exit(0 if same else 1)
+        ranks.append(rank)
+    assert [os.waitpid(rank, 0)[1] for rank in ranks] == [0, 0, 0]
+
+
+def test_a_pass_that_begins_late_is_of_no_other_epoch():
+    passes = Passes(4)
+    early, late = ([Pass(9, 5, 0, first, 2) for _ in range(2)] for first in (10, 12))  # of one seed
+    assert passes.begin(early[0]) == (4, False)
+    assert passes.begin(late[0]) == (5, False)
+    assert passes.begin(early[1]) == (4, False)
+    assert passes.begin(late[1]) == (5, False)
+    assert passes.begin(Pass(9, 5, 1, 12, 2)) == (6, False)  # the same workers once more
+    assert passes.begin(Pass(8, 5, 0, 12, 2)) == (4, False)  # of another process
+    for repeat in range(200):
+        assert passes.begin(Pass(9, 5, 2 + repeat, 12, 2)) == (7 + repeat, False)
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_the_dispatcher_of_accelerate_is_refused_with_what_to_pass(workers, monkeypatch):
+    accelerate = pytest.importorskip("accelerate.data_loader")
+    batches, wanted = make(), epochs_of("budget", 1)
+    dispatcher = accelerate.DataLoaderDispatcher(batches, batch_size=None, num_workers=workers)
+    assert lists(dispatcher) == wanted[0]  # of one process
+    monkeypatch.setattr(accelerate, "PartialState", lambda: types.SimpleNamespace(num_processes=2))
+    with pytest.raises(
+        (ValueError, RuntimeError), match=r"give prepare\(\) a varlen.data.Loader, or DataLoader"
+    ):
+        list(dispatcher)
 
 
 @pytest.mark.parametrize(("before", "after"), [(0, 0), (0, 2), (2, 0), (2, 3)])
@@ -81,7 +158,7 @@ def test_a_loop_goes_on_with_other_workers(before, after, taken):
     again.load_state_dict(json.loads(json.dumps(begun.state_dict(batches=taken))))
     rest = loader(again, after)
     assert had + lists(rest) == first
-    assert lists(rest) == first  # not the rest once more
+    assert lists(rest) == following  # not the rest once more
     again.load_state_dict(begun.state_dict(batches=taken))
     for epoch, wanted in enumerate((first[taken:], following)):
         again.set_epoch(epoch)
@@ -91,7 +168,7 @@ def test_a_loop_goes_on_with_other_workers(before, after, taken):
 @pytest.mark.parametrize(("workers", "lives_on"), [(0, False), (2, False), (2, True)])
 def test_a_stateful_dataloader_goes_on_twice(workers, lives_on):
     kind = pytest.importorskip("torchdata.stateful_dataloader").StatefulDataLoader
-    [wanted] = epochs_of("budget", 1)
+    wanted, following, third = epochs_of("budget", 3)
     had, state = [], None
     for count in (5, 4):
         begun = loader(make(), workers, kind, persistent_workers=lives_on)
@@ -104,11 +181,11 @@ def test_a_stateful_dataloader_goes_on_twice(workers, lives_on):
     again = loader(make(), workers, kind, persistent_workers=lives_on)
     again.load_state_dict(state)
     assert had + lists(again) == wanted
-    assert lists(again) == wanted
+    assert lists(again) == following
     ended = again.state_dict()
     later = loader(make(), workers, kind, persistent_workers=lives_on)
     later.load_state_dict(ended)
-    assert lists(later) == wanted
+    assert lists(later) == third  # whatever the number of workers
 
 
 def test_ranks_and_workers_share_every_row():

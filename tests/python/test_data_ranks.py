@@ -51,6 +51,14 @@ def test_every_row_comes_once_where_ends_are_empty(name, lengths, ranks, shuffle
 def test_uneven_ends_are_repeated_or_dropped(name, lengths, ranks, shuffle):
     whole = list(MAKE[name](lengths, shuffle=shuffle, num_replicas=1, rank=0))
     for uneven in ("repeat", "drop"):
+        if uneven == "drop" and 0 < len(whole) < ranks:
+            sampler = MAKE[name](lengths, shuffle=shuffle, uneven=uneven, num_replicas=ranks, rank=0)
+            said = f"uneven: 'drop' leaves no batch: there are {len(whole)} for {ranks} ranks; take 'repeat'"
+            for call in (list, len):
+                with pytest.raises(ValueError, match=said):
+                    call(sampler)
+            assert "(0 batches" in repr(sampler)
+            continue
         parts = shares(MAKE[name], lengths, ranks, shuffle=shuffle, uneven=uneven)
         count = len(whole) // ranks if uneven == "drop" else -(-len(whole) // ranks)
         assert [len(part) for part in parts] == [count] * ranks

@@ -157,9 +157,22 @@ py::array shared_bytes(int fd, std::int64_t size) {
   return py::array(py::dtype::of<std::uint8_t>(), {size}, {}, data, owner_of(std::move(map)));
 }
 
+// Whether words[place] was `expected`, which is `value` then: one step, whichever process takes it.
+bool swap_shared(py::array_t<std::int64_t> words, std::int64_t place, std::int64_t expected,
+                 std::int64_t value) {
+  if (words.ndim() != 1 || !words.writeable() || words.strides(0) != 8) {
+    raise_value("words: a writeable array of int64 end to end is needed");
+  }
+  if (place < 0 || place >= words.size()) raise_value("place: " + std::to_string(place));
+  return __atomic_compare_exchange_n(words.mutable_data() + place, &expected, value, false, __ATOMIC_SEQ_CST,
+                                     __ATOMIC_SEQ_CST);
+}
+
 }  // namespace
 
 void bind_file(py::module_& m) {
+  m.def("swap_shared", &swap_shared, py::arg("words").noconvert(), py::arg("place"), py::arg("expected"),
+        py::arg("value"), "Sets a word of shared memory where it is what is expected; says whether it was.");
   m.def("shared_bytes", &shared_bytes, py::arg("fd"), py::arg("size"),
         "uint8 array over a file that processes share, to read and to write; fd may be closed.");
   py::class_<MappedFile>(m, "MappedFile", "A safetensors file, opened, checked and mapped.")

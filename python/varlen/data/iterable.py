@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
@@ -13,9 +14,9 @@ from varlen.backends.values import ArrayT
 from varlen.data.dataset import Dataset
 from varlen.data.epoch import Epoch
 from varlen.data.options import BatchOptions
+from varlen.data.passes import Pass, Passes
 from varlen.data.sampler import Sampler, Uneven
 from varlen.data.samplers import batches_of
-from varlen.data.shared_number import SharedNumber
 from varlen.data.transport import offer
 
 if TYPE_CHECKING:
@@ -30,8 +31,9 @@ class IterableDataset(Epoch[ArrayT]):
     """Batches of a dataset as an IterableDataset of torch, for `DataLoader(..., batch_size=None)`.
 
     The worker processes of a loader share the batches out, so that each comes once, in the order of the
-    sampler whatever their number. Every pass is of the same epoch, until `set_epoch` says another, which
-    reaches workers that live on. Processes that train together get their shares as of any sampler.
+    sampler whatever their number. Each pass is of the next epoch, with another order and other windows,
+    unless `set_epoch` says which; workers that live on agree. Processes that train together get their shares
+    as of any sampler.
 
     torchdata's StatefulDataLoader keeps its state, with as many workers. With another DataLoader
     `state_dict(batches=...)` says where the loop is, and any number of workers goes on from there.
@@ -99,8 +101,12 @@ class IterableDataset(Epoch[ArrayT]):
             dataset, checked, batch_size=None, batches=batches, shuffle=shuffle, seed=seed, epoch=None,
             drop_last=drop_last, prefetch=0, progress=False,
         )  # fmt: skip
-        self._set_epoch = SharedNumber()
-        self._goes_on = SharedNumber()  # the pass of workers that goes on where a state was
+        sampler = self._batches if isinstance(self._batches, Sampler) else None
+        self._passes = Passes(0 if sampler is None else sampler.epoch)
+        # Where the sampler was put last; elsewhere it was told so itself, and that holds.
+        self._seen = (0, None) if sampler is None else (sampler.epoch, sampler._start)
+        self._repeats = 0  # in a worker: how many passes it has begun
+        self._told: tuple[int, bool] | None = None  # in a worker: the epoch that it alone was told
         # In a worker: its number, that of all, and how many of its batches came before; of the state that
         # the next pass goes on from, and of this pass with what its batches are counted from.
         self._next_share: tuple[int, int, int] | None = None
@@ -109,7 +115,7 @@ class IterableDataset(Epoch[ArrayT]):
         _be_known_to_torch()
 
     def set_epoch(self, epoch: int) -> None:
-        """Set the epoch of the passes from now on, in this process and in workers.
+        """Set the epoch of the next pass, in this process and in workers; the ones after it count on.
 
         Parameters
         ----------
@@ -127,29 +133,42 @@ class IterableDataset(Epoch[ArrayT]):
         False
         """
         number = as_int(epoch, "epoch")
-        self._set_epoch.set(number)
+        if _worker()[2] is None:
+            self._passes.set(number)
+        else:
+            self._told = number, self._told is not None and self._told == (number, True)
         if isinstance(self._batches, Sampler):
             self._batches.set_epoch(number)
+            self._seen = number, self._batches._start
 
     def _rows(self) -> Iterator[Any]:
-        number, count, this_pass = _worker()
+        _refuse_dispatchers()
+        number, count, this_pass = _worker(self._repeats)
         sampler = self._batches if isinstance(self._batches, Sampler) else None
         was, of, before = self._next_share or (number, count, 0)
         if (was, of) != (number, count):
             raise ValueError(f"state: of worker {was} of {of}, here {number} of {count}")
         self._next_share = self._share = None
         if sampler is not None:
-            epoch = self._set_epoch.get()
-            if epoch is not None:
-                sampler.set_epoch(epoch)
-            if this_pass is not None and sampler._start is not None and not self._goes_on.is_for(this_pass):
-                sampler._start, sampler._before = 0, ()
+            is_elsewhere = sampler.epoch != self._seen[0] or sampler._start not in (None, self._seen[1])
+            told = (sampler.epoch, sampler._start is not None) if is_elsewhere else self._told
+            epoch, goes_on = self._passes.begin(this_pass, told)
+            self._be_at(sampler, epoch, goes_on)
+        self._told = None
         rows = super()._rows()
         if this_pass is not None:
             offer()
+            self._repeats += 1
             self._share = number, count, before
             self._begin = sampler.state_dict() if sampler is not None else None
         return islice(rows, number + before * count, None, count)
+
+    def _be_at(self, sampler: Sampler, epoch: int, goes_on: bool) -> None:
+        """The sampler in an epoch: at its begin, unless that goes on where a state was."""
+        sampler.set_epoch(epoch)
+        if not goes_on:
+            sampler._start, sampler._before, sampler._steps = None, (), 0
+        self._seen = epoch, sampler._start
 
     def state_dict(self, batches: int | None = None) -> dict[str, Any]:
         """Where the last pass is, as that of an epoch; in a worker how many of its batches it has made.
@@ -179,6 +198,9 @@ class IterableDataset(Epoch[ArrayT]):
         >>> IterableDataset(ds, 1).state_dict(batches=2)["sampler"]["batches"]
         2
         """
+        last = self._passes.last() if _worker()[2] is None else None
+        if last is not None and self._had is None:  # workers made the last pass
+            self._be_at(self._sampler(), *last)
         state = super().state_dict()
         worker = None
         if batches is not None:
@@ -221,17 +243,56 @@ class IterableDataset(Epoch[ArrayT]):
                 raise ValueError(f"state: expected three numbers of a worker, got {short(worker)}") from error
             worker = number, count, had
         super().load_state_dict(state)
-        self._next_share, self._share, self._goes_on = worker, None, SharedNumber()
+        self._next_share, self._share = worker, None
+        sampler = self._sampler()
+        epoch = sampler.epoch
+        self._seen = epoch, sampler._start
+        if _worker()[2] is None:
+            self._passes.set(epoch, goes_on=True)
+        else:
+            self._told = epoch, True
+
+    def __getstate__(self) -> dict[str, Any]:
+        _refuse_dispatchers()  # before workers start that would not see it
+        return self.__dict__
 
     def __repr__(self) -> str:
         return f"IterableDataset({self._batches!r})"
 
 
-def _worker() -> tuple[int, int, int | None]:
-    """Which worker of a DataLoader this is, of how many, and a number of its pass; None outside of them."""
+def _worker(repeat: int = 0) -> tuple[int, int, Pass | None]:
+    """Which worker of a DataLoader this is, of how many, and in which pass; None outside of them."""
     loaders = sys.modules.get("torch.utils.data")
     worker = None if loaders is None else loaders.get_worker_info()
-    return (0, 1, None) if worker is None else (worker.id, worker.num_workers, worker.seed - worker.id)
+    if worker is None:
+        return 0, 1, None
+    from multiprocessing import current_process, parent_process
+
+    parent, numbers = parent_process(), getattr(current_process(), "_identity", ())
+    owner = os.getppid() if parent is None or parent.pid is None else parent.pid
+    first = (numbers[-1] if numbers else os.getpid()) - worker.id
+    return (
+        worker.id,
+        worker.num_workers,
+        Pass(owner, worker.seed - worker.id, repeat, first, worker.num_workers),
+    )
+
+
+def _refuse_dispatchers() -> None:
+    """Refuses Accelerate's dispatcher of several processes, which asks for batches in the first one alone."""
+    accelerate = sys.modules.get("accelerate.data_loader")
+    frame = None if accelerate is None else sys._getframe(1)
+    while frame is not None:
+        if accelerate is not None and frame.f_code is accelerate.DataLoaderDispatcher.__iter__.__code__:
+            if accelerate.PartialState().num_processes > 1:
+                raise ValueError(
+                    "dataset: Accelerate deals out the batches of the first process, which are a share here, "
+                    "and cuts them up; give prepare() a varlen.data.Loader, or DataLoader(dataset, "
+                    "batch_sampler=..., collate_fn=...) whose sampler has num_replicas=1, rank=0; or leave "
+                    "this loader out of prepare(): each process has its share of batches"
+                )
+            return
+        frame = frame.f_back
 
 
 def _be_known_to_torch() -> None:

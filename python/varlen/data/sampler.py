@@ -54,8 +54,8 @@ class Sampler:
         Leave out small batches.
     uneven
         What the last step does where batches do not divide among ranks: "repeat" takes the first ones again,
-        "drop" leaves the rest out, "empty" gives the other ranks a batch without rows, so that every row
-        comes exactly once. By default "drop" with drop_last, else "repeat".
+        "drop" leaves the rest out, and is refused where that is all; "empty" gives the other ranks a batch
+        without rows, so that every row comes exactly once. By default "drop" with drop_last, else "repeat".
     num_replicas, rank
         How many processes share the rows, and which this is. By default what torch.distributed says, where it
         is initialised before the first batch is asked for; else WORLD_SIZE and RANK of the environment; else
@@ -133,10 +133,12 @@ class Sampler:
 
     def __len__(self) -> int:
         """Batches of this rank in this epoch."""
+        self._refuse_nothing()
         return len(self._batches()) + self._position - self._steps
 
     def __iter__(self) -> Iterator[RowNumbers]:
         self._find_rank()
+        self._refuse_nothing()
         start = self._start
         if start is None:
             start, self._before = 0, ()
@@ -153,6 +155,16 @@ class Sampler:
             if self._pass is this:
                 self._steps = k
             yield self._row_numbers(batch, epoch)
+
+    def _refuse_nothing(self) -> None:
+        """Refuses an epoch that has batches, and none for any rank."""
+        if self.uneven == "drop" and self.num_replicas > 1 and not (self._before or self._batches()):
+            count = len(self._deal(np.random.default_rng([self.seed, self.epoch])))
+            if count:
+                raise ValueError(
+                    f"uneven: 'drop' leaves no batch: there are {count} for {self.num_replicas} ranks; take "
+                    "'repeat' or 'empty', or smaller batches"
+                )
 
     def _row_numbers(self, batch: Any, epoch: int) -> RowNumbers:
         """What is given for a batch of `_deal`."""
@@ -268,7 +280,8 @@ class Sampler:
         rank = f", rank {self.rank} of {self.num_replicas}" if self.num_replicas > 1 else ""
         name = type(self).__name__
         padding = f", {self.padding_share():.1%} padding" if self._has_lengths else ""
-        return f"{name}({len(self)} batches of {len(self.lengths)} rows in epoch {self.epoch}{padding}{rank})"
+        count = len(self._batches()) + self._position - self._steps
+        return f"{name}({count} batches of {len(self.lengths)} rows in epoch {self.epoch}{padding}{rank})"
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_epoch_batches": None, "_digest": None, "_pass": None}

@@ -1,4 +1,4 @@
-"""A number that worker processes share: the epoch of a collator, or the pass that a state was for."""
+"""A number that worker processes share: the epoch of a collator."""
 
 from __future__ import annotations
 
@@ -66,30 +66,6 @@ class SharedNumber:
         if os.getpid() != self._process:
             self._use(_shared_number())
         self._number.value = number
-
-    def is_for(self, number: int) -> bool:
-        """Whether the number is this one. Where none was set it is from now on, in all processes.
-
-        Parameters
-        ----------
-        number
-            At least 0.
-
-        Returns
-        -------
-        bool
-            True for the first number that is asked for.
-
-        Examples
-        --------
-        >>> number = SharedNumber()
-        >>> number.is_for(3), number.is_for(4), number.is_for(3)
-        (True, False, True)
-        """
-        if self._number.value < 0:
-            self._number.value = number
-        same: bool = self._number.value == number
-        return same
 
     def __getstate__(self) -> Any:
         from multiprocessing.context import get_spawning_popen
