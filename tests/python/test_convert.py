@@ -9,6 +9,7 @@ import itertools
 import json
 import lzma
 import os
+import pathlib
 import random
 import signal
 import uuid
@@ -445,6 +446,65 @@ def test_times_of_several_units_are_kept_whole(here, order):
     data = convert(*(f"{i}.parquet" for i in order), "o.nrt")
     assert data.fields["t"].dtype == np.dtype("M8[us]")
     assert (data.batch([0, 1, 2])["t"] == exact[order]).all()
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl"])
+def test_times_with_a_zone_become_utc_and_go_with_no_others(here, capsys, kind):
+    write_times(f"zoned.{kind}", ["2020-01-01T01:00:00+01:00", "2020-07-01T00:00:00Z"])
+    write_times(f"naive.{kind}", ["2020-01-01T01:00:00", "2020-07-01"])
+    types = ["--types", "t=datetime64[s]"]
+    said = say(capsys, f"zoned.{kind}", "o.nrt", *(types if kind == "jsonl" else []))
+    assert "  t: times of " in said
+    assert "became UTC" in said
+    data = varlen.open("o.nrt")
+    assert data.batch([0, 1])["t"].astype("M8[s]").tolist() == utc("2020-01-01", "2020-07-01")
+    assert convert(f"zoned.{kind}", "s.nrt", *types).fields["t"].dtype == np.dtype("M8[s]")
+    assert "UTC" not in say(capsys, f"naive.{kind}", "n.nrt", *types)
+    for order in (["zoned", "naive"], ["naive", "zoned"]):
+        for options in [types] if kind == "jsonl" else [[], types]:
+            said = refused(capsys, here, *(f"{name}.{kind}" for name in order), "q.nrt", *options)
+            assert "zone" in said[0]
+            assert "t" in said[0]
+            assert f".{kind}" in said[0]
+    if kind != "parquet":
+        write_times(f"mixed.{kind}", ["2020-01-01T01:00:00+01:00", "2020-07-01T00:00:00"])
+        said = refused(capsys, here, f"mixed.{kind}", "q.nrt", *types)
+        assert f"mixed.{kind}" in said[0]
+        assert "'2020-07-01T00:00:00'" in said[0]
+        assert "line" in said[0]
+
+
+def utc(*days):
+    return np.array(days, "M8[s]").tolist()
+
+
+def write_times(path, texts):
+    if path.endswith(".csv"):
+        write_csv(path, ["t"], [[text] for text in texts])
+    elif path.endswith(".jsonl"):
+        write_lines(pathlib.Path(path), [{"t": text} for text in texts])
+    else:
+        zone = "Europe/Berlin" if "+" in texts[0] else None
+        values = pa.array(texts).cast(pa.timestamp("s", zone))
+        pq.write_table(pa.table({"t": values}), path)
+
+
+def test_texts_of_lines_are_what_types_say(here, capsys):
+    records = [{"t": ["2020-01-01", "2020-01-01 10:30"], "n": "0389"}, {"t": [], "n": "7"}]
+    write_lines(here / "a.jsonl", records)
+    data = convert("a.jsonl", "o.nrt", "--types", "t=datetime64[m],n=int64")
+    assert data.fields["t"].dtype == np.dtype("M8[m]")
+    assert [row["n"] for row in rows_of(data)] == [389, 7]
+    times = np.array(records[0]["t"], "M8[m]").tolist()
+    assert data[0].to_list()["t"] == times
+    said = refused(capsys, here, "a.jsonl", "p.nrt", "--types", "t=datetime64[D]")[0]
+    assert "a.jsonl, line 1: 't': '2020-01-01 10:30' is no datetime64[D]" in said
+    write_lines(here / "b.jsonl", [{"t": "2020-01-01"}, {"t": None}, {"t": "never"}])
+    said = refused(capsys, here, "b.jsonl", "p.nrt", "--types", "t=datetime64[s]", "--nulls", "nan")
+    assert "b.jsonl, line 3: 't': 'never' is no datetime64[s], as --types says" in said[0]
+    write_lines(here / "c.jsonl", [{"t": "2020-01-01"}, {"t": None}])
+    data = convert("c.jsonl", "p.nrt", "--types", "t=datetime64[s]", "--nulls", "nan")
+    assert np.isnat(data.batch([1])["t"]).all()
 
 
 def test_times_that_no_unit_holds_are_named(here, capsys):

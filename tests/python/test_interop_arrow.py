@@ -135,6 +135,15 @@ def test_dates_keep_their_unit():
     assert columns_of(array, "x")["x"].values.dtype == np.dtype("M8[s]")
 
 
+def test_times_with_a_zone_are_utc_and_name_it():
+    times = pa.array(["2020-01-01T01:00:00+01:00"]).cast(pa.timestamp("s", "Europe/Berlin"))
+    for array in (times, times.dictionary_encode(), pa.FixedSizeListArray.from_arrays(times, 1)):
+        found = from_arrow(pa.ListArray.from_arrays([0, 1], array))
+        assert found.zone == "Europe/Berlin"
+        assert found.values.reshape(-1).tolist() == np.array(["2020-01-01"], "M8[s]").tolist()
+    assert from_arrow(pa.array([[1]])).zone is None
+
+
 def test_types_without_a_width_are_refused():
     with pytest.raises(TypeError, match="x: columns of type binary hold no numbers"):
         columns_of(pa.array([b"a"]), "x")

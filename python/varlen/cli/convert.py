@@ -58,6 +58,9 @@ before a number (0389, +5), more digits than int64 or a double has, or one word 
 summary says. Zeros behind the point, an exponent and spaces around a number do not. Columns with words in
 --vocabulary are text.
 
+Times with a zone become UTC, which the summary says. Times with and without a zone in one column are refused.
+Texts of JSON lines are words, unless --types says that they are times or numbers, as in t=datetime64[s].
+
 A folder of MEDS becomes the folder that meds-torch-data makes of it: data/SHARD.nrt with
 time_delta_days, code and numeric_value, tokenization/schemas/SHARD.parquet with static codes and times,
 metadata/codes.parquet with the index of each code. Codes are those of the train split, rows of others are
@@ -350,6 +353,9 @@ def _remarks(plan: Any) -> list[str]:
     for table in plan.static_tables:
         out += table.summary()
         out += [f"{name}: is text: {why}; see --types" for name, why in table.notes.items()]
+    out += [f"{name}: times of {zone} became UTC" for name, zone in plan.zones.items()]
+    for table in plan.static_tables:
+        out += [f"{name}: times of {zone} became UTC" for name, zone in table.zones.items()]
     if not plan.lines:
         out += [f"{name}: is text: {why}; see --types" for name, why in plan.tables.notes.items()]
     if not plan.lines and plan.tables.left_out:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from reprlib import repr as short
 from typing import Any
@@ -81,6 +81,8 @@ class Column:
         Outermost first; empty for a column without lists.
     vocabulary : tuple of str or None
         The strings that ids stand for.
+    zone : str or None
+        The zone of times, which are UTC here; None for times without one and for other values.
 
     Examples
     --------
@@ -91,6 +93,7 @@ class Column:
     values: npt.NDArray[Any]
     levels: tuple[Level, ...] = ()
     vocabulary: tuple[str, ...] | None = None
+    zone: str | None = None
 
 
 @dataclass(frozen=True)
@@ -270,9 +273,8 @@ def _leaf(array: pa.Array, place: _Place, nulls: Nulls) -> Column:
     if pa.types.is_fixed_size_list(kind):
         place.refuse_nulls(array, "nothing stands for a list of fixed size")
         inner = _leaf(array.flatten(), place.inside(lambda i: i // kind.list_size), nulls)
-        return Column(
-            inner.values.reshape(len(array), kind.list_size, *inner.values.shape[1:]), (), inner.vocabulary
-        )
+        values = inner.values.reshape(len(array), kind.list_size, *inner.values.shape[1:])
+        return replace(inner, values=values)
     if pa.types.is_dictionary(kind) and not _is_text(kind.value_type):
         return _leaf(array.dictionary_decode(), place, nulls)
     if _holds_words(kind):
@@ -280,7 +282,7 @@ def _leaf(array: pa.Array, place: _Place, nulls: Nulls) -> Column:
         return _strings(array.cast(pa.large_string()) if is_view else array, place, nulls)
     if pa.types.is_null(kind):
         array = array.cast(pa.float64())
-    return Column(_numbers(array, place, nulls))
+    return Column(_numbers(array, place, nulls), zone=getattr(array.type, "tz", None))
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -371,7 +373,7 @@ def _columns(array: pa.Array, place: _Place, nulls: Nulls) -> dict[str, Column]:
         place = place.inside(partial(_sequence_of, level.bounds))
     if not pa.types.is_struct(array.type):
         leaf = _leaf(array, place, nulls)
-        return {place.name: Column(leaf.values, tuple(levels), leaf.vocabulary)}
+        return {place.name: replace(leaf, levels=tuple(levels))}
     if nulls.policy == "refuse":
         place.refuse_nulls(array)
     out: dict[str, Column] = {}
@@ -380,7 +382,7 @@ def _columns(array: pa.Array, place: _Place, nulls: Nulls) -> dict[str, Column]:
         for key, column in _columns(part, inner, nulls).items():
             if key in out:
                 raise ValueError(f"{place.name}: two of its fields are called {key!r}")
-            out[key] = Column(column.values, (*levels, *column.levels), column.vocabulary)
+            out[key] = replace(column, levels=(*levels, *column.levels))
     return out
 
 
@@ -402,6 +404,7 @@ def from_arrow(data: Any, *, nulls: str = "refuse", fill: Any = None) -> Column:
     Column
         Flat values, and one level for each level of lists. Strings are int64 ids into its `vocabulary`, a
         null among them -1 with ``nulls="nan"``. `to_arrow` of the three gives the lists and strings back.
+        Times with a zone are UTC, and `zone` names it.
 
     Raises
     ------

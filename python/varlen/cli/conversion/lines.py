@@ -15,6 +15,7 @@ import numpy.typing as npt
 from varlen import _core
 from varlen._core import Joint, Level
 from varlen.cli.conversion.inputs import Input, open_bytes
+from varlen.cli.conversion.typed_texts import parse_texts
 from varlen.cli.conversion.words import UnknownWord
 from varlen.cli.conversion.wrong import different_lists
 from varlen.cli.errors import one_line
@@ -83,6 +84,10 @@ def _as_texts(item: Any) -> Any:
     if isinstance(item, list):
         return [_as_texts(part) for part in item]
     return str(item) if type(item) is int else item
+
+
+def _holds_text(column: list[Any]) -> bool:
+    return isinstance(_probe(column)[1], str)
 
 
 def _probe(item: Any) -> tuple[int, Any]:
@@ -215,14 +220,17 @@ def _join_records(
         for name, column, depth, leaf in _leaves(plan, top, [record.get(top) for record in records], bad):
             if plan.types.get(name) is str:
                 column = _as_texts(column)
-            if isinstance(leaf, str) or plan.types.get(name) is str:
+            is_typed = isinstance(plan.types.get(name), np.dtype)
+            if (isinstance(leaf, str) and not is_typed) or plan.types.get(name) is str:
                 plan.words.begin(name)
             plan.depths[name] = depth = max(depth, plan.depths.get(name, 0))
             if name in plan.words and plan.words.null_word is not None:
                 column = _without_nulls(column, plan.words.null_word, depth + 1)
             elif policy == "fill" or (policy == "nan" and name not in plan.words):
-                is_text = name in plan.words
-                column = _without_nulls(column, str(filler) if is_text else filler, depth + 1)
+                is_text = name in plan.words or isinstance(leaf, str)
+                is_time = is_text and is_typed and plan.types[name].kind == "M" and policy == "nan"
+                text = "NaT" if is_time else str(filler)
+                column = _without_nulls(column, text if is_text else filler, depth + 1)
             elif None in column:
                 option = "--null-word" if name in plan.words else "--nulls"
                 for k, item in enumerate(column):
@@ -249,7 +257,7 @@ def _join_records(
 def _flat(
     plan: ConversionPlan, name: str, column: list[Any], depth: int
 ) -> tuple[npt.NDArray[Any], list[Level]]:
-    if name not in plan.words:
+    if name not in plan.words and not (_holds_text(column) and name in plan.types):
         if plan.words.is_given(name) and any(column):
             raise ValueError(": numbers, but --vocabulary gives words for it")
         given = plan.types.get(name)  # rounds what floats do not hold, where they are asked for by name
@@ -258,12 +266,28 @@ def _flat(
     own: dict[str, int] = {}
     ids, levels = _core.from_words(column, own, depth, name="")
     try:
-        return plan.words.encode(name, list(own), ids), levels
+        if name in plan.words:
+            return plan.words.encode(name, list(own), ids), levels
+        values, zones = parse_texts(list(own), plan.types[name])
+        _check_zones(plan, name, list(own), zones)
+        return values[ids], levels
     except UnknownWord as wrong:
-        k = wrong.index
+        k = wrong.index if name in plan.words else int((ids == wrong.index).argmax())
         for level in levels[::-1]:
             k = int(np.searchsorted(level.bounds, k, "right"))
         raise ValueError(f"[{k}]: {wrong}") from None
+
+
+def _check_zones(plan: ConversionPlan, name: str, texts: list[str], zones: npt.NDArray[np.int8]) -> None:
+    """Refuses times without a zone beside times with one, in all pieces."""
+    known = plan.time_zones.setdefault(name, {})
+    for zone, other, text in ((1, 0, "has a zone, {} has none"), (0, 1, "has no zone, {} has one")):
+        here = np.flatnonzero(zones == zone)
+        if len(here) and other in known:
+            said = text.format(repr(known[other]))
+            raise UnknownWord(f"{texts[here[0]]!r} {said}; give all times a zone, or none", int(here[0]))
+        if len(here):
+            known.setdefault(zone, texts[here[0]])
 
 
 def _placed(text: str, name: str, lines: list[int]) -> tuple[int, str]:

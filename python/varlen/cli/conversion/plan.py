@@ -141,6 +141,7 @@ class ConversionPlan:
     quiet: bool = True
     depths: dict[str, int] = field(default_factory=dict)
     keys: list[str] = field(default_factory=list)
+    time_zones: dict[str, dict[int, str]] = field(default_factory=dict)
     fields: dict[str, list[str]] = field(default_factory=dict)
     dtypes: dict[str, np.dtype[Any]] = field(default_factory=dict)
     findings: Findings = field(default_factory=Findings)
@@ -189,6 +190,13 @@ class ConversionPlan:
     def has_text(self) -> bool:
         """Some column of the tables holds strings: its vocabulary is known only after a pass."""
         return self.tables.has_text() or any(table.has_text() for table in self.static_tables)
+
+    @property
+    def zones(self) -> dict[str, str]:
+        """Keys of times to the zone that they had before they became UTC."""
+        if not self.lines:
+            return self.tables.zones
+        return {name: "a zone" for name, known in self.time_zones.items() if 1 in known}
 
     def needs_pass(self) -> bool:
         """The dtypes or vocabularies of the tables are known only after a pass."""

@@ -62,7 +62,7 @@ class StaticTable:
             raise ValueError(f"{source.path}: holds no row")
         table = pa.concat_tables(pieces, promote_options="permissive").combine_chunks()
         self.source, self.path = source, source.path
-        self.notes = reader.notes
+        self.notes, self.zones = reader.notes, reader.zones
         self._key = key
         self._nulls = nulls
         self._rows: dict[Any, int] = {}

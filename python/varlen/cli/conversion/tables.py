@@ -12,9 +12,9 @@ from varlen.cli.conversion.csv_tables import csv_types, header_of, read_csv
 from varlen.cli.conversion.inputs import Input
 from varlen.cli.conversion.places import Places
 from varlen.cli.conversion.wrong import name_file
-from varlen.interop.arrow import extension_name, plain_array
+from varlen.interop.arrow import FIELD, extension_name, plain_array
 
-__all__ = ["TableReader", "text_in"]
+__all__ = ["TableReader", "text_in", "times_in"]
 
 #: What pandas calls an index that it stores as a column.
 _INDEX = re.compile(r"__index_level_\d+__|Unnamed: 0|")
@@ -79,11 +79,33 @@ class TableReader:
         given = dict.fromkeys(words, str) | self._types
         self._csv_types, self.notes = csv_types(texts, self.columns, given) if texts else ({}, {})
         self._schemas = [pa.schema([(n, s.field(n).type) for n in self.columns]) for s in schemas.values()]
+        self.zones = self._zones_of()
         self._kinds = {  # of columns that hold nulls alone in some of the files
             name: next((kind for kind in kinds if not pa.types.is_null(kind)), pa.null())
             for name in self.columns
             if any(map(pa.types.is_null, kinds := [schema.field(name).type for schema in self._schemas]))
         }
+
+    def _zones_of(self) -> dict[str, str]:
+        """The zone of each key of times, the first where files differ: all are UTC.
+
+        A key that has a zone in one file and none in another is refused.
+        """
+        found: dict[str, tuple[str | None, Input]] = {}
+        for one, schema in zip(self.inputs, self._schemas, strict=True):
+            for name in self.columns:
+                kind = self._csv_types[name] if one.kind == "csv" else schema.field(name).type
+                if self._types.get(name) is str:
+                    continue
+                for key, zone in times_in(kind, name):
+                    before, first = found.setdefault(key, (zone, one))
+                    if (before is None) != (zone is None):
+                        here, there = (first, one) if zone is None else (one, first)
+                        raise ValueError(
+                            f"{one.path}: {key}: times have a zone in {here.path} and none in {there.path}; "
+                            "give all of them a zone, or none"
+                        )
+        return {key: zone for key, (zone, _) in found.items() if zone is not None}
 
     def _without_index(self, schema: pa.Schema) -> list[str]:
         self.left_out = [
@@ -222,6 +244,23 @@ def text_in(kind: pa.DataType) -> bool:
         or pa.types.is_large_string(kind)
         or getattr(pa.types, "is_string_view", lambda _: False)(kind)
     )
+
+
+def times_in(kind: pa.DataType, name: str) -> Iterator[tuple[str, str | None]]:
+    """The keys of times in a column, and their zones; days are times without one.
+
+    Examples
+    --------
+    >>> list(times_in(pa.struct({"t": pa.list_(pa.timestamp("s", "UTC"))}), "v"))
+    [('v.t', 'UTC')]
+    """
+    if pa.types.is_struct(kind):
+        for part in kind:
+            yield from times_in(part.type, f"{name}{FIELD}{part.name}")
+    elif hasattr(kind, "value_type"):
+        yield from times_in(kind.value_type, name)
+    elif pa.types.is_timestamp(kind) or pa.types.is_date(kind):
+        yield name, getattr(kind, "tz", None)
 
 
 def _nested(kind: pa.DataType, leaf: pa.DataType) -> pa.DataType:

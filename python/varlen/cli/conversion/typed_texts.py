@@ -1,0 +1,61 @@
+"""Texts of JSON lines that were declared to be numbers or times."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from varlen.cli.conversion.words import UnknownWord
+from varlen.io.dtypes import cast_exactly
+
+__all__ = ["parse_texts"]
+
+_TIME = re.compile(
+    r"(\d{4}-\d\d-\d\d(?:[T ]\d\d(?::\d\d(?::\d\d(?:\.\d{1,9})?)?)?)?)(Z|[-+]\d\d(?::?\d\d)?)?|NaT", re.ASCII
+)
+
+
+def parse_texts(texts: Sequence[str], dtype: np.dtype[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int8]]:
+    """Values of texts, and which of them are times with a zone: 1; without one: 0; neither: -1.
+
+    Raises
+    ------
+    UnknownWord
+        A text is no value of the dtype, or loses something; its index is given.
+
+    Examples
+    --------
+    >>> parse_texts(["2020-01-01T01:00+01:00"], np.dtype("M8[s]"))
+    (array(['2020-01-01T00:00:00'], dtype='datetime64[s]'), array([1], dtype=int8))
+    """
+    zones = np.full(len(texts), -1, np.int8)
+    values = np.zeros(len(texts), dtype)
+    for i, text in enumerate(texts):
+        try:
+            if dtype.kind == "M":
+                values[i], zones[i] = _time(text, dtype)
+            elif dtype.kind == "f":
+                values[i] = float(text)
+            else:
+                values[i] = int(text)
+        except (ValueError, OverflowError):
+            raise UnknownWord(f"{text!r} is no {dtype}, as --types says", i) from None
+    return values, zones
+
+
+def _time(text: str, dtype: np.dtype[Any]) -> tuple[Any, int]:
+    found = _TIME.fullmatch(text)
+    if found is None:
+        raise ValueError
+    if found[1] is None:
+        return np.datetime64("NaT"), -1
+    time, zone = np.array([found[1]], "M8"), found[2]
+    if zone not in (None, "Z"):
+        digits = re.sub(r"\D", "", zone).ljust(4, "0")
+        minutes = 60 * int(digits[:2]) + int(digits[2:])
+        time = time - np.timedelta64(minutes if zone[0] == "+" else -minutes, "m")
+    return cast_exactly("", time, dtype)[0], int(zone is not None)
