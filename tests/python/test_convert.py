@@ -489,6 +489,36 @@ def write_times(path, texts):
         pq.write_table(pa.table({"t": values}), path)
 
 
+def test_numbers_and_text_are_no_column_together(here, capsys):
+    """Ids of words and numbers look alike."""
+    pq.write_table(pa.table({"c": [0, 1]}), "n.parquet")
+    pq.write_table(pa.table({"c": ["b", "a"]}), "w.parquet")
+    pq.write_table(pa.table({"c": pa.nulls(1)}), "null.parquet")
+    write_csv("n.csv", ["c"], [[1], [0]])
+    for names in (["n.parquet", "w.parquet"], ["w.parquet", "n.csv"]):
+        text = "c is text in w.parquet and not in n."
+        assert text in refused(capsys, here, *names, "o.nrt")[0]
+        assert text in refused(capsys, here, *names[::-1], "o.nrt")[0]
+        assert len(rows_of(convert(*names, "o.nrt", "--types", "c=str", "--force"))) == 4
+        (here / "o.nrt").unlink()
+    rows = rows_of(convert("null.parquet", "w.parquet", "o.nrt", "--null-word", "?"))
+    assert [row["c"] for row in rows] == ["?", "b", "a"]
+    write_lines(here / "a.jsonl", [{"c": 1}, {"c": "x"}])
+    assert "a.jsonl, line 2: 'c': expected a number, got str" in refused(capsys, here, "a.jsonl", "q.nrt")[0]
+
+
+def test_digits_of_lines_are_kept_or_named(here, capsys):
+    long = "0.1234567890123456789"
+    (here / "a.jsonl").write_text(f'{{"x": [0.1], "s": "{long}"}}\n{{"x": [1, {long}], "s": ""}}\n')
+    said = refused(capsys, here, "a.jsonl", "o.nrt")
+    assert f"a.jsonl, line 2: 'x': {long} has more digits than a double; see --types" in said[0]
+    assert rows_of(convert("a.jsonl", "o.nrt", "--types", "x=float64"))[1]["x"] == [1.0, float(long)]
+    (here / "b.jsonl").write_text('{"x": [0.30000000000000004, 1.000000000000000056e-01, 5e-324]}\n')
+    assert rows_of(convert("b.jsonl", "p.nrt")) == [{"x": [0.30000000000000004, 0.1, 5e-324]}]
+    (here / "c.jsonl").write_text('{"x": 1e400}\n')
+    assert "'x': 1e400 has more digits than a double" in refused(capsys, here, "c.jsonl", "q.nrt")[0]
+
+
 def test_texts_of_lines_are_what_types_say(here, capsys):
     records = [{"t": ["2020-01-01", "2020-01-01 10:30"], "n": "0389"}, {"t": [], "n": "7"}]
     write_lines(here / "a.jsonl", records)

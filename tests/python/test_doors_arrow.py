@@ -316,6 +316,11 @@ def test_samples_of_decimals_are_numbers():
     assert [row["y"] for row in rows] == [0.7, 1.0]
     first = from_arrow_samples([{name: table.column(name)[0] for name in table.column_names}])
     assert (first[0]["x"].tolist(), first[0]["y"]) == ([2**53 + 1], 0.7)
+    nulls = pa.table({"x": pa.array([[decimal.Decimal(3), None], None], pa.list_(pa.decimal128(20)))})
+    rows = from_arrow_samples([nulls.append_column("y", pa.array([None, decimal.Decimal(2)]))])
+    assert [rows[0]["x"].tolist(), rows[1]["x"]] == [[3, None], None]
+    assert [row["y"] for row in rows] == [None, 2]
+    assert from_arrow_samples([nulls.column("x")[0]])[0].tolist() == [3, None]
     wrong = pa.table({"y": pa.array([decimal.Decimal(2**64)], pa.decimal128(38))})
     with pytest.raises(ValueError, match="y: 18446744073709551616 at row 0 does not fit uint64"):
         from_arrow_samples([wrong])

@@ -59,8 +59,8 @@ def _column(array: Any, name: str) -> list[Any]:
     from varlen.interop.arrow import Nulls, columns_of
 
     column = columns_of(array, name, Nulls("fill", 0))[name]
-    rows = _core.ragged2list(column.values, column.levels[0])
-    null = pc.is_null(pc.list_flatten(array)).to_numpy(zero_copy_only=False)
+    rows = _core.ragged2list(column.values, column.levels[0]) if is_nested else column.values.tolist()
+    null = pc.is_null(pc.list_flatten(array)).to_numpy(zero_copy_only=False) if is_nested else np.False_
     if null.any():
         rows = list(rows_of_masked(column.values, null, column.levels[0].lengths))
     if array.null_count:
@@ -82,17 +82,20 @@ def _plain(value: Any) -> Any:
             raise ValueError(f"two fields of a struct are called {twice!r}")
         return {key: _plain(item) for key, item in value.items()}
     values = getattr(value, "values", None)
-    if pa.types.is_decimal(values.type if isinstance(values, pa.Array) else value.type) and value.is_valid:
-        from varlen.interop.arrow import columns_of
-
-        array = values if isinstance(values, pa.Array) else pa.array([value.as_py()], value.type)
-        numbers = columns_of(array, "value")["value"].values
-        return numbers if isinstance(values, pa.Array) else numbers[0].item()
-    if isinstance(values, pa.Array) and _is_number(values.type):
-        filled = values.fill_null(0).to_numpy(zero_copy_only=False)
+    if isinstance(value, pa.Scalar) and pa.types.is_decimal(value.type):
+        return _column(pa.array([value.as_py()], value.type), "value")[0]
+    is_decimal = isinstance(values, pa.Array) and pa.types.is_decimal(values.type)
+    if isinstance(values, pa.Array) and (is_decimal or _is_number(values.type)):
+        filled = _filled(values) if is_decimal else values.fill_null(0).to_numpy(zero_copy_only=False)
         null = values.is_null().to_numpy(zero_copy_only=False)
         return np.ma.array(filled, mask=null) if values.null_count else filled
     return value.as_py() if hasattr(value, "as_py") else value.to_pylist()
+
+
+def _filled(decimals: Any) -> Any:
+    from varlen.interop.arrow import Nulls, columns_of
+
+    return columns_of(decimals, "value", Nulls("fill", 0))["value"].values
 
 
 def _is_number(kind: Any) -> bool:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from varlen import _core
 from varlen._core import Joint, Level
 from varlen.cli.conversion.inputs import Input, open_bytes
-from varlen.cli.conversion.typed_texts import parse_texts
+from varlen.cli.conversion.typed_texts import comes_back, parse_texts
 from varlen.cli.conversion.words import UnknownWord
 from varlen.cli.conversion.wrong import different_lists
 from varlen.cli.errors import one_line
@@ -28,6 +28,9 @@ __all__ = ["read_lines"]
 
 #: Bytes of text that are parsed at a time.
 _PIECE = 1 << 24
+
+#: Of a line that may hold a number of more digits than a double has.
+_LONG = re.compile(rb"[0-9.]{17,}|[0-9.][eE][-+]?[0-9]{3,}")
 
 _Column = tuple[str, npt.NDArray[Any], list[Level]]
 
@@ -43,7 +46,9 @@ def _records(
             for k, line in enumerate(read):
                 if line.strip():
                     with plan.findings.gather():
-                        records.append(_record(one.path, number + k, line))
+                        is_long = _LONG.search(line) is not None
+                        plan.has_long |= is_long
+                        records.append(_record(one.path, number + k, line, is_long))
                         lines.append(number + k)
             if records:
                 yield lines, records
@@ -52,14 +57,41 @@ def _records(
             done = file.tell()
 
 
-def _record(path: Path, number: int, line: bytes) -> dict[str, Any]:
+def _record(path: Path, number: int, line: bytes, is_long: bool) -> dict[str, Any]:
     try:
-        record = json.loads(line, object_pairs_hook=_object)
+        number_of = _exact if is_long else None
+        record = json.loads(line, object_pairs_hook=_object, parse_float=number_of)
     except (ValueError, RecursionError) as wrong:
         raise ValueError(f"{path}, line {number}: {wrong}") from None
     if not isinstance(record, dict):
         raise ValueError(f"{path}, line {number}: expected an object, got {type(record).__name__}")
     return record
+
+
+class _Rounded(float):
+    """A number of more digits than a double has."""
+
+    text: str
+
+
+def _exact(text: str) -> float:
+    number = float(text)
+    if repr(number) == text or comes_back(text):
+        return number
+    rounded = _Rounded(number)
+    rounded.text = text
+    return rounded
+
+
+def _check_digits(column: list[Any]) -> None:
+    for k, item in enumerate(column):
+        stack = [item]
+        while stack:
+            part = stack.pop()
+            if isinstance(part, list):
+                stack += part
+            elif isinstance(part, _Rounded):
+                raise ValueError(f"[{k}]: {part.text} has more digits than a double; see --types")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -262,6 +294,8 @@ def _flat(
             raise ValueError(": numbers, but --vocabulary gives words for it")
         given = plan.types.get(name)  # rounds what floats do not hold, where they are asked for by name
         is_float = isinstance(given, np.dtype) and given.kind == "f"
+        if not is_float and plan.has_long:
+            _check_digits(column)
         return _core.from_lists(column, depth, np.float64 if is_float else None, name="")
     own: dict[str, int] = {}
     ids, levels = _core.from_words(column, own, depth, name="")

@@ -141,6 +141,7 @@ class ConversionPlan:
     quiet: bool = True
     depths: dict[str, int] = field(default_factory=dict)
     keys: list[str] = field(default_factory=list)
+    has_long: bool = False  # some number may have more digits than a double
     time_zones: dict[str, dict[int, str]] = field(default_factory=dict)
     fields: dict[str, list[str]] = field(default_factory=dict)
     dtypes: dict[str, np.dtype[Any]] = field(default_factory=dict)

@@ -14,7 +14,7 @@ from varlen.cli.conversion.places import Places
 from varlen.cli.conversion.wrong import name_file
 from varlen.interop.arrow import FIELD, extension_name, plain_array
 
-__all__ = ["TableReader", "text_in", "times_in"]
+__all__ = ["TableReader", "leaves_in", "text_in"]
 
 #: What pandas calls an index that it stores as a column.
 _INDEX = re.compile(r"__index_level_\d+__|Unnamed: 0|")
@@ -89,15 +89,27 @@ class TableReader:
     def _zones_of(self) -> dict[str, str]:
         """The zone of each key of times, the first where files differ: all are UTC.
 
-        A key that has a zone in one file and none in another is refused.
+        A key that is text in one file alone is refused, and so are times with a zone in one file alone.
         """
+        texts: dict[str, tuple[bool, Input]] = {}
         found: dict[str, tuple[str | None, Input]] = {}
         for one, schema in zip(self.inputs, self._schemas, strict=True):
             for name in self.columns:
                 kind = self._csv_types[name] if one.kind == "csv" else schema.field(name).type
                 if self._types.get(name) is str:
                     continue
-                for key, zone in times_in(kind, name):
+                for key, leaf in leaves_in(kind, name):
+                    is_text = text_in(leaf)
+                    was_text, first = texts.setdefault(key, (is_text, one))
+                    if is_text != was_text:
+                        here, there = (one, first) if is_text else (first, one)
+                        raise ValueError(
+                            f"{one.path}: {key} is text in {here.path} and not in {there.path}; "
+                            f"see --types, as in {key}=str"
+                        )
+                    if not (pa.types.is_timestamp(leaf) or pa.types.is_date(leaf)):
+                        continue
+                    zone = getattr(leaf, "tz", None)
                     before, first = found.setdefault(key, (zone, one))
                     if (before is None) != (zone is None):
                         here, there = (first, one) if zone is None else (one, first)
@@ -246,21 +258,21 @@ def text_in(kind: pa.DataType) -> bool:
     )
 
 
-def times_in(kind: pa.DataType, name: str) -> Iterator[tuple[str, str | None]]:
-    """The keys of times in a column, and their zones; days are times without one.
+def leaves_in(kind: pa.DataType, name: str) -> Iterator[tuple[str, pa.DataType]]:
+    """The keys of a column and the types of their values, but for those that are nulls alone.
 
     Examples
     --------
-    >>> list(times_in(pa.struct({"t": pa.list_(pa.timestamp("s", "UTC"))}), "v"))
-    [('v.t', 'UTC')]
+    >>> list(leaves_in(pa.struct({"t": pa.list_(pa.timestamp("s", "UTC"))}), "v"))
+    [('v.t', TimestampType(timestamp[s, tz=UTC]))]
     """
     if pa.types.is_struct(kind):
         for part in kind:
-            yield from times_in(part.type, f"{name}{FIELD}{part.name}")
+            yield from leaves_in(part.type, f"{name}{FIELD}{part.name}")
     elif hasattr(kind, "value_type"):
-        yield from times_in(kind.value_type, name)
-    elif pa.types.is_timestamp(kind) or pa.types.is_date(kind):
-        yield name, getattr(kind, "tz", None)
+        yield from leaves_in(kind.value_type, name)
+    elif not pa.types.is_null(kind):
+        yield name, kind
 
 
 def _nested(kind: pa.DataType, leaf: pa.DataType) -> pa.DataType:

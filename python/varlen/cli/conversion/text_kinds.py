@@ -7,15 +7,15 @@ looked at.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from varlen.cli.conversion.typed_texts import comes_back
 
 __all__ = ["TextColumn"]
 
@@ -229,16 +229,3 @@ def _first_lost(texts: pa.Array) -> int | None:
         if not comes_back(texts[i].as_py()):
             return int(long[i])
     return None
-
-
-def comes_back(text: str) -> bool:
-    """Whether a number has the digits of its text when it is written with as many.
-
-    Examples
-    --------
-    >>> comes_back("1.000000000000000056e-01"), comes_back("9007199254740993.0"), comes_back("1e400")
-    (True, False, False)
-    """
-    digits = re.sub(r"[eE].*|[^0-9]", "", text).strip("0")
-    number = float(text)
-    return not digits or Decimal(f"{number:.{len(digits) - 1}e}") == Decimal(text.strip())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy.typing as npt
 from varlen.cli.conversion.words import UnknownWord
 from varlen.io.dtypes import cast_exactly
 
-__all__ = ["parse_texts"]
+__all__ = ["comes_back", "parse_texts"]
 
 _TIME = re.compile(
     r"(\d{4}-\d\d-\d\d(?:[T ]\d\d(?::\d\d(?::\d\d(?:\.\d{1,9})?)?)?)?)(Z|[-+]\d\d(?::?\d\d)?)?|NaT", re.ASCII
@@ -59,3 +60,16 @@ def _time(text: str, dtype: np.dtype[Any]) -> tuple[Any, int]:
         minutes = 60 * int(digits[:2]) + int(digits[2:])
         time = time - np.timedelta64(minutes if zone[0] == "+" else -minutes, "m")
     return cast_exactly("", time, dtype)[0], int(zone is not None)
+
+
+def comes_back(text: str) -> bool:
+    """Whether a number has the digits of its text when it is written with as many.
+
+    Examples
+    --------
+    >>> comes_back("1.000000000000000056e-01"), comes_back("9007199254740993.0"), comes_back("1e400")
+    (True, False, False)
+    """
+    digits = re.sub(r"[eE].*|[^0-9]", "", text).strip("0")
+    number = float(text)
+    return not digits or Decimal(f"{number:.{len(digits) - 1}e}") == Decimal(text.strip())
