@@ -561,3 +561,25 @@ def test_values_that_widen_keep_their_numbers(tmp_path, monkeypatch, chunk):
     values = io.open_file(tmp_path / "a.nrt").values("x")
     assert values.dtype == np.int64
     assert values.tolist() == 2 * [2**32 - 1, 0, -(2**63), 2**53 + 1, -1]
+
+
+def test_a_padding_word_that_is_given_takes_id_0_before_the_words_of_pieces(tmp_path):
+    """Of writers, shards and partitions that are built; batches are padded with it."""
+    given, pieces = {"code": ["[PAD]"]}, [{"code": [["a", "b"], ["a"]]}, {"code": [["c"], ["b", "c"]]}]
+    with io.Writer(tmp_path / "a.nrt", vocabularies=given) as writer:
+        for piece in pieces:
+            writer.append(piece)
+    with io.ShardWriter(tmp_path / "shards", 2, vocabularies=given) as shards:
+        for piece in pieces:
+            shards.append(piece)
+    io.build([0, 1], pieces.__getitem__, tmp_path / "built", vocabularies=given)
+    for name in ("a.nrt", "shards", "built"):
+        data = varlen.open(tmp_path / name)
+        assert data.fields["code"].padding_id == 0
+        assert data.batch(range(4))["code"].tolist() == [[1, 2], [1, 0], [3, 0], [2, 3]]
+        assert data.fields["code"].vocabulary == (
+            "[PAD]",
+            "a",
+            "b",
+            "c",
+        )  # of all shards, now that they are open
