@@ -210,17 +210,101 @@ def test_splits_come_from_the_table_where_folders_do_not_say_them(meds, tmp_path
         np.testing.assert_equal(left.to_list(), right.to_list())
 
 
+def write_splits(folder, splits):
+    table = pa.table({"subject_id": list(splits), "split": list(splits.values())})
+    pq.write_table(table, folder / "metadata" / "subject_splits.parquet")
+
+
+@pytest.fixture
+def flat(tmp_path):
+    """A folder whose table says the splits."""
+    folder = tmp_path / "flat"
+    write_shard(folder / "data" / "0.parquet", [*SHARDS["train/0"], *SHARDS["train/1"]])
+    write_shard(folder / "data" / "1.parquet", SHARDS["tuning/0"])
+    (folder / "metadata").mkdir()
+    write_splits(folder, dict.fromkeys([1, 2, 3, 4], "train") | {5: "tuning"})
+    return folder
+
+
+def test_every_subject_is_in_a_split_or_left_out_by_name(flat, tmp_path, capsys):
+    write_splits(flat, {1: "train", 2: "train", 4: "train", 8: "tuning"})
+    assert main(["convert", str(flat), str(tmp_path / "out")]) == 1
+    said = capsys.readouterr().err
+    assert "0.parquet: subject 3 is in no split of subject_splits.parquet" in said
+    assert not (tmp_path / "out").exists()
+    assert main(["convert", str(flat), str(tmp_path / "out"), "--drop-unsplit"]) == 0
+    said = capsys.readouterr().out
+    assert "2 subjects in no split were left out: 3, 5" in said
+    assert "1 subjects of subject_splits.parquet have no rows" in said
+    assert [path.name for path in (tmp_path / "out" / "data").iterdir()] == ["train"]
+
+
+def test_a_split_that_the_table_lacks_keeps_its_folder(meds, tmp_path, capsys):
+    write_splits(meds, dict.fromkeys([1, 2, 3, 4], "train"))
+    assert main(["convert", str(meds), str(tmp_path / "out"), "--quiet"]) == 0
+    found = sorted(path.relative_to(tmp_path / "out" / "data") for path in tmp_path.glob("out/data/*/*.nrt"))
+    assert [path.as_posix() for path in found] == [f"{name}.nrt" for name in SHARDS]
+
+
+@pytest.mark.parametrize(
+    ("splits", "text"),
+    [
+        (
+            {1: "train", 5: "train"},
+            "subject 5 is in the folder 'tuning', but subject_splits.parquet says 'train'",
+        ),
+        ({1: "../train"}, "'../train' is no name of a folder"),
+        ({1: None}, "split: null at row 0"),
+    ],
+)
+def test_splits_that_contradict_are_named(meds, tmp_path, capsys, splits, text):
+    write_splits(meds, splits)
+    assert main(["convert", str(meds), str(tmp_path / "out")]) == 1
+    assert text in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_subject_is_in_one_split_and_in_one_file(flat, tmp_path, capsys):
+    splits = pa.table({"subject_id": [1, 2, 3, 4, 5, 1], "split": ["train"] * 4 + ["tuning"] * 2})
+    pq.write_table(splits, flat / "metadata" / "subject_splits.parquet")
+    assert main(["convert", str(flat), str(tmp_path / "out")]) == 1
+    assert "subject 1 is in the splits 'train' and 'tuning'" in capsys.readouterr().err
+    write_splits(flat, dict.fromkeys([1, 2, 3, 4], "train") | {5: "tuning"})
+    write_shard(flat / "data" / "2.parquet", [(4, 9, "HR", 1.0)])
+    assert main(["convert", str(flat), str(tmp_path / "out")]) == 1
+    said = capsys.readouterr().err
+    assert "2.parquet: subject 4 is in " in said
+    assert "0.parquet already" in said
+
+
+def test_what_meds_has_no_place_for_is_said(flat, tmp_path, capsys):
+    path = flat / "data" / "0.parquet"
+    table = pq.read_table(path).append_column("text_value", pa.array(["x"] * 10))
+    zoned = table.column("time").cast(pa.timestamp("us", "UTC"))
+    pq.write_table(table.set_column(1, "time", zoned), path)
+    assert main(["convert", str(flat), str(tmp_path / "out")]) == 1
+    assert "times have a zone in" in capsys.readouterr().err
+    table = pq.read_table(flat / "data" / "1.parquet")
+    zoned = table.column("time").cast(pa.timestamp("us", "UTC"))
+    pq.write_table(table.set_column(1, "time", zoned), flat / "data" / "1.parquet")
+    assert main(["convert", str(flat), str(tmp_path / "out")]) == 0
+    said = capsys.readouterr().out
+    assert "columns left out: text_value" in said
+    assert "time: times of UTC became UTC" in said
+    assert "1 values of codes whose values are all alike in the train split became NaN" in said
+
+
 @pytest.mark.parametrize(
     ("rows", "text"),
     [
         (
-            [(1, 0, "A", 1.0), (2, 0, "A", 1.0), (1, 1, "A", 1.0)],
-            "subject_id: the rows of 1 are not together",
+            [(11, 0, "A", 1.0), (12, 0, "A", 1.0), (11, 1, "A", 1.0)],
+            "subject_id: the rows of 11 are not together",
         ),
-        ([(1, 5, "A", 1.0), (1, 1, "A", 1.0)], "time: the events of subject 1 are not in their order"),
+        ([(11, 5, "A", 1.0), (11, 1, "A", 1.0)], "time: the events of subject 11 are not in their order"),
         (
-            [(1, 5, "A", 1.0), (1, 1, "A", 1.0), (2, 5, "A", 1.0), (2, 1, "A", 1.0)],
-            "time: the events of subject 1, 2 are not in their order",
+            [(11, 5, "A", 1.0), (11, 1, "A", 1.0), (12, 5, "A", 1.0), (12, 1, "A", 1.0)],
+            "time: the events of subject 11, 12 are not in their order",
         ),
         ([(1, 5, None, 1.0)], "code: null at row 0"),
         ([(1, 5, None, 1.0), (1, 6, None, 1.0)], "code: null at row 1"),

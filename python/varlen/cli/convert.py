@@ -64,7 +64,9 @@ Texts of JSON lines are words, unless --types says that they are times or number
 A folder of MEDS becomes the folder that meds-torch-data makes of it: data/SHARD.nrt with
 time_delta_days, code and numeric_value, tokenization/schemas/SHARD.parquet with static codes and times,
 metadata/codes.parquet with the index of each code. Codes are those of the train split, rows of others are
-left out and counted; values are normalized by the mean and deviation of their code.
+left out and counted; values are normalized by the mean and deviation of their code. A subject in no split is
+refused, or left out and counted by --drop-unsplit. A subject in two files, in two splits, or in another one
+than its folder says is refused.
 """
 
 
@@ -135,6 +137,7 @@ def add_parser(commands: Any) -> None:
     )
     add("--rows-per-shard", metavar="N", type=int, help="write shards of N records into the folder OUT")
     add("--batch-rows", metavar="N", type=int, default=65536, help="rows read at a time (default: 65536)")
+    add("--drop-unsplit", action="store_true", help="leave out subjects of MEDS that are in no split")
     add("--force", action="store_true", help="replace OUT if it is there")
     add("--quiet", action="store_true", help="no progress bar, no summary")
 
@@ -245,14 +248,20 @@ def _fill(text: str | None) -> Any:
 
 
 def _run_meds(arguments: argparse.Namespace, folder: Path) -> int:
-    plain = {"sources", "target", "force", "quiet", "run", "parser", "nulls", "batch_rows"}
+    plain = {"sources", "target", "force", "quiet", "drop_unsplit", "run", "parser", "nulls", "batch_rows"}
     given = [name for name, value in vars(arguments).items() if name not in plain and value]
     if given or arguments.nulls != "refuse":
         name = (given or ["nulls"])[0]
         raise Misuse(f"--{name.replace('_', '-')}: {folder} is a folder of MEDS, which is converted whole")
     from varlen.cli.conversion.meds_folder import convert_meds
 
-    convert_meds(folder, arguments.target, force=arguments.force, quiet=arguments.quiet)
+    convert_meds(
+        folder,
+        arguments.target,
+        force=arguments.force,
+        quiet=arguments.quiet,
+        drop_unsplit=arguments.drop_unsplit,
+    )
     return 0
 
 

@@ -8,6 +8,7 @@ out of the table as well: there they shift the rows of those behind them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ import pyarrow.compute as pc
 
 from varlen._core import Joint, Level
 
-__all__ = ["COLUMNS", "PAD", "CodeStatistics", "convert_shard", "normalize"]
+__all__ = ["COLUMNS", "PAD", "CodeStatistics", "convert_shard", "named", "normalize"]
 
 #: What an event has.
 COLUMNS = ("subject_id", "time", "code", "numeric_value")
@@ -172,7 +173,7 @@ def convert_shard(events: pa.Table) -> tuple[Joint, pa.Table, int]:
     if len(np.unique(ids)) < len(ids):
         runs = np.unique(ids, return_index=True)[1]
         again = ids[np.setdiff1d(np.arange(len(ids)), runs)]
-        raise ValueError(f"subject_id: the rows of {_named(again)} are not together")
+        raise ValueError(f"subject_id: the rows of {named(again)} are not together")
     dynamic, static = events.filter(pa.array(~is_static)), events.filter(pa.array(is_static))
     owner, when = dynamic.column("subject_id").to_numpy(), dynamic.column("time").cast(pa.int64()).to_numpy()
     event = _starts(owner, when)
@@ -181,7 +182,7 @@ def convert_shard(events: pa.Table) -> tuple[Joint, pa.Table, int]:
     backwards = np.flatnonzero(same & (event_time[1:] < event_time[:-1]))
     if len(backwards):
         raise ValueError(
-            f"time: the events of subject {_named(event_owner[backwards])} are not in their order"
+            f"time: the events of subject {named(event_owner[backwards])} are not in their order"
         )
     days = np.full(len(event), np.nan, np.float32)
     seconds = (event_time[1:] - event_time[:-1])[same] // 1_000_000  # whole ones, as there
@@ -236,8 +237,14 @@ def _lists(
     return pa.LargeListArray.from_arrays(where, flat)
 
 
-def _named(subjects: npt.NDArray[np.int64]) -> str:
-    """Their ids, each once."""
-    ids = [str(subject) for subject in dict.fromkeys(subjects.tolist())]
+def named(subjects: Iterable[int]) -> str:
+    """The ids of subjects, each once, not too many.
+
+    Examples
+    --------
+    >>> named([7, 8, 7])
+    '7, 8'
+    """
+    ids = [str(subject) for subject in dict.fromkeys(subjects)]
     more = f" and {len(ids) - _SHOWN:,} more" if len(ids) > _SHOWN else ""
     return ", ".join(ids[:_SHOWN]) + more

@@ -6,17 +6,18 @@ import contextlib
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from varlen.cli.conversion.meds import COLUMNS, PAD, CodeStatistics, convert_shard, normalize
+from varlen.cli.conversion.meds import COLUMNS, PAD, CodeStatistics, convert_shard, named, normalize
 from varlen.cli.conversion.tables import text_in
 from varlen.cli.conversion.wrong import Findings, name_file
 from varlen.cli.errors import Misuse
@@ -37,41 +38,130 @@ class _Shard:
     subjects: pa.Array | None = None
 
 
-def _shards_of(folder: Path) -> list[_Shard]:
+def _shards_of(folder: Path) -> tuple[list[_Shard], dict[str, pa.Array]]:
+    """The shards, and the subjects of each split, where a table says them.
+
+    Folders say the split where they have names of splits; the table may lack some of those.
+    """
     files = sorted((folder / "data").rglob("*.parquet"))
     if not files:
         raise FileNotFoundError(f"{folder}/data: no Parquet file")
     names = [path.relative_to(folder / "data").with_suffix("").as_posix() for path in files]
     splits_path = folder / "metadata" / "subject_splits.parquet"
-    known = _splits_of(splits_path) if splits_path.is_file() else {}
+    known: dict[str, pa.Array] = {}
+    if splits_path.is_file():
+        with name_file(splits_path):
+            known = _splits_of(splits_path)
     tops = {name.split("/")[0] for name in names if "/" in name}
-    if all("/" in name for name in names) and (not known or tops <= set(known)):
-        return [_Shard(name, path, name.split("/")[0]) for name, path in zip(names, files, strict=True)]
+    if all("/" in name for name in names) and (not known or tops & set(known)):
+        return [
+            _Shard(name, path, name.split("/")[0]) for name, path in zip(names, files, strict=True)
+        ], known
     if not known:
         raise ValueError(
             f"{folder}: neither data/SPLIT/*.parquet nor metadata/subject_splits.parquet says which subjects "
             "are those of the train split"
         )
-    return [
+    shards = [
         _Shard(f"{split}/{name}", path, split, subjects)
         for name, path in zip(names, files, strict=True)
         for split, subjects in known.items()
     ]
+    return shards, known
 
 
 def _splits_of(path: Path) -> dict[str, pa.Array]:
     table = pq.read_table(path, columns=["subject_id", "split"])
+    for name in table.column_names:
+        if table.column(name).null_count:
+            row = int(np.flatnonzero(table.column(name).is_null().to_numpy())[0])
+            raise ValueError(f"{name}: null at row {row}")
+    table = pa.table(
+        {"subject_id": table.column(0).cast(pa.int64()), "split": table.column(1).cast(pa.string())}
+    )
+    table = table.group_by(["subject_id", "split"], use_threads=False).aggregate([])
+    ids = table.column("subject_id").to_numpy()
+    one, count = np.unique(ids, return_counts=True)
+    if len(one) < len(ids):
+        subject = one[count > 1][0]
+        both = table.filter(pc.equal(table.column("subject_id"), subject)).column("split").to_pylist()
+        raise ValueError(f"subject {subject} is in the splits {both[0]!r} and {both[1]!r}")
     out = {}
     for split in pc.unique(table.column("split")).to_pylist():
+        if "/" in split or split in ("", ".", ".."):
+            raise ValueError(f"split: {split!r} is no name of a folder")
         chosen = table.filter(pc.equal(table.column("split"), split))
         out[split] = chosen.column("subject_id").combine_chunks()
     return out
 
 
+class _Subjects:
+    """Where each subject is: in one file, in a split, and in that of its folder."""
+
+    def __init__(self, splits: dict[str, pa.Array], folders_split: bool, drop: bool) -> None:
+        self._drop = drop
+        self._folders_split = folders_split
+        self._splits = splits
+        self._ids: list[npt.NDArray[np.int64]] = []
+        self._paths: list[Path] = []
+        self.unsplit: list[int] = []
+
+    def add(self, path: Path, split: str, ids: npt.NDArray[np.int64]) -> None:
+        """Takes note of the subjects of a whole file.
+
+        Raises
+        ------
+        ValueError
+            A subject is in no split, or its folder is not the one that the table says.
+        """
+        self._ids.append(ids)
+        self._paths.append(path)
+        if self._folders_split:
+            for other, subjects in self._splits.items():
+                wrong = np.intersect1d(ids, subjects.to_numpy()) if other != split else ids[:0]
+                if len(wrong):
+                    raise ValueError(
+                        f"{path}: subject {named(wrong)} is in the folder {split!r}, but "
+                        f"subject_splits.parquet says {other!r}"
+                    )
+            return
+        absent = np.setdiff1d(ids, np.concatenate([one.to_numpy() for one in self._splits.values()]))
+        if len(absent) and not self._drop:
+            raise ValueError(
+                f"{path}: subject {named(absent)} is in no split of subject_splits.parquet; add it there, or "
+                "leave such subjects out by --drop-unsplit"
+            )
+        self.unsplit += absent.tolist()
+
+    def finish(self) -> None:
+        """Refuses a subject in two files: its events would be two rows.
+
+        Raises
+        ------
+        ValueError
+            There is one; it is named with both files.
+        """
+        ids = np.concatenate(self._ids)
+        files = np.repeat(np.arange(len(self._ids)), [len(one) for one in self._ids])
+        order = np.argsort(ids, kind="stable")
+        twice = np.flatnonzero(ids[order][1:] == ids[order][:-1])
+        if len(twice):
+            first, second = files[order[twice[0]]], files[order[twice[0] + 1]]
+            raise ValueError(
+                f"{self._paths[second]}: subject {ids[order[twice[0]]]} is in {self._paths[first]} already; "
+                "put all rows of a subject into one file"
+            )
+
+    def without_rows(self) -> int:
+        """How many subjects of the table are in no file."""
+        listed = [one.to_numpy() for one in self._splits.values()]
+        return len(np.setdiff1d(np.concatenate(listed), np.concatenate(self._ids))) if listed else 0
+
+
 def _read(shard: _Shard) -> pa.Table:
     """The events of a shard, checked: what they lack is named with the row."""
     with name_file(shard.path):
-        table = pq.read_table(shard.path)
+        table = pq.read_table(shard.path, partitioning=None)
         missing = [name for name in COLUMNS[:3] if name not in table.column_names]
         if missing:
             raise ValueError(f"no column {missing[0]!r}; there are {', '.join(table.column_names)}")
@@ -105,6 +195,33 @@ def _with_kinds(table: pa.Table) -> pa.Table:
         if kind is not None:
             table = table.set_column(i, name, column.cast(kind))
     return table
+
+
+def _check_schemas(shards: Sequence[_Shard]) -> tuple[list[str], str | None]:
+    """The columns of events that are left out, and the zone of their times, if they have one.
+
+    Times with a zone in one file and without in another are refused.
+    """
+    more: dict[str, None] = {}
+    known: tuple[str | None, Path] | None = None
+    for path in dict.fromkeys(shard.path for shard in shards):
+        with name_file(path):
+            schema = pq.read_schema(path)
+        twice = [name for name in schema.names if schema.names.count(name) > 1]
+        if twice:
+            raise ValueError(f"{path}: two columns are called {twice[0]!r}")
+        more.update(dict.fromkeys(name for name in schema.names if name not in COLUMNS))
+        kind = schema.field("time").type if "time" in schema.names else pa.null()
+        if not pa.types.is_timestamp(kind):
+            continue
+        known = known or (kind.tz, path)
+        if (known[0] is None) != (kind.tz is None):
+            here, there = (known[1], path) if kind.tz is None else (path, known[1])
+            raise ValueError(
+                f"{path}: time: times have a zone in {here} and none in {there}; give all of them a zone, "
+                "or none"
+            )
+    return list(more), known[0] if known else None
 
 
 def _with_metadata(codes: pa.Table, folder: Path) -> pa.Table:
@@ -162,7 +279,9 @@ def _new_folder(target: Path) -> Iterator[Path]:
         shutil.rmtree(old)
 
 
-def convert_meds(folder: Path, target: Path, *, force: bool = False, quiet: bool = True) -> None:
+def convert_meds(
+    folder: Path, target: Path, *, force: bool = False, quiet: bool = True, drop_unsplit: bool = False
+) -> None:
     """Converts a folder of MEDS, shard by shard, in memory for one of them.
 
     Parameters
@@ -175,11 +294,14 @@ def convert_meds(folder: Path, target: Path, *, force: bool = False, quiet: bool
         Replace what an earlier conversion made.
     quiet
         No progress bar, no summary.
+    drop_unsplit
+        Leave out subjects that are in no split, and count them, in place of an error.
 
     Raises
     ------
     ValueError
-        There is no train split, or an event lacks what it needs: its file and row are named.
+        There is no train split, an event lacks what it needs: its file and row are named; a subject is in no
+        split, in two, in another than its folder, or in two files.
     FileExistsError
         The target is there, or holds something else.
 
@@ -201,7 +323,9 @@ def convert_meds(folder: Path, target: Path, *, force: bool = False, quiet: bool
 
     _check_target(folder, target, force)
     start = time.perf_counter()
-    shards = _shards_of(folder)
+    shards, known = _shards_of(folder)
+    more_columns, zone = _check_schemas(shards)
+    found = _Subjects(known, all(shard.subjects is None for shard in shards), drop_unsplit)
     bar: dict[str, Any] = {"unit": " shards", "leave": False, "disable": quiet or None}
     statistics = CodeStatistics()
     splits = {shard.split for shard in shards}
@@ -215,12 +339,20 @@ def convert_meds(folder: Path, target: Path, *, force: bool = False, quiet: bool
     codes = statistics.table()
     words = {"code": [PAD, *codes.column("code").to_pylist()]}
     subjects = events = left_out = without = size = 0
+    for shard in tqdm({shard.path: shard for shard in shards}.values(), desc="checking", **bar):
+        ids = pq.read_table(shard.path, columns=["subject_id"], partitioning=None).column(0)
+        found.add(shard.path, shard.split, pc.unique(ids.cast(pa.int64())).to_numpy())
+    found.finish()
+    lost = 0
     with _new_folder(target) as new:
         for shard in tqdm(shards, desc="writing", **bar):
-            table, unknown = normalize(_read(shard), codes)
+            events_of = _read(shard)
+            table, unknown = normalize(events_of, codes)
             left_out += unknown
             if shard.subjects is not None and not table.num_rows:
                 continue  # the file has no subject of this split
+            had = events_of.filter(pc.is_in(events_of.column("code"), codes.column("code").combine_chunks()))
+            lost += _finite(had.column("numeric_value")) - _finite(table.column("numeric_value"))
             with name_file(shard.path):
                 joint, schema, static_only = convert_shard(table)
             without += static_only
@@ -249,3 +381,17 @@ def convert_meds(folder: Path, target: Path, *, force: bool = False, quiet: bool
             print(f"  {left_out:,} rows with codes that the train split lacks were left out")
         if without:
             print(f"  {without:,} subjects without events were left out")
+        if found.unsplit:
+            print(f"  {len(found.unsplit):,} subjects in no split were left out: {named(found.unsplit)}")
+        if absent := found.without_rows():
+            print(f"  {absent:,} subjects of subject_splits.parquet have no rows")
+        if lost:
+            print(f"  {lost:,} values of codes whose values are all alike in the train split became NaN")
+        if more_columns:
+            print(f"  columns left out: {', '.join(more_columns)}")
+        if zone is not None:
+            print(f"  time: times of {zone} became UTC")
+
+
+def _finite(values: pa.ChunkedArray) -> int:
+    return int(pc.sum(pc.is_finite(values.cast(pa.float64()))).as_py() or 0)
