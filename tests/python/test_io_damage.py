@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import safetensors.numpy
+import varlen
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from test_io_file import content, entries
@@ -79,3 +80,77 @@ def test_an_undamaged_file_is_read(undamaged, tmp_path):
     path.write_bytes(undamaged)
     assert everything(path, True) == everything(path, False)
     assert everything(path, True)[0] == "read"
+
+
+def damaged(path, tensors, words=None):
+    metadata = {"varlen.version": "1", "varlen.schema": "{}"}
+    metadata |= {} if words is None else {"varlen.vocabulary.x": words}
+    safetensors.numpy.save_file(tensors, path, metadata=metadata)
+    return path
+
+
+ENDS = {"dim1/bounds": np.array([2, 3])}
+WORDS = {**ENDS, "dim1/x": np.array([0, 1, 7], np.int8)}
+MAPPED = pytest.mark.parametrize("mmap", [True, False], ids=["mapped", "pread"])
+
+
+@MAPPED
+@pytest.mark.parametrize("wrong", [7, -1])
+def test_ids_without_a_word_are_named_with_file_key_and_row(tmp_path, mmap, wrong):
+    ids = np.array([0, 1, wrong], np.int8)
+    path = damaged(tmp_path / "a.nrt", {**ENDS, "dim1/x": ids}, '["a", "b"]')
+    data = varlen.open(path, mmap=mmap)
+    text = rf"a.nrt: key 'x': row \d holds the id {wrong}, its vocabulary has 2 words"
+    joint = varlen.JointNestedRaggedTensorDict(tensors_fp=path)
+    for read in (data.source.validate, lambda: data[1].to_list(), lambda: data[:].to_list(), joint.to_list):
+        with pytest.raises(ValueError, match=text):
+            read()
+    assert data[0].to_list() == {"x": ["a", "b"]}
+
+
+@MAPPED
+@pytest.mark.parametrize(
+    ("tensors", "words", "text"),
+    [
+        ({**WORDS, "dim-1/w": np.array([3])}, None, "dim-1/w: a value that an index left behind"),
+        (WORDS, '["a", "a"]', "vocabulary of 'x': has the word 'a' twice"),
+        ({**ENDS, "dim1/x": np.zeros(3, "f4")}, '["a"]', "vocabulary of 'x': the key is float32"),
+    ],
+)
+def test_what_no_reader_can_use_is_refused_by_the_first_read(tmp_path, mmap, tensors, words, text):
+    path = damaged(tmp_path / "a.nrt", tensors, words)
+    with pytest.raises(io.FileFormatError, match=f"a.nrt: {text}"):
+        varlen.open(path, mmap=mmap).batch([0])
+    with pytest.raises(io.FileFormatError, match=f"a.nrt: {text}"):
+        io.open_file(path, mmap=mmap).validate()
+
+
+@MAPPED
+def test_a_value_that_an_index_left_behind_hides_no_rows(tmp_path, mmap):
+    path = damaged(tmp_path / "a.nrt", {**WORDS, "dim-1/w": np.array([3])})
+    data = varlen.open(path, mmap=mmap, keys=["x"])
+    assert data.batch([1], masks=False)["x"].tolist() == [[7]]
+
+
+@MAPPED
+def test_bounds_that_fall_are_named_with_their_file(tmp_path, mmap):
+    path = damaged(tmp_path / "a.nrt", {"dim1/bounds": np.array([3, 2, 3]), "dim1/x": np.arange(3)})
+    data = varlen.open(path, mmap=mmap)
+    reads = [lambda: data[1], lambda: data[:].to_list(), lambda: data[[1, 2]], lambda: data.batch([1])]
+    for read in [*reads, lambda: data.lengths, lambda: data.save(tmp_path / "b.nrt"), data.source.validate]:
+        with pytest.raises(ValueError, match=r"a.nrt: dim1/bounds: row 1 ends"):
+            read()
+
+
+def test_names_in_metadata_and_indexes_are_there_once(tmp_path):
+    schema = '{"keys": {"x": {"dtype": "datetime64[s]"}, "x": {"dtype": "datetime64[ns]"}}}'
+    metadata = {"varlen.version": "1", "varlen.schema": schema}
+    safetensors.numpy.save_file({"dim0/x": np.arange(3)}, tmp_path / "a.nrt", metadata=metadata)
+    with pytest.raises(io.FileFormatError, match=r"a.nrt: metadata varlen.schema: has the name 'x' twice"):
+        varlen.open(tmp_path / "a.nrt").batch([0])
+    with io.ShardWriter(tmp_path / "b", rows_per_shard=2) as writer:
+        writer.append({"x": [1, 2, 3]})
+    index = tmp_path / "b" / "index.json"
+    index.write_text(index.read_text().replace('"keys": {', '"keys": {"x": {}, ', 1))
+    with pytest.raises(io.FileFormatError, match=r"index.json: has the name 'x' twice"):
+        varlen.open(tmp_path / "b")

@@ -263,6 +263,30 @@ def test_http_failures_on_the_way_are_tried_three_times(tmp_path, files):
     assert dataset[3].to_list() == expected
 
 
+@pytest.mark.parametrize("fault", ["cut", "empty", "gone", "busy"])
+def test_http_index_that_is_cut_short_is_asked_for_again(tmp_path, files, fault):
+    folder, files.files = folder_of(tmp_path)
+    expected = varlen.open(folder)[3].to_list()
+    for most in (2, 99):
+        seen = []
+
+        def bend(_, status, headers, part, most=most, seen=seen):
+            if "Content-Range" in headers or len(seen) == most:
+                return status, headers, part
+            seen.append(1)
+            if fault in ("cut", "empty"):
+                return status, headers, part[: len(part) // 2] if fault == "cut" else b""
+            return None if fault == "gone" else (503, headers, part)
+
+        files.bend = bend
+        if most == 2:
+            assert varlen.open(f"{files.url}/shards")[3].to_list() == expected
+        else:
+            with pytest.raises(ConnectionError, match=r"index\.json: 3 requests failed, the last with: "):
+                varlen.open(f"{files.url}/shards")
+            assert len(seen) == 3
+
+
 @pytest.mark.parametrize(("bend", "text"), [
     (lambda n, status, headers, part: (200, {"ETag": headers["ETag"]}, part), "does not serve ranges"),
     (lambda n, status, headers, part: (206, {"ETag": headers["ETag"]}, part), "says Content-Range ''"),

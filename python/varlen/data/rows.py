@@ -13,6 +13,7 @@ from varlen.arguments import as_int, as_ints, unmasked
 from varlen.data.memory import ColumnLike, Ints, MemorySource, Source, as_joint, of_shards
 from varlen.data.records import Records
 from varlen.io.dtypes import widened
+from varlen.io.errors import named
 from varlen.joint import JointNestedRaggedTensorDict
 
 if TYPE_CHECKING:
@@ -191,12 +192,18 @@ class Rows:
         """
         only = self._only
         if only is not None:
-            view = only.get(index)
+            try:
+                view = only.get(index)
+            except ValueError as error:
+                raise named(error, self._source.paths) from None
             if view is not None:
                 row = _new(JointNestedRaggedTensorDict)
                 row._joint = view
+                row._origin = self
                 return row
-        return _wrap(self._pick(index))
+        row = _wrap(self._pick(index))
+        row._origin = self
+        return row
 
     def __getitems__(self, indices: Sequence[int] | Ints) -> Records:
         """The rows of a batch, for `collate` to make in one call; a sequence of the rows to anything else."""
@@ -224,7 +231,10 @@ class Rows:
             hint = f"; {index!r} is a key: ds[:][{index!r}] has its values" if index in self else ""
             raise TypeError(f"index: expected rows, got {index!r}{hint}")
         if isinstance(index, slice) and index.indices(len(self))[2] == 1 and self._only is not None:
-            return self._only.slice(*index.indices(len(self))[:2])
+            try:
+                return self._only.slice(*index.indices(len(self))[:2])
+            except ValueError as error:
+                raise named(error, self._source.paths) from None
         return self._source.read_many(self._source_rows(self.row_numbers(index)))
 
     def _row(self, index: int) -> _core.Joint:
@@ -236,16 +246,20 @@ class Rows:
             row = int(self._index[row])
         only = (self if self._whole is None else self._whole)._only
         if only is not None:
-            return only.row(row)
+            try:
+                return only.row(row)
+            except ValueError as error:
+                raise named(error, self._source.paths) from None
         if not self._source.mmap:
             return self._source.read_many(np.array([row])).row(0)
         shard = int(self._source.offsets[1:].searchsorted(row, side="right"))
         view, wider = self._source.joint(shard), self._source.wider(shard)
         row -= int(self._source.offsets[shard])
-        if not wider:
-            return view.row(row)
-        number = row + int(self._source.offsets[shard])
-        return widened(view.slice(row, row + 1), wider, [number], self._source.paths[shard]).row(0)
+        number, path = row + int(self._source.offsets[shard]), self._source.paths[shard]
+        try:
+            return widened(view.slice(row, row + 1), wider, [number]).row(0) if wider else view.row(row)
+        except ValueError as error:
+            raise named(error, [path]) from None
 
     def row_numbers(self, rows: Any) -> Ints:
         """Row numbers as int64, from integers of any dtype, a mask or a slice; negatives count from the end.

@@ -15,6 +15,7 @@ from varlen.data.keyed import KeyedSource
 from varlen.data.memory import Array, Column, Ints, of_shards
 from varlen.data.plan import Seed
 from varlen.data.saving import map_rows, save_rows
+from varlen.io.errors import named
 from varlen.joint import JointNestedRaggedTensorDict
 from varlen.types.attributes import attributes_of
 
@@ -427,7 +428,12 @@ class Views(Batching):
         """One value a row: of a key of dim 0, words where it has a vocabulary; or the lengths."""
         values = self._stored_values(name)
         words = self._words_of(name)  # complete only now: reading may have added words
-        return values if words is None else np.array(words)[values]
+        if words is None:
+            return values
+        if values.size and not 0 <= int(values.min()) <= int(values.max()) < len(words):
+            text = f"key {name!r}: ids {values.min()} to {values.max()}, for {len(words)} words"
+            raise named(ValueError(text), self._source.paths)
+        return np.array(words)[values]
 
     def _stored_values(self, name: str) -> Array:
         """One value a row: of a key of dim 0, ids where it has a vocabulary; or the lengths."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from varlen.io.errors import FileFormatError
-from varlen.io.file import File
+from varlen.io.file import File, refuse_left_behind
 from varlen.io.schema import Field, joint_metadata
 from varlen.io.shard_index import Shard
 
@@ -25,6 +25,8 @@ class Agreement:
         missing = [name for name in names if name not in file.fields]
         if missing:
             raise KeyError(f"keys: {missing} not in {file.path}; available: {sorted(file.fields)}")
+        if any(file.fields[name].dim < 0 for name in names):
+            refuse_left_behind(file)
         self._all_keys = keys is None
         self._path = file.path
         self.fields: dict[str, Field] = {name: file.fields[name] for name in names}

@@ -6,6 +6,7 @@ lie bytes and header (`layout.py`), above it the rows of many shards (`shard_set
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
 import weakref
@@ -16,7 +17,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_list
-from varlen.io.dtypes import dtype_of
+from varlen.io.dtypes import dtype_of, row_of
 from varlen.io.errors import FileFormatError, StaleFileError
 from varlen.io.formats import explained
 from varlen.io.layout import (
@@ -232,12 +233,14 @@ class File:
             self.check()
 
     def validate(self) -> None:
-        """Read every bound once, and refuse levels that do not fit; opening checks only the last ones.
+        """Read every bound and every id of a word once, and refuse what does not fit.
+
+        Opening checks only the last bounds.
 
         Raises
         ------
         FileFormatError
-            The level and the row that do not fit.
+            The level and the row that do not fit, or the key and the row of an id without a word.
 
         Examples
         --------
@@ -250,6 +253,11 @@ class File:
         """
         joint = self.joint()
         self._named(joint.check)
+        refuse_left_behind(self)
+        for name, field in self.fields.items():
+            if field.vocabulary is not None:
+                words = len(field.vocabulary)
+                self._named(functools.partial(refuse_wordless, joint, name, words))
 
     def joint(self, keys: Iterable[str] | None = None) -> _core.Joint:
         """The keys with the levels that they need: views of the map, or read whole with `mmap=False`.
@@ -533,6 +541,27 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
+
+
+def refuse_left_behind(file: File) -> None:
+    """FileFormatError for values of no row, which a joint dict keeps of the row that an index chose."""
+    for full in file.layout.left_behind:
+        raise FileFormatError(
+            f"{file.path}: {full}: a value that an index left behind, which belongs to no row; a data set is "
+            "of rows: name its keys in keys="
+        )
+
+
+def refuse_wordless(joint: _core.Joint, name: str, words: int) -> None:
+    """ValueError for an id of a key that none of its words has; its row is named."""
+    ids = joint.values(name)
+    if ids.size == 0 or (int(ids.max()) < words and int(ids.min()) >= 0):
+        return
+    place = np.argwhere((ids < 0) | (ids >= words))[0]
+    row = row_of(joint, dict(zip(joint.names, joint.dims, strict=True))[name], int(place[0]))
+    raise ValueError(
+        f"key {name!r}: row {row} holds the id {ids[tuple(place)]}, its vocabulary has {words} words"
+    )
 
 
 def _identity(info: os.stat_result) -> Identity:

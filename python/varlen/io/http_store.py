@@ -57,7 +57,12 @@ class HttpStore:
 
         def get() -> bytes:
             with _answer(url, {}) as response:
-                return bytes(response.read(most))
+                body = bytes(response.read(most))
+                said = response.headers.get("Content-Length", "")
+            missing = min(int(said), most) - len(body) if said.isdecimal() else 0
+            if missing > 0:  # which http.client says only of bodies that are read to their end
+                raise http.client.IncompleteRead(body, missing)
+            return body
 
         return _tried(url, get)
 

@@ -42,13 +42,25 @@ class TensorEntry(NamedTuple):
 class FileLayout:
     """Keys, dims, dtypes and levels. Immutable. `view` gives a tensor by its number in the header."""
 
-    __slots__ = ("_entries", "_fields", "_schema", "bounds", "count", "depth", "header", "lengths", "rows")
+    __slots__ = (
+        "_entries",
+        "_fields",
+        "_schema",
+        "bounds",
+        "count",
+        "depth",
+        "header",
+        "left_behind",
+        "lengths",
+        "rows",
+    )
 
     def __init__(self, header: _core.Header) -> None:
         check_version(header.metadata)
         self.header = header
         self.depth, self.bounds, self.lengths, self.rows = header.layout()
         self.count = max(self.rows[0], 0)
+        self.left_behind = [f"dim{dim}/{name}" for name, dim, _ in header.columns() if dim < 0]
         self._schema: Schema | None = None
         self._fields: Mapping[str, Field] | None = None
         self._entries: dict[str, TensorEntry] = {}
@@ -73,7 +85,10 @@ class FileLayout:
                 _, tag, shape, begin, _ = self.header.describe(index)
                 stored = dtype_of(tag)
                 dtype = schema.dtype(name, stored) if schema.dtypes else stored
-                fields[name] = Field(dim, dtype, tag, shape[1:], schema.vocabulary(name))
+                words = schema.vocabulary(name)
+                if words is not None and stored.kind not in "iu":
+                    raise FileFormatError(f"vocabulary of {name!r}: the key is {dtype}, ids are integers")
+                fields[name] = Field(dim, dtype, tag, shape[1:], words)
                 aligned = (self.header.data_start + begin) % stored.alignment == 0
                 entries[name] = TensorEntry(index, dim, stored, dtype, aligned)
             self._entries = entries

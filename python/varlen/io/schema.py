@@ -202,15 +202,35 @@ class Schema:
         text = self.vocabularies.get(name)
         if text is None:
             return None
-        words = _load(text, f"vocabulary of {name!r}")
+        words = load_json(text, f"vocabulary of {name!r}")
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
             raise FileFormatError(f"vocabulary of {name!r}: not a list of strings")
+        if len(set(words)) < len(words):
+            word = next(word for i, word in enumerate(words) if words.index(word) < i)
+            raise FileFormatError(f"vocabulary of {name!r}: has the word {word!r} twice")
         return tuple(words)
 
 
-def _load(text: str, what: str) -> Any:
+def load_json(text: str | bytes, what: str) -> Any:
+    """The object that JSON says; FileFormatError where it is none, or has a name twice.
+
+    >>> load_json('{"a": 1, "a": 2}', "index")
+    Traceback (most recent call last):
+    varlen.io.errors.FileFormatError: index: has the name 'a' twice
+    """
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            names = [name for name, _ in pairs]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise FileFormatError(f"{what}: has the name {twice!r} twice")
+        return found
+
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=once)
+    except FileFormatError:
+        raise
     except (ValueError, RecursionError) as error:
         raise FileFormatError(f"{what}: not JSON: {error}") from None
 
@@ -238,7 +258,7 @@ def decode_metadata(metadata: Mapping[str, str]) -> Schema:
     version = check_version(metadata)
     if version is None:
         return Schema()
-    schema = _load(metadata.get("varlen.schema", "{}"), "metadata varlen.schema")
+    schema = load_json(metadata.get("varlen.schema", "{}"), "metadata varlen.schema")
     keys = schema.get("keys", {}) if isinstance(schema, dict) else None
     row_ids = schema.get("row_ids") if isinstance(schema, dict) else None
     if not isinstance(keys, dict) or not (row_ids is None or isinstance(row_ids, str)):

@@ -12,7 +12,7 @@ from varlen.io import atomic
 from varlen.io.dtypes import TAG_ORDER, dtype_of
 from varlen.io.errors import FileFormatError
 from varlen.io.formats import describe_folder
-from varlen.io.schema import Field, Schema
+from varlen.io.schema import Field, Schema, load_json
 from varlen.io.stores import store_of
 from varlen.io.urls import is_pattern, is_url, join_url
 
@@ -105,10 +105,7 @@ def read_index(path: str) -> tuple[Shard, ...]:
 def _parse_index(path: str, raw: bytes) -> tuple[Shard, ...]:
     if len(raw) > _MAX_INDEX:
         raise FileFormatError(f"{path}: larger than an index may be, {_MAX_INDEX} bytes")
-    try:
-        table = json.loads(raw)
-    except (ValueError, RecursionError) as error:
-        raise FileFormatError(f"{path}: not JSON: {error}") from None
+    table = load_json(raw, path)
     if not isinstance(table, dict) or table.get("format") != "varlen-index":
         raise FileFormatError(f"{path}: not an index of shards")
     if table.get("version") != 1:

@@ -17,7 +17,8 @@ from varlen import _core
 from varlen.arguments import as_bool, as_list, unmasked
 from varlen.io.agreement import Agreement
 from varlen.io.dtypes import widened
-from varlen.io.file import File, open_file
+from varlen.io.errors import named
+from varlen.io.file import File, open_file, refuse_left_behind
 from varlen.io.layout import Identity
 from varlen.io.ranges import as_window, read_rows, wanted_ranges
 from varlen.io.row_ids import RowIds
@@ -176,6 +177,8 @@ class ShardSet:
             self._length = file.count
             if keys is not None:
                 self._agree(0)
+            else:
+                refuse_left_behind(file)
             return
         first = next((i for i, shard in enumerate(shards) if shard.rows != 0), 0)
         unknown = [i for i, shard in enumerate(shards) if shard.rows is None and is_url(shard.path)]
@@ -762,5 +765,8 @@ class ShardSet:
         else:
             file.guard()
             joint = self.joint(shard)
-            found = (joint if keys is None else joint.select(keys)).take(rows)
+            try:
+                found = (joint if keys is None else joint.select(keys)).take(rows)
+            except ValueError as error:
+                raise named(error, [file.path]) from None
         return widened(found, self.wider(shard), rows, file.path)

@@ -113,7 +113,11 @@ class FsspecStore:
     def content(self, url: str, most: int) -> bytes:
         """The whole file, cut off at `most` bytes."""
         state = self.state(url)
-        return bytes(self._fs.cat_file(self._path(url), 0, min(most, state.size)))
+        size = min(most, state.size)
+        body = bytes(self._fs.cat_file(self._path(url), 0, size))
+        if len(body) != size:
+            raise OSError(f"{url}: asked for {size} bytes, got {len(body)}")
+        return body
 
     def files(self, url: str) -> list[str] | None:
         """The `.nrt` files of a folder or of a pattern, sorted; None for the URL of one file."""

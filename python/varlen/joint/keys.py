@@ -11,6 +11,8 @@ import numpy as np
 from varlen import _core
 from varlen.arguments import as_dtype, as_ids, as_int, as_list, as_mapping, unmasked
 from varlen.io import columns
+from varlen.io.errors import named
+from varlen.io.file import refuse_wordless
 from varlen.joint.indexing import IndexMethods
 
 if TYPE_CHECKING:
@@ -256,11 +258,26 @@ class KeyMethods(IndexMethods):
         >>> J.to_list()
         {'a': [1, 2], 'b': [['x'], ['y', 'x']]}
         """
+        try:
+            return self._lists()
+        except ValueError as error:
+            raise named(error, self._paths()) from None
+
+    def _paths(self) -> list[str]:
+        """The files that the values are of; none of what was in memory from the start."""
+        if self._origin is not None:
+            paths: list[str] = self._origin.source.paths
+            return paths
+        return [] if self._tensors_fp is None else [str(self._tensors_fp)]
+
+    def _lists(self) -> dict[str, Any]:
         view = self._view()
         out = {}
         for dim, name in zip(view.dims, view.names, strict=True):
             flat: Any = view.values(name)
             words = self.vocabularies.get(name)
+            if words is not None:
+                refuse_wordless(view, name, len(words))
             leaves = flat.tolist() if words is None else np.array(words, object)[flat].tolist()
             for number in range(dim, 0, -1):
                 ends = view.bounds(number).tolist()

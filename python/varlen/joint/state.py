@@ -52,6 +52,7 @@ class JointState:
     _metadata: Any = None  # the view's meta, kept for when the view is gone
     _tensors_fp: Path | None = None
     _subset_keys: list[str] | None = None
+    _origin: Any = None  # the dataset that this is of, for errors
     _own_init: bool = False  # a subclass has an __init__ of its own
 
     @classmethod
@@ -369,6 +370,7 @@ class JointState:
         state = dict(self.__dict__)
         state.pop("_built", None)
         state.pop("_checked", None)
+        state.pop("_origin", None)
         if self._is_lazy:
             state.pop("_joint", None)  # the path is enough
         return state
