@@ -229,8 +229,10 @@ def ints_per_level(given: Any, argument: str, depth: int, least: int = 0) -> lis
     return [*numbers, *[None] * (depth - len(numbers))]
 
 
-def as_dtype(given: Any, argument: str, objects: bool = False) -> np.dtype[Any]:
+def as_dtype(given: Any, argument: str, objects: bool = False, stand_in: bool = False) -> np.dtype[Any]:
     """The dtype that was given: NumPy's, one of torch's, or the name of one of the ml_dtypes package.
+
+    stand_in: bfloat16 may be the core's own dtype, for tensors where ml_dtypes is not installed.
 
     Raises
     ------
@@ -249,7 +251,7 @@ def as_dtype(given: Any, argument: str, objects: bool = False) -> np.dtype[Any]:
         # NumPy reads None as float64.
         dtype: np.dtype[Any] | None = None if given is None else np.dtype(_numpy_name(given))
     except (TypeError, ValueError, KeyError, SyntaxError, OverflowError):
-        dtype = _small_float(_numpy_name(given), argument)
+        dtype = _small_float(_numpy_name(given), argument, stand_in)
     if dtype is None or (isinstance(given, dict) and not given):  # to NumPy a structure without fields
         raise TypeError(f"{argument}: expected a NumPy dtype, got {short(given)}")
     if dtype.hasobject and not objects:
@@ -263,13 +265,15 @@ def _numpy_name(given: Any) -> Any:
     return str(given).removeprefix("torch.") if is_torch else given
 
 
-def _small_float(name: Any, argument: str) -> np.dtype[Any] | None:
+def _small_float(name: Any, argument: str, stand_in: bool) -> np.dtype[Any] | None:
     """A dtype that NumPy has once ml_dtypes is imported."""
     if not isinstance(name, str) or not name.startswith(("bfloat16", "float8_")):
         return None
     try:
         import ml_dtypes
     except ImportError:
+        if stand_in and name == "bfloat16":
+            return _core.bfloat16
         raise TypeError(f"{argument}: {name} needs the package ml_dtypes, which is not installed") from None
     kind = getattr(ml_dtypes, name, None)
     return None if kind is None else np.dtype(kind)

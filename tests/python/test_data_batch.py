@@ -313,3 +313,14 @@ def test_a_key_with_a_padding_word_is_padded_with_its_id():
     model = data.batch([0, 1], keys=["code"], **how)
     assert model["input_ids"].tolist() == [[1, 1], [1, 2]]
     assert model["labels"].tolist() == [[1, 1], [1, -100]]
+
+
+@pytest.mark.parametrize(("options", "shape"), [
+    ({"max_len": 1}, (2, 1, 1)),
+    ({"max_len": 1, "truncate": "left"}, (2, 1, 3)),
+    ({"max_len": [1, 2], "truncate": "left"}, (2, 1, 2)),
+    ({}, (2, 2, 3)),
+])  # fmt: skip
+def test_inner_axes_are_as_wide_as_the_longest_sequence_that_is_kept(options, shape):
+    nested = Joint({"x": [[[1], [2, 3, 4]], [[5]]]})
+    assert Dataset(nested).batch([0, 1], **options)["x"].shape == shape

@@ -207,6 +207,7 @@ def test_collate_takes_tensors_with_a_conjugate_bit():
 
 WITHOUT_ML_DTYPES = """
 import sys
+import numpy
 import torch
 import varlen
 from varlen.data import Collate
@@ -217,11 +218,22 @@ assert Collate(fill=-1)([x, x[:1]])[0].tolist() == [[1.5, 2.0], [1.5, -1.0]]
 ds = varlen.open(sys.argv[1])
 batch = ds.batch([0, 1, 2], framework="torch", keys=["bf"])["bf"]
 assert (batch.dtype, batch.tolist()) == (torch.bfloat16, [[1, 2], [0, 0], [3, 0]])
-for framework, dtype in (("numpy", torch.bfloat16), ("torch", torch.float32)):
-    try:
-        ds.batch([0], framework=framework, keys=["bf"], dtype=dtype)
-    except TypeError as error:
-        print(error)
+for dtype in (torch.float32, torch.bfloat16, torch.float64):
+    batch = ds.batch([0], framework="torch", keys=["bf"], dtype=dtype, masks=False)["bf"]
+    assert (batch.dtype, batch.tolist()) == (dtype, [[1.0, 2.0]])
+array = numpy.array([1.5])
+for lists in ([{"x": [1.5]}, {"x": [2, 3]}], [{"x": 1.5}, {"x": 2}], [{"x": array}, {"x": [2, 3]}]):
+    made = Collate(dtype=torch.bfloat16, framework="torch", masks=False, fill=-1)(lists)["x"]
+    assert made.dtype == torch.bfloat16
+    assert made.tolist() in ([[1.5, -1.0], [2.0, 3.0]], [1.5, 2.0])
+try:
+    Collate()([x, torch.tensor([257])])
+except OverflowError as error:
+    print(error)
+try:
+    ds.batch([0], framework="numpy", keys=["bf"], dtype=torch.bfloat16)
+except TypeError as error:
+    print(error)
 """
 
 
@@ -231,6 +243,6 @@ def test_bfloat16_needs_no_ml_dtypes_as_tensors(tmp_path):
     command = [sys.executable, "-c", WITHOUT_ML_DTYPES, str(tmp_path / "a.nrt")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
     assert done.stdout.splitlines() == [
+        "samples: arrays[1]: 257 does not fit torch.bfloat16; give a dtype",
         "dtype: bfloat16 needs the package ml_dtypes, which is not installed",
-        "dtype of 'bf': bfloat16 becomes float32 with the package ml_dtypes alone",
     ], done.stderr

@@ -86,6 +86,7 @@ def describe(path: str | Path, batch_size: int = 32) -> dict[str, Any]:
     if batch_size < 1:
         raise ValueError(f"batch_size: expected at least 1, got {batch_size}")
     from varlen.io import open_shards
+    from varlen.io.dtypes import stand_in_name
 
     source = open_shards(path)
     joints = source.joints
@@ -122,7 +123,7 @@ def describe(path: str | Path, batch_size: int = 32) -> dict[str, Any]:
         "keys": {
             name: {
                 "dim": entry.dim,
-                "dtype": str(entry.dtype),
+                "dtype": stand_in_name(entry.tag) or str(entry.dtype),
                 "rows": sum(joint.rows(entry.dim) for joint in joints),
                 "trailing": list(entry.trailing),
                 "words": None if entry.vocabulary is None else len(entry.vocabulary),

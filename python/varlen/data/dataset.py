@@ -113,7 +113,9 @@ class Dataset(Views):
             (rows,) integers: only the events `[start, end)` of each row, counted and clipped as slices do.
         max_len
             The most events of a row in the batch, prefix and suffix included. Of a sequence, the first number
-            says that, and the others cut the inner axes of a padded batch, at the `truncate` side.
+            says that, and the others cut the inner axes of a padded batch, at the `truncate` side. An inner
+            axis that no number cuts is as wide as its longest sequence among the events that are kept, so it
+            differs from batch to batch.
         window
             Which events are taken from a row that has more: "from_start", "to_end", "random" (every window is
             equally likely) or "balanced_random" (every event is equally likely: a window may reach over
@@ -182,9 +184,11 @@ class Dataset(Views):
             their front. Or a `Buffers`, which grow as needed.
         framework
             "numpy"; "torch" for tensors, which share the arrays' memory on the CPU; or "cupy" for arrays of
-            CuPy on a device. By default NumPy's without a `device`. With one they are of the library that the
-            device is of; where its name or number says none, tensors if torch was imported, else CuPy's if
-            that is installed, else tensors.
+            CuPy on a device. Tensors of integers are int64, which torch takes as indices, unless `dtype` says
+            otherwise: keys that are stored as integers of any width, ids of words, and `dim1/part`. Times
+            are int64 in their unit. By default NumPy's without a `device`. With one they are of the library
+            that the device is of; where its name or number says none, tensors if torch was imported, else
+            CuPy's if that is installed, else tensors.
         device
             Where they are: "cuda", "cuda:1", a number, a torch.device or a cupy.cuda.Device; by default the
             CPU, or the current device of CuPy. The rows go there end to end, in the dtypes that they are

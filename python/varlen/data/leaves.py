@@ -68,11 +68,13 @@ class Leaves:
             return None
         try:
             own = None if dtype is None and types == _LISTS else self._array_dtype(dtype, items)
-            flat = _core.from_lists(items, dtype=own, plain=True)
+            small = None if own is None or own != _core.bfloat16 else own
+            flat = _core.from_lists(items, dtype=np.float64 if small else own, plain=True)
             if flat is None:
                 for item in items:
                     _core.refuse_cycles(item, "samples")
-            return flat
+                return None
+            return flat if small is None else (_core.cast(flat[0], small), flat[1])
         except (OverflowError, ValueError, TypeError) as error:
             raise self._placed(error, name, items) from None
 
@@ -95,7 +97,11 @@ class Leaves:
             if flat is not None:
                 return self._as_asked(self._of_flat(flat, fill))
             if not _holds_tensor(items):
-                return self._as_asked(self._of_items(items, fill, self._array_dtype(dtype, items)))
+                own = self._array_dtype(dtype, items)
+                if own is None or own != _core.bfloat16:
+                    return self._as_asked(self._of_items(items, fill, own))
+                result = self._of_items(items, fill, np.dtype(np.float64))
+                return self._as_asked({**result, "": _core.cast(result[""], own)})
             leaf = TensorLeaf(items, dtype)
             result = self._of_items(leaf.arrays, leaf.fill(fill), leaf.array_dtype)
             return leaf.to_arrays(result) if self._values["framework"] == "numpy" else leaf.to_tensors(result)
@@ -116,7 +122,7 @@ class Leaves:
 
     def _array_dtype(self, given: Any, items: list[Any]) -> np.dtype[Any] | None:
         if given is not None:
-            return as_dtype(given, "dtype", objects=True)
+            return as_dtype(given, "dtype", objects=True, stand_in=self._values["framework"] == "torch")
         if set(map(type, items)) == _LISTS:
             return None
         kinds = {item.dtype.kind for item in items if isinstance(item, (np.ndarray, np.generic))}

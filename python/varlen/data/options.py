@@ -170,7 +170,8 @@ class BatchOptions:
         dtype = values["dtype"]
         for name, one in dtype.items() if isinstance(dtype, Mapping) else (("dtype", dtype),):
             if one is not None:
-                as_dtype(one, f"dtype of {name!r}" if one is not dtype else name, objects=True)
+                place = f"dtype of {name!r}" if one is not dtype else name
+                as_dtype(one, place, objects=True, stand_in=values["framework"] != "numpy")
         self.model = self._model_inputs(values)
         self.device = self._checked_device(values)
         self.goes_to: str | None = None

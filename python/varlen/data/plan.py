@@ -26,7 +26,9 @@ from varlen.data.options import (
 from varlen.data.packing import packed_arrays
 from varlen.data.staged import StagedBatch
 from varlen.data.staging import ring_of
-from varlen.data.tensors import memory_of_buffer, tensor_dtype, to_tensors, torch_name
+from varlen.data.tensors import as_small, memory_of_buffer, tensor_dtype, to_tensors, torch_name
+from varlen.io import small_floats
+from varlen.io.dtypes import small_keys, widened
 
 __all__ = []
 
@@ -61,9 +63,24 @@ class BatchPlan:
         self._dtypes = dtypes = {
             key: _output_dtype(key, column, wanted.get(key), as_tensors) for key, column in chosen.items()
         }
+        joints = [_with_numbers(joint, chosen) for joint in joints]
         if model is not None:
+            small = [k for k, dtype in dtypes.items() if small_floats.name_of(dtype) and not wanted.get(k)]
+            dtypes |= dict.fromkeys(small, np.dtype(np.float32))
             dtypes |= {key: model.dtype_before(key, dtypes[key]) for key in dtypes if wanted.get(key) is None}
-        self._torch_names = {key: name for key, column in chosen.items() if (name := torch_name(column))}
+        self._torch_names = {
+            key: name for key, dtype in dtypes.items() if (name := small_floats.name_of(dtype))
+        }
+        # Of 8 bits, which nothing here computes with: float32 up to here, and then torch's.
+        self._small_tensors = {
+            key: name
+            for key, column in chosen.items()
+            if (name := torch_name(column)) and as_tensors and wanted.get(key) is None
+            if key not in self._torch_names
+        }
+        if self._small_tensors and options.device is not None:
+            key, name = next(iter(self._small_tensors.items()))
+            raise TypeError(f"device: {key!r} is {name}, which goes there with the package ml_dtypes alone")
         used = values["layout"] in ("padded", "packed") or options.has_edges
         fill = values["fill"]
         if model is not None:
@@ -161,6 +178,7 @@ class BatchPlan:
             if _PARTS in result and _PARTS not in (buffers or ()):
                 result[_PARTS] = result[_PARTS].astype(np.int64)  # torch takes uint8 for a mask
             result = to_tensors(result, self._torch_names)
+            result |= {key: as_small(result[key], name) for key, name in self._small_tensors.items()}
         if options.model is not None:
             result = options.model.of_batch(result, self._depths, self._asked)
         return Batch(result)
@@ -232,14 +250,20 @@ def _refuse_nested(depths: Mapping[str, int]) -> None:
 def _output_dtype(key: str, column: ColumnLike, asked: Any, tensors: bool) -> np.dtype[Any]:
     """The dtype of a key in the batch."""
     default = tensor_dtype(column) if tensors else column.dtype
-    native: np.dtype[Any] = default if asked is None else as_dtype(asked, f"dtype of {key!r}")
+    native: np.dtype[Any] = default
+    if asked is not None:
+        native = as_dtype(asked, f"dtype of {key!r}", stand_in=tensors)
     native = native.newbyteorder("=")
-    name = torch_name(column)
-    if name is not None and native != default:
-        raise TypeError(f"dtype of {key!r}: {name} becomes {native} with the package ml_dtypes alone")
     if tensors and column.dtype.kind in "mM" and native == np.int64:
         return column.dtype
     return native
+
+
+def _with_numbers(joint: _core.Joint, chosen: Mapping[str, ColumnLike]) -> _core.Joint:
+    """The joint with float32 in place of floats of 8 bits that NumPy has not, which the core moves only."""
+    small = {name: dtype for name, dtype in small_keys(joint).items() if name in chosen}
+    small = {name: dtype for name, dtype in small.items() if joint.values(name).dtype != _core.bfloat16}
+    return widened(joint, small)
 
 
 def _nan_replacements(

@@ -47,7 +47,7 @@ class Rows:
     def _only(self) -> _core.Joint | None:
         # Made when a row is asked for, so that opening a file of many keys only reads its header.
         is_one = self._index is None and self._source.mmap and len(self._source.counts) == 1
-        return self._source.joint(0) if is_one else None
+        return self._source.joint(0) if is_one and not self._source.wider(0) else None
 
     @property
     def source(self) -> Source:

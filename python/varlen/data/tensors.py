@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from varlen import _core
 from varlen.arguments import as_dtype
 from varlen.backends.values import is_tensor
+from varlen.io import small_floats
 from varlen.io.dtypes import stand_in_name
 
 if TYPE_CHECKING:
@@ -27,12 +29,23 @@ def tensor_dtype(column: ColumnLike) -> np.dtype[Any]:
 
     Times keep theirs; their tensors are int64, in the unit that the dataset's fields tell.
     """
-    is_integer = column.dtype.kind in "iu" and torch_name(column) is None
-    return _INT64 if is_integer else column.dtype
+    if torch_name(column) == "bfloat16":
+        return _core.bfloat16
+    return _INT64 if column.dtype.kind in "iu" else column.dtype
+
+
+def as_small(tensor: Any, name: str) -> Any:
+    """A tensor of float32 in a dtype that torch has and NumPy has not; TypeError where torch has it not."""
+    import torch
+
+    dtype = getattr(torch, name, None)
+    if dtype is None:
+        raise TypeError(f"framework: torch {torch.__version__} has no dtype {name}; give dtype=")
+    return tensor.to(dtype)
 
 
 def torch_name(column: ColumnLike) -> str | None:
-    """The name in torch of a dtype that NumPy lacks, and whose bits it holds as unsigned integers."""
+    """The name in torch of a dtype that NumPy lacks, and whose numbers it has as float32."""
     tag: str | None = getattr(column, "tag", None)
     return None if tag is None else stand_in_name(tag)
 
@@ -78,7 +91,8 @@ def _to_tensor(name: str, array: Array, torch_dtype: str | None) -> Any:
     if array.dtype.kind == "V" or torch_dtype is not None:
         import torch
 
-        dtype = getattr(torch, torch_dtype or array.dtype.name, None)
+        name = torch_dtype or small_floats.name_of(array.dtype) or array.dtype.name
+        dtype = getattr(torch, name, None)
         if isinstance(dtype, torch.dtype):
             return tensor_of(array.view(f"i{array.itemsize}")).view(dtype)
     raise TypeError(f"framework: torch has no dtype for {array.dtype}, that of {name!r}")

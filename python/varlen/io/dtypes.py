@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
+from varlen.io import small_floats
 
 __all__ = [
     "TAG_ORDER",
@@ -37,14 +38,14 @@ _PLAIN = {
     "BOOL": "|b1",
 }
 
-# Dtypes of the ml_dtypes package, and what stands in for them where it is not installed.
+# Dtypes of the ml_dtypes package; `small_floats.py` has what stands in for them where it is not installed.
 _EXTRA = {
-    "BF16": ("bfloat16", "<u2"),
-    "F8_E5M2FNUZ": ("float8_e5m2fnuz", "|u1"),
-    "F8_E4M3FNUZ": ("float8_e4m3fnuz", "|u1"),
-    "F8_E8M0": ("float8_e8m0fnu", "|u1"),
-    "F8_E4M3": ("float8_e4m3fn", "|u1"),
-    "F8_E5M2": ("float8_e5m2", "|u1"),
+    "BF16": "bfloat16",
+    "F8_E5M2FNUZ": "float8_e5m2fnuz",
+    "F8_E4M3FNUZ": "float8_e4m3fnuz",
+    "F8_E8M0": "float8_e8m0fnu",
+    "F8_E4M3": "float8_e4m3fn",
+    "F8_E5M2": "float8_e5m2",
 }
 
 # The order of tensors in a file: widest first, so that each lies at a multiple of its width.
@@ -53,24 +54,33 @@ _ORDER += ["F8_E5M2FNUZ", "F8_E4M3FNUZ", "F8_E8M0", "F8_E4M3", "F8_E5M2", "I8", 
 TAG_ORDER = {tag: rank for rank, tag in enumerate(_ORDER)}
 
 _TAGS = {np.dtype(code): tag for tag, code in _PLAIN.items()}
-_EXTRA_TAGS = {name: tag for tag, (name, _) in _EXTRA.items()}
+_EXTRA_TAGS = {name: tag for tag, name in _EXTRA.items()}
 
 
 @functools.cache
 def dtype_of(tag: str) -> np.dtype[Any]:
-    """The NumPy dtype of a file's dtype name; unsigned integers of the same width where NumPy has none.
+    """The NumPy dtype of the memory of a file's dtype; a stand-in where NumPy has none.
 
     >>> dtype_of("F32")
     dtype('float32')
     """
     if tag in _PLAIN:
         return np.dtype(_PLAIN[tag])
-    name, stand_in = _EXTRA[tag]
     try:
         import ml_dtypes
     except ImportError:
-        return np.dtype(stand_in)
-    return np.dtype(getattr(ml_dtypes, name, stand_in))
+        return small_floats.stand_in(_EXTRA[tag])
+    kind = getattr(ml_dtypes, _EXTRA[tag], None)
+    return small_floats.stand_in(_EXTRA[tag]) if kind is None else np.dtype(kind)
+
+
+def face_dtype(tag: str) -> np.dtype[Any]:
+    """The NumPy dtype of the arrays that are handed out of a file's dtype: float32 where NumPy has none.
+
+    >>> face_dtype("F16")
+    dtype('float16')
+    """
+    return np.dtype(np.float32) if has_stand_in(tag) else dtype_of(tag)
 
 
 def tag_of(dtype: np.dtype[Any], name: str = "array") -> str:
@@ -79,24 +89,25 @@ def tag_of(dtype: np.dtype[Any], name: str = "array") -> str:
     >>> tag_of(np.dtype(">i4"))
     'I32'
     """
-    tag = _TAGS.get(dtype.newbyteorder("<")) or _EXTRA_TAGS.get(dtype.name)
+    small = small_floats.name_of(dtype) or dtype.name
+    tag = _TAGS.get(dtype.newbyteorder("<")) or _EXTRA_TAGS.get(small)
     if tag is None:
         raise TypeError(f"{name}: a file cannot hold dtype {dtype}")
     return tag
 
 
 def has_stand_in(tag: str) -> bool:
-    """True where NumPy has no such dtype, and its bits are handed out as unsigned integers."""
+    """True where NumPy has no such dtype, and its numbers are handed out as float32."""
     return stand_in_name(tag) is not None
 
 
 def stand_in_name(tag: str) -> str | None:
-    """What ml_dtypes and torch call a dtype whose bits are handed out as unsigned integers; None for others.
+    """What ml_dtypes and torch call a dtype that NumPy has not; None for those that it has.
 
     >>> stand_in_name("U16") is None
     True
     """
-    return _EXTRA[tag][0] if tag in _EXTRA and dtype_of(tag).kind == "u" else None
+    return small_floats.name_of(dtype_of(tag))
 
 
 def common_dtype(one: np.dtype[Any], other: np.dtype[Any]) -> np.dtype[Any] | None:
@@ -157,8 +168,17 @@ def widened(
         refuse_misfits(joint, dtypes, rows, source)
     for name, dim in zip(joint.names, joint.dims, strict=True) if dtypes else ():
         if name in dtypes and dim >= 0:
-            joint = joint.with_column(name, dim, joint.values(name).astype(dtypes[name]), joint.meta)
+            values = joint.values(name)
+            if small_floats.name_of(values.dtype) is not None:
+                values = small_floats.as_float32(values)
+            joint = joint.with_column(name, dim, values.astype(dtypes[name], copy=False), joint.meta)
     return joint
+
+
+def small_keys(joint: _core.Joint) -> dict[str, np.dtype[Any]]:
+    """float32 for each key of a dtype that NumPy has not: what `widened` makes of it."""
+    names = [name for name in joint.names if small_floats.name_of(joint.values(name).dtype) is not None]
+    return dict.fromkeys(names, np.dtype(np.float32))
 
 
 def refuse_misfits(
@@ -206,6 +226,8 @@ def cast_exactly(
     Traceback (most recent call last):
     ValueError: code: 300 at row 1 does not fit uint8
     """
+    if small_floats.name_of(array.dtype) is not None and array.dtype != dtype:
+        array = small_floats.as_float32(array)
     place = first_misfit(array, dtype, asked)
     if place is not None:
         raise ValueError(f"{name}: {array[place]} at row {place[0]} does not fit {dtype}")
@@ -222,7 +244,7 @@ def first_misfit(
     ((1,), None)
     """
     own, floats = array.dtype, dtype.kind == "f" or dtype.kind not in "biufcmMUTSO"
-    if own == dtype or array.size == 0:
+    if own == dtype or array.size == 0 or own.names is not None:
         return None
     if own.kind in "iu" and (floats or dtype.kind == "c") and not asked:
         bad = _rounded(array, dtype)

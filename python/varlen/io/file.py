@@ -17,6 +17,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_list
+from varlen.io import small_floats
 from varlen.io.dtypes import dtype_of, row_of
 from varlen.io.errors import FileFormatError, StaleFileError
 from varlen.io.formats import explained
@@ -359,7 +360,8 @@ class File:
         array([5, 6, 7])
         """
         self.entry(name)  # refuses a key that is not there
-        return self._values(name)
+        values = self._values(name)
+        return values if small_floats.name_of(values.dtype) is None else small_floats.as_float32(values)
 
     def _values(self, name: str) -> Array:
         index, _, stored, dtype, aligned = self._layout.entry(name)

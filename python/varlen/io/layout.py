@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from varlen import _core
-from varlen.io.dtypes import dtype_of
+from varlen.io.dtypes import dtype_of, face_dtype
 from varlen.io.errors import FileFormatError
 from varlen.io.formats import explained
 from varlen.io.schema import Field, Schema, check_version, decode_metadata
@@ -35,7 +35,7 @@ class TensorEntry(NamedTuple):
     number: int  # among the tensors of the header
     dim: int
     stored: np.dtype[Any]
-    dtype: np.dtype[Any]
+    dtype: np.dtype[Any]  # of the memory: times have their unit
     aligned: bool  # in memory, where the file is mapped
 
 
@@ -85,10 +85,11 @@ class FileLayout:
                 _, tag, shape, begin, _ = self.header.describe(index)
                 stored = dtype_of(tag)
                 dtype = schema.dtype(name, stored) if schema.dtypes else stored
+                face = face_dtype(tag) if dtype is stored else dtype
                 words = schema.vocabulary(name)
                 if words is not None and stored.kind not in "iu":
                     raise FileFormatError(f"vocabulary of {name!r}: the key is {dtype}, ids are integers")
-                fields[name] = Field(dim, dtype, tag, shape[1:], words)
+                fields[name] = Field(dim, face, tag, shape[1:], words)
                 aligned = (self.header.data_start + begin) % stored.alignment == 0
                 entries[name] = TensorEntry(index, dim, stored, dtype, aligned)
             self._entries = entries

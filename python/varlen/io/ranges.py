@@ -61,21 +61,25 @@ def _read_values(
     file: File, reader: _core.FileReader, names: Sequence[str], spans: Sequence[tuple[Ints, Ints]]
 ) -> list[Array]:
     """The values of keys under the spans of their dims, by one read: a server gets all its ranges at once."""
-    places = [(file.fields[name], *_byte_range(file, file.entry(name).number)) for name in names]
+    entries = [file.entry(name) for name in names]
+    places = [
+        (file.fields[name], entry.dtype, *_byte_range(file, entry.number))
+        for name, entry in zip(names, entries, strict=True)
+    ]
     if not places:
         return []
-    begins = [at + spans[field.dim][0] * width for field, at, width in places]
-    stops = [at + spans[field.dim][1] * width for field, at, width in places]
+    begins = [at + spans[field.dim][0] * width for field, _, at, width in places]
+    stops = [at + spans[field.dim][1] * width for field, _, at, width in places]
     raw = reader.read(np.concatenate(begins), np.concatenate(stops))
     out, at = [], 0
-    for field, _, width in places:
+    for field, dtype, _, width in places:
         first, last = spans[field.dim]
         rows = int((last - first).sum())
         part = raw[at : at + rows * width]
         at += rows * width
-        if part.ctypes.data % field.dtype.alignment:
+        if part.ctypes.data % dtype.alignment:
             part = part.copy()
-        out.append(part.view(field.dtype).reshape(rows, *field.trailing))
+        out.append(part.view(dtype).reshape(rows, *field.trailing))
     return out
 
 

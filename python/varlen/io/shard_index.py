@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from varlen.io import atomic
-from varlen.io.dtypes import TAG_ORDER, dtype_of
+from varlen.io.dtypes import TAG_ORDER, face_dtype
 from varlen.io.errors import FileFormatError
 from varlen.io.formats import describe_folder
 from varlen.io.schema import Field, Schema, load_json
@@ -170,7 +170,7 @@ def _fields(path: str, keys: Any) -> dict[str, Field]:
             raise FileFormatError(f"{path}: key {name!r}: not a dim, a tag and trailing sizes")
         tag = entry["tag"]
         try:
-            dtype = Schema(1, {name: str(entry.get("dtype", ""))}).dtype(name, dtype_of(tag))
+            dtype = Schema(1, {name: str(entry.get("dtype", ""))}).dtype(name, face_dtype(tag))
         except FileFormatError as error:
             raise FileFormatError(f"{path}: {error}") from None
         out[name] = Field(entry["dim"], dtype, tag, tuple(trailing))

@@ -16,7 +16,7 @@ import numpy as np
 from varlen import _core
 from varlen.arguments import as_bool, as_list, unmasked
 from varlen.io.agreement import Agreement
-from varlen.io.dtypes import widened
+from varlen.io.dtypes import has_stand_in, widened
 from varlen.io.errors import named
 from varlen.io.file import File, open_file, refuse_left_behind
 from varlen.io.layout import Identity
@@ -359,9 +359,12 @@ class ShardSet:
         """
         found = self._wider.get(shard)
         if found is None:
-            own = self.file(shard).fields if len(self._files) > 1 else {}
-            fields = self.fields if own else {}
-            found = {n: f.dtype for n, f in fields.items() if n in own and own[n].dtype != f.dtype}
+            own = self.file(shard).fields
+            found = {
+                name: field.dtype
+                for name, field in self.fields.items()
+                if name in own and (own[name].dtype != field.dtype or has_stand_in(own[name].tag))
+            }
             self._wider[shard] = found
         return found
 

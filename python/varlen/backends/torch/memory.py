@@ -650,6 +650,8 @@ def to_dtype(tensor: torch.Tensor, dtype: Any) -> torch.Tensor:
     >>> to_dtype(torch.ones(1), torch.float64).dtype, to_dtype(torch.ones(1), "f8").dtype
     (torch.float64, torch.float64)
     """
+    if isinstance(dtype, str) and dtype.startswith(("bfloat16", "float8_")):  # which NumPy may not have
+        dtype = getattr(torch, dtype, dtype)
     if not isinstance(dtype, torch.dtype):
         dtype = as_dtype(getattr(torch, named_dtype(dtype, "dtype").name, dtype))
     return tensor.to(dtype)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from varlen import dims
+from varlen.arguments import as_dtype
 from varlen.dims import Data, Dim
 from varlen.returnn.tensor import Tensor, as_tensor
 
@@ -99,6 +101,22 @@ def on_device(data: Data[Any], device: Any = None) -> Tensor:
     if str(device) != "cpu" and isinstance(data.values, np.ndarray):
         data = data.torch()
     return as_tensor(data.to(device))
+
+
+def needs_tensors(dtype: Any) -> bool:
+    """Whether torch, which the caller has loaded, has a dtype of numbers that NumPy lacks here.
+
+    >>> needs_tensors("float32")
+    False
+    """
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return False
+    try:
+        as_dtype(dtype, "dtype")
+    except TypeError:
+        return isinstance(getattr(torch, str(dtype).removeprefix("torch."), None), torch.dtype)
+    return False
 
 
 def with_roles(data: Data[Any], sparse_dim: Dim | None = None, feature_dim: Dim | None = None) -> Tensor:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from varlen import dims as _dims
 from varlen.dims import Data, Dim
-from varlen.returnn.frontend.convert import FLOAT, default_dtype, on_device, with_roles
+from varlen.returnn.frontend.convert import FLOAT, default_dtype, needs_tensors, on_device, with_roles
 from varlen.returnn.frontend.math import where
 from varlen.returnn.tensor import Tensor, as_tensor
 
@@ -173,7 +173,11 @@ def full(
         value = fill_value if dtype is None else fill_value.cast(dtype)
         result = _dims.where(_dims.full(dims, False), value, value, broadcast=True)
     else:
-        result = _dims.full(dims, fill_value, dtype=default_dtype(fill_value) if dtype is None else dtype)
+        kind = default_dtype(fill_value) if dtype is None else dtype
+        if needs_tensors(kind):
+            result = _dims.full(dims, fill_value).torch().cast(kind)
+        else:
+            result = _dims.full(dims, fill_value, dtype=kind)
     return on_device(with_roles(result, sparse_dim, feature_dim), device)
 
 
