@@ -11,6 +11,9 @@ from varlen.data.epoch import Epoch
 from varlen.data.files import open
 from varlen.data.iterable import IterableDataset
 from varlen.data.loader import Loader
+from varlen.data.loop_check import check_loop
+from varlen.data.loop_report import LoopFinding, LoopReport
+from varlen.data.loop_trial import Loop
 from varlen.data.packing import pack
 from varlen.data.prefetch import Prefetcher
 from varlen.data.records import Records
@@ -32,6 +35,9 @@ __all__ = [
     "IterableDataset",
     "LengthBuckets",
     "Loader",
+    "Loop",
+    "LoopFinding",
+    "LoopReport",
     "Prefetcher",
     "Records",
     "Sampler",
@@ -39,6 +45,7 @@ __all__ = [
     "StagedCollator",
     "TokenBudget",
     "attention_mask",
+    "check_loop",
     "collate",
     "document_mask",
     "open",

@@ -1,0 +1,130 @@
+"""Whether a training loop sees each row once an epoch, in another order each time, also after a resume."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from varlen.arguments import as_bool, as_float, as_int, as_list, one_of
+from varlen.backends.values import is_tensor, memory_of
+from varlen.data.loop_report import KINDS, LoopReport, judged, rows_seen
+from varlen.data.loop_trial import Rows, Task, run_ranks
+
+__all__ = ["check_loop"]
+
+
+def check_loop(
+    make_loop: Callable[[int, int, int], Any],
+    data: Any = None,
+    *,
+    rows: Rows = None,
+    epochs: int = 2,
+    ranks: Sequence[int] = (1, 2),
+    workers: Sequence[int] = (0, 2),
+    resume_after: int | None = 3,
+    shuffle: bool = True,
+    allow: Sequence[str] = (),
+    timeout: float = 120.0,
+    start: str | None = None,
+) -> LoopReport:
+    """Runs a training loop of any library for a few epochs, and says what it loses, repeats or reorders.
+
+    Each number of ranks is a group of processes under gloo, which torch.distributed and the environment tell
+    the loop of; each rank runs the loop once for each number of workers. So samplers, loaders and loops of
+    other libraries are tried as they are used.
+
+    Parameters
+    ----------
+    make_loop
+        Called as make_loop(rank, ranks, workers) in each process. It gives the batches, each iteration of
+        which is an epoch; or a function that gives those of an epoch by its number; or a `Loop`. With a
+        `state_dict` and a `load_state_dict` the loop is stopped and gone on with, too.
+    data
+        The rows that each epoch has to give once: their number, their ids, or a dataset of rows 0, 1, 2 and
+        so on. By default those that any run gave.
+    rows
+        The key that has the ids of rows in a batch, or a function from a batch to them. By default batches
+        are lists of ids.
+    epochs
+        How many are run.
+    ranks, workers
+        The numbers of ranks and of worker processes that are tried, all with all.
+    resume_after
+        After how many batches the loop is stopped; None for no resume.
+    shuffle
+        False where epochs are meant to have one order.
+    allow
+        Kinds of findings that are meant, such as "repeated".
+    timeout
+        Seconds for all runs of one number of ranks.
+    start
+        How processes are started: "fork", "spawn" or "forkserver". By default "fork" on Linux, where
+        make_loop may be any function, else "spawn".
+
+    Returns
+    -------
+    LoopReport
+        True where nothing was found; as text it says what was.
+
+    Raises
+    ------
+    ValueError, TypeError
+        An argument that does not fit. What the loop raises is a finding.
+
+    Examples
+    --------
+    >>> def make_loop(rank, ranks, workers):
+    ...     return vl.data.BatchSampler(9, 2, shuffle=True, uneven="empty", num_replicas=ranks, rank=rank)
+    >>> report = check_loop(make_loop, 9, ranks=[1], workers=[0], resume_after=None)
+    >>> print(report.findings[0])
+    order: 1 rank, 0 workers, epoch 1: its rows come in the order of epoch 0
+    >>> def make_loop(rank, ranks, workers):
+    ...     sampler = vl.data.BatchSampler(9, 2, shuffle=True, uneven="empty", num_replicas=ranks, rank=rank)
+    ...     return lambda epoch: sampler.set_epoch(epoch) or sampler
+    >>> print(check_loop(make_loop, 9, ranks=[1], workers=[0], resume_after=None))
+    nothing found in 1 run: 1 rank, 0 workers
+    """
+    if not callable(make_loop):
+        raise TypeError(f"make_loop: expected a function, got {type(make_loop).__name__}")
+    if rows is not None and not isinstance(rows, str) and not callable(rows):
+        raise TypeError(f"rows: expected a key or a function, got {type(rows).__name__}")
+    counts = [as_int(n, "ranks", 1) for n in as_list(ranks, "ranks", "numbers")]
+    numbers = [as_int(n, "workers") for n in as_list(workers, "workers", "numbers")]
+    for kind in as_list(allow, "allow", "kinds of findings"):
+        one_of(kind, "allow", KINDS)
+    after = None if resume_after is None else as_int(resume_after, "resume_after")
+    task = Task(make_loop, rows, as_int(epochs, "epochs", 1), after)
+    seconds, shuffle = as_float(timeout, "timeout"), as_bool(shuffle, "shuffle")
+    wanted = None if data is None else _rows_of_data(data)
+    runs = {
+        (count, number): trials
+        for count in counts
+        for number, trials in run_ranks(task, count, numbers, start, seconds).items()
+    }
+    if wanted is None:
+        wanted = set().union(*(rows_seen(trials) for trials in runs.values()))
+    found = [
+        finding
+        for (count, number), trials in runs.items()
+        for finding in judged(trials, count, number, wanted, shuffle)
+        if finding.kind not in allow
+    ]
+    notes = dict.fromkeys(trial.note for trials in runs.values() for trial in trials if trial.note)
+    return LoopReport(tuple(found), tuple(runs), tuple(f"a resume, as {note}" for note in notes))
+
+
+def _rows_of_data(data: Any) -> set[Any]:
+    """The ids of all rows."""
+    if isinstance(data, (int, np.integer)) and not isinstance(data, bool):
+        return set(range(as_int(data, "data")))
+    if is_tensor(data):
+        data = memory_of(data)
+    if isinstance(data, np.ndarray):
+        return set(data.ravel().tolist())
+    if isinstance(data, (list, tuple, set, frozenset, range)):
+        return set(data)
+    if not hasattr(data, "__len__"):
+        raise TypeError(f"data: expected a number of rows, their ids or a dataset; got {type(data).__name__}")
+    return set(range(len(data)))

@@ -1,0 +1,213 @@
+"""What is wrong with a training loop, found in what its ranks saw."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, Literal
+
+from varlen.data.loop_trial import Steps, Trial
+
+__all__ = ["LoopFinding", "LoopReport"]
+
+Kind = Literal["missing", "repeated", "unknown", "order", "steps", "resume", "error"]
+KINDS = ("missing", "repeated", "unknown", "order", "steps", "resume", "error")
+
+_SHOWN = 5  # rows that a text names
+
+#: Epochs of fewer rows may come in one order by chance.
+_FEW = 4
+
+_HINTS = {
+    "missing": "what drops them is a short last batch, drop_last or uneven='drop'; 'empty' gives each once",
+    "repeated": "each rank needs a share of its own, and uneven='repeat' takes some twice; 'empty' does not",
+    "unknown": "they are no rows of the data that were said",
+    "order": "set the sampler's epoch before each one, or give shuffle=False where this is meant",
+    "steps": "a rank that has fewer steps leaves the others waiting; uneven='empty' gives all as many",
+    "resume": "the state has to keep the epoch, the batches that the loop had, and every seed",
+    "error": "",
+}
+
+
+@dataclass(frozen=True)
+class LoopFinding:
+    """One thing that `check_loop` found.
+
+    Attributes
+    ----------
+    kind
+        "missing" or "repeated" rows of an epoch, "unknown" ones, an "order" that came before, "steps" that
+        differ between ranks, a "resume" that does not give the rest, or an "error" of the loop.
+    ranks, workers
+        Of the run that it was found in.
+    epoch
+        The number of the epoch, or None.
+    text
+        What was found, with the first places.
+    rows
+        The rows that are meant.
+
+    Examples
+    --------
+    >>> print(LoopFinding("missing", 2, 0, 1, "1 of 9 rows is missing: 7", (7,)))
+    missing: 2 ranks, 0 workers, epoch 1: 1 of 9 rows is missing: 7
+    """
+
+    kind: Kind
+    ranks: int
+    workers: int
+    epoch: int | None
+    text: str
+    rows: tuple[Any, ...] = ()
+
+    def __str__(self) -> str:
+        epoch = "" if self.epoch is None else f", epoch {self.epoch}"
+        return (
+            f"{self.kind}: {_count(self.ranks, 'rank')}, {_count(self.workers, 'worker')}{epoch}: {self.text}"
+        )
+
+
+@dataclass(frozen=True)
+class LoopReport:
+    """What `check_loop` found: true where that is nothing.
+
+    Attributes
+    ----------
+    findings
+        What is wrong, run by run.
+    runs
+        Ranks and workers of each run.
+    notes
+        What was not tried, and why.
+
+    Examples
+    --------
+    >>> report = LoopReport((), ((1, 0), (2, 0)))
+    >>> bool(report), str(report)
+    (True, 'nothing found in 2 runs: 1 rank, 0 workers; 2 ranks, 0 workers')
+    """
+
+    findings: tuple[LoopFinding, ...]
+    runs: tuple[tuple[int, int], ...]
+    notes: tuple[str, ...] = field(default=())
+
+    def __bool__(self) -> bool:
+        return not self.findings
+
+    def __str__(self) -> str:
+        runs = "; ".join(
+            f"{_count(ranks, 'rank')}, {_count(workers, 'worker')}" for ranks, workers in self.runs
+        )
+        found = _count(len(self.findings), "finding") if self.findings else "nothing found"
+        kinds = [kind for kind in KINDS if any(finding.kind == kind for finding in self.findings)]
+        lines = [f"{found} in {_count(len(self.runs), 'run')}: {runs}", *map(str, self.findings)]
+        lines += [f"{kind}: {_HINTS[kind]}" for kind in kinds if _HINTS[kind]]
+        return "\n".join([*lines, *(f"not tried: {note}" for note in self.notes)])
+
+    def raise_for_findings(self) -> None:
+        """Raises where something was found.
+
+        Raises
+        ------
+        ValueError
+            With all findings as its text.
+
+        Examples
+        --------
+        >>> LoopReport((), ((1, 0),)).raise_for_findings()
+        """
+        if self.findings:
+            raise ValueError(f"loop: {self}")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _run(ranks: int, workers: int) -> str:
+    return f"{_count(ranks, 'rank')}, {_count(workers, 'worker')}"
+
+
+def _some(rows: Sequence[Any]) -> str:
+    return ", ".join(map(str, rows[:_SHOWN])) + (", ..." if len(rows) > _SHOWN else "")
+
+
+def _ids(steps: Steps) -> list[Any]:
+    return list(chain.from_iterable(rows for rows, _ in steps))
+
+
+def rows_seen(trials: Sequence[Trial]) -> set[Any]:
+    """The rows that any epoch of any rank gave."""
+    return {row for trial in trials for steps in trial.epochs for row in _ids(steps)}
+
+
+def judged(
+    trials: list[Trial], ranks: int, workers: int, data: set[Any], shuffle: bool
+) -> Iterator[LoopFinding]:
+    """What is wrong in the trials of all ranks with one number of workers.
+
+    Parameters
+    ----------
+    trials
+        One a rank.
+    ranks, workers
+        Of the run.
+    data
+        The rows that each epoch has to give once.
+    shuffle
+        Epochs have to differ in their order.
+    """
+    where = ranks, workers
+    failed = [(rank, trial.error) for rank, trial in enumerate(trials) if trial.error is not None]
+    for rank, error in failed:
+        yield LoopFinding("error", *where, None, f"rank {rank}: {error}")
+    if failed:
+        return
+    orders: list[list[list[Any]]] = []
+    for epoch in range(len(trials[0].epochs)):
+        steps = [trial.epochs[epoch] for trial in trials]
+        counts = Counter(chain.from_iterable(map(_ids, steps)))
+        of = f"of {_count(len(data), 'row')}"
+        for kind, rows, said in (
+            ("missing", sorted(data - counts.keys(), key=str), "missing"),
+            ("repeated", sorted((row for row in counts if counts[row] > 1), key=str), "seen more than once"),
+            ("unknown", sorted(counts.keys() - data, key=str), "none of the data"),
+        ):
+            if rows:
+                text = f"{len(rows)} {of} {'is' if len(rows) == 1 else 'are'} {said}: {_some(rows)}"
+                yield LoopFinding(kind, *where, epoch, text, tuple(rows))  # type: ignore[arg-type]
+        lengths = [len(each) for each in steps]
+        if len(set(lengths)) > 1:
+            yield LoopFinding("steps", *where, epoch, f"ranks have {', '.join(map(str, lengths))} steps")
+        order = [_ids(each) for each in steps]
+        if shuffle and len(counts) >= _FEW and order in orders:
+            text = f"its rows come in the order of epoch {orders.index(order)}"
+            yield LoopFinding("order", *where, epoch, text)
+        orders.append(order)
+    for rank, trial in enumerate(trials):
+        if trial.rest is not None:
+            yield from _of_resume(trial, trial.rest, rank, where)
+
+
+def _of_resume(trial: Trial, rest: list[Steps], rank: int, where: tuple[int, int]) -> Iterator[LoopFinding]:
+    """The first batch after a resume that is another than without one."""
+    for epoch, found in enumerate(rest):
+        wanted = trial.epochs[epoch][trial.had :] if epoch == 0 else trial.epochs[epoch]
+        if found == wanted:
+            continue
+        after = f"rank {rank}, after a resume at batch {trial.had}"
+        step = next(
+            (k for k, pair in enumerate(zip(found, wanted, strict=False)) if pair[0] != pair[1]), None
+        )
+        if step is None:
+            text = f"{after}: {len(found)} batches come, expected {len(wanted)}"
+        elif found[step][0] == wanted[step][0]:
+            text = f"{after}: batch {step} has the same rows with other numbers"
+        else:
+            text = (
+                f"{after}: batch {step} has rows {_some(found[step][0])}, expected {_some(wanted[step][0])}"
+            )
+        yield LoopFinding("resume", *where, epoch, text)
+        return
