@@ -19,6 +19,8 @@ from varlen.joint import JointNestedRaggedTensorDict
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from varlen.io import Account
+
 __all__ = []
 
 _new = object.__new__
@@ -42,6 +44,7 @@ class Rows:
         # Of a view: the row of `_whole` behind each of its own, and the dataset of all rows of the source.
         self._index: Ints | None = None
         self._whole: Self | None = None
+        self._verbs: tuple[str, ...] = ()  # that made the view
 
     @functools.cached_property
     def _only(self) -> _core.Joint | None:
@@ -84,6 +87,17 @@ class Rows:
     def schema(self) -> dict[str, np.dtype[Any]]:
         """The dtype of each key."""
         return {name: field.dtype for name, field in self._source.fields.items()}
+
+    @property
+    def account(self) -> Account:
+        """What came in, what went out, and what was left out and why, from the first source to these rows.
+
+        It is that of the files, as `varlen info --account` shows it, and the rows that a view leaves out. Where
+        files hold none, and for rows in memory, it begins here.
+        """
+        from varlen.data.accounts import account_of
+
+        return account_of(self)
 
     @property
     def depth(self) -> int:

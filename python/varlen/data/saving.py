@@ -12,7 +12,8 @@ import numpy as np
 
 from varlen import _core
 from varlen.backends.values import is_tensor
-from varlen.io import ShardSet, ShardWriter, Writer, open_shards
+from varlen.data.accounts import Passage, account_of
+from varlen.io import Account, ShardSet, ShardWriter, Writer, open_shards
 from varlen.io.columns import ColumnOptions, build_joint, first_leaf
 from varlen.io.dtypes import common_dtype, widened
 from varlen.joint import JointNestedRaggedTensorDict
@@ -42,6 +43,7 @@ def save_rows(
         "schema": {name: field.dtype for name, field in fields.items()},
         "vocabularies": {name: f.vocabulary for name, f in fields.items() if f.vocabulary is not None},
         "row_ids": dataset.source.row_ids if dataset.source.row_ids in fields else None,
+        "account": _to_be_saved(dataset),
     }
     writer = (
         Writer(path, **options) if rows_per_shard is None else ShardWriter(path, rows_per_shard, **options)
@@ -63,25 +65,34 @@ def map_rows(
     if not callable(function):
         raise TypeError(f"function: expected a function, got {type(function).__name__}")
     writer: Writer | None = None
+    passage = Passage(dataset)
+    account = Account()
     try:
         for begin in _begins(dataset, batch_size, progress):
             rows = JointNestedRaggedTensorDict._wrap(_read(dataset, begin, batch_size))
             end = begin + len(rows)
             result = _of_many(function, rows, begin) if batched else _of_each(function, rows, begin)
+            passage.add(rows._view(), result)
             if writer is None:
-                writer = Writer(path, widen=True, row_ids=_row_ids(dataset, result))
+                writer = Writer(path, widen=True, row_ids=_row_ids(dataset, result), account=account)
             try:
                 writer.append(result)
             except (TypeError, ValueError) as error:
                 raise type(error)(f"map: rows {begin} to {end - 1}: {error}") from None
         if writer is None:  # no rows, of which the function could make none
-            writer = Writer(path)
+            writer = Writer(path, account=account)
+        passage.finish(account)
         writer.close()
     except BaseException:
         if writer is not None:
             writer.discard()
         raise
     return open_shards(path)
+
+
+def _to_be_saved(dataset: Rows) -> Account:
+    """The account of the rows, which has to hold for the file, too. Words that it has are those of the file."""
+    return account_of(dataset).successor()
 
 
 def _begins(dataset: Rows, size: int, progress: bool) -> Iterator[int]:

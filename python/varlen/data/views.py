@@ -82,7 +82,7 @@ class Views(Batching):
         (Dataset(2 of 3 rows, x: uint8@1), {'x': [1, 2, 3]})
         """
         is_slice = isinstance(rows, slice) and self._index is not None  # of the row numbers that are there
-        return self._some(rows if is_slice else self.row_numbers(rows))
+        return self._some(rows if is_slice else self.row_numbers(rows), "select")
 
     def filter(
         self,
@@ -134,7 +134,7 @@ class Views(Batching):
             mask = self._mask(function)
             keep = mask if keep is None else keep & mask
         assert keep is not None
-        return self._some(np.flatnonzero(keep))
+        return self._some(np.flatnonzero(keep), "filter")
 
     def shuffle(self, seed: Seed = None) -> Self:
         """All rows in a random order: a view.
@@ -214,7 +214,7 @@ class Views(Batching):
         random = as_shuffle(shuffle)
         order = _generator(seed).permutation(len(self)) if random else np.arange(len(self))
         return {
-            name: self._some(order[begin:end])
+            name: self._some(order[begin:end], "split")
             for name, begin, end in zip(sizes, ends[:-1], ends[1:], strict=True)
         }
 
@@ -388,11 +388,12 @@ class Views(Batching):
     def _init_like(self, result: Self, source: Any) -> None:
         raise NotImplementedError
 
-    def _some(self, rows: Ints | slice) -> Self:
+    def _some(self, rows: Ints | slice, verb: str | None = None) -> Self:
         whole = self if self._whole is None else self._whole
         view = self._over(self._source)
         view._whole, view._index = whole, self._source_rows(rows)
         view._count = len(view._index)
+        view._verbs = self._verbs if verb is None else (*self._verbs, verb)
         return view
 
     def _mask(self, function: Any) -> Array:
@@ -416,7 +417,7 @@ class Views(Batching):
         order, ends = np.argsort(part, kind="stable"), np.cumsum(np.bincount(part, minlength=len(found)))
         begins = [0, *ends[:-1]]
         return {
-            str(name): self._some(order[begin:end])
+            str(name): self._some(order[begin:end], "split")
             for name, begin, end in zip(found, begins, ends, strict=False)
         }
 

@@ -9,6 +9,7 @@ ignore:
 | `varlen.version` | 1; a file of a newer version is refused |
 | `varlen.schema` | JSON: `keys`, each with its `dtype`; `row_ids`, the name of a `dim0` key |
 | `varlen.vocabulary.NAME` | JSON: the strings that integers of key NAME stand for; at most 48 MiB |
+| `varlen.account` | JSON: what came in, what went out, what was left out and why (`account.py`) |
 
 Files of both generations of nested_ragged_tensors are read: where there are bounds, `dimK/lengths` that
 repeat them are ignored; where there are none, they are added up. A header is read as the format allows it,
@@ -24,9 +25,10 @@ deleted; a file that somebody cuts short in place ends the process that touches 
 map: `check` and `guard` look first. On network file systems open with `mmap=False`.
 
 A data set is a folder of such files and an `index.json`: `format` "varlen-index", `version` 1, `rows`,
-`keys`, and `shards`, each with its `path` in the folder, `rows` and `size`.
+`keys`, `shards`, each with its `path` in the folder, `rows` and `size`, and the `account` of all shards.
 """
 
+from varlen.io.account import Account, AccountError, Balance, Reason, Tally
 from varlen.io.building import build
 from varlen.io.errors import FileFormatError, StaleFileError
 from varlen.io.file import File, open_file
@@ -38,12 +40,17 @@ from varlen.io.shard_writer import ShardWriter
 from varlen.io.writer import Writer
 
 __all__ = [
+    "Account",
+    "AccountError",
+    "Balance",
     "Field",
     "File",
     "FileFormatError",
+    "Reason",
     "ShardSet",
     "ShardWriter",
     "StaleFileError",
+    "Tally",
     "Writer",
     "build",
     "open_file",

@@ -18,6 +18,7 @@ import numpy as np
 from varlen import _core
 from varlen.arguments import as_list
 from varlen.io import small_floats
+from varlen.io.account import ACCOUNT, Account
 from varlen.io.dtypes import dtype_of, row_of
 from varlen.io.errors import FileFormatError, StaleFileError
 from varlen.io.formats import explained
@@ -149,6 +150,12 @@ class File:
         if name is not None and (name not in self.fields or self.fields[name].dim != 0):
             raise FileFormatError(f"{self.path}: row_ids: {name!r} is not a key of dim 0")
         return name
+
+    @property
+    def account(self) -> Account | None:
+        """What came into the file, and what was left out and why; None where nobody kept an account."""
+        text = self.header.metadata.get(ACCOUNT)
+        return None if text is None else self._named(lambda: Account.from_text(text))
 
     def entry(self, name: str) -> TensorEntry:
         """Where the values of a key lie in the file.

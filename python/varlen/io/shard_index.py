@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from varlen.io import atomic
+from varlen.io.account import Account
 from varlen.io.dtypes import TAG_ORDER, face_dtype
 from varlen.io.errors import FileFormatError
 from varlen.io.formats import describe_folder
@@ -178,10 +179,14 @@ def _fields(path: str, keys: Any) -> dict[str, Field]:
 
 
 def write_index(
-    folder: str, shards: Sequence[Shard], fields: Mapping[str, Field], durable: bool = True
+    folder: str,
+    shards: Sequence[Shard],
+    fields: Mapping[str, Field],
+    durable: bool = True,
+    account: Account | None = None,
 ) -> None:
     """Writes the index of a folder's shards, atomically."""
-    table = {
+    table: dict[str, Any] = {
         "format": "varlen-index",
         "version": 1,
         "rows": sum(shard.rows or 0 for shard in shards),
@@ -191,6 +196,31 @@ def write_index(
         },
         "shards": [{"path": os.path.basename(s.path), "rows": s.rows, "size": s.size} for s in shards],
     }
+    if account is not None:
+        table["account"] = account.as_dict()
     text = json.dumps(table, ensure_ascii=False, indent=1).encode()
     with atomic.replacing(os.path.join(folder, INDEX), durable) as fd:
         atomic.write_all(fd, (text + b"\n",))
+
+
+def read_account(folder: str) -> Account | None:
+    """The account in the index of a folder, or of a URL of one; None where it holds none."""
+    index = join_url(folder, INDEX) if is_url(folder) else os.path.join(folder, INDEX)
+    if is_url(index):
+        raw = store_of(index).content(index, _MAX_INDEX + 1)
+    else:
+        with open(index, "rb") as file:
+            raw = file.read(_MAX_INDEX + 1)
+    try:
+        account = json.loads(raw).get("account")
+        return None if account is None else Account.from_dict(account)
+    except (ValueError, RecursionError, AttributeError) as error:
+        raise FileFormatError(f"{index}: {error}") from None
+
+
+def folder_of(path: str) -> str:
+    """The folder of a file or a URL."""
+    if not is_url(path):
+        return os.path.dirname(path)
+    path, mark, query = path.partition("?")
+    return path.rpartition("/")[0] + mark + query

@@ -15,6 +15,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_bool, as_list, unmasked
+from varlen.io.account import Account
 from varlen.io.agreement import Agreement
 from varlen.io.dtypes import has_stand_in, widened
 from varlen.io.errors import named
@@ -23,7 +24,7 @@ from varlen.io.layout import Identity
 from varlen.io.ranges import as_window, read_rows, wanted_ranges
 from varlen.io.row_ids import RowIds
 from varlen.io.schema import Field
-from varlen.io.shard_index import INDEX, Shard, find_shards
+from varlen.io.shard_index import INDEX, Shard, find_shards, folder_of, read_account
 from varlen.io.urls import is_url
 from varlen.io.waits import each
 
@@ -212,6 +213,27 @@ class ShardSet:
     def paths(self) -> list[str]:
         """The files, in the order of their rows."""
         return [shard.path for shard in self._shards]
+
+    @property
+    def account(self) -> Account:
+        """What came into the files, and what was left out and why: that of an index, or the sum of the files'.
+
+        The account of a file that holds none begins with the file. Keys that are not exposed are unread.
+        """
+        parts: list[Account] = []
+        known: dict[str, Account | None] = {}
+        for i, shard in enumerate(self._shards):
+            folder = None if shard.rows is None else folder_of(shard.path)
+            if folder is not None and folder not in known:
+                known[folder] = found = read_account(folder)
+                parts += [] if found is None else [found]
+            if folder is None or known[folder] is None:
+                parts.append(_account_of(self.file(i)))
+        whole = sum(parts[1:], parts[0]) if parts else Account()
+        for name in whole.columns.keys() - set(self.names) if self._keys is not None else ():
+            del whole.columns[name]
+            whole.unread[name] = "not among the keys that were opened"
+        return whole
 
     @property
     def fields(self) -> Mapping[str, Field]:
@@ -773,3 +795,15 @@ class ShardSet:
             except ValueError as error:
                 raise named(error, [file.path]) from None
         return widened(found, self.wider(shard), rows, file.path)
+
+
+def _account_of(file: File) -> Account:
+    found = file.account
+    if found is None:
+        found = Account({file.path: file.count})
+        values = {name: file.layout.rows[field.dim] for name, field in file.fields.items() if field.dim >= 0}
+        for name, count in values.items():
+            found.column(name).source.values = count
+        words = {name: field.vocabulary for name, field in file.fields.items() if field.vocabulary}
+        found.set_result(file.count, values, words)
+    return found

@@ -11,11 +11,13 @@ import numpy as np
 from varlen import _core
 from varlen.arguments import as_int, dtypes_of
 from varlen.io import atomic
+from varlen.io.account import Account
 from varlen.io.pieces import as_piece
 from varlen.io.schema import Field
 from varlen.io.shard_index import INDEX, Shard, write_index
 from varlen.io.urls import local_path
 from varlen.io.writer import Writer, ids_of
+from varlen.io.written import read_all_written
 
 __all__ = ["ShardWriter"]
 
@@ -33,7 +35,8 @@ class ShardWriter(atomic.AtomicWriter):
     rows_per_shard
         Rows of each shard but the last.
     **options
-        As of `varlen.io.Writer`. All shards have the dtypes of the first one, or of `schema`.
+        As of `varlen.io.Writer`. All shards have the dtypes of the first one, or of `schema`. The `account`
+        is kept in the index.
 
     Examples
     --------
@@ -64,6 +67,7 @@ class ShardWriter(atomic.AtomicWriter):
         if there:
             raise FileExistsError(17, f"the folder holds {there[0]} already", self.path)
         self._rows_per_shard = rows_per_shard
+        self._account: Account | None = options.pop("account", None)
         self._options = {"ids": np.int32, **options}  # as wide in the first shard as in the last
         self._writer: Writer | None = None
         self._previous: Writer | None = None
@@ -136,6 +140,10 @@ class ShardWriter(atomic.AtomicWriter):
             if self._writer is not None or not self._shards:
                 self._writer = self._writer or self._next()
                 self._finish()
+            if self._account is not None:
+                words = {name: field.vocabulary for name, field in self._fields.items() if field.vocabulary}
+                self._account.set_result(*read_all_written([shard.path for shard in self._shards]), words)
+                self._account.check()
             shards = []
             for number, shard in enumerate(self._shards):
                 path = os.path.join(self.path, f"part-{number:05d}.nrt")
@@ -143,7 +151,8 @@ class ShardWriter(atomic.AtomicWriter):
                 os.rename(shard.path, path)
                 shards.append(Shard(path, shard.rows, shard.size))
             named.append(os.path.join(self.path, INDEX))
-            write_index(self.path, shards, self._fields, self._options.get("durable", True))
+            durable = self._options.get("durable", True)
+            write_index(self.path, shards, self._fields, durable, self._account)
             self._open = False
         except BaseException:
             for path in named:
@@ -179,6 +188,7 @@ class ShardWriter(atomic.AtomicWriter):
     def _next(self) -> Writer:
         name = f".part-{len(self._shards):05d}.{os.getpid()}-{os.urandom(6).hex()}{atomic.SUFFIX}"
         writer = Writer(os.path.join(self.path, name), **self._options)
+        writer._counts = self._account
         if self._previous is not None:
             writer._continue(self._previous)
         return writer

@@ -11,6 +11,7 @@ from numpy.typing import DTypeLike
 
 from varlen.arguments import as_dtype, as_mapping, dtypes_of, words_of
 from varlen.io import atomic
+from varlen.io.account import ACCOUNT, Account
 from varlen.io.column_buffer import ColumnBuffer
 from varlen.io.dtypes import (
     cast_exactly,
@@ -23,6 +24,7 @@ from varlen.io.dtypes import (
 from varlen.io.pieces import Piece, as_piece
 from varlen.io.save import Entry, data_order, header_bytes
 from varlen.io.schema import Field, encode_metadata, store
+from varlen.io.written import read_written
 
 __all__ = ["Writer"]
 
@@ -91,6 +93,9 @@ class Writer(atomic.AtomicWriter):
         The dtype of the ids of strings; by default the smallest that holds them all.
     durable
         False leaves out fsync, as in `varlen.io.save`.
+    account
+        What came in, by columns, complete when the writer is closed. The writer counts what goes out, keeps
+        the account in the file, and raises `varlen.io.AccountError` where it does not balance.
 
     Examples
     --------
@@ -117,8 +122,10 @@ class Writer(atomic.AtomicWriter):
         metadata: Mapping[str, str] | None = None,
         ids: DTypeLike | None = None,
         durable: bool = True,
+        account: Account | None = None,
     ) -> None:
         self.path = atomic.resolve(path)
+        self._account = self._counts = account  # counts go to that of all shards, where there are some
         self.rows = 0
         self._schema = dtypes_of(schema)
         self._pinned = {name: dtype for name, dtype in self._schema.items() if dtype.kind not in "UTO"}
@@ -374,6 +381,9 @@ class Writer(atomic.AtomicWriter):
                 place = first_misfit(array, np.dtype(np.float64))
                 column.wide = None if place is None else (column.rows + place[0], array[place])
             column.rows += len(array)
+            if self._counts is not None:
+                given = array.view(kind) if kind.kind in "mM" else array
+                self._counts.column(name).result.count_inside(given)
             if self._narrow and array.size and array.dtype.kind in "iu":
                 column.least = min(column.least, int(array.min()))
                 column.most = max(column.most, int(array.max()))
@@ -398,6 +408,10 @@ class Writer(atomic.AtomicWriter):
         kinds = {name: c.kind for name, c in columns.items()}
         words = {name: list(known) for name, known in self._words.items() if name in columns}
         file_metadata = encode_metadata(kinds, words, self._row_ids, self._metadata)
+        if self._account is not None:
+            self._account.set_result(self.rows, {name: c.rows for name, c in columns.items()}, words)
+            self._account.check()
+            file_metadata[ACCOUNT] = self._account.as_text()
         header = header_bytes([entry for entry, _ in entries], file_metadata)
         with atomic.replacing(self.path, self._durable) as fd:
             atomic.write_all(fd, (header,))
@@ -413,3 +427,6 @@ class Writer(atomic.AtomicWriter):
                     for chunk in self._buffer.chunks((key, part)):
                         cast = chunk.view(dtype).astype(column.dtype)
                         atomic.write_all(fd, (cast.view(np.uint8),))
+            if self._account is not None:
+                self._account.set_result(*read_written(fd))
+                self._account.check()

@@ -1,0 +1,126 @@
+"""Accounts of datasets: that of their files, with what a view leaves out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from varlen import _core
+from varlen.data.joined import JoinedSource
+from varlen.data.keyed import KeyedSource
+from varlen.io import Account, ShardSet
+
+if TYPE_CHECKING:
+    from varlen.data.memory import Source
+    from varlen.data.rows import Rows
+
+__all__ = []
+
+
+def account_of(dataset: Rows) -> Account:
+    """The account of a source, and of a view what it leaves out of it or has twice."""
+    account = source_account(dataset.source)
+    whole, index = dataset._whole, dataset._index
+    if whole is None or index is None:
+        return account
+    times = np.bincount(index, minlength=len(whole))
+    after = account.successor()
+    verbs = ", ".join(dict.fromkeys(dataset._verbs)) or "a view"
+    for why, concerned in ((f"rows left out by {verbs}", times == 0), ("rows taken again", times > 1)):
+        share = np.where(concerned, 1 - times, 0)
+        first = [f"row {row}" for row in np.flatnonzero(concerned)[:3].tolist()]
+        after.leave_out(None, why, int(share.sum()), first=first)
+        for name, field in dataset.fields.items():
+            lengths = whole.lengths_at(field.dim) if field.dim > 0 else np.ones(len(whole), np.int64)
+            after.leave_out(name, why, int((lengths * share).sum()), None)
+    values = {
+        name: int(dataset.lengths_at(field.dim).sum()) if field.dim > 0 else len(dataset)
+        for name, field in dataset.fields.items()
+        if field.dim >= 0
+    }
+    words = {name: field.vocabulary for name, field in dataset.fields.items() if field.vocabulary}
+    after.set_result(len(dataset), values, words)
+    return after
+
+
+def source_account(source: Source) -> Account:
+    """The account of all rows of a source; it begins here for what is in memory."""
+    if isinstance(source, ShardSet):
+        return source.account
+    if isinstance(source, JoinedSource):
+        parts = [source_account(part) for part in source._sources]
+        return sum(parts[1:], parts[0])
+    if isinstance(source, KeyedSource):
+        account = source_account(source._source).successor()
+        name = source._name
+        if name in account.columns:
+            kept = source_account(source._source).columns[name].result.values
+            account.leave_out(name, "replaced by with_key", kept, None)
+        account.leave_out(name, "made by with_key", -len(source._values), None)
+    else:
+        account = Account({"memory": len(source)})
+    values = {}
+    for name, field in source.fields.items():
+        if field.dim >= 0:
+            values[name] = _count(source, name, field.dim)
+            if not isinstance(source, KeyedSource):
+                account.column(name).source.values = values[name]
+    words = {name: field.vocabulary for name, field in source.fields.items() if field.vocabulary}
+    account.set_result(len(source), values, words)
+    return account
+
+
+def _count(source: Source, name: str, dim: int) -> int:
+    """The values of a key, by the ends of its level."""
+    shards = np.flatnonzero(source.counts).tolist()
+    if dim == 0:
+        return int(source.counts.sum())
+    ends = [source.ends(shard, dim) for shard in shards]
+    return sum(int(own[-1]) for own in ends if len(own))
+
+
+class Passage:
+    """What a function makes of rows, counted where they go in and where they come out."""
+
+    def __init__(self, dataset: Rows) -> None:
+        self._given = account_of(dataset)
+        self._came = _Counts()
+        self._went = _Counts()
+
+    def add(self, given: _core.Joint, made: _core.Joint) -> None:
+        """One batch of rows, and what was made of them."""
+        self._came.add(given)
+        self._went.add(made)
+
+    def finish(self, account: Account) -> None:
+        """Adds the account of what was given, with what the function left out, made and kept."""
+        after = self._given.successor()
+        after.leave_out(None, "left out by map", self._came.rows - self._went.rows)
+        for name in dict.fromkeys([*self._came.values, *self._went.values]):
+            came, went = self._came.values.get(name), self._went.values.get(name)
+            if went is None:
+                after.leave_out(name, "a key that map leaves out", came or 0, None)
+            elif came is None:
+                after.leave_out(name, "made by map", -went, None)
+            else:
+                after.leave_out(name, "left out by map", max(came - went, 0), None)
+                after.leave_out(name, "made by map", -max(went - came, 0), None)
+                after.change(name, "as map gives them", went, None)
+        account += after
+
+
+class _Counts:
+    def __init__(self) -> None:
+        self.rows = 0
+        self.values: dict[str, int] = {}
+
+    def add(self, joint: _core.Joint) -> None:
+        self.rows += len(joint)
+        for name, dim in zip(joint.names, joint.dims, strict=True):
+            if dim >= 0:
+                self.values[name] = self.values.get(name, 0) + _total(joint, dim)
+
+
+def _total(joint: _core.Joint, dim: int) -> int:
+    return len(joint) if dim == 0 else int(joint.level(dim).total)

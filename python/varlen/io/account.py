@@ -1,0 +1,752 @@
+"""What came in, what went out, and what was left out and why: an account that has to balance.
+
+Counts of what came in are those of the reader, before anything is done to the values. Counts of what went out
+are those of the file that was written. Whoever leaves something out says so in between. Then
+``in = out + left out`` holds for the rows and for each column, or something is lost.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sized
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varlen.io.distinct import Distinct
+from varlen.io.errors import FileFormatError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["Account", "AccountError", "Balance", "Reason", "Tally"]
+
+Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+
+#: Where the metadata of a file holds its account.
+ACCOUNT = "varlen.account"
+
+#: What a group column has more than groups; its distinct values stay the same.
+REPEATS = "repeats in a group"
+
+_MOST_FILES = 1000  # that are named; others are counted together
+_MOST_PLACES = 3
+_OTHERS = "other files"
+
+
+class AccountError(ValueError):
+    """An account does not balance: a row, a value or a column is lost, and nobody said why.
+
+    Examples
+    --------
+    >>> issubclass(AccountError, ValueError)
+    True
+    """
+
+
+@dataclass
+class Tally:
+    """Counts of one column on one side.
+
+    Parameters
+    ----------
+    values : int
+        Places for a value, those of nulls among them.
+    nulls : int or None
+        Nulls, NaN and NaT; None where they were not counted.
+    distinct : int or None
+        Distinct whole numbers, times or ids of words; None where they were not counted.
+    at_least : bool
+        There may be more distinct ones: the count is exact up to 65,536, and where the numbers lie within
+        about three million of each other.
+    words : int or None
+        Words of the vocabulary; None for numbers.
+
+    Examples
+    --------
+    >>> tally = Tally()
+    >>> tally.add(np.array([1.0, np.nan]))
+    >>> tally.values, tally.nulls
+    (2, 1)
+    """
+
+    values: int = 0
+    nulls: int | None = None
+    distinct: int | None = None
+    at_least: bool = False
+    words: int | None = None
+    _seen: Distinct | None = field(default=None, repr=False, compare=False)
+
+    def add(self, values: Array, *, nulls: int = 0) -> None:
+        """Counts one more piece of values.
+
+        Parameters
+        ----------
+        values : ndarray (rows, ...)
+            Any dtype: NaN and NaT are nulls, whole numbers and times are told apart.
+        nulls : int, default 0
+            Nulls among them that the array does not show.
+
+        Examples
+        --------
+        >>> tally = Tally()
+        >>> tally.add(np.array([7, 7, 9]))
+        >>> tally.as_dict()
+        {'values': 3, 'nulls': 0, 'distinct': 2}
+        """
+        self.values += len(values)
+        self.count_inside(values, nulls=nulls)
+
+    def count_inside(self, values: Array, *, nulls: int = 0) -> None:
+        """Counts nulls and distinct values alone.
+
+        Parameters
+        ----------
+        values : ndarray (rows, ...)
+            Any dtype.
+        nulls : int, default 0
+            Nulls that the array does not show.
+
+        Examples
+        --------
+        >>> tally = Tally()
+        >>> tally.count_inside(np.array([7, 7, 9]))
+        >>> tally.as_dict()
+        {'values': 0, 'nulls': 0, 'distinct': 2}
+        """
+        kind = values.dtype.kind
+        if kind == "f":
+            nulls += int(np.count_nonzero(np.isnan(values)))
+        elif kind in "mM":
+            nulls += int(np.count_nonzero(np.isnat(values)))
+        self.nulls = (self.nulls or 0) + nulls
+        if values.size:
+            self._seen = self._seen or Distinct()
+            self._seen.add(values)
+
+    def settle(self) -> None:
+        """Takes over what was counted piece by piece.
+
+        Examples
+        --------
+        >>> tally = Tally()
+        >>> tally.settle()
+        >>> tally.distinct is None
+        True
+        """
+        if self._seen is not None and self._seen.is_whole:
+            self.distinct, self.at_least = self._seen.count, not self._seen.is_exact
+
+    def __add__(self, other: Tally) -> Tally:
+        for part in (self, other):
+            part.settle()
+        if self._is_blank or other._is_blank:
+            one = other if self._is_blank else self
+            return Tally(one.values, one.nulls, one.distinct, one.at_least, one.words, one._seen)
+        both_nulls = None if self.nulls is None or other.nulls is None else self.nulls + other.nulls
+        distinct, more = None, False
+        if self.distinct is not None and other.distinct is not None:  # which of them are the same is not known
+            distinct, more = max(self.distinct, other.distinct), True
+        words = None if self.words is None and other.words is None else max(self.words or 0, other.words or 0)
+        return Tally(self.values + other.values, both_nulls, distinct, more, words)
+
+    @property
+    def _is_blank(self) -> bool:
+        return self.values == 0 and not self.nulls and not self.distinct and self.words is None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain Python values, for JSON.
+
+        Returns
+        -------
+        dict
+            ``values``, and what was counted of ``nulls``, ``distinct`` or ``distinct_at_least``, ``words``.
+
+        Examples
+        --------
+        >>> Tally(3, 0, 2).as_dict()
+        {'values': 3, 'nulls': 0, 'distinct': 2}
+        """
+        self.settle()
+        name = "distinct_at_least" if self.at_least else "distinct"
+        found = {"nulls": self.nulls, name: self.distinct, "words": self.words}
+        return {"values": self.values} | {key: n for key, n in found.items() if n is not None}
+
+
+@dataclass
+class Reason:
+    """How many values something concerns, and where the first of them are.
+
+    Parameters
+    ----------
+    left_out : int
+        Values that did not go out; below 0 those that were added.
+    nulls : int or None
+        How many nulls they are, or how many nulls became values; None where that is not known.
+    changed : int
+        Values that went out as others than they came in, such as words outside a vocabulary.
+    first : list of str
+        The first places: file, row and value.
+
+    Examples
+    --------
+    >>> Reason(left_out=2, first=["a.csv, row 3"]).left_out
+    2
+    """
+
+    left_out: int = 0
+    nulls: int | None = 0
+    changed: int = 0
+    first: list[str] = field(default_factory=list)
+
+    def __add__(self, other: Reason) -> Reason:
+        nulls = None if self.nulls is None or other.nulls is None else self.nulls + other.nulls
+        first = list(dict.fromkeys([*self.first, *other.first]))[:_MOST_PLACES]
+        return Reason(self.left_out + other.left_out, nulls, self.changed + other.changed, first)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain Python values, for JSON.
+
+        Returns
+        -------
+        dict
+            ``left_out`` or ``added``, ``nulls``, ``changed`` and ``first``, without those that are 0 or empty.
+
+        Examples
+        --------
+        >>> Reason(left_out=-2).as_dict()
+        {'added': 2}
+        """
+        what = "left_out" if self.left_out >= 0 else "added"
+        found = {what: abs(self.left_out), "nulls": self.nulls, "changed": self.changed, "first": self.first}
+        return {key: value for key, value in found.items() if value not in (0, [])}
+
+
+@dataclass
+class Balance:
+    """Both sides of one column, and what lies between them.
+
+    Parameters
+    ----------
+    source, result : Tally
+        What came in, and what went out.
+    reasons : dict of str to Reason
+        Why they differ.
+
+    Examples
+    --------
+    >>> Balance(Tally(3), Tally(2), {"rows filtered": Reason(1)}).fault() is None
+    True
+    >>> Balance(Tally(3), Tally(2)).fault()
+    '3 values in, 2 out, 0 left out: 1 lost'
+    """
+
+    source: Tally = field(default_factory=Tally)
+    result: Tally = field(default_factory=Tally)
+    reasons: dict[str, Reason] = field(default_factory=dict)
+
+    @property
+    def left_out(self) -> int:
+        """Values that were left out for a reason, less those that were added for one."""
+        return sum(reason.left_out for reason in self.reasons.values())
+
+    def add(self, why: str, reason: Reason) -> None:
+        """Takes one more reason into account.
+
+        Parameters
+        ----------
+        why : str
+            What it is called.
+        reason : Reason
+            How much; nothing is noted where it concerns no value.
+
+        Examples
+        --------
+        >>> balance = Balance(Tally(3), Tally(2))
+        >>> balance.add("rows filtered", Reason(1))
+        >>> balance.left_out
+        1
+        """
+        if reason.left_out or reason.nulls or reason.changed:
+            self.reasons[why] = self.reasons[why] + reason if why in self.reasons else reason
+
+    def fault(self) -> str | None:
+        """What does not balance.
+
+        Returns
+        -------
+        str or None
+            The numbers; None where nothing is lost.
+
+        Examples
+        --------
+        >>> Balance(Tally(2, nulls=1), Tally(2, nulls=0)).fault()
+        '1 nulls in, 0 out, 0 explained: 1 lost'
+        """
+        came, went, between = self.source, self.result, self.left_out
+        if lost := came.values - went.values - between:
+            return f"{came.values:,} values in, {went.values:,} out, {between:,} left out: {_lost(lost)}"
+        nulls = [reason.nulls for reason in self.reasons.values()]
+        if came.nulls is not None and went.nulls is not None and None not in nulls:
+            explained = sum(n or 0 for n in nulls)
+            if lost := came.nulls - went.nulls - explained:
+                return f"{came.nulls:,} nulls in, {went.nulls:,} out, {explained:,} explained: {_lost(lost)}"
+        came.settle()
+        went.settle()
+        is_exact = came.distinct is not None and went.distinct is not None
+        is_exact = is_exact and not (came.at_least or went.at_least or came.nulls or went.nulls)
+        if is_exact and not self.reasons.keys() - {REPEATS} and came.distinct != went.distinct:
+            return f"{came.distinct:,} distinct values in, {went.distinct:,} out"
+        return None
+
+    def __add__(self, other: Balance) -> Balance:
+        sums = Balance(self.source + other.source, self.result + other.result, dict(self.reasons))
+        for why, reason in other.reasons.items():
+            sums.add(why, reason)
+        return sums
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain Python values, for JSON.
+
+        Returns
+        -------
+        dict
+            ``in``, ``out`` and ``reasons``.
+
+        Examples
+        --------
+        >>> Balance(Tally(3), Tally(3)).as_dict()
+        {'in': {'values': 3}, 'out': {'values': 3}, 'reasons': {}}
+        """
+        reasons = {why: reason.as_dict() for why, reason in self.reasons.items()}
+        return {"in": self.source.as_dict(), "out": self.result.as_dict(), "reasons": reasons}
+
+
+def _lost(n: int) -> str:
+    return f"{n:,} lost" if n > 0 else f"{-n:,} too many"
+
+
+class Account:
+    """What came in, what went out, and what was left out and why; by columns.
+
+    `varlen convert`, `varlen.io.build`, `Dataset.map`, `Dataset.save` and `varlen.data.pack` keep one. It lies in
+    the metadata of a file, or in the `index.json` of a folder. Accounts of parts add up: `a + b`.
+
+    Parameters
+    ----------
+    files : mapping of str to int, optional
+        The files that were read, and the rows of each.
+
+    Attributes
+    ----------
+    files : dict of str to int
+        Rows by file.
+    rows : Balance
+        Of rows: of the files, and of the result.
+    columns : dict of str to Balance
+        Of values, by column.
+    unread : dict of str to str
+        Columns that were left out as a whole, and why.
+
+    Examples
+    --------
+    >>> account = Account({"a.csv": 3})
+    >>> account.column("x").source.add(np.array([1, 2, 3]))
+    >>> account.leave_out(None, "rows filtered", 1)
+    >>> account.leave_out("x", "rows filtered", 1, first=["a.csv, row 2: 3"])
+    >>> account.set_result(2, {"x": 2})
+    >>> account.check()
+    >>> account.columns["x"].reasons["rows filtered"].first
+    ['a.csv, row 2: 3']
+    >>> account.set_result(1, {"x": 2})
+    >>> account.check()
+    Traceback (most recent call last):
+    varlen.io.account.AccountError: the account does not balance: rows: 3 values in, 1 out, 1 left out: 1 lost
+    """
+
+    def __init__(self, files: Mapping[str, int] | None = None) -> None:
+        self.files: dict[str, int] = {}
+        self.rows = Balance()
+        self.columns: dict[str, Balance] = {}
+        self.unread: dict[str, str] = {}
+        for name, rows in (files or {}).items():
+            self.add_file(name, rows)
+
+    def column(self, name: str) -> Balance:
+        """The balance of a column, made where it is new.
+
+        Parameters
+        ----------
+        name : str
+            A column.
+
+        Returns
+        -------
+        Balance
+            To be added to.
+
+        Examples
+        --------
+        >>> Account().column("x").source.values
+        0
+        """
+        return self.columns.setdefault(name, Balance())
+
+    def add_file(self, file: str, rows: int) -> None:
+        """Rows of a file.
+
+        Parameters
+        ----------
+        file : str
+            Its name.
+        rows : int
+            How many more were there.
+
+        Examples
+        --------
+        >>> account = Account()
+        >>> account.add_file("a.csv", 3)
+        >>> account.files
+        {'a.csv': 3}
+        """
+        name = file if file in self.files or len(self.files) < _MOST_FILES else _OTHERS
+        self.files[name] = self.files.get(name, 0) + rows
+        self.rows.source.values += rows
+
+    def leave_out(
+        self, column: str | None, why: str, values: int, nulls: int | None = 0, first: Iterable[str] = ()
+    ) -> None:
+        """Values that do not go out, or that are added where there are less than none.
+
+        Parameters
+        ----------
+        column : str or None
+            Whose values; None for rows.
+        why : str
+            The reason.
+        values : int
+            How many.
+        nulls : int or None
+            How many of them are nulls; None where that is not known.
+        first : iterable of str
+            The first places.
+
+        Examples
+        --------
+        >>> account = Account({"a.csv": 3})
+        >>> account.leave_out(None, "rows filtered", 1)
+        >>> account.rows.left_out
+        1
+        """
+        balance = self.rows if column is None else self.column(column)
+        balance.add(why, Reason(values, nulls if values or nulls else 0, 0, list(first)[:_MOST_PLACES]))
+
+    def change(
+        self, column: str, why: str, values: int, nulls: int | None = 0, first: Iterable[str] = ()
+    ) -> None:
+        """Values that go out as others than they came in.
+
+        Parameters
+        ----------
+        column : str
+            Whose values.
+        why : str
+            The reason.
+        values : int
+            How many.
+        nulls : int or None
+            How many nulls became values; None where that is not known.
+        first : iterable of str
+            The first places.
+
+        Examples
+        --------
+        >>> account = Account()
+        >>> account.change("code", "words outside the vocabulary", 2)
+        >>> account.columns["code"].reasons["words outside the vocabulary"].changed
+        2
+        """
+        self.column(column).add(why, Reason(0, nulls, values, list(first)[:_MOST_PLACES]))
+
+    def set_result(
+        self, rows: int, values: Mapping[str, int], words: Mapping[str, Sized] | None = None
+    ) -> None:
+        """What was written, counted where it lies.
+
+        Parameters
+        ----------
+        rows : int
+            Of all files.
+        values : mapping of str to int
+            By column.
+        words : mapping of str to collection, optional
+            The vocabulary of each column that has one.
+
+        Examples
+        --------
+        >>> account = Account({"a.csv": 3})
+        >>> account.set_result(3, {})
+        >>> account.rows.result.values
+        3
+        """
+        self.rows.result.values = rows
+        for name, balance in self.columns.items():
+            balance.result.values = values.get(name, 0)
+        for name in values.keys() - self.columns.keys():
+            self.column(name).result.values = values[name]
+        for name, known in (words or {}).items():
+            self.column(name).result.words = len(known)
+
+    def check(self) -> None:
+        """Refuses an account that does not balance.
+
+        Raises
+        ------
+        AccountError
+            Rows or columns, each with its numbers.
+
+        Examples
+        --------
+        >>> Account().check()
+        """
+        faults = list(self._faults())
+        if faults:
+            more = f"; and {len(faults) - 5:,} more columns" if len(faults) > 5 else ""
+            raise AccountError(f"the account does not balance: {'; '.join(faults[:5])}{more}")
+
+    def _faults(self) -> Iterator[str]:
+        if fault := self.rows.fault():
+            yield f"rows: {fault}"
+        for name, balance in self.columns.items():
+            if fault := balance.fault():
+                yield f"column {name!r}: {fault}"
+
+    def __add__(self, other: Account) -> Account:
+        if not isinstance(other, Account):
+            return NotImplemented
+        sums = Account()
+        for part in (self, other):
+            for file, rows in part.files.items():
+                sums.add_file(file, rows)
+        sums.rows = self.rows + other.rows  # the rows of those files among them
+        for name in dict.fromkeys([*self.columns, *other.columns]):
+            sums.columns[name] = self.columns.get(name, Balance()) + other.columns.get(name, Balance())
+        sums.unread = {**self.unread, **other.unread}
+        return sums
+
+    def __iadd__(self, other: Account) -> Self:
+        sums = self + other
+        self.files, self.rows, self.columns, self.unread = sums.files, sums.rows, sums.columns, sums.unread
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        return self.as_dict() == other.as_dict() if isinstance(other, Account) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def successor(self) -> Account:
+        """The account of what is made of this result: its result is counted anew.
+
+        Returns
+        -------
+        Account
+            With the same source and reasons.
+
+        Examples
+        --------
+        >>> Account({"a.csv": 3}).successor().rows.source.values
+        3
+        """
+        after = self + Account()
+        for balance in (after.rows, *after.columns.values()):
+            balance.result = Tally()
+        return after
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain Python values, for JSON.
+
+        Returns
+        -------
+        dict
+            ``files``, ``rows``, ``columns`` and ``unread``.
+
+        Examples
+        --------
+        >>> list(Account().as_dict())
+        ['version', 'files', 'rows', 'columns', 'unread']
+        """
+        return {
+            "version": 1,
+            "files": dict(self.files),
+            "rows": self.rows.as_dict(),
+            "columns": {name: balance.as_dict() for name, balance in self.columns.items()},
+            "unread": dict(self.unread),
+        }
+
+    def as_text(self) -> str:
+        """JSON in one line, as the metadata of a file holds it.
+
+        Returns
+        -------
+        str
+            What `from_text` reads.
+
+        Examples
+        --------
+        >>> Account.from_text(Account({"a.csv": 3}).as_text()).files
+        {'a.csv': 3}
+        """
+        return json.dumps(self.as_dict(), ensure_ascii=False, separators=(",", ":"))
+
+    @classmethod
+    def from_text(cls, text: str) -> Self:
+        """The account that JSON says.
+
+        Parameters
+        ----------
+        text : str
+            As `as_text` gives it.
+
+        Returns
+        -------
+        Account
+            The same.
+
+        Raises
+        ------
+        FileFormatError
+            It is none.
+
+        Examples
+        --------
+        >>> Account.from_text("{}")
+        Traceback (most recent call last):
+        varlen.io.errors.FileFormatError: account: not the JSON of an account: 'version'
+        """
+        try:
+            return cls.from_dict(json.loads(text))
+        except (ValueError, RecursionError) as error:
+            if isinstance(error, FileFormatError):
+                raise
+            raise FileFormatError(f"account: not JSON: {error}") from None
+
+    @classmethod
+    def from_dict(cls, table: Any) -> Self:
+        """The account that plain Python values say.
+
+        Parameters
+        ----------
+        table : dict
+            As `as_dict` gives it.
+
+        Returns
+        -------
+        Account
+            The same.
+
+        Raises
+        ------
+        FileFormatError
+            It is none, or of a newer version.
+
+        Examples
+        --------
+        >>> Account.from_dict(Account({"a.csv": 3}).as_dict()) == Account({"a.csv": 3})
+        True
+        """
+        try:
+            if table["version"] != 1:
+                raise FileFormatError(f"account: version {table['version']!r}; this varlen reads version 1")
+            made = cls({str(name): _number(rows) for name, rows in table["files"].items()})
+            made.rows = _balance(table["rows"])
+            made.columns = {str(name): _balance(entry) for name, entry in table["columns"].items()}
+            made.unread = {str(name): str(why) for name, why in table["unread"].items()}
+        except (KeyError, TypeError, AttributeError) as error:
+            raise FileFormatError(f"account: not the JSON of an account: {error}") from None
+        return made
+
+    def __repr__(self) -> str:
+        came, went = self.rows.source.values, self.rows.result.values
+        return f"Account({len(self.files)} files, {came} rows in, {went} out, {len(self.columns)} columns)"
+
+    def summary(self) -> list[str]:
+        """A few lines for people.
+
+        Returns
+        -------
+        list of str
+            What came in and went out, then a line for each reason.
+
+        Examples
+        --------
+        >>> account = Account({"a.csv": 3})
+        >>> account.column("x").source.add(np.array([1, 2, 3]))
+        >>> account.leave_out("x", "rows filtered", 1, first=["a.csv, row 2: 3"])
+        >>> account.set_result(2, {"x": 2})
+        >>> print(*account.summary(), sep=chr(10))
+        in: 3 rows of 1 file, 3 values in 1 column; out: 2 values
+        left out: 1 value of x, rows filtered; first a.csv, row 2: 3
+        """
+        columns = self.columns.values()
+        came = sum(balance.source.values for balance in columns)
+        went = sum(balance.result.values for balance in columns)
+        rows, files = self.rows.source.values, len(self.files)
+        lines = [
+            f"in: {_many(rows, 'row')} of {_many(files, 'file')}, {_many(came, 'value')} in "
+            f"{_many(len(self.columns), 'column')}; out: {_many(went, 'value')}"
+        ]
+        by_reason: dict[str, dict[str, Reason]] = {}
+        for name, balance in self.columns.items():
+            for why, reason in balance.reasons.items():
+                by_reason.setdefault(why, {})[name] = reason
+        lines += [_reason_line(why, names) for why, names in by_reason.items()]
+        by_why: dict[str, list[str]] = {}
+        for name, why in self.unread.items():
+            by_why.setdefault(why, []).append(name)
+        for why, names in by_why.items():
+            lines.append(f"left out: {_many(len(names), 'column')}, {why}: {_listed(names)}")
+        return lines
+
+
+def _many(n: int, noun: str) -> str:
+    return f"{n:,} {noun}" + ("" if n == 1 else "s")
+
+
+def _listed(names: Iterable[str]) -> str:
+    found = list(names)
+    return ", ".join(found[:5]) + (f" and {len(found) - 5:,} more" if len(found) > 5 else "")
+
+
+def _reason_line(why: str, names: Mapping[str, Reason]) -> str:
+    total = sum(names.values(), Reason())
+    first = f"; first {total.first[0]}" if total.first else ""
+    if total.left_out or not total.changed:
+        verb = "left out" if total.left_out >= 0 else "added"
+        return f"{verb}: {_many(abs(total.left_out), 'value')} of {_listed(names)}, {why}{first}"
+    return f"changed: {_many(total.changed, 'value')} of {_listed(names)}, {why}{first}"
+
+
+def _number(given: Any) -> int:
+    if isinstance(given, bool) or not isinstance(given, int):
+        raise TypeError(f"{given!r} is no count")
+    return given
+
+
+def _balance(entry: Any) -> Balance:
+    reasons = {str(why): _reason(found) for why, found in entry["reasons"].items()}
+    return Balance(_tally(entry["in"]), _tally(entry["out"]), reasons)
+
+
+def _tally(entry: Any) -> Tally:
+    found = {key: _number(n) for key, n in entry.items()}
+    more = found.get("distinct_at_least")
+    distinct = found.get("distinct") if more is None else more
+    return Tally(found["values"], found.get("nulls"), distinct, more is not None, found.get("words"))
+
+
+def _reason(entry: Any) -> Reason:
+    left_out = _number(entry.get("left_out", 0)) - _number(entry.get("added", 0))
+    nulls = entry.get("nulls", 0)
+    first = [str(place) for place in entry.get("first", [])]
+    return Reason(left_out, None if nulls is None else _number(nulls), _number(entry.get("changed", 0)), first)

@@ -1,0 +1,72 @@
+"""How many distinct whole numbers there are, in bounded memory and time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__: list[str] = []
+
+Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+
+#: Numbers that lie this near to the first one have a mark each: any count of them is exact.
+_SPAN = 1 << 22
+#: Others are kept sorted, so many at most: beyond that the count is a lower bound.
+_MOST = 1 << 16
+
+
+class Distinct:
+    """Distinct integers and times, counted piece by piece.
+
+    >>> found = Distinct()
+    >>> found.add(np.array([7, 7, 9]))
+    >>> found.add(np.array([9, 11], np.uint8))
+    >>> found.count, found.is_exact
+    (3, True)
+    """
+
+    __slots__ = ("_base", "_kept", "_marks", "is_exact", "is_whole")
+
+    def __init__(self) -> None:
+        self._base = 0
+        self._marks: Array | None = None
+        self._kept: Array | None = None
+        self.is_exact = True
+        self.is_whole = True  # until something else came, such as floats, which are not counted
+
+    def add(self, values: Array) -> None:
+        """Takes one more piece into account."""
+        if values.dtype.kind not in "iumM":
+            self.is_whole = self.is_whole and values.size == 0
+        if not (self.is_exact and self.is_whole) or values.size == 0:
+            return
+        flat = values.reshape(-1)
+        if flat.dtype.kind in "mM":
+            flat = flat.astype(flat.dtype.newbyteorder("="), copy=False).view(np.int64)
+        if self._kept is None and self._mark(flat):
+            return
+        if self._kept is None:
+            marked = np.zeros(0, np.int64) if self._marks is None else np.flatnonzero(self._marks) + self._base
+            self._kept, self._marks = marked, None
+        own = np.unique(flat[: 4 * _MOST].astype(np.int64))
+        self._kept = np.union1d(self._kept, own)
+        self.is_exact = flat.size <= 4 * _MOST and len(self._kept) <= _MOST
+
+    def _mark(self, flat: Array) -> bool:
+        """Marks the numbers; False where one of them is too far from the first."""
+        low, high = int(flat.min()), int(flat.max())
+        base = low - _SPAN // 4 if self._marks is None else self._base
+        if low < base or high >= base + _SPAN or not -(2**62) < base < 2**62:
+            return False
+        if self._marks is None:
+            self._base, self._marks = base, np.zeros(_SPAN, bool)  # pages that nothing marks take no memory
+        self._marks[flat.astype(np.int64) - base] = True
+        return True
+
+    @property
+    def count(self) -> int:
+        """How many there are; at least so many where it is not exact."""
+        if self._kept is not None:
+            return len(self._kept)
+        return 0 if self._marks is None else int(np.count_nonzero(self._marks))

@@ -1,0 +1,59 @@
+"""How much a file holds, read from its bytes: the side of an account that no writer tells."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+import numpy as np
+
+from varlen import _core
+from varlen.io.errors import FileFormatError
+
+__all__: list[str] = []
+
+
+class Written(NamedTuple):
+    """Rows of the outermost dim, and values by key, as bounds and header of a file have them."""
+
+    rows: int
+    values: dict[str, int]
+
+
+def read_written(fd: int) -> Written:
+    """What a descriptor of a whole file holds; its size, and the last bound of each level, have to fit.
+
+    Raises
+    ------
+    FileFormatError
+        The bytes are fewer or more than the header says, or a level ends elsewhere than what is below it.
+    """
+    size = int.from_bytes(os.pread(fd, 8, 0), "little")
+    raw = os.pread(fd, size, 8)
+    header = _core.Header(raw, os.fstat(fd).st_size - 8 - size)
+    depth, bounds, _, rows = header.layout()
+    if depth == 0 and not header.columns():
+        return Written(max(rows[0], 0), {})
+    for level in range(depth):
+        _, _, shape, begin, _ = header.describe(bounds[level])
+        last = os.pread(fd, 8, 8 + size + begin + 8 * (shape[0] - 1)) if shape[0] else b""
+        end = int(np.frombuffer(last, "<i8")[0]) if last else 0
+        if rows[level + 1] >= 0 and end != rows[level + 1]:
+            raise FileFormatError(f"dim{level + 1}/bounds: ends at {end}, but {rows[level + 1]} rows are below it")
+    values = {name: header.describe(index)[2][0] for name, _, index in header.columns()}
+    return Written(max(rows[0], 0), values)
+
+
+def read_all_written(paths: list[str]) -> Written:
+    """What several files hold together."""
+    rows, values = 0, dict[str, int]()
+    for path in paths:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            found = read_written(fd)
+        finally:
+            os.close(fd)
+        rows += found.rows
+        for name, n in found.values.items():
+            values[name] = values.get(name, 0) + n
+    return Written(rows, values)
