@@ -6,12 +6,15 @@ import argparse
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from varlen.cli.manual import add_command, check_positive
+
+if TYPE_CHECKING:
+    from varlen.io import Account, Tally
 
 __all__ = ["add_parser", "as_bytes", "describe", "padding_share"]
 
@@ -19,6 +22,9 @@ _DESCRIPTION = """\
 What is in a .nrt file, or in a folder of shards: keys with their dims and dtypes, rows, the
 lengths at every level with their picture, and how much of a padded batch would be padding,
 for rows drawn at random and for rows sorted by length. Values are not read, only bounds.
+
+--account shows what came in and went out when it was made, by files and columns: values, nulls, distinct
+numbers or words, and what was left out or changed, why, and the first places.
 """
 _PICTURE_BINS = 32
 
@@ -42,6 +48,7 @@ def add_parser(commands: Any) -> None:
         metavar="N",
         help="rows of the batches whose padding is estimated (default: 32)",
     )
+    parser.add_argument("--account", action="store_true", help="what came in, what went out, and why not all")
     parser.add_argument("--json", action="store_true", help="print JSON, with the same figures")
 
 
@@ -168,6 +175,8 @@ def _key_table(found: dict[str, Any]) -> Iterator[str]:
 
 def _run(arguments: argparse.Namespace) -> int:
     check_positive(arguments, "batch_size")
+    if arguments.account:
+        return _print_account(arguments)
     found = describe(arguments.path, arguments.batch_size)
     if arguments.json:
         print(json.dumps(found, indent=2, ensure_ascii=False))
@@ -191,3 +200,44 @@ def _run(arguments: argparse.Namespace) -> int:
                 f"{pad['sorted']:.0%} sorted by length"
             )
     return 0
+
+
+def _print_account(arguments: argparse.Namespace) -> int:
+    from varlen.io import open_shards
+
+    account = open_shards(arguments.path).account
+    if arguments.json:
+        print(json.dumps(account.as_dict(), indent=2, ensure_ascii=False))
+        return 0
+    head, *reasons = account.summary()
+    print(f"{arguments.path}: {head}\n")
+    for line in _account_table(account):
+        print(line)
+    for line in ["", *reasons] if reasons else []:
+        print(line)
+    print()
+    for file, rows in account.files.items():
+        print(f"{file}: {rows:,} rows")
+    return 0
+
+
+def _account_table(account: Account) -> Iterator[str]:
+    """A line for the rows and for each column, with both sides beside each other."""
+    names = ("column", "in", "nulls", "distinct", "out", "nulls", "distinct", "words")
+    lines = [names, ("rows", *_figures(account.rows.source), *_figures(account.rows.result), "")]
+    for name, balance in account.columns.items():
+        words = balance.result.words
+        shown = "" if words is None else f"{words:,}"
+        lines.append((name, *_figures(balance.source), *_figures(balance.result), shown))
+    first, *widths = (max(map(len, column)) for column in zip(*lines, strict=True))
+    for name, *figures in lines:
+        rest = "  ".join(f"{text:>{width}}" for text, width in zip(figures, widths, strict=True))
+        yield f"{name:<{first}}  {rest}".rstrip()
+
+
+def _figures(tally: Tally) -> tuple[str, str, str]:
+    found = tally.as_dict()
+    more = "distinct_at_least" in found
+    distinct = found.get("distinct_at_least", found.get("distinct"))
+    nulls = "" if tally.nulls is None else f"{tally.nulls:,}"
+    return f"{tally.values:,}", nulls, "" if distinct is None else f"{'>= ' if more else ''}{distinct:,}"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from varlen import _core
 from varlen.data.joined import JoinedSource
 from varlen.data.keyed import KeyedSource
-from varlen.io import Account, ShardSet
+from varlen.io import Account, ShardSet, Tally
 
 if TYPE_CHECKING:
     from varlen.data.memory import Source
@@ -27,7 +27,7 @@ def account_of(dataset: Rows) -> Account:
     times = np.bincount(index, minlength=len(whole))
     after = account.successor()
     verbs = ", ".join(dict.fromkeys(dataset._verbs)) or "a view"
-    for why, concerned in ((f"rows left out by {verbs}", times == 0), ("rows taken again", times > 1)):
+    for why, concerned in ((f"by {verbs}", times == 0), ("taken again", times > 1)):
         share = np.where(concerned, 1 - times, 0)
         first = [f"row {row}" for row in np.flatnonzero(concerned)[:3].tolist()]
         after.leave_out(None, why, int(share.sum()), first=first)
@@ -46,8 +46,9 @@ def account_of(dataset: Rows) -> Account:
 
 def source_account(source: Source) -> Account:
     """The account of all rows of a source; it begins here for what is in memory."""
-    if isinstance(source, ShardSet):
-        return source.account
+    own: Any = source
+    if isinstance(own, ShardSet):
+        return own.account
     if isinstance(source, JoinedSource):
         parts = [source_account(part) for part in source._sources]
         return sum(parts[1:], parts[0])
@@ -56,8 +57,8 @@ def source_account(source: Source) -> Account:
         name = source._name
         if name in account.columns:
             kept = source_account(source._source).columns[name].result.values
-            account.leave_out(name, "replaced by with_key", kept, None)
-        account.leave_out(name, "made by with_key", -len(source._values), None)
+            account.leave_out(name, "by with_key", kept, None)
+        account.leave_out(name, "as with_key gives them", -len(source._values), None)
     else:
         account = Account({"memory": len(source)})
     values = {}
@@ -65,7 +66,7 @@ def source_account(source: Source) -> Account:
         if field.dim >= 0:
             values[name] = _count(source, name, field.dim)
             if not isinstance(source, KeyedSource):
-                account.column(name).source.values = values[name]
+                _add_all(account.column(name).source, source, name)
     words = {name: field.vocabulary for name, field in source.fields.items() if field.vocabulary}
     account.set_result(len(source), values, words)
     return account
@@ -78,6 +79,11 @@ def _count(source: Source, name: str, dim: int) -> int:
         return int(source.counts.sum())
     ends = [source.ends(shard, dim) for shard in shards]
     return sum(int(own[-1]) for own in ends if len(own))
+
+
+def _add_all(tally: Tally, source: Source, name: str) -> None:
+    for shard in np.flatnonzero(source.counts).tolist():
+        tally.add(source.values(shard, name))
 
 
 class Passage:
@@ -96,16 +102,15 @@ class Passage:
     def finish(self, account: Account) -> None:
         """Adds the account of what was given, with what the function left out, made and kept."""
         after = self._given.successor()
-        after.leave_out(None, "left out by map", self._came.rows - self._went.rows)
+        after.leave_out(None, "by map", self._came.rows - self._went.rows)
         for name in dict.fromkeys([*self._came.values, *self._went.values]):
             came, went = self._came.values.get(name), self._went.values.get(name)
             if went is None:
                 after.leave_out(name, "a key that map leaves out", came or 0, None)
             elif came is None:
-                after.leave_out(name, "made by map", -went, None)
+                after.leave_out(name, "by map", -went, None)
             else:
-                after.leave_out(name, "left out by map", max(came - went, 0), None)
-                after.leave_out(name, "made by map", -max(went - came, 0), None)
+                after.leave_out(name, "by map", came - went, None)
                 after.change(name, "as map gives them", went, None)
         account += after
 

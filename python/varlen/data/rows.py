@@ -92,8 +92,8 @@ class Rows:
     def account(self) -> Account:
         """What came in, what went out, and what was left out and why, from the first source to these rows.
 
-        It is that of the files, as `varlen info --account` shows it, and the rows that a view leaves out. Where
-        files hold none, and for rows in memory, it begins here.
+        It is that of the files, as `varlen info --account` shows it, and the rows that a view leaves out.
+        Where files hold none, and for rows in memory, it begins here.
         """
         from varlen.data.accounts import account_of
 

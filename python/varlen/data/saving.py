@@ -43,7 +43,7 @@ def save_rows(
         "schema": {name: field.dtype for name, field in fields.items()},
         "vocabularies": {name: f.vocabulary for name, f in fields.items() if f.vocabulary is not None},
         "row_ids": dataset.source.row_ids if dataset.source.row_ids in fields else None,
-        "account": _to_be_saved(dataset),
+        "account": account_of(dataset).successor(),
     }
     writer = (
         Writer(path, **options) if rows_per_shard is None else ShardWriter(path, rows_per_shard, **options)
@@ -88,11 +88,6 @@ def map_rows(
             writer.discard()
         raise
     return open_shards(path)
-
-
-def _to_be_saved(dataset: Rows) -> Account:
-    """The account of the rows, which has to hold for the file, too. Words that it has are those of the file."""
-    return account_of(dataset).successor()
 
 
 def _begins(dataset: Rows, size: int, progress: bool) -> Iterator[int]:

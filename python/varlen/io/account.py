@@ -146,7 +146,9 @@ class Tally:
             return Tally(one.values, one.nulls, one.distinct, one.at_least, one.words, one._seen)
         both_nulls = None if self.nulls is None or other.nulls is None else self.nulls + other.nulls
         distinct, more = None, False
-        if self.distinct is not None and other.distinct is not None:  # which of them are the same is not known
+        if (
+            self.distinct is not None and other.distinct is not None
+        ):  # which of them are the same is not known
             distinct, more = max(self.distinct, other.distinct), True
         words = None if self.words is None and other.words is None else max(self.words or 0, other.words or 0)
         return Tally(self.values + other.values, both_nulls, distinct, more, words)
@@ -211,7 +213,7 @@ class Reason:
         Returns
         -------
         dict
-            ``left_out`` or ``added``, ``nulls``, ``changed`` and ``first``, without those that are 0 or empty.
+            ``left_out`` or ``added``, ``nulls``, ``changed``, ``first``; without those that are 0 or empty.
 
         Examples
         --------
@@ -330,8 +332,8 @@ def _lost(n: int) -> str:
 class Account:
     """What came in, what went out, and what was left out and why; by columns.
 
-    `varlen convert`, `varlen.io.build`, `Dataset.map`, `Dataset.save` and `varlen.data.pack` keep one. It lies in
-    the metadata of a file, or in the `index.json` of a folder. Accounts of parts add up: `a + b`.
+    `varlen convert`, `varlen.io.build`, `Dataset.map`, `Dataset.save` and `varlen.data.pack` keep one. It
+    lies in the metadata of a file, or in the `index.json` of a folder. Accounts of parts add up: `a + b`.
 
     Parameters
     ----------
@@ -682,11 +684,11 @@ class Account:
         --------
         >>> account = Account({"a.csv": 3})
         >>> account.column("x").source.add(np.array([1, 2, 3]))
-        >>> account.leave_out("x", "rows filtered", 1, first=["a.csv, row 2: 3"])
+        >>> account.leave_out("x", "rows of others", 1, first=["a.csv, row 2: 3"])
         >>> account.set_result(2, {"x": 2})
         >>> print(*account.summary(), sep=chr(10))
         in: 3 rows of 1 file, 3 values in 1 column; out: 2 values
-        left out: 1 value of x, rows filtered; first a.csv, row 2: 3
+        left out: 1 value of x, rows of others; first a.csv, row 2: 3
         """
         columns = self.columns.values()
         came = sum(balance.source.values for balance in columns)
@@ -696,11 +698,11 @@ class Account:
             f"in: {_many(rows, 'row')} of {_many(files, 'file')}, {_many(came, 'value')} in "
             f"{_many(len(self.columns), 'column')}; out: {_many(went, 'value')}"
         ]
-        by_reason: dict[str, dict[str, Reason]] = {}
+        by_reason: dict[str, dict[str, Reason]] = {why: {} for why in self.rows.reasons}
         for name, balance in self.columns.items():
             for why, reason in balance.reasons.items():
                 by_reason.setdefault(why, {})[name] = reason
-        lines += [_reason_line(why, names) for why, names in by_reason.items()]
+        lines += [_reason_line(why, self.rows.reasons.get(why), names) for why, names in by_reason.items()]
         by_why: dict[str, list[str]] = {}
         for name, why in self.unread.items():
             by_why.setdefault(why, []).append(name)
@@ -718,13 +720,16 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(found[:5]) + (f" and {len(found) - 5:,} more" if len(found) > 5 else "")
 
 
-def _reason_line(why: str, names: Mapping[str, Reason]) -> str:
-    total = sum(names.values(), Reason())
+def _reason_line(why: str, rows: Reason | None, names: Mapping[str, Reason]) -> str:
+    values = sum(names.values(), Reason())
+    total = values if rows is None else rows + values
+    verb, count = "changed", values.changed or values.nulls or 0
+    if total.left_out:
+        verb, count = "left out" if total.left_out > 0 else "added", values.left_out
+    parts = [_many(abs(rows.left_out), "row")] if rows is not None and rows.left_out else []
+    parts += [f"{_many(abs(count), 'value')} of {_listed(names)}"] if names else []
     first = f"; first {total.first[0]}" if total.first else ""
-    if total.left_out or not total.changed:
-        verb = "left out" if total.left_out >= 0 else "added"
-        return f"{verb}: {_many(abs(total.left_out), 'value')} of {_listed(names)}, {why}{first}"
-    return f"changed: {_many(total.changed, 'value')} of {_listed(names)}, {why}{first}"
+    return f"{verb}: {' and '.join(parts)}, {why}{first}"
 
 
 def _number(given: Any) -> int:
@@ -749,4 +754,6 @@ def _reason(entry: Any) -> Reason:
     left_out = _number(entry.get("left_out", 0)) - _number(entry.get("added", 0))
     nulls = entry.get("nulls", 0)
     first = [str(place) for place in entry.get("first", [])]
-    return Reason(left_out, None if nulls is None else _number(nulls), _number(entry.get("changed", 0)), first)
+    return Reason(
+        left_out, None if nulls is None else _number(nulls), _number(entry.get("changed", 0)), first
+    )

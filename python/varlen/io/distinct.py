@@ -47,7 +47,9 @@ class Distinct:
         if self._kept is None and self._mark(flat):
             return
         if self._kept is None:
-            marked = np.zeros(0, np.int64) if self._marks is None else np.flatnonzero(self._marks) + self._base
+            marked = (
+                np.zeros(0, np.int64) if self._marks is None else np.flatnonzero(self._marks) + self._base
+            )
             self._kept, self._marks = marked, None
         own = np.unique(flat[: 4 * _MOST].astype(np.int64))
         self._kept = np.union1d(self._kept, own)

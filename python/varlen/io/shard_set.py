@@ -216,7 +216,7 @@ class ShardSet:
 
     @property
     def account(self) -> Account:
-        """What came into the files, and what was left out and why: that of an index, or the sum of the files'.
+        """What came into the files, and what was left out and why: of an index, or the sum of the files'.
 
         The account of a file that holds none begins with the file. Keys that are not exposed are unread.
         """
