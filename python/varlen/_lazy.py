@@ -6,8 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 
-def loaded_from(package: str, homes: dict[str, str]) -> Callable[[str], Any]:
+def loaded_from(
+    package: str, homes: dict[str, str], adapt: Callable[[Any, str], Any] | None = None
+) -> Callable[[str], Any]:
     """The `__getattr__` of a package: `homes` says which module each name lives in.
+
+    What is found there goes through `adapt` with its name, where that is given.
 
     Examples
     --------
@@ -20,6 +24,7 @@ def loaded_from(package: str, homes: dict[str, str]) -> Callable[[str], Any]:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         value = getattr(importlib.import_module(homes[name]), name)
+        value = value if adapt is None else adapt(value, name)
         setattr(sys.modules[package], name, value)
         return value
 

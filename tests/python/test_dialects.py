@@ -277,6 +277,37 @@ def test_functions_of_tensorflow():
         vl.tf.map_flat_values(lambda x: x[:1], r)
 
 
+OF_ARRAYS = {
+    "array_to_lod_tensor": lambda f, x: f([x[:2], x[2:3]], vl.lod.lod_rank_table(LoDTensor(x[:3], [2, 1]))),
+    "im2sequence": lambda f, x: f(x.reshape(1, 1, 2, 2)),
+    "lod_append": lambda f, x: f(x, [1, 3]),
+    "lod_reset": lambda f, x: f(x, target_lod=[0, 1, 4]),
+    "sequence_expand": lambda f, x: f(x[:2], LoDTensor(x, [1, 3])),
+    "sequence_expand_as": lambda f, x: f(x[:2], LoDTensor(x, [1, 3])),
+    "sequence_unpad": lambda f, x: f(x.reshape(2, 2), [2, 1]),
+}
+
+
+@pytest.mark.parametrize("name", OF_ARRAYS)
+def test_lod_ops_make_lod_tensors_of_arrays(name):
+    op = getattr(vl.lod, name)
+    result = OF_ARRAYS[name](op, np.arange(4.0)[:, None])
+    assert isinstance(result, (LoDTensor, np.ndarray))
+    if name != "sequence_expand":  # gives the rows alone
+        assert result.has_valid_recursive_sequence_lengths()
+    plain = OF_ARRAYS[name](getattr(vl.sequence, name), np.arange(4.0)[:, None])
+    assert np.array_equal(getattr(result, "values", result), getattr(plain, "values", plain))
+    assert pickle.loads(pickle.dumps(op)) is op
+
+
+def test_lod_ops_keep_the_class_of_a_ragged():
+    r = vl.Ragged([3, 1, 4], [2, 1])
+    assert type(vl.lod.sequence_reverse(r)) is vl.Ragged
+    assert type(vl.lod.sequence_concat([r, r])) is vl.Ragged
+    assert type(vl.lod.sequence_expand_as(np.arange(2), r)) is vl.Ragged
+    assert type(vl.lod.sequence_reverse(LoDTensor([3, 1, 4], [2, 1]))) is LoDTensor
+
+
 def test_thincs_containers_make_each_other():
     p = Padded.from_list([np.ones((1, 2)), np.ones((3, 2))])
     assert type(p[:1]) is Padded

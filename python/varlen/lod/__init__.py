@@ -1,13 +1,14 @@
 """For code that was written for Paddle: `LoDTensor`, what makes one, and the sequence ops under their names.
 
 The ops are those of `varlen.sequence`: an import of `paddle.static.nn` or `paddle.fluid.layers` changes, the
-calls stay.
+calls stay. What they make of arrays is a `LoDTensor`; a Ragged that is given keeps its class.
 """
 
 from __future__ import annotations
 
 from varlen._lazy import loaded_from
 from varlen.lod.create import create_lod_tensor, create_random_int_lodtensor
+from varlen.lod.results import with_lod_results
 from varlen.lod.tensor import LoDTensor
 
 __all__ = [
@@ -47,7 +48,9 @@ __all__ = [
 ]
 
 # The family is imported when first asked for.
-__getattr__ = loaded_from(__name__, {name: "varlen.sequence" for name in __all__ if name not in globals()})
+__getattr__ = loaded_from(
+    __name__, {name: "varlen.sequence" for name in __all__ if name not in globals()}, with_lod_results
+)
 
 
 def __dir__() -> list[str]:

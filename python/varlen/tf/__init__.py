@@ -11,11 +11,14 @@ from varlen.tf.functions import (
     row_splits_to_segment_ids,
     segment_ids_to_row_splits,
     stack,
+    stack_dynamic_partitions,
 )
 from varlen.tf.ragged_tensor import RaggedTensor
+from varlen.tf.sparse import SparseTensor
 
 __all__ = [
     "RaggedTensor",
+    "SparseTensor",
     "boolean_mask",
     "constant",
     "map_flat_values",
@@ -23,4 +26,5 @@ __all__ = [
     "row_splits_to_segment_ids",
     "segment_ids_to_row_splits",
     "stack",
+    "stack_dynamic_partitions",
 ]

@@ -5,17 +5,20 @@ from __future__ import annotations
 import builtins
 import math
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 
+from varlen import _core
 from varlen._core import Level
-from varlen.arguments import as_int, fits_memory
+from varlen.arguments import as_int, axis_of, fits_memory
 from varlen.backends import backend_of
-from varlen.backends.values import as_ints, as_values, take
+from varlen.backends.values import as_ints, as_values, like, take
+from varlen.io.columns import first_leaf
 from varlen.levels import describe_difference, level_from, same_levels
 from varlen.ops import combine
-from varlen.ops.inputs import as_bools
+from varlen.ops.dense import values_of_list
+from varlen.ops.inputs import as_bools, nest_rows
 from varlen.tf.ragged_tensor import RaggedTensor
 from varlen.types import Ragged
 
@@ -30,8 +33,13 @@ if TYPE_CHECKING:
 
 
 def constant(
-    pylist: Any, dtype: DTypeLike | None = None, ragged_rank: int | None = None
-) -> RaggedTensor[Any]:
+    pylist: Any,
+    dtype: DTypeLike | None = None,
+    ragged_rank: int | None = None,
+    inner_shape: Sequence[int] | None = None,
+    name: str | None = None,
+    row_splits_dtype: Any = None,
+) -> RaggedTensor[Any] | Any:
     """A RaggedTensor of nested lists, as `tf.ragged.constant`.
 
     Parameters
@@ -39,22 +47,27 @@ def constant(
     pylist
         Nested lists or tuples of numbers or strings, or lists of arrays.
     dtype
-        Of the values; by default what NumPy would give them.
+        Of the values; by default what NumPy would give them: of strings the fixed width of the longest.
     ragged_rank
         How many levels; the lists below have to be equally long, and become axes of the rows. By default all
-        are levels.
+        are levels that are not in inner_shape.
+    inner_shape
+        The shape of a row: as many of the innermost lists are equally long, and become axes.
+    name, row_splits_dtype
+        Ignored: names mean nothing here, and splits are int64.
 
     Returns
     -------
-    RaggedTensor
-        With a level for each depth of the lists.
+    RaggedTensor or numpy.ndarray
+        With a level for each depth of the lists; an array of one list, and where ragged_rank is 0.
 
     Raises
     ------
     TypeError
-        None or other objects among the numbers.
+        None or other objects among the numbers or strings.
     ValueError
-        Nesting of different depth; a ragged_rank beyond it; lists below ragged_rank of different lengths.
+        Nesting of different depth; a ragged_rank beyond it; lists below ragged_rank of different
+        lengths, or of others than inner_shape says; a string that ends in NUL, which no fixed width keeps.
 
     Examples
     --------
@@ -62,28 +75,71 @@ def constant(
     [[3, 1], [4]]
     >>> vl.tf.constant([[[3, 1]], [[4, 1], [5, 9]]], ragged_rank=1).shape
     (2, None, 2)
+    >>> vl.tf.constant([["a", "few"], [], ["words"]]).values
+    array(['a', 'few', 'words'], dtype='<U5')
     """
-    r: RaggedTensor[Any] = RaggedTensor.from_list(pylist, dtype)
-    if ragged_rank is None:
-        return r
-    levels, values = r._levels, r._values
-    kept = as_int(ragged_rank, "ragged_rank", 1)
-    if kept > len(levels):
-        raise ValueError(f"ragged_rank: {kept} levels, but the lists have {len(levels)}")
-    for level in reversed(levels[kept:]):
+    # Numbers in one list are an array, which has no level: one is put around them meanwhile.
+    around = ragged_rank == 0 or not any(isinstance(x, (list, tuple)) or np.ndim(x) for x in pylist)
+    lists = [pylist] if around else pylist
+    values: Any
+    values, levels = _text(lists) or values_of_list(lists, dtype)
+    if dtype is not None and values.dtype.kind in "US":
+        values = values.astype(dtype)
+    depth = len(levels) - around
+    row = () if inner_shape is None else tuple(as_int(size, "inner_shape") for size in inner_shape)
+    rank = depth - len(row) if ragged_rank is None else as_int(ragged_rank, "ragged_rank")
+    while not len(values) and depth < rank + len(row):  # empty lists do not say how deep they are
+        levels, depth = (*levels, Level.from_lengths([0] * levels[-1].total)), depth + 1
+    if not 0 <= rank <= depth:
+        raise ValueError(f"ragged_rank: {rank} levels, but the lists have {depth}")
+    if inner_shape is not None and rank + len(row) != depth:
+        raise ValueError(f"inner_shape: {len(row)} axes and {rank} levels, but the lists have {depth}")
+    for level in reversed(levels[rank + around :]):
         if level.shortest != level.longest:
             raise ValueError(
-                f"ragged_rank: lists below level {kept - 1} have lengths {level.shortest} to {level.longest}"
+                f"ragged_rank: lists below level {rank - 1} have lengths {level.shortest} to {level.longest}"
             )
         values = values.reshape(len(level), level.longest, *values.shape[1:])
-    return r._make(values, levels[:kept])
+    for axis, (size, asked) in enumerate(zip(values.shape[1:], row, strict=False)):
+        if size != asked and len(values):
+            raise ValueError(f"inner_shape: axis {axis} of the rows has {size} entries, not {asked}")
+    if row:
+        values = values.reshape(len(values), *row)
+    return RaggedTensor._make(values, levels[around : around + rank]) if rank else values
+
+
+def _text(lists: Any) -> tuple[Any, Any] | None:
+    """Text of a fixed width and its levels; None of lists of anything else."""
+    leaf = first_leaf(lists)
+    if not isinstance(leaf, (str, bytes)):
+        return None
+    words: dict[str, int] = {}
+    ids, levels = _core.from_words(
+        _decoded(lists) if isinstance(leaf, bytes) else lists, words, name="pylist"
+    )
+    for word in words:
+        if word.endswith("\0"):
+            raise ValueError(f"pylist: {word!r} ends in NUL, which text of a fixed width does not keep")
+    kept = [word.encode("latin-1") for word in words] if isinstance(leaf, bytes) else list(words)
+    return np.array(kept)[ids], tuple(levels)
+
+
+def _decoded(lists: Any) -> Any:
+    """Bytes as text of the same numbers."""
+    if isinstance(lists, (list, tuple)):
+        return [_decoded(x) for x in lists]
+    if not isinstance(lists, bytes):
+        raise TypeError(f"pylist: expected bytes, as the first string is, got {type(lists).__name__}")
+    return lists.decode("latin-1")
 
 
 @overload
-def boolean_mask(data: RaggedT, mask: Any) -> RaggedT: ...
+def boolean_mask(data: RaggedT, mask: Any, name: str | None = None) -> RaggedT: ...
 @overload
-def boolean_mask(data: RowsT | Sequence[Any], mask: Any) -> RowsT | RaggedTensor[RowsT]: ...
-def boolean_mask(data: Any, mask: Any) -> Rows:
+def boolean_mask(
+    data: RowsT | Sequence[Any], mask: Any, name: str | None = None
+) -> RowsT | RaggedTensor[RowsT]: ...
+def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Rows:
     """What a mask is true for, as `tf.ragged.boolean_mask`: sequences keep their place.
 
     Parameters
@@ -93,6 +149,8 @@ def boolean_mask(data: Any, mask: Any) -> Rows:
     mask
         Bools: an array over the sequences, or a Ragged that nests as the outer levels of data do. For an
         array (m0, m1, ..., ...) bools (m0, m1, ...).
+    name
+        Ignored.
 
     Returns
     -------
@@ -141,20 +199,23 @@ def _nested(values: Any, axes: int) -> RaggedTensor[Any]:
     return RaggedTensor._make(values.reshape(math.prod(shape), *values.shape[axes:]), levels)
 
 
-def stack(values: Iterable[Ragged[Any]], axis: int = 0) -> Ragged[Any]:
+def stack(values: Iterable[Any], axis: int = 0, name: str | None = None) -> Ragged[Any]:
     """One after another along a new axis, as `tf.ragged.stack`.
 
     Parameters
     ----------
     values
-        At least one Ragged; all with as many levels and rows of one shape.
+        At least one Ragged, array or tensor; all with as many axes. What is no Ragged becomes one, with
+        as many levels as the others have, or as `axis` and sizes that differ need.
     axis
         Where the new axis stands in the result.
+    name
+        Ignored.
 
     Returns
     -------
     Ragged
-        Of the class of the first.
+        Of the class of the first; a RaggedTensor of arrays.
 
     Raises
     ------
@@ -166,8 +227,76 @@ def stack(values: Iterable[Ragged[Any]], axis: int = 0) -> Ragged[Any]:
     >>> a, b = vl.tf.constant([[3, 1], [4]]), vl.tf.constant([[1], [5]])
     >>> vl.tf.stack([a, b]).to_list()
     [[[3, 1], [4]], [[1], [5]]]
+    >>> vl.tf.stack([np.array([3, 1]), np.array([4])]).to_list()
+    [[3, 1], [4]]
     """
-    return combine.stack(values, axis)
+    parts = [x if isinstance(x, Ragged) else as_values(x, "values") for x in values]
+    arrays = [x for x in parts if not isinstance(x, Ragged)]
+    if not arrays:
+        return combine.stack(cast("list[Ragged[Any]]", parts), axis)
+    axes = {x.ndim for x in parts}
+    if len(axes) > 1:
+        raise ValueError(f"values: expected as many axes in each, got {sorted(axes)}")
+    (count,) = axes
+    at = axis_of(axis, count + 1)
+    if at == 0 and len({x.shape[1:] for x in parts}) == 1:
+        return RaggedTensor.from_list(arrays)
+    if count == 1:
+        return combine.concatenate([_nested(x.reshape(-1, 1), 2) for x in arrays], 1)
+    shapes = [x.shape[2:] for x in arrays]
+    differing = max(
+        (i for i in builtins.range(count - 2) if len({shape[i] for shape in shapes}) > 1), default=-1
+    )
+    ranks = [len(x._levels) for x in parts if isinstance(x, Ragged)]
+    rank = ranks[0] if ranks else min(max(1, at, differing + 2), count - 1)
+    return combine.stack([x if isinstance(x, Ragged) else _nested(x, rank + 1) for x in parts], axis)
+
+
+def stack_dynamic_partitions(
+    data: Any, partitions: Any, num_partitions: int, name: str | None = None
+) -> RaggedTensor[Any]:
+    """Rows by the partition that each is for, in their order; as `tf.ragged.stack_dynamic_partitions`.
+
+    Parameters
+    ----------
+    data
+        An array or a tensor (n, ...), or a Ragged of n sequences.
+    partitions
+        (n,) integers from 0 below num_partitions.
+    num_partitions
+        How many sequences the result has.
+    name
+        Ignored.
+
+    Returns
+    -------
+    RaggedTensor
+        (num_partitions, None, ...), one level more than data has; of the dtype of data.
+
+    Raises
+    ------
+    TypeError
+        Partitions that are not integers.
+    ValueError
+        Another number of them than rows, or one out of range; the row is named.
+
+    Examples
+    --------
+    >>> vl.tf.stack_dynamic_partitions(np.array([7, 8, 9, 6]), [2, 0, 2, 0], 3).to_list()
+    [[8, 6], [], [7, 9]]
+    """
+    rows = data if isinstance(data, Ragged) else as_values(data, "data")
+    ids, count = np.atleast_1d(_integers(partitions, "partitions")), as_int(num_partitions, "num_partitions")
+    if len(ids) != len(rows):
+        raise ValueError(f"partitions: {len(ids)} of them for {len(rows)} rows")
+    wrong = (ids < 0) | (ids >= count)
+    if wrong.any():
+        at = int(wrong.argmax())
+        raise ValueError(f"partitions: row {at} is for partition {ids[at]} of {count}")
+    order = np.argsort(ids, kind="stable")
+    level = Level.from_lengths(np.bincount(ids, minlength=count))
+    moved = rows[order] if isinstance(rows, Ragged) else take(rows, like(order, rows))
+    return RaggedTensor._make(*nest_rows(moved, (level,), "data"))
 
 
 def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Rows:
@@ -209,18 +338,29 @@ def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Rows:
     return first._make(rows, first._levels)
 
 
-def range(starts: ArrayLike, limits: ArrayLike | None = None, deltas: ArrayLike = 1) -> RaggedTensor[Any]:
+def range(
+    starts: ArrayLike,
+    limits: ArrayLike | None = None,
+    deltas: ArrayLike = 1,
+    dtype: Any = None,
+    name: str | None = None,
+    row_splits_dtype: Any = None,
+) -> RaggedTensor[Any]:
     """For each sequence the integers from its start up to its limit; as `tf.ragged.range`.
 
     Parameters
     ----------
     starts, limits, deltas
         (n,) integers, or one for all. With starts alone they are the limits, and every sequence starts at 0.
+    dtype
+        Of the numbers, NumPy's; int64 by default.
+    name, row_splits_dtype
+        Ignored: names mean nothing here, and splits are int64.
 
     Returns
     -------
     RaggedTensor
-        One level, int64.
+        One level.
 
     Raises
     ------
@@ -249,16 +389,21 @@ def range(starts: ArrayLike, limits: ArrayLike | None = None, deltas: ArrayLike 
     counts = np.maximum(-((begins - ends) // steps), 0)
     fits_memory(int(counts.sum(dtype=object)), end_name)
     level = Level.from_lengths(counts)
-    return RaggedTensor._make(begins[level.row_ids] + level.positions * steps[level.row_ids], (level,))
+    numbers = begins[level.row_ids] + level.positions * steps[level.row_ids]
+    return RaggedTensor._make(
+        numbers if dtype is None else backend_of(numbers).cast(numbers, dtype, "dtype"), (level,)
+    )
 
 
-def row_splits_to_segment_ids(splits: ArrayLike) -> Ints:
+def row_splits_to_segment_ids(splits: ArrayLike, name: str | None = None, out_type: Any = None) -> Ints:
     """The sequence of each row, from offsets.
 
     Parameters
     ----------
     splits
         (n + 1,) integers: 0 first, never decreasing.
+    name, out_type
+        Ignored: ids are int64.
 
     Returns
     -------
@@ -278,7 +423,9 @@ def row_splits_to_segment_ids(splits: ArrayLike) -> Ints:
     return level_from(splits, Level.from_offsets, "splits").row_ids
 
 
-def segment_ids_to_row_splits(segment_ids: ArrayLike, num_segments: int | None = None) -> Ints:
+def segment_ids_to_row_splits(
+    segment_ids: ArrayLike, num_segments: int | None = None, out_type: Any = None, name: str | None = None
+) -> Ints:
     """Offsets, from the sequence of each row.
 
     Parameters
@@ -287,6 +434,8 @@ def segment_ids_to_row_splits(segment_ids: ArrayLike, num_segments: int | None =
         (total,) integers that never decrease.
     num_segments
         How many sequences; by default the last id + 1.
+    out_type, name
+        Ignored: splits are int64.
 
     Returns
     -------

@@ -42,7 +42,11 @@ class RowPartitions(Ragged[ArrayT]):
 
     @classmethod
     def from_row_splits(
-        cls, values: ArrayT | RaggedBase[ArrayT] | Sequence[Any], row_splits: ArrayLike
+        cls,
+        values: ArrayT | RaggedBase[ArrayT] | Sequence[Any],
+        row_splits: ArrayLike,
+        name: str | None = None,
+        validate: bool = True,
     ) -> Self:
         """From offsets: row i goes from row_splits[i] to row_splits[i + 1].
 
@@ -53,6 +57,8 @@ class RowPartitions(Ragged[ArrayT]):
             outermost level.
         row_splits
             (n + 1,) integers, which start at 0, never decrease, and end at the number of items.
+        name, validate
+            Taken as TensorFlow takes them: names mean nothing here, and partitions are always checked.
 
         Returns
         -------
@@ -77,7 +83,11 @@ class RowPartitions(Ragged[ArrayT]):
 
     @classmethod
     def from_row_lengths(
-        cls, values: ArrayT | RaggedBase[ArrayT] | Sequence[Any], row_lengths: ArrayLike
+        cls,
+        values: ArrayT | RaggedBase[ArrayT] | Sequence[Any],
+        row_lengths: ArrayLike,
+        name: str | None = None,
+        validate: bool = True,
     ) -> Self:
         """From how many items each row has.
 
@@ -87,6 +97,8 @@ class RowPartitions(Ragged[ArrayT]):
             As that of `from_row_splits`.
         row_lengths
             (n,) integers of 0 or more, which add up to the number of items.
+        name, validate
+            Taken as TensorFlow takes them: names mean nothing here, and partitions are always checked.
 
         Returns
         -------
@@ -113,7 +125,11 @@ class RowPartitions(Ragged[ArrayT]):
 
     @classmethod
     def from_row_starts(
-        cls, values: ArrayT | RaggedBase[ArrayT] | Sequence[Any], row_starts: ArrayLike
+        cls,
+        values: ArrayT | RaggedBase[ArrayT] | Sequence[Any],
+        row_starts: ArrayLike,
+        name: str | None = None,
+        validate: bool = True,
     ) -> Self:
         """From where each row begins. It ends where the next one begins.
 
@@ -123,6 +139,8 @@ class RowPartitions(Ragged[ArrayT]):
             As that of `from_row_splits`.
         row_starts
             (n,) integers; the first is 0, and none is below the one before it.
+        name, validate
+            Taken as TensorFlow takes them: names mean nothing here, and partitions are always checked.
 
         Returns
         -------
@@ -160,7 +178,11 @@ class RowPartitions(Ragged[ArrayT]):
 
     @classmethod
     def from_row_limits(
-        cls, values: ArrayT | RaggedBase[ArrayT] | Sequence[Any], row_limits: ArrayLike
+        cls,
+        values: ArrayT | RaggedBase[ArrayT] | Sequence[Any],
+        row_limits: ArrayLike,
+        name: str | None = None,
+        validate: bool = True,
     ) -> Self:
         """From where each row ends. It begins where the one before it ends.
 
@@ -170,6 +192,8 @@ class RowPartitions(Ragged[ArrayT]):
             As that of `from_row_splits`.
         row_limits
             (n,) integers, none below the one before it; the last is the number of items.
+        name, validate
+            Taken as TensorFlow takes them: names mean nothing here, and partitions are always checked.
 
         Returns
         -------
@@ -198,6 +222,8 @@ class RowPartitions(Ragged[ArrayT]):
         values: ArrayT | RaggedBase[ArrayT] | Sequence[Any],
         value_rowids: ArrayLike,
         nrows: int | None = None,
+        name: str | None = None,
+        validate: bool = True,
     ) -> Self:
         """From the row that each item is in.
 
@@ -209,6 +235,8 @@ class RowPartitions(Ragged[ArrayT]):
             (items,) integers of 0 or more, none below the one before it.
         nrows
             How many rows there are; by default the last id + 1.
+        name, validate
+            Taken as TensorFlow takes them: names mean nothing here, and partitions are always checked.
 
         Returns
         -------
@@ -237,6 +265,8 @@ class RowPartitions(Ragged[ArrayT]):
         values: ArrayT | RaggedBase[ArrayT] | Sequence[Any],
         uniform_row_length: int,
         nrows: int | None = None,
+        name: str | None = None,
+        validate: bool = True,
     ) -> Self:
         """From one length that all rows have.
 
@@ -248,6 +278,8 @@ class RowPartitions(Ragged[ArrayT]):
             How many items each row has, 0 or more.
         nrows
             How many rows; by default as many as the items make, none where the length is 0.
+        name, validate
+            Taken as TensorFlow takes them: names mean nothing here, and partitions are always checked.
 
         Returns
         -------
@@ -284,7 +316,11 @@ class RowPartitions(Ragged[ArrayT]):
 
     @classmethod
     def from_nested_row_splits(
-        cls, flat_values: ArrayT | RaggedBase[ArrayT] | Sequence[Any], nested_row_splits: Any
+        cls,
+        flat_values: ArrayT | RaggedBase[ArrayT] | Sequence[Any],
+        nested_row_splits: Any,
+        name: str | None = None,
+        validate: bool = True,
     ) -> Self:
         """From offsets for each level, outermost first.
 
@@ -295,6 +331,8 @@ class RowPartitions(Ragged[ArrayT]):
         nested_row_splits
             A list of (n + 1,) integers, one for each level; each ends at the number of rows of the next
             level.
+        name, validate
+            Taken as TensorFlow takes them: names mean nothing here, and partitions are always checked.
 
         Returns
         -------
@@ -313,16 +351,23 @@ class RowPartitions(Ragged[ArrayT]):
         >>> RowPartitions.from_nested_row_splits([7, 8, 9], [[0, 1, 2], [0, 2, 3]]).to_list()
         [[[7, 8]], [[9]]]
         """
-        name = "nested_row_splits"
+        argument = "nested_row_splits"
         return cls._make(
             *nest_rows(
-                flat_values, nested_levels(nested_row_splits, Level.from_offsets, name), name, "flat_values"
+                flat_values,
+                nested_levels(nested_row_splits, Level.from_offsets, argument),
+                argument,
+                "flat_values",
             )
         )
 
     @classmethod
     def from_nested_row_lengths(
-        cls, flat_values: ArrayT | RaggedBase[ArrayT] | Sequence[Any], nested_row_lengths: Any
+        cls,
+        flat_values: ArrayT | RaggedBase[ArrayT] | Sequence[Any],
+        nested_row_lengths: Any,
+        name: str | None = None,
+        validate: bool = True,
     ) -> Self:
         """From lengths for each level, outermost first.
 
@@ -332,6 +377,8 @@ class RowPartitions(Ragged[ArrayT]):
             Rows laid end to end, (total, ...).
         nested_row_lengths
             A list of (n,) integers, one for each level; each adds up to the number of rows of the next level.
+        name, validate
+            Taken as TensorFlow takes them: names mean nothing here, and partitions are always checked.
 
         Returns
         -------
@@ -348,10 +395,13 @@ class RowPartitions(Ragged[ArrayT]):
         >>> RowPartitions.from_nested_row_lengths([7, 8, 9], [[1, 1], [2, 1]]).to_list()
         [[[7, 8]], [[9]]]
         """
-        name = "nested_row_lengths"
+        argument = "nested_row_lengths"
         return cls._make(
             *nest_rows(
-                flat_values, nested_levels(nested_row_lengths, Level.from_lengths, name), name, "flat_values"
+                flat_values,
+                nested_levels(nested_row_lengths, Level.from_lengths, argument),
+                argument,
+                "flat_values",
             )
         )
 
@@ -361,6 +411,8 @@ class RowPartitions(Ragged[ArrayT]):
         flat_values: ArrayT | RaggedBase[ArrayT] | Sequence[Any],
         nested_value_rowids: Any,
         nested_nrows: Any = None,
+        name: str | None = None,
+        validate: bool = True,
     ) -> Self:
         """From the ids of each level's rows for the items of the next one, outermost first.
 
@@ -374,6 +426,8 @@ class RowPartitions(Ragged[ArrayT]):
         nested_nrows
             How many rows each level has, which counts empty ones at the end; an entry may be None. Without it
             a level has as many as the one above holds, and the outermost its last id + 1.
+        name, validate
+            Taken as TensorFlow takes them: names mean nothing here, and partitions are always checked.
 
         Returns
         -------
@@ -390,17 +444,19 @@ class RowPartitions(Ragged[ArrayT]):
         >>> RowPartitions.from_nested_value_rowids([7, 8, 9], [[0, 1, 1], [0, 0, 1]]).to_list()
         [[[7, 8]], [[9], []]]
         """
-        name, counts_name = "nested_value_rowids", "nested_nrows"
-        ids = as_list(nested_value_rowids, name, "arrays, one a level")
+        argument, counts_name = "nested_value_rowids", "nested_nrows"
+        ids = as_list(nested_value_rowids, argument, "arrays, one a level")
         counts = [None] * len(ids) if nested_nrows is None else as_list(nested_nrows, counts_name, "numbers")
         if len(counts) != len(ids):
             raise ValueError(f"{counts_name}: {len(counts)} numbers for {len(ids)} levels")
         levels: list[Any] = []
         for d, (item, count) in enumerate(zip(ids, counts, strict=True)):
             above = levels[-1].total if levels and nested_nrows is None else count
-            levels.append(_by_ids(item, above, f"{name}[{d}]", f"{counts_name}[{d}]"))
+            levels.append(_by_ids(item, above, f"{argument}[{d}]", f"{counts_name}[{d}]"))
         return cls._make(
-            *nest_rows(flat_values, nested_levels(levels, Level.from_lengths, name), name, "flat_values")
+            *nest_rows(
+                flat_values, nested_levels(levels, Level.from_lengths, argument), argument, "flat_values"
+            )
         )
 
     @classmethod
@@ -433,8 +489,13 @@ class RowPartitions(Ragged[ArrayT]):
         level = self._levels[0]
         return level.longest if len(level) and level.shortest == level.longest else None
 
-    def nrows(self) -> int:
+    def nrows(self, out_type: Any = None, name: str | None = None) -> int:
         """How many rows there are: `len`.
+
+        Parameters
+        ----------
+        out_type, name
+            Ignored.
 
         Returns
         -------
@@ -448,7 +509,7 @@ class RowPartitions(Ragged[ArrayT]):
         """
         return len(self._levels[0])
 
-    def row_lengths(self, axis: int = 1) -> Ints | Any:
+    def row_lengths(self, axis: int = 1, name: str | None = None) -> Ints | Any:
         """How long the sequences are, along an axis of `shape`.
 
         Parameters
@@ -456,6 +517,8 @@ class RowPartitions(Ragged[ArrayT]):
         axis
             1 is the outermost level: int64 (n,), read-only. 0 is `nrows()`. A level further in gives a Ragged
             of its lengths, nested as its sequences are; an axis of the rows a Ragged of that one size.
+        name
+            Ignored.
 
         Returns
         -------
@@ -484,8 +547,13 @@ class RowPartitions(Ragged[ArrayT]):
         trailing: tuple[int, ...] = tuple(rows[1 : at - depth])
         return self._make(np.full((len(self._values), *trailing), rows[at - depth]), self._levels)
 
-    def row_starts(self) -> Ints:
+    def row_starts(self, name: str | None = None) -> Ints:
         """Where each row begins.
+
+        Parameters
+        ----------
+        name
+            Ignored.
 
         Returns
         -------
@@ -499,8 +567,13 @@ class RowPartitions(Ragged[ArrayT]):
         """
         return self._levels[0].offsets[:-1]
 
-    def row_limits(self) -> Ints:
+    def row_limits(self, name: str | None = None) -> Ints:
         """Where each row ends.
+
+        Parameters
+        ----------
+        name
+            Ignored.
 
         Returns
         -------
@@ -514,8 +587,13 @@ class RowPartitions(Ragged[ArrayT]):
         """
         return self._levels[0].bounds
 
-    def value_rowids(self) -> Ints:
+    def value_rowids(self, name: str | None = None) -> Ints:
         """The row that each item is in: `varlen.Level.row_ids` of the outermost level.
+
+        Parameters
+        ----------
+        name
+            Ignored.
 
         Returns
         -------
@@ -529,8 +607,13 @@ class RowPartitions(Ragged[ArrayT]):
         """
         return self._levels[0].row_ids
 
-    def nested_row_lengths(self) -> tuple[Ints, ...]:
+    def nested_row_lengths(self, name: str | None = None) -> tuple[Ints, ...]:
         """Lengths of each level, outermost first.
+
+        Parameters
+        ----------
+        name
+            Ignored.
 
         Returns
         -------
@@ -544,8 +627,13 @@ class RowPartitions(Ragged[ArrayT]):
         """
         return tuple(level.lengths for level in self._levels)
 
-    def nested_value_rowids(self) -> tuple[Ints, ...]:
+    def nested_value_rowids(self, name: str | None = None) -> tuple[Ints, ...]:
         """For each level, outermost first, the row that each item of the next one is in.
+
+        Parameters
+        ----------
+        name
+            Ignored.
 
         Returns
         -------

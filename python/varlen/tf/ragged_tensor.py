@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING, Any, cast, overload
 
@@ -10,11 +11,12 @@ import numpy as np
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int, as_list, axis_of, fits_memory
 from varlen.backends import backend_of
-from varlen.backends.values import ArrayT, as_ints, as_values, row_as
+from varlen.backends.values import ArrayT, as_ints, as_values, is_tensor, row_as
 from varlen.levels import level_from
 from varlen.ops.dims import expand_dims, merge_dims
 from varlen.ops.inputs import nest_rows
 from varlen.tf.partitions import RowPartitions
+from varlen.tf.sparse import SparseTensor, rows_of_sparse, sparse_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,7 +79,13 @@ class RaggedTensor(RowPartitions[ArrayT]):
 
     @classmethod
     def from_tensor(
-        cls, tensor: RowsT | Sequence[Any], lengths: Any = None, padding: Any = None, ragged_rank: int = 1
+        cls,
+        tensor: RowsT | Sequence[Any],
+        lengths: Any = None,
+        padding: Any = None,
+        ragged_rank: int = 1,
+        name: str | None = None,
+        row_splits_dtype: Any = None,
     ) -> RaggedTensor[RowsT]:
         """From a rectangle: all of it, or what lengths or a padding value leave of it.
 
@@ -93,6 +101,8 @@ class RaggedTensor(RowPartitions[ArrayT]):
             after it. NaN leaves out NaN.
         ragged_rank
             How many levels; without lengths and padding all their sequences are equally long.
+        name, row_splits_dtype
+            Ignored: names mean nothing here, and splits are int64.
 
         Returns
         -------
@@ -141,13 +151,17 @@ class RaggedTensor(RowPartitions[ArrayT]):
         result = cls._make(innermost._values, (*uniform[:-1], *innermost._levels))
         return cast("RaggedTensor[RowsT]", result)
 
-    def to_tensor(self, default_value: Any = None, shape: Sequence[int | None] | None = None) -> ArrayT:
+    def to_tensor(
+        self, default_value: Any = None, name: str | None = None, shape: Sequence[int | None] | None = None
+    ) -> ArrayT:
         """A rectangle of the sequences; `to_dense`, with the size of each axis.
 
         Parameters
         ----------
         default_value
             What goes where no data is: a number, or one that broadcasts to a row; by default zeros.
+        name
+            Ignored.
         shape
             A size for each axis, None for as large as need be: shorter sequences are padded, longer ones lose
             their ends, and so do the sequences themselves along axis 0.
@@ -187,16 +201,22 @@ class RaggedTensor(RowPartitions[ArrayT]):
         return block
 
     @overload
-    def bounding_shape(self, axis: int) -> int: ...
+    def bounding_shape(self, axis: int, name: str | None = None, out_type: Any = None) -> int: ...
     @overload
-    def bounding_shape(self, axis: Sequence[int] | NDArray[Any] | None = None) -> NDArray[np.int64]: ...
-    def bounding_shape(self, axis: Any = None) -> int | NDArray[np.int64]:
+    def bounding_shape(
+        self, axis: Sequence[int] | NDArray[Any] | None = None, name: str | None = None, out_type: Any = None
+    ) -> NDArray[np.int64]: ...
+    def bounding_shape(
+        self, axis: Any = None, name: str | None = None, out_type: Any = None
+    ) -> int | NDArray[np.int64]:
         """The size of the smallest rectangle that holds all sequences.
 
         Parameters
         ----------
         axis
             One axis, or several; all by default.
+        name, out_type
+            Ignored: sizes are int64.
 
         Returns
         -------
@@ -221,6 +241,147 @@ class RaggedTensor(RowPartitions[ArrayT]):
         if np.ndim(axis) == 0:
             return int(sizes[axis_of(axis, self.ndim)])
         return sizes[[axis_of(each, self.ndim) for each in as_list(axis, "axis", "ints")]]
+
+    def get_shape(self) -> tuple[int | None, ...]:
+        """The shape: `shape`, under TensorFlow's older name.
+
+        Returns
+        -------
+        tuple of (int or None)
+            None for each level, whose sequences have a length each.
+
+        Examples
+        --------
+        >>> RaggedTensor([3, 1, 4], [2, 1]).get_shape()
+        (2, None)
+        """
+        return self.shape
+
+    def with_row_splits_dtype(self, dtype: Any) -> Self:
+        """The same tensor, once its splits are known to fit a dtype. They stay int64.
+
+        Parameters
+        ----------
+        dtype
+            int32 or int64, NumPy's or torch's, or the name of one.
+
+        Returns
+        -------
+        RaggedTensor
+            This one.
+
+        Raises
+        ------
+        TypeError
+            Another dtype.
+        OverflowError
+            More rows than int32 can count.
+
+        Examples
+        --------
+        >>> RaggedTensor([3, 1, 4], [2, 1]).with_row_splits_dtype("int32").row_splits.dtype
+        dtype('int64')
+        """
+        asked = str(dtype).removeprefix("torch.") if "torch." in str(dtype) else np.dtype(dtype).name
+        if asked not in ("int32", "int64"):
+            raise TypeError(f"dtype: expected int32 or int64, got {asked}")
+        most = max(level.total for level in self._levels)
+        if asked == "int32" and most > np.iinfo(np.int32).max:
+            raise OverflowError(f"dtype: a split of {most} does not fit int32")
+        return self
+
+    def numpy(self) -> NDArray[Any]:
+        """The sequences as NumPy has them: arrays in an array of objects, or one array of equal lengths.
+
+        Returns
+        -------
+        numpy.ndarray
+            For each level of equal lengths an axis, for each other one objects, an array for each sequence.
+            Tensors are brought to the host.
+
+        Notes
+        -----
+        As `tf.RaggedTensor.numpy`.
+
+        Examples
+        --------
+        >>> RaggedTensor([3, 1, 4], [2, 1]).numpy()
+        array([array([3, 1]), array([4])], dtype=object)
+        >>> RaggedTensor([3, 1, 4, 1], [2, 2]).numpy()
+        array([[3, 1],
+               [4, 1]])
+        """
+        values: Any = self.cpu()._values
+        block: NDArray[Any] = values.detach().numpy() if is_tensor(values) else values
+        for level in reversed(self._levels):
+            if len(level) == 0:
+                block = block[:0].reshape(0)
+            elif level.shortest == level.longest:
+                block = block.reshape(len(level), level.longest, *block.shape[1:])
+            else:
+                rows = np.empty(len(level), object)
+                for i, (begin, end) in enumerate(itertools.pairwise(level.offsets.tolist())):
+                    rows[i] = block[begin:end]
+                block = rows
+        return block
+
+    @classmethod
+    def from_sparse(
+        cls, st_input: Any, name: str | None = None, row_splits_dtype: Any = None
+    ) -> RaggedTensor[Any]:
+        """From the entries of a sparse matrix, which stand at the left of their rows without gaps.
+
+        Parameters
+        ----------
+        st_input
+            A `varlen.tf.SparseTensor` or TensorFlow's, of two axes, or a sparse tensor of torch.
+        name, row_splits_dtype
+            Ignored: names mean nothing here, and splits are int64.
+
+        Returns
+        -------
+        RaggedTensor
+            A sequence for each row, also for those without entries. The values are shared.
+
+        Raises
+        ------
+        TypeError
+            What is not sparse.
+        ValueError
+            Another number of axes than two; entries out of order, with a gap before them or beyond the shape.
+
+        Examples
+        --------
+        >>> st = vl.tf.SparseTensor(indices=[[0, 0], [0, 1], [2, 0]], values=[3, 1, 4], dense_shape=[3, 2])
+        >>> RaggedTensor.from_sparse(st).to_list()
+        [[3, 1], [], [4]]
+        """
+        values, level = rows_of_sparse(st_input, "st_input")
+        result: RaggedTensor[Any] = cls._make(values, (level,))
+        return result
+
+    def to_sparse(self, name: str | None = None) -> SparseTensor:
+        """The values and where each of them stands.
+
+        Parameters
+        ----------
+        name
+            Ignored.
+
+        Returns
+        -------
+        SparseTensor
+            indices int64 (entries, ndim), values (entries,) and dense_shape int64 (ndim,), the shape of
+            `to_tensor`. Tensors have indices on their device.
+
+        Examples
+        --------
+        >>> RaggedTensor([3, 1, 4], [2, 1]).to_sparse()
+        SparseTensor(indices=array([[0, 0],
+               [0, 1],
+               [1, 0]]), values=array([3, 1, 4]), dense_shape=array([2, 2]))
+        """
+        return sparse_of(self._values, self._levels)
 
     def merge_dims(self, outer_axis: int, inner_axis: int) -> Self | Any:
         """Merge the axes from outer to inner into one, along which their items lie end to end.

@@ -1,0 +1,41 @@
+"""What the sequence ops make of arrays, as LoDTensors."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+from varlen.lod.tensor import LoDTensor
+from varlen.types import Ragged
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def with_lod_results(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """The op of this name of `varlen.lod`: its Raggeds are LoDTensors unless a plain one was given.
+
+    Examples
+    --------
+    >>> unpad = with_lod_results(vl.sequence_unpad, "sequence_unpad")
+    >>> unpad(np.array([[3, 1], [4, 0]]), [2, 1]).lod()
+    [[0, 2, 3]]
+    """
+
+    @functools.wraps(function)
+    def op(*args: Any, **kwargs: Any) -> Any:
+        result = function(*args, **kwargs)
+        return result if any(map(_holds_plain, (*args, *kwargs.values()))) else _as_lod(result)
+
+    op.__module__, op.__qualname__ = "varlen.lod", name  # where a pickle finds it
+    return op
+
+
+def _holds_plain(x: Any) -> bool:
+    return type(x) is Ragged or (isinstance(x, (list, tuple)) and any(type(y) is Ragged for y in x))
+
+
+def _as_lod(result: Any) -> Any:
+    if type(result) is Ragged:
+        return LoDTensor._make(result._values, result._levels)
+    return tuple(map(_as_lod, result)) if type(result) is tuple else result
