@@ -1,9 +1,10 @@
 """What is in the CUDA module: kernels for which GPUs, how much stack they take, how many bytes each noun has.
 
-    python .ci/audit_cuda.py CUOBJDUMP MODULE OBJECTS
+    python .ci/audit_cuda.py CUOBJDUMP MODULE OBJECTS [TARGET...]
 
 CUOBJDUMP is the tool of that name, MODULE the `_cuda` extension, OBJECTS the folder that its sources of
-`cpp/src/cuda` were compiled to. The counts and the bytes are printed; what is missing or should not be there
+`cpp/src/cuda` were compiled to. Targets are written as CMake does, `75-real` or `120-virtual`; without any, all
+are meant. The counts and the bytes are printed; what is missing or should not be there
 is too, and the exit status is 1 then.
 """
 
@@ -57,13 +58,18 @@ def ptx_in(listing: str) -> dict[int, set[str]]:
     return dict(found)
 
 
-def missing_kernels(kernels: Kernels, ptx: dict[int, set[str]]) -> list[str]:
+def missing_kernels(kernels: Kernels, ptx: dict[int, set[str]], targets: Iterable[str] = ()) -> list[str]:
     """A line for each kernel that some target lacks."""
+    built, built_ptx = TARGETS, TARGETS_OF_PTX
+    if targets:
+        built, built_ptx = (
+            {int(each.partition("-")[0]) for each in targets if each.endswith(kind)} for kind in ("-real", "-virtual")
+        )
     every = set().union(*kernels.values(), *ptx.values())
     if not every:
         return ["no kernel was found in the module"]
-    wanted = [(f"sm_{target}", set(kernels.get(target, ()))) for target in sorted(TARGETS)]
-    wanted += [(f"PTX of sm_{target}", ptx.get(target, set())) for target in sorted(TARGETS_OF_PTX)]
+    wanted = [(f"sm_{target}", set(kernels.get(target, ()))) for target in sorted(built)]
+    wanted += [(f"PTX of sm_{target}", ptx.get(target, set())) for target in sorted(built_ptx)]
     faults = []
     for name, there in wanted:
         if not there:
@@ -126,11 +132,11 @@ def demangled(kernels: Iterable[str]) -> dict[str, str]:
     return dict(zip(mangled, run("c++filt", given="\n".join(mangled)).splitlines(), strict=True))
 
 
-def main(cuobjdump: str, module: str, objects: str) -> int:
+def main(cuobjdump: str, module: str, objects: str, *targets: str) -> int:
     """Audit; 0 where the module is as it should be."""
     kernels = kernels_in(run(cuobjdump, "-res-usage", module))
     ptx = ptx_in(run(cuobjdump, "-ptx", module))
-    faults = missing_kernels(kernels, ptx)
+    faults = missing_kernels(kernels, ptx, targets)
     names = demangled(set().union(*kernels.values()))
     faults += deep_stacks(kernels, names)
     sizes = bytes_of_nouns(Path(objects))

@@ -56,6 +56,12 @@ def test_missing_ptx_is_named():
     assert faults_of(resources(STACKS), ptx(["_Zpad", "_Zscan"])) == ["PTX of sm_120: there is no _Zsoft"]
 
 
+def test_some_targets_are_audited_alone():
+    kernels, code = audit.kernels_in(resources(STACKS, [75])), audit.ptx_in(ptx(STACKS))
+    assert audit.missing_kernels(kernels, code, ["75-real", "120-virtual"]) == []
+    assert audit.missing_kernels(kernels, code, ["90-real"]) == ["sm_90: no kernel is built for it"]
+
+
 def test_kernel_that_a_target_lacks_is_named():
     listing = resources(STACKS) + resources({"_Zmore": 0}, [90])
     faults = faults_of(listing, ptx([*STACKS, "_Zmore"]))
