@@ -82,9 +82,9 @@ def pytest_runtest_setup(item):
     pytest.skip(str(varlen.cuda.status()))
 
 
-@pytest.fixture(params=[1, 2, 4], ids=lambda n: f"threads{n}")
+@pytest.fixture(params=[1, pytest.param(2, marks=pytest.mark.deep), 4], ids=lambda n: f"threads{n}")
 def any_threads(request):
-    """The same test with one thread, with two and with four."""
+    """The same test with one thread and with four; deep with two as well."""
     before = varlen.num_threads()
     varlen.set_num_threads(request.param)
     yield request.param

@@ -201,7 +201,7 @@ dist.destroy_process_group()
 """
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 4])
+@pytest.mark.parametrize("ranks", [1, 2, pytest.param(4, marks=pytest.mark.deep)])
 def test_processes_of_a_group_share_every_row(ranks, tmp_path):
     pytest.importorskip("torch")
     command = [sys.executable, "-c", OF_A_GROUP]

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 import varlen as vl
-from torch_samples import rows
+from torch_samples import rows, some_of
 from varlen import ops
 
 torch = pytest.importorskip("torch")
@@ -108,7 +108,7 @@ def check_graph(step, rest_of):
             agree(compiled, step, x, *rest_of(lengths))
 
 
-@pytest.mark.parametrize("name", OF_RAGGED)
+@pytest.mark.parametrize("name", some_of(OF_RAGGED))
 def test_ragged_as_an_argument_is_one_graph(name):
     compiled = torch.compile(OF_RAGGED[name], fullgraph=True, backend="aot_eager")
     for k, lengths in enumerate(LENGTHS):
@@ -133,7 +133,7 @@ def test_a_graph_that_may_break_gives_the_same(name):
 
 
 @pytest.mark.parametrize("kind", ["tensor", "Level"])
-@pytest.mark.parametrize("name", OF_LENGTHS)
+@pytest.mark.parametrize("name", some_of(OF_LENGTHS))
 def test_lengths_as_an_argument_are_one_graph(name, kind):
     check_graph(OF_LENGTHS[name], lambda n: (torch.tensor(n) if kind == "tensor" else vl.Level(n),))
 
@@ -356,6 +356,7 @@ def test_containers_that_differ_are_refused_when_the_graph_runs():
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch's own
+@pytest.mark.deep
 def test_inductor_runs_a_training_step():
     def step(x, offsets, weights):
         r = vl.Ragged(x, offsets=offsets)

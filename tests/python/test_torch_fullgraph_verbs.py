@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import varlen as vl
 from house import ROOT
-from torch_samples import rows
+from torch_samples import rows, some_of
 from varlen import ops
 
 torch = pytest.importorskip("torch")
@@ -190,7 +190,7 @@ OF_DEEP = {
 }
 
 
-@pytest.mark.parametrize("name", OF_FLAT)
+@pytest.mark.parametrize("name", some_of(OF_FLAT))
 def test_what_is_done_to_sequences_is_one_graph(name):
     check_graph(OF_FLAT[name], flat)
 
@@ -200,7 +200,7 @@ def test_operators_of_integers_are_one_graph(name):
     check_graph(OF_WHOLE[name], whole)
 
 
-@pytest.mark.parametrize("name", OF_DEEP)
+@pytest.mark.parametrize("name", some_of(OF_DEEP))
 def test_what_is_done_to_two_levels_is_one_graph(name):
     check_graph(OF_DEEP[name], deep)
 

@@ -6,6 +6,11 @@ import pytest
 torch = pytest.importorskip("torch")
 
 
+def some_of(names):
+    """Every third name; those between are for deep runs, as a graph takes a second to trace."""
+    return [name if i % 3 == 0 else pytest.param(name, marks=pytest.mark.deep) for i, name in enumerate(names)]
+
+
 def rows(lengths, trailing=(), dtype=torch.float64, seed=0):
     result = torch.randn((sum(lengths), *trailing), generator=torch.Generator().manual_seed(seed))
     return (result * 4).to(dtype)
