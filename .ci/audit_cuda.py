@@ -3,8 +3,8 @@
     python .ci/audit_cuda.py CUOBJDUMP MODULE OBJECTS [TARGET...]
 
 CUOBJDUMP is the tool of that name, MODULE the `_cuda` extension, OBJECTS the folder that its sources of
-`cpp/src/cuda` were compiled to. Targets are written as CMake does, `75-real` or `120-virtual`; without any, all
-are meant. The counts and the bytes are printed; what is missing or should not be there
+`cpp/src/cuda` were compiled to. Targets are written as CMake does, `75-real` or `120-virtual`; all are meant
+without any. The counts and the bytes are printed; what is missing or should not be there
 is too, and the exit status is 1 then.
 """
 
@@ -63,7 +63,8 @@ def missing_kernels(kernels: Kernels, ptx: dict[int, set[str]], targets: Iterabl
     built, built_ptx = TARGETS, TARGETS_OF_PTX
     if targets:
         built, built_ptx = (
-            {int(each.partition("-")[0]) for each in targets if each.endswith(kind)} for kind in ("-real", "-virtual")
+            {int(each.partition("-")[0]) for each in targets if each.endswith(kind)}
+            for kind in ("-real", "-virtual")
         )
     every = set().union(*kernels.values(), *ptx.values())
     if not every:

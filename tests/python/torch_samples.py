@@ -8,7 +8,9 @@ torch = pytest.importorskip("torch")
 
 def some_of(names):
     """Every third name; those between are for deep runs, as a graph takes a second to trace."""
-    return [name if i % 3 == 0 else pytest.param(name, marks=pytest.mark.deep) for i, name in enumerate(names)]
+    return [
+        name if i % 3 == 0 else pytest.param(name, marks=pytest.mark.deep) for i, name in enumerate(names)
+    ]
 
 
 def rows(lengths, trailing=(), dtype=torch.float64, seed=0):
