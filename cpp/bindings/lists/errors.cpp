@@ -40,6 +40,11 @@ void find_invalid_leaf(PyObject* object, const std::string& path, int level = 0)
     for (Py_ssize_t i = 0; i < items.size; ++i)
       find_invalid_leaf(items.data[i], path + "[" + std::to_string(i) + "]", level + 1);
   } else if (!is_number(object) && !is_array(object, Api::get())) {
+    const PyNumberMethods* slots = Py_TYPE(object)->tp_as_number;
+    if (!never_a_number(object) && slots != nullptr && slots->nb_float != nullptr) {
+      raise_overflow(path + ": " + text_of(py::reinterpret_borrow<py::object>(object)) +
+                     " has more digits than float64");
+    }
     raise_type(path + ": expected a number, got " + type_name(object));
   }
 }

@@ -1,4 +1,6 @@
 // The slow path of nested lists: whatever needs Python is called here once, into lists that nobody else has.
+#include <cmath>
+
 #include "shape.hpp"
 #include "support/arrays.hpp"
 #include "support/ndarray.hpp"
@@ -13,6 +15,15 @@ PyTypeObject* generic_type() {
   return reinterpret_cast<PyTypeObject*>(type);
 }
 
+/// Whether a float is the number that an object made it of: of a decimal all digits, of others whole numbers.
+bool comes_back(PyObject* object, const py::object& value) {
+  const auto self = py::reinterpret_borrow<py::object>(object);
+  if (std::isnan(PyFloat_AS_DOUBLE(value.ptr()))) return true;
+  if (py::hasattr(self, "as_tuple")) return py::type::of(self)(py::repr(value)).equal(self);
+  if (!py::hasattr(self, "denominator")) return true;
+  return !py::object(self.attr("denominator")).equal(py::int_(1)) || value.equal(self);
+}
+
 py::object number_from(PyObject* object) {
   if (PyIndex_Check(object)) {
     if (auto index = py::reinterpret_steal<py::object>(PyNumber_Index(object))) return index;
@@ -23,7 +34,7 @@ py::object number_from(PyObject* object) {
   if (slots != nullptr && slots->nb_float != nullptr) {
     auto value = py::reinterpret_steal<py::object>(PyNumber_Float(object));
     if (!value) throw py::error_already_set();
-    return value;
+    return comes_back(object, value) ? value : py::reinterpret_borrow<py::object>(object);
   }
   return py::reinterpret_borrow<py::object>(object);
 }

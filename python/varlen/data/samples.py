@@ -22,7 +22,16 @@ from varlen.data.mappings import (
     rows_of_columns,
 )
 from varlen.data.model_inputs import DEFAULTS, ModelInputs, ModelKeywords
-from varlen.data.nulls import NullPolicy, as_floats, checked_policy, first_leaf, holds_null, without_nulls
+from varlen.data.nulls import (
+    HINT,
+    NullPolicy,
+    as_floats,
+    checked_policy,
+    first_leaf,
+    holds_null,
+    place_of_null,
+    without_nulls,
+)
 from varlen.data.options import (
     BatchOptions,
     ModelBatchOptions,
@@ -355,6 +364,9 @@ class Collate:
             return _without_key(self._array(name, items, None, flat, null))
         for item in items:
             _core.refuse_cycles(item, "samples")
+        found, place = first_leaf(items), place_of_null(items)
+        if place is not None and found is not None and is_data(found[1]):  # which hides behind a null
+            raise ValueError(f"samples[{place[0]}]{name}{place[1]}: is null; {HINT}")
         return items
 
     def _merge_mappings(self, name: str, items: list[Any]) -> dict[str, Any]:

@@ -179,19 +179,20 @@ def _as_joint(found: Any, where: str) -> _core.Joint:
     try:
         return _built(found)
     except (TypeError, ValueError, OverflowError) as error:
-        raise type(error)(f"map: {where}: {error}") from None
+        place = "" if error.__cause__ is None else f" ({error.__cause__})"
+        raise type(error)(f"map: {where}: {error}{place}") from None
 
 
 def _built(found: dict[str, Any]) -> _core.Joint:
     """Columns of nested lists, in which there may be words, dates, arrays, tensors and Raggeds."""
     if not found:
         raise ValueError("there are no keys; a result has at least one")
-    lists = {name: _as_lists(value) for name, value in found.items()}
+    lists = {name: _as_lists(value, name) for name, value in found.items()}
     words = {name: str for name, value in lists.items() if isinstance(first_leaf(value), str)}
     return build_joint(lists, ColumnOptions(words, narrow=False), "rows")
 
 
-def _as_lists(value: Any) -> Any:
+def _as_lists(value: Any, name: str) -> Any:
     """The value with lists in place of Raggeds, and arrays in place of tensors and of Python's times."""
     if isinstance(value, (list, tuple)):
         kinds = set(map(type, value))
@@ -199,12 +200,27 @@ def _as_lists(value: Any) -> Any:
             return value
         kinds.discard(type(None))  # of a time that is not there
         unit = _TIMES.get(kinds.pop()) if len(kinds) == 1 else None
-        return np.array(value, unit) if unit else [_as_lists(item) for item in value]
+        return _as_times(value, unit, name) if unit else [_as_lists(item, name) for item in value]
     if hasattr(value, "levels") and hasattr(value, "values"):
-        return [_as_lists(row) for row in value]
+        return [_as_lists(row, name) for row in value]
     if type(value) in _TIMES:
-        return np.array(value, _TIMES[type(value)])[()]
+        return _as_times([value], _TIMES[type(value)], name)[0]
     return np.asarray(value)[()] if is_tensor(value) else value
+
+
+def _as_times(values: Any, unit: str, name: str) -> np.ndarray[Any, Any]:
+    """Times of Python and None; those with a zone in UTC, and not beside times without."""
+    zoned = [getattr(value, "tzinfo", None) is not None for value in values if value is not None]
+    if not any(zoned):
+        return np.array(values, unit)
+    if not all(zoned):
+        times = [value for value in values if value is not None]
+        with_zone, without = times[zoned.index(True)], times[zoned.index(False)]
+        raise ValueError(
+            f"{name}: {with_zone} has a zone and {without} has none; give all of them one, or none"
+        )
+    utc = [v if v is None else v.astimezone(datetime.timezone.utc).replace(tzinfo=None) for v in values]
+    return np.array(utc, unit)
 
 
 def _row_ids(dataset: Rows, joint: _core.Joint) -> str | None:
