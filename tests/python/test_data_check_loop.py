@@ -158,6 +158,8 @@ def test_a_loop_of_lightning_is_right(kind, tmp_path):
         import lightning
         import torch
 
+        os.environ.update(TORCHELASTIC_RUN_ID="a test", GROUP_RANK="0")  # as torchrun does
+
         class Seen(lightning.LightningModule):
             def __init__(self):
                 super().__init__()
@@ -178,11 +180,23 @@ def test_a_loop_of_lightning_is_right(kind, tmp_path):
         lightning.Trainer(
             max_epochs=2, accelerator="cpu", logger=False, enable_checkpointing=False,
             enable_progress_bar=False, enable_model_summary=False, use_distributed_sampler=False,
-            default_root_dir=tmp_path,
+            default_root_dir=tmp_path, devices=ranks, strategy="ddp" if ranks > 1 else "auto",
         ).fit(seen, getattr(loop, "epoch", loop))  # fmt: skip
         return lambda epoch: seen.epochs[epoch]
 
-    report = check_loop(make_loop, DS, rows="id", ranks=[1])
+    report = check_loop(make_loop, DS, rows="id")
+    assert report, report
+
+
+def a_sampler(rank, ranks, workers):
+    sampler = BatchSampler(24, 5, shuffle=True, uneven="empty")
+    assert (sampler.num_replicas, sampler.rank) == (ranks, rank)
+    return Loop(lambda e: sampler.set_epoch(e) or sampler, sampler.state_dict, sampler.load_state_dict)
+
+
+@pytest.mark.parametrize("start", ["fork", pytest.param("spawn", marks=pytest.mark.slow)])
+def test_processes_are_forked_or_spawned(start):
+    report = check_loop(a_sampler, 24, ranks=[2 if start == "fork" else 1], workers=[0], start=start)
     assert report, report
 
 
@@ -366,13 +380,3 @@ def test_what_does_not_fit_is_refused(call, error, text):
     assert "make_loop: expected batches to iterate, a function of the epoch's number, or a Loop" in str(
         report
     )
-
-
-def test_the_samplers_need_no_torch():
-    def make_loop(rank, ranks, workers):
-        sampler = BatchSampler(24, 5, shuffle=True, uneven="empty")
-        assert (sampler.num_replicas, sampler.rank) == (ranks, rank)
-        return Loop(lambda e: sampler.set_epoch(e) or sampler, sampler.state_dict, sampler.load_state_dict)
-
-    report = check_loop(make_loop, 24, workers=[0])
-    assert report, report

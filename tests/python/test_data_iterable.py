@@ -259,3 +259,17 @@ def test_it_is_an_iterable_dataset_of_torch():
 def test_what_does_not_fit_is_refused(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+def test_the_shards_of_accelerate_are_of_all_batches():
+    accelerate = pytest.importorskip("accelerate.data_loader")
+
+    def shard(number, **share):
+        batches = IterableDataset(DS, 7, framework="torch", **share)
+        return accelerate.IterableDatasetShard(batches, 1, True, num_processes=2, process_index=number)
+
+    dealt = [batch["id"].tolist() for number in range(2) for batch in shard(number, num_replicas=1, rank=0)]
+    assert sorted(row for rows in dealt for row in rows) == list(range(56))
+    for rank in range(2):
+        with pytest.raises(ValueError, match="which are a share already; give num_replicas=1, rank=0"):
+            list(shard(rank, num_replicas=2, rank=rank))

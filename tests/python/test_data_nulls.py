@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from varlen.data import Collate, collate
+from varlen.data import Collate, collate, pack
 
 ROWS = [
     {"x": [1, None, 3], "f": [0.5, None], "v": [[1, None], None, [3]], "y": 5, "s": "a"},
@@ -181,3 +181,11 @@ def test_what_does_not_fit_is_refused():
     with pytest.raises(ValueError, match="samples"), warnings.catch_warnings():
         Collate(nulls="fill")([{"x": nest}])
     assert repr(Collate(nulls="fill")) == "Collate(nulls='fill')"
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames_of_one_row_are_packed(library):
+    frame = pytest.importorskip(library).DataFrame
+    rows = [[1, 2], [3], [4, 5, 6]]
+    packed = pack([frame({"x": [row]}) for row in rows], 4)
+    assert packed["x"].tolist() == pack({"x": rows}, 4)["x"].tolist()

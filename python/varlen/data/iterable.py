@@ -142,9 +142,11 @@ class IterableDataset(Epoch[ArrayT]):
             self._seen = number, self._batches._start
 
     def _rows(self) -> Iterator[Any]:
-        _refuse_dispatchers()
         number, count, this_pass = _worker(self._repeats)
         sampler = self._batches if isinstance(self._batches, Sampler) else None
+        if sampler is not None:
+            sampler._find_rank()
+        _refuse_dispatchers(sampler)
         was, of, before = self._next_share or (number, count, 0)
         if (was, of) != (number, count):
             raise ValueError(f"state: of worker {was} of {of}, here {number} of {count}")
@@ -278,18 +280,25 @@ def _worker(repeat: int = 0) -> tuple[int, int, Pass | None]:
     )
 
 
-def _refuse_dispatchers() -> None:
-    """Refuses Accelerate's dispatcher of several processes, which asks for batches in the first one alone."""
+def _refuse_dispatchers(sampler: Sampler | None = None) -> None:
+    """Refuses what Accelerate does with the share of a process as if it were all of the data."""
     accelerate = sys.modules.get("accelerate.data_loader")
     frame = None if accelerate is None else sys._getframe(1)
-    while frame is not None:
-        if accelerate is not None and frame.f_code is accelerate.DataLoaderDispatcher.__iter__.__code__:
+    while frame is not None and accelerate is not None:
+        if frame.f_code is accelerate.DataLoaderDispatcher.__iter__.__code__:
             if accelerate.PartialState().num_processes > 1:
                 raise ValueError(
                     "dataset: Accelerate deals out the batches of the first process, which are a share here, "
                     "and cuts them up; give prepare() a varlen.data.Loader, or DataLoader(dataset, "
                     "batch_sampler=..., collate_fn=...) whose sampler has num_replicas=1, rank=0; or leave "
                     "this loader out of prepare(): each process has its share of batches"
+                )
+            return
+        if frame.f_code is accelerate.IterableDatasetShard.__iter__.__code__:
+            if sampler is not None and sampler.num_replicas > 1:
+                raise ValueError(
+                    "dataset: Accelerate takes a share of the batches, which are a share already; give "
+                    "num_replicas=1, rank=0"
                 )
             return
         frame = frame.f_back

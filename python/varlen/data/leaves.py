@@ -275,7 +275,7 @@ def _hint(items: list[Any]) -> str:
 
 def _stack_numbers(items: list[Any], dtype: np.dtype[Any] | None) -> Array:
     """A number of each sample."""
-    if any(item is np.ma.masked for item in items):
+    if type(np.ma.masked) in set(map(type, items)):
         raise TypeError("a masked number")
     try:
         array = np.asarray(items)

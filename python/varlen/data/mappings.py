@@ -143,6 +143,17 @@ def frame_as_columns(samples: Any) -> Any:
     return {name: _with_none(samples[name]) for name in samples.columns}
 
 
+def rows_of_frames(frames: Iterable[Any]) -> list[Any]:
+    """The rows of frames, one frame after the other: `datasets` give one of one row for each sample.
+
+    Examples
+    --------
+    >>> rows_of_frames([])
+    []
+    """
+    return [row for frame in frames for row in rows_of_columns(frame_as_columns(frame))]
+
+
 def _with_none(column: Any) -> list[Any]:
     """The values of a column of pandas: NaN of floats is a number, what other columns lack is None."""
     values: list[Any] = column.tolist()

@@ -14,7 +14,7 @@ from varlen.backends.values import like
 from varlen.data.arrow_samples import is_arrow
 from varlen.data.batch import Batch
 from varlen.data.bin_packing import BinPacking
-from varlen.data.mappings import columns_of_mappings, frame_as_columns
+from varlen.data.mappings import columns_of_mappings, frame_as_columns, is_frame, rows_of_frames
 from varlen.data.model_inputs import IGNORED, LABELS, PACKED_NAMES, as_label_dtype, labels_of_bins
 from varlen.data.options import view_of
 from varlen.levels import describe_difference, same_levels
@@ -203,6 +203,8 @@ def _columns_of(sequences: Any) -> Mapping[str, Any]:
         return {name: sequences.column(name) for name in sequences.schema.names}
     if isinstance(getattr(sequences, "column_names", None), list):
         return _columns_of(sequences[:])  # a dataset of Hugging Face, as its format says
+    if isinstance(sequences, Sequence) and len(sequences) and is_frame(sequences[0]):
+        sequences = rows_of_frames(sequences)
     if isinstance(sequences, Sequence) and len(sequences) and isinstance(sequences[0], Mapping):
         return columns_of_mappings("", list(sequences), "sequences")
     return {"values": sequences}

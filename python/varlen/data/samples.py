@@ -20,6 +20,7 @@ from varlen.data.mappings import (
     frame_as_columns,
     is_frame,
     rows_of_columns,
+    rows_of_frames,
 )
 from varlen.data.model_inputs import DEFAULTS, ModelInputs, ModelKeywords
 from varlen.data.nulls import (
@@ -468,7 +469,7 @@ def rows_of_samples(samples: Any) -> list[Any]:
         if items and _holds_arrow(items[0]):
             items = from_arrow_samples(items)
         elif items and is_frame(items[0]):
-            items = [row for frame in items for row in rows_of_columns(frame_as_columns(frame))]
+            items = rows_of_frames(items)
     if not items:
         raise ValueError("samples: a batch needs at least one")
     return items
