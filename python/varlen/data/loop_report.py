@@ -35,7 +35,7 @@ _HINTS = {
 class LoopFinding:
     """One thing that `check_loop` found.
 
-    Attributes
+    Parameters
     ----------
     kind
         "missing" or "repeated" rows of an epoch, "unknown" ones, an "order" that came before, "steps" that
@@ -73,7 +73,7 @@ class LoopFinding:
 class LoopReport:
     """What `check_loop` found: true where that is nothing.
 
-    Attributes
+    Parameters
     ----------
     findings
         What is wrong, run by run.

@@ -25,7 +25,6 @@ Rows = str | Callable[[Any], Any] | None
 Steps = list[tuple[list[Any], bytes]]  # the rows of each batch, and a digest of all that is in it
 
 
-@dataclass(frozen=True)
 class Loop:
     """A loop for `check_loop`, where it is more than an object to iterate.
 
@@ -47,9 +46,13 @@ class Loop:
     >>> loop = Loop(epoch, sampler.state_dict, sampler.load_state_dict)
     """
 
-    epoch: Iterable[Any] | Callable[[int], Iterable[Any]]
-    state_dict: Callable[..., Any] | None = None
-    load_state_dict: Callable[[Any], object] | None = None
+    def __init__(
+        self,
+        epoch: Iterable[Any] | Callable[[int], Iterable[Any]],
+        state_dict: Callable[..., Any] | None = None,
+        load_state_dict: Callable[[Any], object] | None = None,
+    ) -> None:
+        self.epoch, self.state_dict, self.load_state_dict = epoch, state_dict, load_state_dict
 
 
 @dataclass(frozen=True)
