@@ -110,6 +110,11 @@ def test_schema_casts_and_checks():
     np.testing.assert_array_equal(
         Joint({"a": [None, 2.0]}, schema={"a": np.float32}).tensors["dim0/a"], np.float32([np.nan, 2])
     )
+    nested = Joint({"a": [[None, 2.0], [], [3]]}, schema={"a": np.float32}).tensors["dim1/a"]
+    np.testing.assert_array_equal(nested, np.float32([np.nan, 2, 3]), strict=True)
+    for wrong in ([[None, 2.0], None], [[1.0], [None, "x"]]):
+        with pytest.raises(ValueError, match="Failed to parse a as a nested list of numbers"):
+            Joint({"a": wrong}, schema={"a": np.float32})
     for bad in ([[300]], [300]):
         with pytest.raises(OverflowError, match="300"):
             Joint({"a": bad}, schema={"a": np.uint8})

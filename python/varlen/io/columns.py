@@ -311,7 +311,12 @@ def _nested(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_
             return _from_array(key, flat, options), levels
         if is_inferred and isinstance(first_leaf(value), np.ndarray):
             return _numbers(key, _without_empty_arrays(value), -1, options)
-        flat, levels = _numbers(key, value, -1, options)
+        try:
+            flat, levels = _numbers(key, value, -1, options)
+        except TypeError:
+            if is_inferred or np.dtype(options.schema[key]).kind != "f":
+                raise
+            flat, levels = _numbers(key, _with_nan(value), -1, options)  # as of rows without a level
         if is_inferred and not levels[-1].lengths.all() and _has_empty_array(value, len(levels)):
             return _numbers(key, _without_empty_arrays(value), -1, options)
         return flat, levels
@@ -319,6 +324,14 @@ def _nested(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_
         if isinstance(error, ValueError) and ": expected " not in str(error):
             raise  # a dtype that does not hold the numbers
         raise ValueError(f"Failed to parse {key} as a nested list of numbers!") from error
+
+
+def _with_nan(value: Any) -> Any:
+    """The same lists with NaN in place of None among numbers; None in place of a list is refused later."""
+    if not isinstance(value, (list, tuple)):
+        return value
+    is_leaf = not any(isinstance(item, (list, tuple, np.ndarray)) for item in value)
+    return [np.nan if item is None and is_leaf else _with_nan(item) for item in value]
 
 
 def _from_strings(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
