@@ -1,6 +1,7 @@
 """The loader: epochs, states, errors and ends, by threads of one process."""
 
 import gc
+import itertools
 import json
 import pickle
 import subprocess
@@ -104,6 +105,32 @@ def test_passes_at_the_same_time_are_of_one_epoch(ds):
     first = [next(one), next(other)]
     same(first[:1] + list(one), first[1:] + list(other))
     assert loader.state_dict()["sampler"]["epoch"] == 1
+
+
+def test_an_iteration_is_the_next_epoch_also_after_one_that_was_left(ds):
+    def make():
+        return Loader(ds, 7, shuffle=True, seed=4, prefetch=3, threads=2)
+
+    def some(loader, most=None):
+        return ids(itertools.islice(loader, most))
+
+    loader, epochs = make(), []
+    for epoch in range(4):
+        loader.set_epoch(epoch)
+        epochs.append(some(loader))
+    loader = make()
+    assert some(loader, 2) == epochs[0][:2]
+    state = loader.state_dict()
+    assert some(loader, 1) == epochs[1][:1]
+    assert some(loader) == epochs[2]
+    loader.set_epoch(1)
+    assert some(loader, 2) == epochs[1][:2]
+    loader.set_epoch(1)  # once more
+    assert some(loader) == epochs[1]
+    loader.load_state_dict(state)
+    assert some(loader) == epochs[0][2:]
+    assert some(loader, 0) == []  # nothing was asked for
+    assert some(loader) == epochs[1]
 
 
 def test_ranks_share_the_rows(ds):

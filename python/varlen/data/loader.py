@@ -62,10 +62,10 @@ class Samples(Protocol):
 class Loader(Epoch[ArrayT]):
     """Batches of a dataset for a training loop: threads make them ahead, and no worker process is needed.
 
-    Each iteration is an epoch. After a whole one the next begins, with another order and other windows,
-    unless `set_epoch` says which. The core releases the GIL while it makes a batch, so threads do what worker
-    processes would, and nothing is sent between processes: a batch is ready in memory that is used again once
-    nobody holds the batch. With a `device` it is there already, by way of pinned memory.
+    Each iteration is an epoch. After one, whole or left early, the next begins, with another order and other
+    windows, unless `set_epoch` says which. The core releases the GIL while it makes a batch, so threads do
+    what worker processes would, and nothing is sent between processes: a batch is ready in memory that is
+    used again once nobody holds the batch. With a `device` it is there already, by way of pinned memory.
 
     An error of a thread is raised where its batch is asked for. The threads end with the iteration, however
     it ends. `len` is the number of batches of an epoch.
@@ -110,6 +110,8 @@ class Loader(Epoch[ArrayT]):
     >>> sum(batch["x"].sum() for batch in loader), loader.state_dict()["sampler"]["epoch"]
     (np.uint64(10), 1)
     """
+
+    _under_way = 0  # passes that have begun, and not ended
 
     @overload
     def __init__(
@@ -211,10 +213,19 @@ class Loader(Epoch[ArrayT]):
             self._batches.set_epoch(number)
 
     def __iter__(self) -> Iterator[Batch[ArrayT]]:
-        sampler = self.sampler
+        sampler, had = self.sampler, self._had or [-1, 0]
+        was_left = sampler is not None and had[0] == sampler.epoch and had[1] > 0
+        if sampler is not None and was_left and not (sampler._is_told or self._under_way):
+            sampler.set_epoch(sampler.epoch + 1)
         epoch = 0 if sampler is None else sampler.epoch
         batches: Any = super().__iter__()
-        yield from batches
+        if sampler is not None:
+            sampler._is_told = False
+        self._under_way += 1
+        try:
+            yield from batches
+        finally:
+            self._under_way -= 1
         if sampler is not None and sampler.epoch == epoch:  # or another was set meanwhile
             sampler.set_epoch(epoch + 1)
 
