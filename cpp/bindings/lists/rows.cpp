@@ -165,7 +165,7 @@ py::object from_array_rows(PyObject* root, const Shape& shape, const Request& re
   const std::vector<PyObject*>& rows = found.rows;
   std::vector<std::int64_t> offsets(rows.size() + 1);
   Pieces pieces(rows.data(), static_cast<Py_ssize_t>(rows.size()), request.name, offsets.data());
-  const py::array out = pieces.flat(offsets.data(), nullptr);
+  py::array out = pieces.flat(offsets.data(), nullptr);
   if (!request.want.narrow) return out;
   if (out.dtype().kind() == 'f') refuse_rounded(found, request.name);
   return narrowed(out, request);

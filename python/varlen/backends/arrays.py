@@ -33,20 +33,12 @@ from varlen._core import (
     padded2ragged,
     ragged2list,
     ragged2padded,
-    rank,
-    reduce,
     reduce_blocks,
-    reduce_dense,
-    reduce_extreme,
     remove_rows,
     reverse,
-    scan,
     seq2col,
-    softmax,
-    sort,
     spans,
     take_rows,
-    unique,
     unpad,
     unsort,
     views,
@@ -69,6 +61,17 @@ from varlen.backends.numpy.lists import list2ragged
 from varlen.backends.numpy.lstm import backprop_lstm, lstm
 from varlen.backends.numpy.mask import block_mask, mask, of_level
 from varlen.backends.numpy.norm import layer_norm
+from varlen.backends.numpy.order import (
+    rank,
+    reduce,
+    reduce_dense,
+    reduce_extreme,
+    scan,
+    scan_extreme,
+    softmax,
+    sort,
+    unique,
+)
 from varlen.backends.numpy.pack import packed2ragged, permute_rows, ragged2packed
 from varlen.backends.numpy.product import of_one_kind, product
 from varlen.backends.numpy.rows import (
@@ -269,20 +272,6 @@ def backprop_reduce(
     """
     result = reduce(op, values, level, 0, None, ddof) if op in ("std", "norm") else None
     return _core.backprop_reduce(op, rows, values, level, result, ddof, out)
-
-
-def scan_extreme(
-    op: str, values: Any, level: Level, exclusive: bool = False, reverse: bool = False, out: Any = None
-) -> tuple[Any, Any]:
-    """Running extremes, and the row inside its sequence that holds each.
-
-    Examples
-    --------
-    >>> scan_extreme("max", np.array([3, 1, 4]), vl.Level([2, 1]))
-    (array([3, 3, 4]), array([0, 0, 0]))
-    """
-    found = scan(op, values, level, exclusive, reverse, out)
-    return found, _core.scan_which(found, level, exclusive, reverse)
 
 
 def shift(values: Any, level: Level, by: Any, fill: Any = 0, out: Any = None) -> Any:

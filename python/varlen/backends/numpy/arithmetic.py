@@ -12,15 +12,27 @@ from varlen.backends.numpy.activations import ACTIVATIONS
 def ufunc(function: np.ufunc | str, inputs: list[Any], kwargs: dict[str, Any]) -> Any:
     """What a ufunc, or the one of a name, makes of its inputs; `ACTIVATIONS` has those that NumPy lacks.
 
+    Raises
+    ------
+    TypeError
+        It has no meaning for times, durations or text.
+
     Examples
     --------
     >>> ufunc(np.add, [np.arange(2), 10], {})
     array([10, 11])
     """
+    named: Any = function
     if isinstance(function, str):
         named = ACTIVATIONS.get(function) or getattr(np, function)
+    try:
         return named(*inputs, **kwargs)
-    return function(*inputs, **kwargs)
+    except TypeError as error:
+        kinds = [np.asarray(x).dtype for x in inputs]
+        if not any(dtype.kind in "mMUS" for dtype in kinds):
+            raise
+        names = " and ".join(map(str, kinds))
+        raise TypeError(f"{named.__name__}: has no meaning for {names}") from error
 
 
 def equal(a: Any, b: Any, equal_nan: bool) -> bool:

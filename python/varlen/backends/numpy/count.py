@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
+from varlen.backends.numpy.order import refuse
 
 if TYPE_CHECKING:
     from varlen._core import Level
@@ -23,6 +24,8 @@ def diff(values: Any, level: Level, n: int = 1) -> tuple[Any, Level]:
     >>> diff(np.array([3, 1, 4]), vl.Level([2, 1]))
     (array([-2]), Level(2 sequences, 1 rows, lengths 0 to 1))
     """
+    if values.dtype.kind in "US":
+        refuse("diff", values)
     for _ in range(min(n, max(level.longest, 1))):  # once at least, for the dtype
         subtract: Any = np.not_equal if values.dtype == np.bool_ else np.subtract
         result = np.empty(values.shape, subtract(values[:0], values[:0]).dtype)
