@@ -91,6 +91,18 @@ def test_each_pass_is_of_the_next_epoch_whatever_a_loop_does(workers):
     assert lists(dealt) == fourth
 
 
+def test_a_state_is_of_the_last_pass_whoever_made_it():
+    batches, wanted = make(), epochs_of("budget", 3)
+    assert [lists(loader(batches, workers)) for workers in (0, 1)] == wanted[:2]
+    state = batches.state_dict(batches=4)
+    assert lists(loader(batches, 0)) == wanted[2]
+    assert batches.state_dict()["sampler"]["epoch"] == 2
+    again = make()
+    again.load_state_dict(state)
+    assert lists(loader(again, 1)) == wanted[1][4:]
+    assert lists(loader(again, 0)) == wanted[2]
+
+
 def test_a_sampler_that_is_told_itself_is_heard():
     sampler, wanted = MAKE["budget"](), epochs_of("budget", 3)
     sampler.set_epoch(1)

@@ -201,8 +201,9 @@ class IterableDataset(Epoch[ArrayT]):
         2
         """
         last = self._passes.last() if _worker()[2] is None else None
-        if last is not None and self._had is None:  # workers made the last pass
-            self._be_at(self._sampler(), *last)
+        if last is not None and (self._had is None or last[0] != self._sampler().epoch):
+            self._be_at(self._sampler(), *last)  # workers made the last pass
+            self._had = None
         state = super().state_dict()
         worker = None
         if batches is not None:
