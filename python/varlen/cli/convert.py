@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -60,6 +61,10 @@ summary says. Zeros behind the point, an exponent and spaces around a number do 
 
 Times with a zone become UTC, which the summary says. Times with and without a zone in one column are refused.
 Texts of JSON lines are words, unless --types says that they are times or numbers, as in t=datetime64[s].
+
+At the end comes the account: what came in, what went out, what was left out and why. It is kept in OUT;
+`varlen info --account OUT` shows all of it. Where a row or a value is lost, the command fails, and OUT stays
+as it was.
 
 A folder of MEDS becomes the folder that meds-torch-data makes of it: data/SHARD.nrt with
 time_delta_days, code and numeric_value, tokenization/schemas/SHARD.parquet with static codes and times,
@@ -139,6 +144,7 @@ def add_parser(commands: Any) -> None:
     add("--batch-rows", metavar="N", type=int, default=65536, help="rows read at a time (default: 65536)")
     add("--drop-unsplit", action="store_true", help="leave out subjects of MEDS that are in no split")
     add("--force", action="store_true", help="replace OUT if it is there")
+    add("--json", action="store_true", help="print the account of what came in and went out as JSON, alone")
     add("--quiet", action="store_true", help="no progress bar, no summary")
 
 
@@ -310,6 +316,7 @@ def _run(arguments: argparse.Namespace) -> int:
             "schema": {**learned, **pinned},
             "vocabularies": {name: words.of(name) for name in words.keys},
             "row_ids": arguments.row_ids,
+            "account": (account := io.Account()),
         }
         records = 0
         # Errors at the end are the input's fault too, except those of the system.
@@ -322,7 +329,10 @@ def _run(arguments: argparse.Namespace) -> int:
                     raise ValueError(f"--row-ids: {arguments.row_ids!r} is not a key with one value a record")
                 writer.append(cast(joint, learned))
                 records += len(joint)
-        if not arguments.quiet:
+            account += plan.whole_account()
+        if arguments.json:
+            print(json.dumps(account.as_dict(), indent=2, ensure_ascii=False))
+        elif not arguments.quiet:
             found = io.open_shards(arguments.target)
             size = sum(Path(path).stat().st_size for path in found.paths)
             took = time.perf_counter() - start
@@ -330,7 +340,7 @@ def _run(arguments: argparse.Namespace) -> int:
                 f"{arguments.target}: {records:,} records, {len(found.names)} keys, "
                 f"{as_bytes(size)} in {took:,.1f} s"
             )
-            for line in _remarks(plan):
+            for line in (*account.summary(), *_remarks(plan)):
                 print(f"  {line}")
     return 0
 

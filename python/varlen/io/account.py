@@ -141,9 +141,10 @@ class Tally:
     def __add__(self, other: Tally) -> Tally:
         for part in (self, other):
             part.settle()
-        if self._is_blank or other._is_blank:
-            one = other if self._is_blank else self
-            return Tally(one.values, one.nulls, one.distinct, one.at_least, one.words, one._seen)
+        one = self if other._knows_nothing else other if self._knows_nothing else None
+        if one is not None:
+            values = self.values + other.values
+            return Tally(values, one.nulls, one.distinct, one.at_least, one.words, one._seen)
         both_nulls = None if self.nulls is None or other.nulls is None else self.nulls + other.nulls
         distinct, more = None, False
         if (
@@ -154,8 +155,8 @@ class Tally:
         return Tally(self.values + other.values, both_nulls, distinct, more, words)
 
     @property
-    def _is_blank(self) -> bool:
-        return self.values == 0 and not self.nulls and not self.distinct and self.words is None
+    def _knows_nothing(self) -> bool:
+        return self.values == 0 and self.nulls is None and self.distinct is None and self.words is None
 
     def as_dict(self) -> dict[str, Any]:
         """Plain Python values, for JSON.

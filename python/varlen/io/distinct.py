@@ -26,12 +26,13 @@ class Distinct:
     (3, True)
     """
 
-    __slots__ = ("_base", "_kept", "_marks", "is_exact", "is_whole")
+    __slots__ = ("_base", "_kept", "_marks", "_unit", "is_exact", "is_whole")
 
     def __init__(self) -> None:
         self._base = 0
         self._marks: Array | None = None
         self._kept: Array | None = None
+        self._unit: np.dtype[Any] | None = None  # of times, which other units count otherwise
         self.is_exact = True
         self.is_whole = True  # until something else came, such as floats, which are not counted
 
@@ -43,6 +44,8 @@ class Distinct:
             return
         flat = values.reshape(-1)
         if flat.dtype.kind in "mM":
+            self._unit = self._unit or flat.dtype
+            self.is_whole = self._unit == flat.dtype
             flat = flat.astype(flat.dtype.newbyteorder("="), copy=False).view(np.int64)
         if self._kept is None and self._mark(flat):
             return

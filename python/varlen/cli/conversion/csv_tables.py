@@ -6,6 +6,7 @@ import csv as text_tables
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -51,9 +52,11 @@ def read_csv(one: Input, types: Mapping[str, pa.DataType]) -> Iterator[pa.Table]
 
 
 def csv_types(
-    inputs: Sequence[Input], columns: Sequence[str], given: Mapping[str, Any]
+    inputs: Sequence[Input], columns: Sequence[str], given: Mapping[str, Any], rows: dict[Path, int]
 ) -> tuple[dict[str, pa.DataType], dict[str, str]]:
     """A type for each column that gives back all its texts, of all files, and why some of them are text.
+
+    Counts the rows of each file on the way.
 
     Raises
     ------
@@ -74,6 +77,7 @@ def csv_types(
                 for name, column in found.items():
                     column.add(batch.column(name), partial(_place, one, row))
                 row += batch.num_rows
+            rows[one.path] = row
         except pa.ArrowInvalid as wrong:
             _check_text(one)
             _name_wrong_lines(one, columns, fixed, str(wrong))

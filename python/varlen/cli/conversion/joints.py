@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from varlen._core import Joint, Level
 from varlen.cli.conversion.constants import first_values
+from varlen.cli.conversion.counting import count_groups
 from varlen.cli.conversion.groups import group_rows
 from varlen.cli.conversion.inputs import Input
 from varlen.cli.conversion.regroup import GatheredRows
@@ -57,7 +58,9 @@ def encode_words(
         row = row_of(int(np.flatnonzero(ids < 0)[0]))
         raise ValueError(f"{key}: null at row {row} among strings, which have no NaN; see --null-word")
     try:
-        return words.encode(key, column.vocabulary or (), ids)
+        found = words.encode(key, column.vocabulary or (), ids)
+        words.place(key, row_of)
+        return found
     except UnknownWord as wrong:
         raise ValueError(f"{key}: {wrong}; at row {row_of(wrong.index)}") from None
 
@@ -196,10 +199,10 @@ def read_joints(
         except TypeError as wrong:  # of the column, whatever the row
             raise ValueError(place.located(f"{wrong}; --columns leaves one out")) from None
         else:
-            yield (
-                first_values(joint, plan.constants, plan.groups, plan.words, place.at, plan.findings),
-                table.num_rows,
-            )
+            whole = first_values(joint, plan.constants, plan.groups, plan.words, place.at, plan.findings)
+            count_groups(plan.account, table.num_rows, joint, whole, plan.groups)
+            words.locate(place.of_all)
+            yield whole, table.num_rows
         first_row += table.num_rows
 
 
@@ -227,6 +230,10 @@ class _Rows:
         """The file and the place of a row of the piece."""
         one, where = self._source.locate(self._first + row if self._moved is None else int(self._moved[row]))
         return f"{one.path}, {where}"
+
+    def of_all(self, row: int) -> str:
+        """The file and the place of a row of all."""
+        return self.at(row - self._first)
 
     def located(self, text: str) -> str:
         """The text with the file, and the place in it of the row that it names."""

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from varlen import _core
 from varlen._core import Joint, Level
+from varlen.cli.conversion.counting import count_list
 from varlen.cli.conversion.inputs import Input, open_bytes
 from varlen.cli.conversion.typed_texts import comes_back, parse_texts
 from varlen.cli.conversion.words import UnknownWord
@@ -42,14 +43,16 @@ def _records(
     number, done = 1, 0
     with open_bytes(one) as (content, file):
         while read := content.readlines(_PIECE):
-            lines, records = [], []
+            lines, records, rows = [], [], 0
             for k, line in enumerate(read):
                 if line.strip():
+                    rows += 1
                     with plan.findings.gather():
                         is_long = _LONG.search(line) is not None
                         plan.has_long |= is_long
                         records.append(_record(one.path, number + k, line, is_long))
                         lines.append(number + k)
+            plan.account.add_file(str(one.path), rows)
             if records:
                 yield lines, records
             number += len(read)
@@ -240,6 +243,8 @@ def _join_records(
         keys = list(dict.fromkeys(itertools.chain(keys, *records)))
     check_names(keys, "keys")
     columns: list[_Column] = []
+    came: dict[str, tuple[int, int]] = {}
+    careful = policy != "refuse" or plan.words.null_word is not None
     for top in keys:
         if policy == "refuse" and plan.words.null_word is None:
             without = [k for k, record in enumerate(records) if record.get(top) is None]
@@ -256,6 +261,7 @@ def _join_records(
             if (isinstance(leaf, str) and not is_typed) or plan.types.get(name) is str:
                 plan.words.begin(name)
             plan.depths[name] = depth = max(depth, plan.depths.get(name, 0))
+            came[name] = count_list(column, depth, careful=careful)
             if name in plan.words and plan.words.null_word is not None:
                 column = _without_nulls(column, plan.words.null_word, depth + 1)
             elif policy == "fill" or (policy == "nan" and name not in plan.words):
@@ -283,7 +289,25 @@ def _join_records(
         if bad:
             return None
     plan.keys = keys  # not those of lines that were refused
-    return _joined(columns, lines, bad)
+    joint = _joined(columns, lines, bad)
+    if joint is not None:
+        _count(plan, joint, came)
+        plan.words.locate(lambda k: f"{path}, line {lines[k]}")
+        others = set().union(*records).difference(keys) if plan.wanted else ()
+        plan.account.unread.update(dict.fromkeys(others, "not among --columns"))
+    return joint
+
+
+def _count(plan: ConversionPlan, joint: Joint, came: dict[str, tuple[int, int]]) -> None:
+    """Takes what was read into the account: nulls that became NaN are seen among the values."""
+    for name, (count, nulls) in came.items():
+        tally = plan.account.column(name).source
+        tally.values += count
+        is_text = name in plan.words
+        tally.nulls = (tally.nulls or 0) + (nulls if is_text or plan.nulls[0] == "fill" else 0)
+        if not is_text:
+            tally.count_inside(joint.values(name))
+        plan.missing[name] = plan.missing.get(name, 0) + nulls
 
 
 def _flat(
@@ -301,15 +325,22 @@ def _flat(
     ids, levels = _core.from_words(column, own, depth, name="")
     try:
         if name in plan.words:
-            return plan.words.encode(name, list(own), ids), levels
+            found = plan.words.encode(name, list(own), ids)
+            plan.words.place(name, lambda i: _record_of(levels, i))
+            return found, levels
         values, zones = parse_texts(list(own), plan.types[name])
         _check_zones(plan, name, list(own), zones)
         return values[ids], levels
     except UnknownWord as wrong:
         k = wrong.index if name in plan.words else int((ids == wrong.index).argmax())
-        for level in levels[::-1]:
-            k = int(np.searchsorted(level.bounds, k, "right"))
-        raise ValueError(f"[{k}]: {wrong}") from None
+        raise ValueError(f"[{_record_of(levels, k)}]: {wrong}") from None
+
+
+def _record_of(levels: list[Level], i: int) -> int:
+    """The record that holds a value."""
+    for level in levels[::-1]:
+        i = int(np.searchsorted(level.bounds, i, "right"))
+    return i
 
 
 def _check_zones(plan: ConversionPlan, name: str, texts: list[str], zones: npt.NDArray[np.int8]) -> None:

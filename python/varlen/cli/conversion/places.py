@@ -32,6 +32,11 @@ class Places:
         """Takes note that a file begins at a row of all."""
         self._starts.append((row, one))
 
+    @property
+    def start(self) -> int:
+        """The row of all at which the last file begins."""
+        return self._starts[-1][0]
+
     def locate(self, row: int) -> tuple[Input, str]:
         """The file that holds a row of all that were read, and its place there: a row, or a line of text."""
         start, one = [item for item in self._starts if item[0] <= row][-1]

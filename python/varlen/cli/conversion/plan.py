@@ -18,6 +18,7 @@ from varlen.cli.conversion.inputs import Input
 from varlen.cli.conversion.order import sort_inside
 from varlen.cli.conversion.words import Vocabularies
 from varlen.cli.conversion.wrong import Findings, name_file
+from varlen.io.account import Account
 
 if TYPE_CHECKING:
     from varlen.cli.conversion.regroup import GatheredRows
@@ -146,6 +147,8 @@ class ConversionPlan:
     fields: dict[str, list[str]] = field(default_factory=dict)
     dtypes: dict[str, np.dtype[Any]] = field(default_factory=dict)
     findings: Findings = field(default_factory=Findings)
+    account: Account = field(default_factory=Account)
+    missing: dict[str, int] = field(default_factory=dict)  # nulls of lines
     gathered: GatheredRows | None = None
     is_learned: bool = False
     _opened: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
@@ -215,6 +218,9 @@ class ConversionPlan:
 
         self.words.begin_pass()
         self.findings = Findings()
+        self.account, self.missing = Account(), {}
+        for table in self.static_tables:
+            table.begin_pass()
         options = {"desc": doing, "unit_scale": True, "leave": False, "disable": self.quiet or None}
         if self.lines:
             size = sum(one.path.stat().st_size for one in self.inputs)
@@ -234,6 +240,21 @@ class ConversionPlan:
                         joint = table.join(joint, self.words)
                 yield sort_inside(joint, inner, self.words) if inner else joint
         self.findings.finish()
+
+    def whole_account(self) -> Account:
+        """What came in, and what was left out on the way, of the last time that all was read."""
+        account = self.account if self.lines else self.tables.account + self.account
+        missing = self.missing if self.lines else self.tables.missing
+        policy, value = self.nulls
+        for key, count in missing.items():
+            word = self.words.null_word if key in self.words else None
+            if word is not None or policy == "fill":
+                became = str(value) if word is None and key in self.words else word or value
+                account.change(key, f"nulls became {became!r}", count, count)
+        for table in self.static_tables:
+            account += table.account()
+        self.words.account_for(account)
+        return account
 
     def _from_lines(self, advance: Callable[[int], Any]) -> Iterator[Joint]:
         return (joint for _, joint in self._lines(advance))

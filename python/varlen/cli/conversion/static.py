@@ -17,6 +17,7 @@ from varlen.cli.conversion.tables import TableReader
 from varlen.cli.conversion.words import Vocabularies
 from varlen.cli.conversion.wrong import Findings
 from varlen.interop.arrow import Column, Nulls, columns_of
+from varlen.io.account import Account
 
 __all__ = ["StaticTable"]
 
@@ -83,7 +84,28 @@ class StaticTable:
         findings.finish()
         self._table = table.drop_columns([key])
         self._used = np.zeros(table.num_rows, bool)
+        self._account = reader.account
         self.without: set[Any] = set()
+        self.begin_pass()
+
+    def begin_pass(self) -> None:
+        """Counts anew what is joined."""
+        self._found = self._absent = 0
+
+    def account(self) -> Account:
+        """What came in, and why more or less of it goes out: records have some of the ids, some often."""
+        account = self._account.successor()
+        used, rows = int(self._used.sum()), self._table.num_rows
+        account.leave_out(None, "rows of static tables, joined by id", rows)
+        for name, balance in account.columns.items():
+            balance.source.nulls = None  # which of them go out is not known
+            if name == self._key:
+                account.leave_out(name, "ids of static tables", rows)
+                continue
+            account.leave_out(name, "ids without a record", rows - used, None)
+            account.leave_out(name, "ids of several records", used - self._found, None)
+            account.leave_out(name, "records without a row", -self._absent, None)
+        return account
 
     def has_text(self) -> bool:
         """Some column holds strings."""
@@ -116,6 +138,8 @@ class StaticTable:
             )
         self.without.update(ids[i] for i in absent.tolist())
         self._used[picked[picked >= 0]] = True
+        self._absent += len(absent)
+        self._found += len(picked) - len(absent)
         table = self._table.take(pa.array(picked, mask=picked < 0))
         for name in table.column_names:
             try:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from varlen.cli.conversion.counting import count_table
 from varlen.cli.conversion.csv_tables import csv_types, header_of, read_csv
 from varlen.cli.conversion.inputs import Input
 from varlen.cli.conversion.places import Places
 from varlen.cli.conversion.wrong import name_file
 from varlen.interop.arrow import FIELD, extension_name, plain_array
+from varlen.io.account import Account
 
 __all__ = ["TableReader", "leaves_in", "text_in"]
 
@@ -63,7 +66,9 @@ class TableReader:
         self._rows = rows
         self._types = dict(types or {})
         self._csv_types: dict[str, pa.DataType] = {}
+        self._csv_rows: dict[Path, int] = {}
         self._places = Places()
+        self.account, self.missing = Account(), dict[str, int]()
         schemas = {}
         for one in self.inputs:
             with name_file(one.path):
@@ -75,9 +80,17 @@ class TableReader:
         missing = [name for name in self._types if name not in self.columns]
         if missing:
             raise ValueError(f"--types: no column {missing[0]!r}; there are {', '.join(self.columns)}")
+        self._unread = {
+            name: "an index of pandas" if name in self.left_out else "not among --columns"
+            for schema in schemas.values()
+            for name in schema.names
+            if name not in self.columns
+        }
         texts = [one for one in self.inputs if one.kind == "csv"]
         given = dict.fromkeys(words, str) | self._types
-        self._csv_types, self.notes = csv_types(texts, self.columns, given) if texts else ({}, {})
+        self.notes: dict[str, str] = {}
+        if texts:
+            self._csv_types, self.notes = csv_types(texts, self.columns, given, self._csv_rows)
         self._schemas = [pa.schema([(n, s.field(n).type) for n in self.columns]) for s in schemas.values()]
         self.zones = self._zones_of()
         self._kinds = {  # of columns that hold nulls alone in some of the files
@@ -165,16 +178,30 @@ class TableReader:
         return any(_holds_decimals(field.type) for schema in self._schemas for field in schema)
 
     def read(self) -> Iterator[pa.Table]:
-        """The tables, file by file."""
+        """The tables, file by file; `account` and `missing` count what was read."""
         self._places = Places()
+        self.account, self.missing = Account(), {}
+        self.account.unread = dict(self._unread)
         rows = 0
         for one in self.inputs:
             self._places.begin(one, rows)
+            self.account.add_file(str(one.path), 0)
             with name_file(one.path, (ValueError, OSError, KeyError, NotImplementedError)):
                 for table in self._pieces(one):
                     if table.num_rows:
                         rows += table.num_rows
-                        yield self._typed(table.select(self.columns))
+                        table = self._with_kinds(table.select(self.columns))
+                        count_table(self.account, table, self.missing)
+                        yield self._typed(table)
+                self.account.add_file(str(one.path), self._rows_in(one, rows - self._places.start))
+
+    def _rows_in(self, one: Input, counted: int) -> int:
+        """The rows of a file, from another place than the tables that were read of it, where there is one."""
+        if one.kind == "parquet":
+            import pyarrow.parquet as pq
+
+            return int(pq.read_metadata(one.path).num_rows)
+        return self._csv_rows.get(one.path, counted)
 
     def locate(self, row: int) -> tuple[Input, str]:
         """The file that holds a row of all that were read, and its place there: a row, or a line of text."""
@@ -192,13 +219,18 @@ class TableReader:
             for batch in _read_ipc(one):
                 yield pa.Table.from_batches([batch])
 
+    def _with_kinds(self, table: pa.Table) -> pa.Table:
+        """Columns without any value have the types that they have in other files."""
+        for i, name in enumerate(table.column_names):
+            if pa.types.is_null(table.schema.types[i]) and name in self._kinds:
+                table = table.set_column(i, name, table.column(i).cast(self._kinds[name]))
+        return table
+
     def _typed(self, table: pa.Table) -> pa.Table:
         for i, name in enumerate(table.column_names):
             if extension_name(table.schema.types[i]) or hasattr(table.schema.types[i], "run_end_type"):
                 chunks = [plain_array(chunk, name) for chunk in table.column(i).chunks]
                 table = table.set_column(i, name, pa.chunked_array(chunks))
-            if pa.types.is_null(table.schema.types[i]) and name in self._kinds:
-                table = table.set_column(i, name, table.column(i).cast(self._kinds[name]))
             kind, column = self._types.get(name), table.column(i)
             if kind is str:
                 table = table.set_column(i, name, column.cast(_nested(column.type, pa.string())))

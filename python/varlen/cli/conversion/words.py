@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from varlen.arguments import PADDING
 
+if TYPE_CHECKING:
+    from varlen.io import Account
+
 __all__ = ["UnknownWord", "Vocabularies", "read_vocabularies"]
+
+_MOST_PLACES = 3
 
 
 class UnknownWord(ValueError):
@@ -69,6 +75,9 @@ class Vocabularies:
         self._words: dict[str, dict[str, int]] = {}
         self._unknown_words: dict[str, set[str]] = {}
         self._unknown_values: dict[str, int] = {}
+        self._unknown_at: dict[str, int] = {}  # the first value of the last piece, until it has a place
+        self._unknown_rows: dict[str, tuple[int, str]] = {}
+        self._unknown_places: dict[str, list[str]] = {}
 
     def __contains__(self, key: object) -> bool:
         return key in self._words
@@ -105,6 +114,7 @@ class Vocabularies:
         """Counts unknown words anew."""
         self._unknown_words.clear()
         self._unknown_values.clear()
+        self._unknown_places.clear()
 
     def encode(self, key: str, words: Sequence[str], ids: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
         """Ids into `words` as ids of the key.
@@ -133,9 +143,31 @@ class Vocabularies:
         if unknown:
             self._unknown_words.setdefault(key, set()).update(words[i] for i in unknown)
             count = int(np.isin(ids, unknown).sum())
+            if count and len(self._unknown_places.get(key, ())) < _MOST_PLACES:
+                at = int(np.isin(ids, unknown).argmax())
+                self._unknown_at[key] = at
+                self._unknown_rows[key] = at, words[int(ids[at])]
             self._unknown_values[key] = self._unknown_values.get(key, 0) + count
         out: npt.NDArray[np.int64] = table[ids]
         return out
+
+    def place(self, key: str, row_of: Callable[[int], int]) -> None:
+        """Says in which row the values of the key are that were encoded last."""
+        if (at := self._unknown_at.pop(key, None)) is not None:
+            self._unknown_rows[key] = row_of(at), self._unknown_rows[key][1]
+
+    def locate(self, locate: Callable[[int], str]) -> None:
+        """Says where the rows of the last piece are, of which unknown words take note."""
+        for key, (row, word) in self._unknown_rows.items():
+            self._unknown_places.setdefault(key, []).append(f"{locate(row)}: {word!r}")
+        self._unknown_rows.clear()
+        self._unknown_at.clear()
+
+    def account_for(self, account: Account) -> None:
+        """Adds the values that became the unknown word."""
+        for key, count in self._unknown_values.items():
+            first = self._unknown_places.get(key, ())
+            account.change(key, f"words outside the vocabulary became {self._unknown!r}", count, 0, first)
 
     def summary(self) -> list[str]:
         """A line for each key with words that its vocabulary lacks."""
