@@ -72,7 +72,7 @@ def test_a_folder_of_tables_is_accounted_for_row_by_row(here, capsys, shards):
     assert account.files == {"a.parquet": 25, "b.csv": 15, "people.csv": groups + 1}
     assert reasons(account.rows) == {
         "nested into groups": (40 - groups, 0),
-        "rows of static tables, joined by id": (groups + 1, 0),
+        "joined by id, from static tables": (groups + 1, 0),
     }
     assert account.rows.result.values == groups
     code, value, age = (account.columns[name] for name in ("code", "value", "age"))

@@ -58,8 +58,8 @@ class Tally:
     distinct : int or None
         Distinct whole numbers, times or ids of words; None where they were not counted.
     at_least : bool
-        There may be more distinct ones: the count is exact up to 65,536, and where the numbers lie within
-        about three million of each other.
+        There may be more distinct ones: the count is exact up to 16,384, and where the numbers lie within
+        262,144 of the first one.
     words : int or None
         Words of the vocabulary; None for numbers.
 

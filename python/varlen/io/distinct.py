@@ -11,9 +11,9 @@ __all__: list[str] = []
 Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
 
 #: Numbers that lie this near to the first one have a mark each: any count of them is exact.
-_SPAN = 1 << 22
+_SPAN = 1 << 20
 #: Others are kept sorted, so many at most: beyond that the count is a lower bound.
-_MOST = 1 << 16
+_MOST = 1 << 14
 
 
 class Distinct:
@@ -54,9 +54,12 @@ class Distinct:
                 np.zeros(0, np.int64) if self._marks is None else np.flatnonzero(self._marks) + self._base
             )
             self._kept, self._marks = marked, None
-        own = np.unique(flat[: 4 * _MOST].astype(np.int64))
-        self._kept = np.union1d(self._kept, own)
-        self.is_exact = flat.size <= 4 * _MOST and len(self._kept) <= _MOST
+        runs = np.ones(flat.size, bool)  # the values of a group stand together, mostly
+        np.not_equal(flat[1:], flat[:-1], out=runs[1:])
+        found = flat[runs].astype(np.int64)
+        both = np.sort(np.concatenate([self._kept, found[: 2 * _MOST]]))
+        self._kept = both[np.concatenate([[True], both[1:] != both[:-1]])]
+        self.is_exact = found.size <= 2 * _MOST and len(self._kept) <= _MOST
 
     def _mark(self, flat: Array) -> bool:
         """Marks the numbers; False where one of them is too far from the first."""
@@ -66,7 +69,7 @@ class Distinct:
             return False
         if self._marks is None:
             self._base, self._marks = base, np.zeros(_SPAN, bool)  # pages that nothing marks take no memory
-        self._marks[flat.astype(np.int64) - base] = True
+        self._marks[flat.astype(np.int64, copy=False) - base] = True
         return True
 
     @property

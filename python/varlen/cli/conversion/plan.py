@@ -229,6 +229,7 @@ class ConversionPlan:
             pieces = self._from_events(bar.update) if grouped else self._from_lines(bar.update)
         else:
             bar = tqdm(total=self.tables.total, unit=" rows", **options)
+            self.tables.counts = self.regroup or doing == "writing"
             pieces = self._from_tables(bar.update)
         inner = [name for name in self.sort_by if name not in self.groups[:1]]
         if self.lines and self.groups and not self.is_learned:

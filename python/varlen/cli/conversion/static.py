@@ -96,7 +96,7 @@ class StaticTable:
         """What came in, and why more or less of it goes out: records have some of the ids, some often."""
         account = self._account.successor()
         used, rows = int(self._used.sum()), self._table.num_rows
-        account.leave_out(None, "rows of static tables, joined by id", rows)
+        account.leave_out(None, "joined by id, from static tables", rows)
         for name, balance in account.columns.items():
             balance.source.nulls = None  # which of them go out is not known
             if name == self._key:

@@ -69,6 +69,7 @@ class TableReader:
         self._csv_rows: dict[Path, int] = {}
         self._places = Places()
         self.account, self.missing = Account(), dict[str, int]()
+        self.counts = True  # what is read; False for a pass before the last one
         schemas = {}
         for one in self.inputs:
             with name_file(one.path):
@@ -191,7 +192,8 @@ class TableReader:
                     if table.num_rows:
                         rows += table.num_rows
                         table = self._with_kinds(table.select(self.columns))
-                        count_table(self.account, table, self.missing)
+                        if self.counts:
+                            count_table(self.account, table, self.missing)
                         yield self._typed(table)
                 self.account.add_file(str(one.path), self._rows_in(one, rows - self._places.start))
 
