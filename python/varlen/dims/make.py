@@ -13,7 +13,7 @@ from varlen.backends.values import device_of
 from varlen.dims.axes import describe
 from varlen.dims.base import Facts, dtype_name, is_data, made
 from varlen.dims.errors import LengthMismatchError
-from varlen.dims.place import aligned, in_order, order_of
+from varlen.dims.place import aligned, bound_anew, in_order, order_of
 from varlen.levels import describe_difference, equal_lengths
 
 if TYPE_CHECKING:
@@ -193,9 +193,13 @@ def replaced(data: Data[Any], old: Axis, new: Dim) -> Data[Any]:
     if not new.is_defined:
         new = new._bound(before.level, before.over) if before.over else new._bound(data._shape.extent(k))
     dims[k] = new
+
+    def bound(dim: Dim) -> Dim:
+        return dim._bound(dim.level, [dims[data._shape.find(over)] for over in dim.over])
+
     for j, dim in enumerate(dims):
         if j != k and before in dim.over:  # those that it is over come first, and are bound anew by now
-            dims[j] = dim._bound(dim.level, [dims[data._shape.find(over)] for over in dim.over])
+            dims[j] = bound_anew(bound, [before], dim)
     shape = Shape(dims)
     for j in range(k, shape.rank):
         if shape.extent(j) != data._shape.extent(j) or shape.span(j, j + 1) != data._shape.span(j, j + 1):

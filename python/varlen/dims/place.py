@@ -372,6 +372,37 @@ def shaped(values: Any, shape: tuple[int, ...]) -> Any:
     return values if values.shape == shape else values.reshape(shape)
 
 
+def bound_anew(change: Callable[..., Dim], gone: Sequence[Dim], *each: Dim) -> Dim:
+    """A dim, of one or several values, with other lengths where they are over some dims.
+
+    Of a derived one those of each dim that it is worked out of, which what follows from it asks for.
+
+    Examples
+    --------
+    >>> time = vl.Dim("time", lengths=[2, 1])
+    >>> turned = bound_anew(lambda dim: dim._bound(dim.lengths[::-1], dim.over), time.over, time * 2)
+    >>> turned.lengths, (turned + 1).lengths
+    (array([2, 4]), array([3, 5]))
+    """
+    whole = change(*each)
+    if not each[0].is_derived:
+        return whole
+    word, _, name, priority = each[0]._state()
+    parts = []
+    for bindings in zip(*[dim._state()[1] for dim in each], strict=False):
+        factors = [Dim._restored((binding[0], (binding,), None, 0)) for binding in bindings]
+        for factor, dim in zip(factors, each, strict=True):
+            if factor != factors[0] or not factor.is_defined or factor.is_derived:
+                return whole
+            if any(over not in dim.over for over in factor.over):
+                return whole
+        is_over = any(over in gone for factor in factors for over in factor.over)
+        parts += (change(*factors) if is_over else factors[0])._state()[1]
+    new = Dim._restored((word, tuple(parts), name, priority))
+    same = new.is_defined and new.over == whole.over and new.level == whole.level
+    return new if same else whole  # lengths below 0 were cut at 0 in between
+
+
 def rebound(data: Data[Any], k: int, change: Callable[[Data[Any]], Data[Any]]) -> list[Dim] | None:
     """The dims behind the dim k with the lengths that a move of its positions gives them; None: as they are.
 
@@ -387,8 +418,12 @@ def rebound(data: Data[Any], k: int, change: Callable[[Data[Any]], Data[Any]]) -
         return None
     gone = data._shape.dims[k]
     behind = list(data._shape.dims[k + 1 :])
+
+    def moved(dim: Dim) -> Dim:
+        lengths = change(lengths_of(dim))
+        return dim._bound(lengths._values.reshape(-1), lengths._shape.dims)
+
     for j, dim in enumerate(behind):
         if gone in dim.over:
-            lengths = change(lengths_of(dim))
-            behind[j] = dim._bound(lengths._values.reshape(-1), lengths._shape.dims)
+            behind[j] = bound_anew(moved, [gone], dim)
     return behind

@@ -208,7 +208,7 @@ def check_lengths(op: str, dim: Dim, before: Sequence[Dim], lengths: Any) -> Non
     --------
     >>> check_lengths("pad", Dim("p", 3), [], np.array([4]))
     Traceback (most recent call last):
-    varlen.dims.errors.LengthMismatchError: pad: 'p' is 3 long in row 0, but the result has 4 there
+    varlen.dims.errors.LengthMismatchError: pad: 'p' is 3 long in row 0, but the result has 4 there; give ...
     """
     shape = Shape([*before, dim])
     level = shape.span(shape.rank - 1, shape.rank)
@@ -219,8 +219,8 @@ def check_lengths(op: str, dim: Dim, before: Sequence[Dim], lengths: Any) -> Non
     same = level.lengths == lengths
     if not same.all():
         row = int(same.argmin())
-        hint = "; it was worked out of lengths below 0: give out_dim=" if dim.is_derived else ""
+        reason = "it was worked out of lengths below 0: " if dim.is_derived else ""
         raise LengthMismatchError(
             f"{op}: '{dim.name}' is {level.lengths[row]} long in row {row}, "
-            f"but the result has {lengths[row]} there{hint}"
+            f"but the result has {lengths[row]} there; {reason}give out_dim= without lengths"
         )

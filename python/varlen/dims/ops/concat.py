@@ -16,7 +16,7 @@ from varlen.dims.ops.amounts import as_amount, check_lengths, named, together
 from varlen.dims.ops.combine import agreed, expand_dim, of_one_kind
 from varlen.dims.ops.slice import cut
 from varlen.dims.out_shape import checked
-from varlen.dims.place import lengths_of, moved, order_of, rows_shape, shaped, target_of
+from varlen.dims.place import bound_anew, lengths_of, moved, order_of, rows_shape, shaped, target_of
 from varlen.dims.planned import planned
 
 if TYPE_CHECKING:
@@ -168,12 +168,18 @@ _planned = planned(_plan_of)
 def _behind(shapes: Sequence[Shape], k: int, dim: Dim) -> list[Dim]:
     """The dims behind the one that is joined along; those over it have the lengths of all parts."""
     behind = list(shapes[0].dims[k + 1 :])
+    gone = [shape.dims[k] for shape in shapes]
+
+    def joined(*each: Dim) -> Dim:
+        lengths = [_over(lengths_of(inner), outer) for inner, outer in zip(each, gone, strict=True)]
+        at = [x._shape.find(outer) for x, outer in zip(lengths, gone, strict=True)]
+        both = _concat(lengths, at, dim, "concat")
+        return each[0]._bound(both._values.reshape(-1), both._shape.dims)
+
     for j in range(k + 1, shapes[0].rank):
-        if any(shape.dims[k] in shape.dims[j].over for shape in shapes):
-            lengths = [_over(lengths_of(shape.dims[j]), shape.dims[k]) for shape in shapes]
-            at = [x._shape.find(shape.dims[k]) for x, shape in zip(lengths, shapes, strict=True)]
-            joined = _concat(lengths, at, dim, "concat")
-            behind[j - k - 1] = behind[j - k - 1]._bound(joined._values.reshape(-1), joined._shape.dims)
+        each = [shape.dims[j] for shape in shapes]
+        if any(outer in inner.over for inner, outer in zip(each, gone, strict=True)):
+            behind[j - k - 1] = bound_anew(joined, gone, *each)
     return behind
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +27,7 @@ from varlen.dims.ops.picked import (
 )
 from varlen.dims.ops.reduce import grouped
 from varlen.dims.out_shape import checked
+from varlen.dims.place import bound_anew
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
@@ -80,14 +83,14 @@ def merge_dims(
     varlen.dims.errors.LengthMismatchError: dims: 'time' has several lengths along 'batch'; use flatten
     """
     gone, named = _asked(x, dims)
-    product = named[0]
-    for dim in named[1:]:
-        product = product * dim
+    factors = []
     for dim in named:
         inner = [over for over in dim.over if over in named]
         if inner and not _is_regular(dim, inner):
             names = quoted(inner, "and")
             raise LengthMismatchError(f"dims: '{dim.name}' has several lengths along {names}; use flatten")
+        factors.append(bound_anew(partial(_regular, along=inner), inner, dim) if inner else dim)
+    product = reduce(operator.mul, factors)
     return checked(_flat(x, gone, named, out_dim, "merged", product), out_shape)
 
 
@@ -332,6 +335,15 @@ def _is_regular(dim: Dim, along: Sequence[Dim]) -> bool:
     lengths = made(lengths_over(dim, shape).reshape(shape.array_shape), shape)
     values, level, _, _ = grouped(lengths, sorted([dim.over.index(each) for each in along]))
     return bool((values == values[level.offsets[level.row_ids]]).all())
+
+
+def _regular(dim: Dim, along: Sequence[Dim]) -> Dim:
+    """A dim with its lengths at the first position of some that it is over, along which they are the same."""
+    shape = Shape(dim.over)
+    lengths = made(lengths_over(dim, shape).reshape(shape.array_shape), shape)
+    values, level, _, rest = grouped(lengths, [dim.over.index(each) for each in dim.over if each in along])
+    first = np.where(level.lengths > 0, np.append(values, 0)[level.offsets[:-1]], 0)
+    return dim._bound(first, rest.dims) if rest.rank else dim._bound(int(first[0]))
 
 
 def _flat(

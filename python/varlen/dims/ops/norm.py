@@ -344,9 +344,12 @@ def batch_norm(
     kept = places(x, in_dim, "in_dim")
     for given, name in ((scale, "scale"), (bias, "bias")):
         _check_within(x, given, name)
+    dims = x._shape.dims
+    gone = [dims[k] for k in range(x._shape.rank) if k not in kept]
+    if any(dim in dims[k].over for dim in gone for k in kept):
+        return checked(_of_changed(x, gone, statistics, scale, bias, eps), out_shape)
     if statistics is None:
-        dims = x._shape.dims
-        statistics = moments(x, [dims[k] for k in range(x._shape.rank) if k not in kept])
+        statistics = moments(x, gone)
     for each, name in zip(statistics[:2], ("mean", "variance"), strict=True):
         _check_within(x, each, f"statistics.{name}")
     factor = rsqrt(statistics.variance + eps)
@@ -355,6 +358,28 @@ def batch_norm(
     if scale is not None and _lacks(statistics.variance, scale):
         result = combine("*", result, scale)
     return checked(result if bias is None else combine("+", result, bias), out_shape)
+
+
+def _of_changed(
+    x: Data[Any], gone: Sequence[Dim], statistics: Moments | None, scale: Any, bias: Any, eps: float
+) -> Data[Any]:
+    """Where the dims that are kept have other lengths without those that go: position by position."""
+    if statistics is None:
+        return layer_norm(x, gone, scale=scale, bias=bias, eps=eps)
+    asked = places(x, gone)
+    values, level, order, rest = grouped(x, asked)
+    backend = backend_of(values)
+    for each, name in zip(statistics[:2], ("mean", "variance"), strict=True):
+        _check_within(x, each, f"statistics.{name}")
+    ones = made(backend.like(np.ones(rest.array_shape, np.int8), values), rest)
+    mean, variance = (
+        backend.broadcast_rows(
+            backend.contiguous(combine("*", ones, each)._values).reshape(len(level), *values.shape[1:]), level
+        )
+        for each in statistics[:2]
+    )
+    factor = backend.ufunc("rsqrt", [variance + eps], {})
+    return _scaled(ungrouped(x, (_as_float(values) - mean) * factor, asked, order), scale, bias)
 
 
 def _lacks(x: Data[Any], other: Data[Any]) -> bool:

@@ -16,7 +16,17 @@ from varlen.backends import backend_of
 from varlen.dims.axes import describe, quoted
 from varlen.dims.base import NO_FACTS, made
 from varlen.dims.errors import LengthMismatchError
-from varlen.dims.place import aligned, coordinates, has_inner, lengths_of, order_of, rows_of, shaped, spread
+from varlen.dims.place import (
+    aligned,
+    bound_anew,
+    coordinates,
+    has_inner,
+    lengths_of,
+    order_of,
+    rows_of,
+    shaped,
+    spread,
+)
 from varlen.dims.planned import planned
 
 if TYPE_CHECKING:
@@ -122,6 +132,8 @@ def bound_to(dim: Dim | None, level: Level, over: Sequence[Dim], name: str, whol
     """
     known = dim is not None and dim.is_defined
     if not known:
+        if dim is None and whole is not None and _has_lengths(whole, level, over):
+            return whole
         new = Dim(name=name) if dim is None and whole is None else dim or whole
         assert new is not None
         if not new.is_static:
@@ -135,6 +147,12 @@ def bound_to(dim: Dim | None, level: Level, over: Sequence[Dim], name: str, whol
         at = f" at {said(shape, i)}" if over else ""
         raise LengthMismatchError(f"out_dim: '{dim.name}' is {have[i]} long{at}, not {level.lengths[i]}")
     return dim
+
+
+def _has_lengths(dim: Dim, level: Level, over: Sequence[Dim]) -> bool:
+    if not dim.is_dynamic or not dim.is_defined or set(dim.over) != set(over):
+        return False
+    return bool((lengths_over(dim, Shape(over)) == level.lengths).all())
 
 
 def lines(others: Sequence[Dim], dims: Sequence[Dim]) -> tuple[Shape, Level, Any]:
@@ -345,10 +363,14 @@ def _whole(shape: Shape, gone: Sequence[int], frame: Shape) -> Shape:
 
 def _rebound(dim: Dim, gone: Sequence[Dim], frame: Shape, at: Sequence[Any], there: Any) -> Dim:
     """A dim with the lengths of the sequences that it moves."""
-    some = [i for i, each in enumerate(gone) if each in dim.over]
-    places = [dim.over.index(gone[i]) for i in some]
-    moved = picked(lengths_of(dim), places, frame, [at[i] for i in some], None, there)
-    return dim._bound(Level.from_lengths(moved._values.reshape(-1)), moved._shape.dims)
+
+    def moved(dim: Dim) -> Dim:
+        some = [i for i, each in enumerate(gone) if each in dim.over]
+        places = [dim.over.index(gone[i]) for i in some]
+        lengths = picked(lengths_of(dim), places, frame, [at[i] for i in some], None, there)
+        return dim._bound(Level.from_lengths(lengths._values.reshape(-1)), lengths._shape.dims)
+
+    return bound_anew(moved, gone, dim)
 
 
 def relabeled(x: Data[Any], k: int, count: int, new: Sequence[Dim]) -> Data[Any]:
@@ -364,16 +386,19 @@ def relabeled(x: Data[Any], k: int, count: int, new: Sequence[Dim]) -> Data[Any]
     gone = range(k, k + count)
     kept = dict(enumerate(dims))
     lying = [*dims[:k], *new]
+
+    def moved(dim: Dim) -> Dim:
+        at = next((i for i, each in enumerate(dim.over) if each == dims[k]), -1)
+        if at >= 0 and list(dim.over[at : at + count]) == list(dims[k : k + count]):
+            names = {dims[g]: kept[g] for g in kept}
+            over = [names[each] for each in dim.over]
+            return dim._bound(dim.level, [*over[:at], *new, *over[at + count :]])
+        before = len(lying) - len(new) + count
+        return dim._bound(Shape([*dims[:before], dim]).span(before, before + 1), lying)
+
     for j in range(k + count, shape.rank):
-        dim = dims[j]
-        if any(dims[g] in dim.over for g in gone):
-            at = next((i for i, each in enumerate(dim.over) if each == dims[k]), -1)
-            if at >= 0 and list(dim.over[at : at + count]) == list(dims[k : k + count]):
-                names = {dims[g]: kept[g] for g in kept}
-                over = [names[each] for each in dim.over]
-                kept[j] = dim._bound(dim.level, [*over[:at], *new, *over[at + count :]])
-            else:
-                kept[j] = dim._bound(shape.span(j, j + 1), lying)
+        if any(dims[g] in dims[j].over for g in gone):
+            kept[j] = bound_anew(moved, dims[k : k + count], dims[j])
         lying.append(kept[j])
     target = Shape(lying)
     user = _replaced(x._order or range(shape.rank), gone, new, kept)

@@ -78,7 +78,7 @@ def slice(
     Data
         With the dim of the slice in the place of the dim. From `a` on up to `b` before the end that is
         `dim.sub_left(a).sub_right(b)`, with a step `ceildiv_right(step)` of it; of a dim of one size it is
-        the same for all ints; up to another Dim that the dim begins with, it is that Dim. Else it is a new
+        the same for all ints; up to another Dim that fits in each row, it is that Dim. Else it is a new
         one. A slice of an axis by ints and a step above 0 is a view.
 
     Raises
@@ -169,6 +169,8 @@ def _plan_of(
         out = size
     begin, count = _positions(whole, first, last, step, size is not None)
     begins, counts = (made(each.reshape(over.array_shape), over) for each in (begin, count))
+    if type(end) is Dim and out is not None and (spread(lengths_of(out), over) != count).any():
+        out = None  # the other dim reaches out of a row
     if out is None:
         out = dim_of(counts, dim.name + _text(start, end, step, size))
     out = named(out, out_dim, [counts])
