@@ -292,7 +292,9 @@ def dtypes_of(schema: Mapping[str, Any] | None) -> dict[str, np.dtype[Any]]:
     >>> dtypes_of({"code": "u1"})
     {'code': dtype('uint8')}
     """
-    given = {} if schema is None else as_mapping(schema, "schema", "keys to dtypes")
+    given = (
+        {} if schema is None else as_mapping(getattr(schema, "dtypes", schema), "schema", "keys to dtypes")
+    )
     return {key: as_dtype(dtype, f"schema: key {key!r}", objects=True) for key, dtype in given.items()}
 
 

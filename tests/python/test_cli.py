@@ -217,6 +217,10 @@ def test_info_says_what_is_there(capsys, tmp_path):
         "trailing": [],
         "words": None,
         "padding_id": None,
+        "kind": "number",
+        "nullable": True,
+        "zone": None,
+        "note": None,
     }
     assert found["levels"][0]["longest"] == 2
     assert 0 <= found["levels"][0]["padding"]["sorted"] < 1

@@ -71,7 +71,7 @@ OUT = ["convert", "a.jsonl", "o.nrt"]
         (["demo", "--batch-size", "0"], "--batch-size: expected at least 1, got 0"),
         (["bench", "--rows", "("], "--rows: '(' is not a regular expression"),
         (["bench", "--quick", "yes"], "unrecognized arguments: yes"),
-        (["convert"], "IN, OUT"),
+        (["convert"], "arguments are required: IN"),
         (["convert", "a.jsonl"], "OUT"),
         (["convert", "a.nrt", "o.nrt"], "a.nrt: cannot tell the format from '.nrt'"),
         (["convert", ".", "o.nrt"], "a.jsonl holds lines and other/t.csv a table; convert them apart"),

@@ -9,7 +9,6 @@ import argparse
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from varlen._core import __version__
 from varlen.cli.errors import Misuse, one_line
@@ -73,8 +72,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if rest:  # what stands behind an option that stands between names
         if "sources" not in arguments or any(one.startswith("-") for one in rest):
             arguments.parser.refuse(rest)
-        arguments.sources += [str(arguments.target), *rest[:-1]]
-        arguments.target = Path(rest[-1])
+        arguments.sources += rest if arguments.target is None else [str(arguments.target), *rest]
+        arguments.target = None
     run: Callable[[argparse.Namespace], int] = arguments.run
     if argv is None:  # the process is the command's own: what it wrote so far is taken away
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))

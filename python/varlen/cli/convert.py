@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import itertools
 import json
 import os
 import shutil
@@ -59,6 +60,11 @@ before a number (0389, +5), more digits than int64 or a double has, or one word 
 summary says. Zeros behind the point, an exponent and spaces around a number do not. Columns with words in
 --vocabulary are text.
 
+--infer-schema events.toml IN... writes what each column is: its kind, dtype, nesting, zone, and whether it
+has nulls. Edit it, and --schema events.toml holds all later inputs to it: a column that is missing or new, a
+value that does not fit and a null where none may be are named, and nothing is written. The file keeps the
+schema, so --schema train.nrt holds a validation set to that of the training set.
+
 Times with a zone become UTC, which the summary says. Times with and without a zone in one column are refused.
 Texts of JSON lines are words, unless --types says that they are times or numbers, as in t=datetime64[s].
 
@@ -94,6 +100,7 @@ def add_parser(commands: Any) -> None:
         "target",
         metavar="OUT",
         type=Path,
+        nargs="?",
         help="the .nrt file, or with --rows-per-shard the folder, to write",
     )
     add(
@@ -108,6 +115,17 @@ def add_parser(commands: Any) -> None:
     add("--sort-by", metavar="A,B,...", help="order what each record holds by these keys")
     add("--columns", metavar="A,B,...", help="only these columns or keys")
     add("--delimiter", metavar="CHAR", help="what separates the fields of CSV (default: as the header shows)")
+    add(
+        "--schema",
+        metavar="FILE",
+        help="what each column is: TOML, or a file or folder that was made with one",
+    )
+    add(
+        "--infer-schema",
+        metavar="TOML",
+        type=Path,
+        help="write what the columns are, for --schema, and no OUT",
+    )
     add("--types", metavar="A=TYPE,...", help="read these as str, or as a dtype of NumPy")
     add(
         "--nulls",
@@ -271,49 +289,74 @@ def _run_meds(arguments: argparse.Namespace, folder: Path) -> int:
     return 0
 
 
+def _place_target(arguments: argparse.Namespace) -> None:
+    """OUT is the last name, unless a schema alone is asked for."""
+    if arguments.infer_schema is not None:
+        arguments.sources += [] if arguments.target is None else [str(arguments.target)]
+        arguments.target = arguments.infer_schema
+        if arguments.schema is not None:
+            raise Misuse("--infer-schema and --schema exclude each other")
+    elif arguments.target is None:
+        if len(arguments.sources) < 2:
+            raise Misuse("OUT: give the file, or with --rows-per-shard the folder, to write")
+        arguments.target = Path(arguments.sources.pop())
+
+
 def _run(arguments: argparse.Namespace) -> int:
+    _place_target(arguments)
     if len(arguments.sources) == 1 and is_meds(Path(arguments.sources[0])):
         return _run_meds(arguments, Path(arguments.sources[0]))
     inputs = _check(arguments)
     import time
 
     from varlen import io
+    from varlen.cli.conversion.intent import NULL, infer_schema, schema_of
     from varlen.cli.conversion.plan import ConversionPlan, cast, learn_dtypes
     from varlen.cli.conversion.words import Vocabularies, read_vocabularies
     from varlen.cli.conversion.wrong import name_file
     from varlen.cli.info import as_bytes
 
     types = _types(arguments)
+    schema = None if arguments.schema is None else io.read_schema(arguments.schema)
+    both = [name for name in types if schema is not None and name in schema]
+    if both:
+        raise Misuse(f"--types: {both[0]!r} is in --schema already")
+    is_inferring = arguments.infer_schema is not None
     words = Vocabularies(
         _names(arguments, "reserve") or (),
         arguments.unknown,
         read_vocabularies(arguments.vocabulary),
-        arguments.null_word,
+        NULL if is_inferring else arguments.null_word,
         padding=not arguments.no_padding_id,
         row_ids=arguments.row_ids,
     )
     start = time.perf_counter()
-    with ConversionPlan(
-        inputs,
-        rows=arguments.batch_rows,
-        columns=_names(arguments, "columns"),
-        groups=tuple(arguments.group_by),
-        constants=tuple(_names(arguments, "constant") or ()),
-        regroup=arguments.regroup,
-        sort_by=tuple(_names(arguments, "sort_by") or ()),
-        nulls=(arguments.nulls, _fill(arguments.fill)),
-        types=types,
-        words=words,
-        folder=arguments.target.resolve().parent,
-        quiet=arguments.quiet,
-    ) as plan:
+    with (
+        ConversionPlan(
+            inputs,
+            rows=arguments.batch_rows,
+            columns=_names(arguments, "columns"),
+            groups=tuple(arguments.group_by),
+            constants=tuple(_names(arguments, "constant") or ()),
+            regroup=arguments.regroup,
+            sort_by=tuple(_names(arguments, "sort_by") or ()),
+            nulls=("nan", None) if is_inferring else (arguments.nulls, _fill(arguments.fill)),
+            types=types,
+            schema=schema,
+            words=words,
+            folder=arguments.target.resolve().parent,
+            quiet=arguments.quiet,
+        ) as plan,
+    ):
         plan.static_tables = _static_tables(arguments, plan)
-        if plan.lines or arguments.narrow or arguments.nulls == "nan" or plan.needs_pass():
+        if plan.lines or arguments.narrow or is_inferring or arguments.nulls == "nan" or plan.needs_pass():
             learn_dtypes(plan, narrow=arguments.narrow)
-        pinned = {name: dtype for name, dtype in types.items() if dtype is not str}
+        if is_inferring:
+            infer_schema(plan).write(arguments.infer_schema)
+            return 0
+        pinned = {name: dtype for name, dtype in plan.wanted_types.items() if dtype is not str}
         learned = {name: dtype for name, dtype in plan.dtypes.items() if name not in pinned}
         options: dict[str, Any] = {
-            "schema": {**learned, **pinned},
             "vocabularies": {name: words.of(name) for name in words.keys},
             "row_ids": arguments.row_ids,
             "account": (account := io.Account()),
@@ -322,9 +365,13 @@ def _run(arguments: argparse.Namespace) -> int:
         # Errors at the end are the input's fault too, except those of the system.
         with (
             name_file(inputs[0].path, (ValueError, TypeError, OverflowError)),
-            _writer(arguments, options) as writer,
+            contextlib.ExitStack() as opened,
         ):
-            for joint in plan.read("writing"):
+            pieces = plan.read("writing")
+            first = next(pieces, None)
+            options["schema"] = schema_of(plan, first, {**learned, **pinned})
+            writer = opened.enter_context(_writer(arguments, options))
+            for joint in pieces if first is None else itertools.chain([first], pieces):
                 if arguments.row_ids is not None and joint.dim(arguments.row_ids) != 0:
                     raise ValueError(f"--row-ids: {arguments.row_ids!r} is not a key with one value a record")
                 writer.append(cast(joint, learned))

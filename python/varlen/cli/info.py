@@ -96,6 +96,7 @@ def describe(path: str | Path, batch_size: int = 32) -> dict[str, Any]:
     from varlen.io.dtypes import stand_in_name
 
     source = open_shards(path)
+    schema = source.schema
     joints = source.joints
     depth = source.depth
     levels = []
@@ -135,6 +136,10 @@ def describe(path: str | Path, batch_size: int = 32) -> dict[str, Any]:
                 "trailing": list(entry.trailing),
                 "words": None if entry.vocabulary is None else len(entry.vocabulary),
                 "padding_id": entry.padding_id,
+                "kind": schema[name].kind,
+                "nullable": schema[name].nullable,
+                "zone": schema[name].zone,
+                "note": schema[name].note,
             }
             for name, entry in source.fields.items()
         },
@@ -164,9 +169,13 @@ def _key_table(found: dict[str, Any]) -> Iterator[str]:
     for name, key in found["keys"].items():
         notes = [f"rows of {tuple(key['trailing'])}"] if key["trailing"] else []
         notes += [f"{key['words']:,} words"] if key["words"] is not None else []
+        notes += [key["zone"]] if key["zone"] is not None else []
+        notes += [key["kind"]] if key["kind"] in ("id", "text") and name != found["row_ids"] else []
+        notes += [] if key["nullable"] else ["no nulls"]
         notes += ["row ids"] if name == found["row_ids"] else []
         if key["words"] is not None and name != found["row_ids"]:
             notes.append("no padding id" if key["padding_id"] is None else f"padding id {key['padding_id']}")
+        notes += [] if key["note"] is None else [f"text: {key['note']}"]
         lines.append((name, str(key["dim"]), key["dtype"], f"{key['rows']:,}", ", ".join(notes)))
     name_wide, _, dtype_wide, rows_wide, _ = (max(map(len, column)) for column in zip(*lines, strict=True))
     for name, dim, dtype, rows, note in lines:

@@ -7,7 +7,7 @@ ignore:
 | key | holds |
 | --- | --- |
 | `varlen.version` | 1; a file of a newer version is refused |
-| `varlen.schema` | JSON: `keys`, each with its `dtype`; `row_ids`, the name of a `dim0` key |
+| `varlen.schema` | JSON: `keys`, each with its `dtype` and what was declared as `column`; `row_ids`, a key |
 | `varlen.vocabulary.NAME` | JSON: the strings that integers of key NAME stand for; at most 48 MiB |
 | `varlen.account` | JSON: what came in, what went out, what was left out and why (`account.py`) |
 
@@ -32,9 +32,11 @@ from varlen.io.account import Account, AccountError, Balance, Reason, Tally
 from varlen.io.building import build
 from varlen.io.errors import FileFormatError, StaleFileError
 from varlen.io.file import File, open_file
+from varlen.io.intent import Schema, SchemaColumn
 from varlen.io.layout import read_header
 from varlen.io.save import save
 from varlen.io.schema import Field
+from varlen.io.schema_file import read_schema
 from varlen.io.shard_set import ShardSet, open_shards
 from varlen.io.shard_writer import ShardWriter
 from varlen.io.writer import Writer
@@ -47,6 +49,8 @@ __all__ = [
     "File",
     "FileFormatError",
     "Reason",
+    "Schema",
+    "SchemaColumn",
     "ShardSet",
     "ShardWriter",
     "StaleFileError",
@@ -56,5 +60,6 @@ __all__ = [
     "open_file",
     "open_shards",
     "read_header",
+    "read_schema",
     "save",
 ]

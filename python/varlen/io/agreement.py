@@ -31,6 +31,7 @@ class Agreement:
         self._path = file.path
         self.fields: dict[str, Field] = {name: file.fields[name] for name in names}
         self.row_ids = file.row_ids
+        self._zones = _zones_of(file)
         self._known: tuple[dict[str, Field], tuple[Any]] | None = None
 
     @property
@@ -66,12 +67,19 @@ class Agreement:
                 conflict = field.conflict(file.fields[name], words=False)
                 if conflict:
                     raise _conflict_error(file.path, name, "the index says", conflict)
+        zones = _zones_of(file)
         for name, field in self.fields.items():
             if name not in file.fields:
                 raise FileFormatError(f"{file.path}: has no key {name!r}, as {self._others()} have")
             found = file.fields[name]
             if file.count == 0:  # no value, so any dtype fits
                 found = replace(found, dtype=field.dtype, tag=field.tag)
+            zone = zones.get(name)
+            if file.count and name in zones and zone != self._zones.get(name, zone):
+                mine, theirs = (
+                    f"times of {z}" if z else "times without a zone" for z in (zone, self._zones[name])
+                )
+                raise _conflict_error(file.path, name, f"{self._others()} have", f"{mine}, not {theirs}")
             self._join(file.path, name, found)
         if self._all_keys and len(file.fields) > len(self.fields):
             more = sorted(set(file.fields) - set(self.fields))
@@ -92,6 +100,12 @@ class Agreement:
 
     def _others(self) -> str:
         return f"the others (such as {self._path})"
+
+
+def _zones_of(file: File) -> dict[str, Any]:
+    """The zones of what was declared; None for what has none."""
+    declared = file.layout.schema.declared
+    return {name: column.get("zone") for name, column in declared.items()}
 
 
 def _conflict_error(path: str, name: str, others: str, conflict: str) -> FileFormatError:

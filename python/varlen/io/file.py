@@ -22,6 +22,7 @@ from varlen.io.account import ACCOUNT, Account
 from varlen.io.dtypes import dtype_of, row_of
 from varlen.io.errors import FileFormatError, StaleFileError
 from varlen.io.formats import explained
+from varlen.io.intent import Schema
 from varlen.io.layout import (
     FileLayout,
     Identity,
@@ -31,7 +32,7 @@ from varlen.io.layout import (
     known_layout,
     renew_lock,
 )
-from varlen.io.schema import Field, Schema, joint_metadata
+from varlen.io.schema import Field, joint_metadata
 
 __all__ = ["File", "open_file"]
 
@@ -119,8 +120,9 @@ class File:
 
     @property
     def schema(self) -> Schema:
-        """What the metadata says of dtypes and row ids; empty for files of other libraries."""
-        return self._named(lambda: self._layout.schema)
+        """What the keys are meant to be: as the file was declared, or else as its keys are."""
+        declared = self._named(lambda: self._layout.schema).declared
+        return self._named(lambda: Schema.of(self.fields, declared))
 
     @property
     def depth(self) -> int:
@@ -146,7 +148,7 @@ class File:
     @property
     def row_ids(self) -> str | None:
         """The name of the key whose values identify the rows, or None."""
-        name = self.schema.row_ids
+        name = self._named(lambda: self._layout.schema).row_ids
         if name is not None and (name not in self.fields or self.fields[name].dim != 0):
             raise FileFormatError(f"{self.path}: row_ids: {name!r} is not a key of dim 0")
         return name

@@ -19,7 +19,7 @@ from varlen import _core
 from varlen.io.dtypes import dtype_of, face_dtype
 from varlen.io.errors import FileFormatError
 from varlen.io.formats import explained
-from varlen.io.schema import Field, Schema, check_version, decode_metadata
+from varlen.io.schema import Field, Metadata, check_version, decode_metadata
 
 __all__ = ["read_header"]
 
@@ -61,12 +61,12 @@ class FileLayout:
         self.depth, self.bounds, self.lengths, self.rows = header.layout()
         self.count = max(self.rows[0], 0)
         self.left_behind = [f"dim{dim}/{name}" for name, dim, _ in header.columns() if dim < 0]
-        self._schema: Schema | None = None
+        self._schema: Metadata | None = None
         self._fields: Mapping[str, Field] | None = None
         self._entries: dict[str, TensorEntry] = {}
 
     @property
-    def schema(self) -> Schema:
+    def schema(self) -> Metadata:
         """What the metadata says; empty for files of other libraries."""
         if self._schema is None:
             self._schema = decode_metadata(self.header.metadata)

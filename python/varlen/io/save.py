@@ -14,6 +14,7 @@ from varlen import _core
 from varlen.arguments import as_mapping, unmasked, words_of
 from varlen.io import atomic
 from varlen.io.dtypes import TAG_ORDER, dtype_of, little_endian, tag_of
+from varlen.io.intent import Schema, plain_columns
 from varlen.io.schema import encode_metadata, id_dtype, store
 
 __all__ = ["save", "split_name"]
@@ -37,6 +38,7 @@ def save(
     row_ids: str | None = None,
     metadata: Mapping[str, str] | None = None,
     durable: bool = True,
+    schema: Schema | None = None,
 ) -> None:
     """Save flat arrays, named `dimK/name` and `dimK/bounds`, as one file that replaces `path` at once.
 
@@ -58,13 +60,16 @@ def save(
     durable
         False returns before the disk has the bytes (no fsync), which is faster. Other processes still see the
         old file or the new one, whole; a power cut within some seconds may lose both.
+    schema
+        What the keys are meant to be, which the file keeps.
 
     Raises
     ------
     TypeError
         A dtype that the format has not, named.
     ValueError
-        Bounds that are not int64, a vocabulary that is too short, or a header that is too large.
+        Bounds that are not int64, a vocabulary that is too short, a header that is too large, or keys that
+        are not what the schema says.
     OSError
         What the system said; nothing was changed then.
 
@@ -102,7 +107,12 @@ def save(
         for name, (dim, bare) in ((n, split_name(n)) for n in stored)
         if dim is not None and not (bare == "bounds" and dim > 0)
     }
-    file_metadata = encode_metadata(fields, lists, row_ids, metadata)
+    if schema is not None:
+        dims = {
+            bare: (dim, stored[name]) for name in stored for dim, bare in [split_name(name)] if bare in fields
+        }
+        schema.check_rows({n: (dim or 0, fields[n], values) for n, (dim, values) in dims.items()}, lists)
+    file_metadata = encode_metadata(fields, lists, row_ids, metadata, plain_columns(schema))
     tensors = [(name, tag_of(array.dtype, name), array.shape) for name, array in stored.items()]
     header = header_bytes(tensors, file_metadata)
     _check_nesting(header, stored)

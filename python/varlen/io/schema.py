@@ -176,13 +176,14 @@ def make_metadata(
 
 
 @dataclass(frozen=True)
-class Schema:
+class Metadata:
     """The metadata of a file; empty for a file that another library wrote."""
 
     version: int | None = None
     dtypes: Mapping[str, str] = field(default_factory=dict)
     row_ids: str | None = None
     vocabularies: Mapping[str, str] = field(default_factory=dict, repr=False)
+    declared: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def dtype(self, name: str, stored: np.dtype[Any]) -> np.dtype[Any]:
         """The dtype that values are handed out with; only times differ from what is stored."""
@@ -249,7 +250,7 @@ def check_version(metadata: Mapping[str, str]) -> int | None:
     return int(text)
 
 
-def decode_metadata(metadata: Mapping[str, str]) -> Schema:
+def decode_metadata(metadata: Mapping[str, str]) -> Metadata:
     """The schema that a file's metadata holds; unknown entries are ignored.
 
     >>> decode_metadata({"varlen.version": "1", "varlen.schema": '{"row_ids": "id"}'}).row_ids
@@ -257,20 +258,22 @@ def decode_metadata(metadata: Mapping[str, str]) -> Schema:
     """
     version = check_version(metadata)
     if version is None:
-        return Schema()
+        return Metadata()
     schema = load_json(metadata.get("varlen.schema", "{}"), "metadata varlen.schema")
     keys = schema.get("keys", {}) if isinstance(schema, dict) else None
     row_ids = schema.get("row_ids") if isinstance(schema, dict) else None
     if not isinstance(keys, dict) or not (row_ids is None or isinstance(row_ids, str)):
         raise FileFormatError("metadata varlen.schema: not an object with keys and row_ids")
-    dtypes = {}
+    dtypes, declared = {}, {}
     for name, entry in keys.items():
         if not isinstance(entry, dict) or not isinstance(entry.get("dtype", ""), str):
             raise FileFormatError(f"metadata varlen.schema: key {name!r} is not an object with a dtype")
         dtypes[name] = entry.get("dtype", "")
+        if isinstance(entry.get("column"), dict):
+            declared[name] = entry["column"]
     prefix = "varlen.vocabulary."
     words = {key[len(prefix) :]: value for key, value in metadata.items() if key.startswith(prefix)}
-    return Schema(version, dtypes, row_ids, words)
+    return Metadata(version, dtypes, row_ids, words, declared)
 
 
 def encode_metadata(
@@ -278,12 +281,16 @@ def encode_metadata(
     vocabularies: Mapping[str, Sequence[str]],
     row_ids: str | None,
     extra: Mapping[str, str] | None,
+    declared: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> dict[str, str]:
     """The metadata of a file with these keys: what `decode_metadata` reads, and what the caller adds."""
     out = {"format": "varlen", "varlen.version": str(VERSION)}
     description: dict[str, Any] = {
         "keys": {name: {"dtype": str(dtype)} for name, dtype in sorted(fields.items())}
     }
+    for name, column in (declared or {}).items():
+        if name in fields:
+            description["keys"][name]["column"] = dict(column)
     if row_ids is not None:
         description["row_ids"] = row_ids
     out["varlen.schema"] = json.dumps(description, ensure_ascii=False, separators=(",", ":"))

@@ -13,7 +13,7 @@ from varlen.io.account import Account
 from varlen.io.dtypes import TAG_ORDER, face_dtype
 from varlen.io.errors import FileFormatError
 from varlen.io.formats import describe_folder
-from varlen.io.schema import Field, Schema, load_json
+from varlen.io.schema import Field, Metadata, load_json
 from varlen.io.stores import store_of
 from varlen.io.urls import is_pattern, is_url, join_url
 
@@ -171,7 +171,7 @@ def _fields(path: str, keys: Any) -> dict[str, Field]:
             raise FileFormatError(f"{path}: key {name!r}: not a dim, a tag and trailing sizes")
         tag = entry["tag"]
         try:
-            dtype = Schema(1, {name: str(entry.get("dtype", ""))}).dtype(name, face_dtype(tag))
+            dtype = Metadata(1, {name: str(entry.get("dtype", ""))}).dtype(name, face_dtype(tag))
         except FileFormatError as error:
             raise FileFormatError(f"{path}: {error}") from None
         out[name] = Field(entry["dim"], dtype, tag, tuple(trailing))

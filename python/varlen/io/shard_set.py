@@ -20,6 +20,7 @@ from varlen.io.agreement import Agreement
 from varlen.io.dtypes import has_stand_in, widened
 from varlen.io.errors import named
 from varlen.io.file import File, open_file, refuse_left_behind
+from varlen.io.intent import Schema
 from varlen.io.layout import Identity
 from varlen.io.ranges import as_window, read_rows, wanted_ranges
 from varlen.io.row_ids import RowIds
@@ -244,6 +245,13 @@ class ShardSet:
         """
         agreement = self._agreed()
         return {} if agreement is None else agreement.fields
+
+    @property
+    def schema(self) -> Schema:
+        """What the keys are meant to be: as the shards were declared, or else as their keys are."""
+        fields = self.fields
+        declared = self.file(self._first).schema if self._shards else {}
+        return Schema({n: declared.get(n) or column for n, column in Schema.of(fields).items()})
 
     @property
     def opens_together(self) -> bool:

@@ -21,6 +21,7 @@ from varlen.io.dtypes import (
     smallest_integer,
     tag_of,
 )
+from varlen.io.intent import Schema, plain_columns
 from varlen.io.pieces import Piece, as_piece
 from varlen.io.save import Entry, data_order, header_bytes
 from varlen.io.schema import Field, encode_metadata, store
@@ -77,7 +78,8 @@ class Writer(atomic.AtomicWriter):
         The file to write or replace.
     schema
         Key names to dtypes that pieces are cast to; a value that does not fit is an error. Keys that are not
-        named keep the dtype of their first piece.
+        named keep the dtype of their first piece. A `Schema` names all keys: others are errors, and so are
+        other kinds, another nesting, and nulls where it allows none. The file keeps it.
     widen
         True: a key whose pieces differ gets the dtype that holds them all, instead of an error.
     narrow
@@ -114,7 +116,7 @@ class Writer(atomic.AtomicWriter):
         self,
         path: str | os.PathLike[str],
         *,
-        schema: Mapping[str, DTypeLike] | None = None,
+        schema: Schema | Mapping[str, DTypeLike] | None = None,
         widen: bool = False,
         narrow: bool = False,
         row_ids: str | None = None,
@@ -128,6 +130,7 @@ class Writer(atomic.AtomicWriter):
         self._account = self._counts = account  # counts go to that of all shards, where there are some
         self.rows = 0
         self._schema = dtypes_of(schema)
+        self._intent = schema if isinstance(schema, Schema) else None
         self._pinned = {name: dtype for name, dtype in self._schema.items() if dtype.kind not in "UTO"}
         self._widen = widen
         self._narrow = narrow
@@ -209,6 +212,10 @@ class Writer(atomic.AtomicWriter):
             ids_or_values = self._as_ids(name, given, piece.vocabularies, words)
             columns[name] = self._prepare(name, dim, ids_or_values, given.dtype)
         self._check_keys(columns, len(piece.levels))
+        if self._intent is not None:
+            self._intent.check_rows(
+                {n: (dim, kind, values) for n, (dim, values, kind) in columns.items()}, words
+            )
         # Nothing was changed up to here; from here on a failure ends the writer.
         try:
             self._keep(columns, piece)
@@ -407,7 +414,9 @@ class Writer(atomic.AtomicWriter):
             entries.append(((f"dim{c.dim}/{name}", tag_of(c.dtype), (c.rows, *c.trailing)), name))
         kinds = {name: c.kind for name, c in columns.items()}
         words = {name: list(known) for name, known in self._words.items() if name in columns}
-        file_metadata = encode_metadata(kinds, words, self._row_ids, self._metadata)
+        file_metadata = encode_metadata(
+            kinds, words, self._row_ids, self._metadata, plain_columns(self._intent)
+        )
         if self._account is not None:
             self._account.set_result(self.rows, {name: c.rows for name, c in columns.items()}, words)
             self._account.check()

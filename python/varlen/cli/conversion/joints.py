@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,14 +17,17 @@ from varlen.cli.conversion.constants import first_values
 from varlen.cli.conversion.counting import count_groups
 from varlen.cli.conversion.groups import group_rows
 from varlen.cli.conversion.inputs import Input
+from varlen.cli.conversion.intent import check_zone, nulls_of
 from varlen.cli.conversion.regroup import GatheredRows
 from varlen.cli.conversion.words import UnknownWord, Vocabularies
 from varlen.cli.conversion.wrong import WrongRows, different_lists
 from varlen.interop.arrow import Column, Nulls, columns_of
 from varlen.io.columns import check_names
+from varlen.io.dtypes import cast_exactly
 
 if TYPE_CHECKING:
     from varlen.cli.conversion.plan import ConversionPlan
+    from varlen.io import Schema, SchemaColumn
 
 __all__ = ["encode_words", "join_columns", "read_joints", "with_options"]
 
@@ -72,6 +75,7 @@ def join_columns(
     nulls: Nulls,
     words: Vocabularies,
     first_row: int = 0,
+    schema: Schema | None = None,
 ) -> Joint:
     """The columns of a table as one joint: group columns at their own dim, the rest below all groups.
 
@@ -93,13 +97,16 @@ def join_columns(
     nest = list(levels)
     named_by = ["the groups"] * len(nest)
     for name in table.column_names:
-        found: dict[str, Column] = columns_of(table.column(name), name, nulls, first_row)
+        own = nulls_of(schema, name, nulls)
+        found: dict[str, Column] = columns_of(table.column(name), name, own, first_row)
         for key, column in found.items():
             flat = column.values
             if column.vocabulary is not None:
                 flat = encode_words(words, key, column, (), first_row)
             elif words.is_given(key):
                 raise ValueError(f"{key}: numbers, but --vocabulary gives words for it; see --types")
+            elif schema is not None and key in schema:
+                flat = _as_declared(key, column, schema[key], first_row)
             dim = len(levels)
             if name in groups and column.levels:
                 raise ValueError(f"--group-by: {key!r} holds lists; a group has one value a row")
@@ -133,6 +140,25 @@ def join_columns(
     return Joint(names, dims, values, nest, table.num_rows if not nest else -1)
 
 
+def _as_declared(key: str, column: Column, said: SchemaColumn, first_row: int) -> npt.NDArray[Any]:
+    """Values in the dtype that was declared; one that does not fit is named with its row."""
+    check_zone(key, said, column.values.dtype, column.zone is not None)
+    if said.dtype is None or column.values.dtype.kind in "mM":
+        return column.values
+    try:
+        return cast_exactly(key, column.values, np.dtype(said.dtype))
+    except ValueError as wrong:
+        if place := _ROW.search(str(wrong)):
+            row = int(place[1])
+            for level in column.levels[::-1]:
+                row = int(np.searchsorted(level.bounds, row, "right"))
+            text = str(wrong)
+            raise ValueError(
+                f"{text[: place.start()]}at row {first_row + row}{text[place.end() :]}"
+            ) from None
+        raise
+
+
 def with_options(text: str) -> str:
     """What the reader says of its arguments, in the options of the command line.
 
@@ -164,7 +190,11 @@ class RowSource(Protocol):
 
 
 def read_joints(
-    plan: ConversionPlan, source: RowSource, nulls: Nulls, words: Vocabularies
+    plan: ConversionPlan,
+    source: RowSource,
+    nulls: Nulls,
+    words: Vocabularies,
+    schema: Schema | None = None,
 ) -> Iterator[tuple[Joint, int]]:
     r"""The pieces of a source with the input rows that each used up.
 
@@ -185,11 +215,11 @@ def read_joints(
             moved, table = table.column(_NUMBER).to_numpy(), table.drop_columns([_NUMBER])
         place = _Rows(source, first_row, moved)
         try:
-            joint = join_columns(table, levels, plan.groups, nulls, words, first_row)
+            joint = join_columns(table, levels, plan.groups, nulls, words, first_row, schema)
         except ValueError as wrong:
             if not _ROW.search(str(wrong)):  # of an option or a column, whatever the row
                 raise ValueError(place.located(with_options(str(wrong)))) from None
-            join = partial(join_columns, levels=[], groups=(), nulls=nulls, words=words)
+            join = partial(join_columns, levels=[], groups=(), nulls=nulls, words=words, schema=schema)
             found = _wrong_rows(join, table, first_row)
             for text in itertools.chain([next(found, str(wrong))], found):
                 if plan.findings.is_full:

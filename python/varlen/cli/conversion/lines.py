@@ -16,11 +16,13 @@ from varlen import _core
 from varlen._core import Joint, Level
 from varlen.cli.conversion.counting import count_list
 from varlen.cli.conversion.inputs import Input, open_bytes
+from varlen.cli.conversion.intent import check_zone
 from varlen.cli.conversion.typed_texts import comes_back, parse_texts
 from varlen.cli.conversion.words import UnknownWord
 from varlen.cli.conversion.wrong import different_lists
 from varlen.cli.errors import one_line
 from varlen.io.columns import check_names
+from varlen.io.dtypes import cast_exactly
 
 if TYPE_CHECKING:
     from varlen.cli.conversion.plan import ConversionPlan
@@ -255,10 +257,10 @@ def _join_records(
         if bad:
             return None
         for name, column, depth, leaf in _leaves(plan, top, [record.get(top) for record in records], bad):
-            if plan.types.get(name) is str:
+            if plan.wanted_types.get(name) is str:
                 column = _as_texts(column)
-            is_typed = isinstance(plan.types.get(name), np.dtype)
-            if (isinstance(leaf, str) and not is_typed) or plan.types.get(name) is str:
+            is_typed = isinstance(plan.wanted_types.get(name), np.dtype)
+            if (isinstance(leaf, str) and not is_typed) or plan.wanted_types.get(name) is str:
                 plan.words.begin(name)
             plan.depths[name] = depth = max(depth, plan.depths.get(name, 0))
             came[name] = count_list(column, depth, careful=careful)
@@ -266,7 +268,7 @@ def _join_records(
                 column = _without_nulls(column, plan.words.null_word, depth + 1)
             elif policy == "fill" or (policy == "nan" and name not in plan.words):
                 is_text = name in plan.words or isinstance(leaf, str)
-                is_time = is_text and is_typed and plan.types[name].kind == "M" and policy == "nan"
+                is_time = is_text and is_typed and plan.wanted_types[name].kind == "M" and policy == "nan"
                 text = "NaT" if is_time else str(filler)
                 column = _without_nulls(column, text if is_text else filler, depth + 1)
             elif None in column:
@@ -313,14 +315,26 @@ def _count(plan: ConversionPlan, joint: Joint, came: dict[str, tuple[int, int]])
 def _flat(
     plan: ConversionPlan, name: str, column: list[Any], depth: int
 ) -> tuple[npt.NDArray[Any], list[Level]]:
-    if name not in plan.words and not (_holds_text(column) and name in plan.types):
+    if name not in plan.words and not (_holds_text(column) and name in plan.wanted_types):
         if plan.words.is_given(name) and any(column):
             raise ValueError(": numbers, but --vocabulary gives words for it")
-        given = plan.types.get(name)  # rounds what floats do not hold, where they are asked for by name
+        given = plan.wanted_types.get(
+            name
+        )  # rounds what floats do not hold, where they are asked for by name
         is_float = isinstance(given, np.dtype) and given.kind == "f"
         if not is_float and plan.has_long:
             _check_digits(column)
-        return _core.from_lists(column, depth, np.float64 if is_float else None, name="")
+        values, levels = _core.from_lists(column, depth, np.float64 if is_float else None, name="")
+        said = plan.schema.get(name) if plan.schema is not None else None
+        if said is None or said.dtype is None or values.dtype.kind in "mM":
+            return values, levels
+        try:
+            return cast_exactly("", values, np.dtype(said.dtype)), levels
+        except ValueError as wrong:
+            place = re.fullmatch(r": (.*) at row (\d+) (.*)", str(wrong))
+            if place is None:
+                raise
+            raise ValueError(f"[{_record_of(levels, int(place[2]))}]: {place[1]} {place[3]}") from None
     own: dict[str, int] = {}
     ids, levels = _core.from_words(column, own, depth, name="")
     try:
@@ -328,8 +342,10 @@ def _flat(
             found = plan.words.encode(name, list(own), ids)
             plan.words.place(name, lambda i: _record_of(levels, i))
             return found, levels
-        values, zones = parse_texts(list(own), plan.types[name])
+        values, zones = parse_texts(list(own), plan.wanted_types[name])
         _check_zones(plan, name, list(own), zones)
+        if plan.schema is not None and name in plan.schema:
+            check_zone(name, plan.schema[name], values.dtype, 1 in plan.time_zones.get(name, {}))
         return values[ids], levels
     except UnknownWord as wrong:
         k = wrong.index if name in plan.words else int((ids == wrong.index).argmax())

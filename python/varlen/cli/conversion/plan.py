@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from varlen.cli.conversion.regroup import GatheredRows
     from varlen.cli.conversion.static import StaticTable
     from varlen.cli.conversion.tables import TableReader
+    from varlen.io import Schema
 
 __all__ = ["ConversionPlan", "ValueRange", "cast", "learn_dtypes"]
 
@@ -136,6 +137,9 @@ class ConversionPlan:
     sort_by: tuple[str, ...] = ()
     nulls: tuple[str, Any] = ("refuse", None)
     types: dict[str, Any] = field(default_factory=dict)
+    schema: Schema | None = None
+    levels: dict[str, int] = field(default_factory=dict)
+    with_nulls: set[str] = field(default_factory=set)
     words: Vocabularies = field(default_factory=Vocabularies)
     static_tables: list[StaticTable] = field(default_factory=list)
     folder: Path = Path()
@@ -179,7 +183,9 @@ class ConversionPlan:
         """The reader of the tables."""
         from varlen.cli.conversion.tables import TableReader
 
-        reader = TableReader(self.inputs, self.rows, self.wanted, self.types, self.words.given)
+        reader = TableReader(
+            self.inputs, self.rows, self.wanted, self.types, self.words.given, self.wanted_types
+        )
         missing = [name for name in self.groups if name not in reader.columns]
         if missing:
             there = ", ".join(reader.columns)
@@ -194,6 +200,11 @@ class ConversionPlan:
     def has_text(self) -> bool:
         """Some column of the tables holds strings: its vocabulary is known only after a pass."""
         return self.tables.has_text() or any(table.has_text() for table in self.static_tables)
+
+    @property
+    def wanted_types(self) -> dict[str, Any]:
+        """Types that were said, one by one or by the schema."""
+        return {**(self.schema.dtypes if self.schema is not None else {}), **self.types}
 
     @property
     def zones(self) -> dict[str, str]:
@@ -290,7 +301,7 @@ class ConversionPlan:
         from varlen.interop.arrow import Nulls
 
         nulls = Nulls(*self.nulls, self.words.null_word)
-        for joint, rows in read_joints(self, self.tables, nulls, self.words):
+        for joint, rows in read_joints(self, self.tables, nulls, self.words, self.schema):
             advance(rows)
             yield joint
 
@@ -316,7 +327,7 @@ def learn_dtypes(plan: ConversionPlan, *, narrow: bool) -> None:
     if late:  # their nulls were numbers until the first word came
         spans, _ = _read_spans(plan)
     for name, span in spans.items():
-        if name not in plan.types:
+        if name not in plan.wanted_types:
             span.check(name)
         dtype = span.narrowed() if narrow else span.dtype
         if dtype is not None and name not in plan.fields:
@@ -333,6 +344,13 @@ def _read_spans(plan: ConversionPlan) -> tuple[dict[str, ValueRange], bool]:
     bare: set[str] = set()
     for joint in plan.read("reading"):
         for name in joint.names:
+            plan.levels[name] = joint.dim(name) or 0
+            values = joint.values(name)
+            if (
+                values.dtype.kind in "fmM"
+                and (np.isnan(values) if values.dtype.kind == "f" else np.isnat(values)).any()
+            ):
+                plan.with_nulls.add(name)
             try:
                 spans.setdefault(name, ValueRange()).add(joint.values(name))
             except TypeError:

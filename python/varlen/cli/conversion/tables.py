@@ -38,6 +38,8 @@ class TableReader:
         Columns to dtypes of NumPy, or `str`: what they are read as.
     words
         Columns that are text in CSV, whatever it looks like: there are words for it already.
+    declared
+        As types, for the columns among them that there are.
 
     Raises
     ------
@@ -60,6 +62,7 @@ class TableReader:
         columns: Sequence[str] | None = None,
         types: Mapping[str, Any] | None = None,
         words: Iterable[str] = (),
+        declared: Mapping[str, Any] | None = None,
     ) -> None:
         self.inputs = list(inputs)
         self.left_out: list[str] = []
@@ -76,6 +79,7 @@ class TableReader:
                 schemas[one] = _schema_of(one)
         first = self.inputs[0]
         self.columns = list(columns) if columns is not None else self._without_index(schemas[first])
+        self._types |= {n: kind for n, kind in (declared or {}).items() if n in self.columns}
         for one, schema in schemas.items():
             self._check_columns(one, schema, first, columns is not None)
         missing = [name for name in self._types if name not in self.columns]

@@ -88,6 +88,11 @@ class Vocabularies:
         return list(self._words)
 
     @property
+    def row_ids(self) -> str | None:
+        """The key whose words identify records."""
+        return self._row_ids
+
+    @property
     def given(self) -> list[str]:
         """Keys whose words come from outside."""
         return list(self._given)

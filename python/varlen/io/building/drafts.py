@@ -10,6 +10,7 @@ import numpy as np
 from varlen.io.dtypes import cast_exactly
 from varlen.io.errors import FileFormatError
 from varlen.io.file import File, open_file
+from varlen.io.intent import Schema
 from varlen.io.save import save
 from varlen.io.schema import id_dtype
 from varlen.io.writer import Writer
@@ -68,6 +69,7 @@ class Shard(NamedTuple):
     dtypes: Mapping[str, np.dtype[Any]]
     words: Mapping[str, tuple[str, ...]]
     durable: bool
+    schema: Schema | None = None
 
 
 def agrees(file: File, dtypes: Mapping[str, np.dtype[Any]], words: Mapping[str, tuple[str, ...]]) -> bool:
@@ -111,6 +113,7 @@ def write_shard(shard: Shard, partition: Any = None) -> int:
         row_ids=file.row_ids,
         metadata={FINGERPRINT: fingerprint_of(file) or ""},
         durable=shard.durable,
+        schema=shard.schema,
     )
     return file.count
 

@@ -27,6 +27,7 @@ from varlen.io.building.folder import (
     waiting_path,
 )
 from varlen.io.file import File, open_file
+from varlen.io.intent import Schema
 from varlen.io.schema import Field, id_dtype
 from varlen.io.shard_index import Shard as Listed
 from varlen.io.shard_set import ShardSet, open_shards
@@ -41,7 +42,7 @@ def build(
     *,
     engine: Any = None,
     workers: int = 1,
-    schema: Mapping[str, DTypeLike] | None = None,
+    schema: Schema | Mapping[str, DTypeLike] | None = None,
     vocabularies: Mapping[str, Sequence[str]] | None = None,
     row_ids: str | None = None,
     durable: bool = True,
@@ -82,7 +83,7 @@ def build(
     workers
         How many processes. Dask and Ray know their own.
     schema
-        Keys to dtypes, as `Writer` takes it.
+        Keys to dtypes, or a `Schema`, as `Writer` takes it: it holds for all partitions, now and later.
     vocabularies
         Keys to their first words; others follow.
     row_ids
@@ -130,7 +131,12 @@ def build(
         )
         words = {name: tuple(words_of(name, each)) for name, each in given_words.items()}
         durable, show = as_bool(durable, "durable"), as_bool(progress, "progress")
-        options = {"schema": dtypes_of(schema), "vocabularies": words, "row_ids": row_ids, "durable": durable}
+        options = {
+            "schema": schema if isinstance(schema, Schema) else dtypes_of(schema),
+            "vocabularies": words,
+            "row_ids": row_ids,
+            "durable": durable,
+        }
         if not os.fspath(folder):
             raise ValueError("folder: expected a path, got an empty one")
         path = os.path.abspath(os.fspath(folder))
@@ -153,8 +159,9 @@ def build(
             ready = {
                 i: file.path for i, file in enumerate(files) if i not in there and agrees(file, dtypes, words)
             }
+            intent = schema if isinstance(schema, Schema) else None
             shards = [
-                Shard(i, file.path, waiting_path(path, i), dtypes, words, durable)
+                Shard(i, file.path, waiting_path(path, i), dtypes, words, durable, intent)
                 for i, file in enumerate(files)
                 if not agrees(file, dtypes, words)
             ]

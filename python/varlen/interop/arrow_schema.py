@@ -1,0 +1,89 @@
+"""Schemas of Arrow as what columns are meant to be, and back, in plain dicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from varlen.interop.arrow import FIELD, _holds_words, _is_list
+
+__all__: list[str] = []
+
+_KIND = b"varlen.kind"
+
+
+def columns_of_schema(schema: pa.Schema) -> dict[str, dict[str, Any]]:
+    """The arguments of each column of a schema.
+
+    >>> columns_of_schema(pa.schema({"x": pa.list_(pa.int8())}))
+    {'x': {'kind': 'number', 'dtype': 'int8', 'level': 1, 'nullable': True}}
+    """
+    if not isinstance(schema, pa.Schema):
+        raise TypeError(f"schema: expected a pyarrow Schema, got {type(schema).__name__}")
+    out: dict[str, dict[str, Any]] = {}
+    for field in schema:
+        for name, column in _leaves(field, field.name, 0, field.nullable):
+            if name in out:
+                raise ValueError(f"schema: two columns are called {name!r}")
+            out[name] = column
+    return out
+
+
+def _leaves(field: pa.Field, name: str, level: int, nullable: bool) -> Iterator[tuple[str, dict[str, Any]]]:
+    kind = field.type
+    while _is_list(kind):
+        nullable |= kind.value_field.nullable
+        kind, level = kind.value_type, level + 1
+    if pa.types.is_struct(kind):
+        for part in kind:
+            yield from _leaves(part, f"{name}{FIELD}{part.name}", level, nullable or part.nullable)
+        return
+    if pa.types.is_dictionary(kind) and not _holds_words(kind):
+        kind = kind.value_type
+    column: dict[str, Any] = {"kind": "number", "dtype": None, "level": level, "nullable": nullable}
+    if _holds_words(kind):
+        column["kind"] = "code"
+    elif pa.types.is_decimal(kind):
+        column["dtype"] = "int64" if kind.scale <= 0 else "float64"
+    else:
+        try:
+            dtype = np.dtype(kind.to_pandas_dtype())
+        except (NotImplementedError, TypeError):
+            dtype = np.dtype(object)
+        if pa.types.is_date(kind):
+            dtype = np.dtype("M8[D]" if pa.types.is_date32(kind) else "M8[ms]")
+        elif pa.types.is_timestamp(kind):
+            dtype = np.dtype(f"M8[{kind.unit}]")
+        if dtype.kind not in "biufmM":
+            raise TypeError(f"schema: {name}: columns of type {kind} hold no numbers, times or text")
+        column |= {"kind": "time" if dtype.kind in "mM" else "number", "dtype": str(dtype)}
+        if getattr(kind, "tz", None) is not None:
+            column["zone"] = "UTC"
+    said = (field.metadata or {}).get(_KIND)
+    if said is not None:
+        column["kind"] = said.decode()
+    yield name, column
+
+
+def schema_of_columns(columns: Mapping[str, Mapping[str, Any]]) -> pa.Schema:
+    """The schema of columns by their arguments.
+
+    >>> schema_of_columns({"x": {"kind": "code", "level": 1}}).types
+    [LargeListType(large_list<item: large_string>)]
+    """
+    out = []
+    for name, column in columns.items():
+        kind = pa.large_string()
+        if "dtype" in column:
+            dtype = np.dtype(column["dtype"])
+            kind = pa.from_numpy_dtype(dtype)
+            if dtype.kind == "M" and column.get("zone"):
+                kind = pa.timestamp(np.datetime_data(dtype)[0], column["zone"])
+        nullable = column.get("nullable", True)
+        for _ in range(column.get("level", 0)):
+            kind = pa.large_list(pa.field("item", kind, nullable))
+        out.append(pa.field(name, kind, nullable, {_KIND: column["kind"]}))
+    return pa.schema(out)

@@ -1,0 +1,451 @@
+"""What columns are meant to be, declared once: their kinds, dtypes, nesting, zones, and nulls."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+
+from varlen.arguments import as_mapping, one_of
+from varlen.io import atomic
+from varlen.io.errors import FileFormatError
+from varlen.io.schema import Field
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+__all__ = ["Schema", "SchemaColumn"]
+
+KINDS = ("id", "code", "number", "time", "text")
+
+
+@dataclass(frozen=True)
+class SchemaColumn:
+    """What a column is meant to be.
+
+    Parameters
+    ----------
+    kind : {"id", "code", "number", "time", "text"}
+        Ids are whole numbers or text and never rounded; codes and text are words of a vocabulary.
+    dtype : str, optional
+        The dtype of numbers, ids and times, such as "int64" and "datetime64[s]"; None for words.
+    nullable : bool, default True
+        Nulls are fine: NaN among floats, NaT among times. False refuses them.
+    level : int, default 0
+        How many levels of lists it lies under.
+    zone : str, optional
+        The zone of times, "UTC"; None for times without one.
+    note : str, optional
+        What somebody should know of it; nothing is made of it.
+
+    Raises
+    ------
+    ValueError
+        Another kind, a dtype that does not go with it, or a zone of what is no time.
+
+    Examples
+    --------
+    >>> SchemaColumn("time", "datetime64[s]", zone="UTC").level
+    0
+    """
+
+    kind: str
+    # By factories, so that the class has no attribute None that nothing documents.
+    dtype: str | None = field(default_factory=type(None))
+    nullable: bool = True
+    level: int = 0
+    zone: str | None = field(default_factory=type(None))
+    note: str | None = field(default_factory=type(None))
+
+    def __post_init__(self) -> None:
+        one_of(self.kind, "kind", KINDS)
+        for name, kinds in (("nullable", bool), ("level", int)):
+            if type(getattr(self, name)) is not kinds:
+                raise ValueError(f"{name}: expected {kinds.__name__}, got {getattr(self, name)!r}")
+        if self.level < 0:
+            raise ValueError(f"level: expected at least 0, got {self.level}")
+        for name in ("dtype", "zone", "note"):
+            if not isinstance(getattr(self, name), (str, type(None))):
+                raise ValueError(f"{name}: expected a string, got {getattr(self, name)!r}")
+        try:
+            of = None if self.dtype is None else np.dtype(self.dtype).kind
+        except TypeError:
+            raise ValueError(f"dtype: {self.dtype!r} is no dtype of NumPy") from None
+        wanted = {"id": (None, *"iu"), "number": tuple("biufc"), "time": tuple("mM")}.get(self.kind, (None,))
+        if of not in wanted:
+            raise ValueError(f"dtype: {self.dtype!r} does not go with kind {self.kind!r}")
+        if self.zone is not None and self.kind != "time":
+            raise ValueError(f"zone: is for times, not for kind {self.kind!r}")
+
+    @property
+    def is_words(self) -> bool:
+        """Words of a vocabulary, not numbers.
+
+        Examples
+        --------
+        >>> SchemaColumn("code").is_words
+        True
+        """
+        return self.dtype is None
+
+
+class Schema(Mapping[str, SchemaColumn]):
+    """Columns and what they are meant to be, in their order.
+
+    A writer, `build` and ``varlen convert`` that are given one enforce it: columns that are missing or new,
+    of another kind, nesting or dtype, and nulls where none may be, are errors. The file keeps it.
+
+    Parameters
+    ----------
+    columns : mapping of str to SchemaColumn, or to a dict of its arguments
+        What each column is.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A name that is no string, or a column that contradicts itself; it is named.
+
+    Examples
+    --------
+    >>> schema = Schema({"code": {"kind": "code", "level": 1}, "age": {"kind": "number", "dtype": "float32"}})
+    >>> schema["age"].dtype, schema.dtypes
+    ('float32', {'code': <class 'str'>, 'age': dtype('float32')})
+    >>> print(schema.to_toml())
+    [columns.code]
+    kind = "code"
+    level = 1
+    <BLANKLINE>
+    [columns.age]
+    kind = "number"
+    dtype = "float32"
+    <BLANKLINE>
+    >>> Schema.from_toml(schema.to_toml()) == schema
+    True
+    """
+
+    __slots__ = ("_columns",)
+
+    def __init__(self, columns: Mapping[str, SchemaColumn | Mapping[str, Any]]) -> None:
+        self._columns: dict[str, SchemaColumn] = {}
+        known = [one.name for one in fields(SchemaColumn)]
+        for name, given in as_mapping(columns, "columns", "names to what they are").items():
+            if not isinstance(name, str):
+                raise TypeError(f"columns: names are strings, got {name!r}")
+            if isinstance(given, SchemaColumn):
+                self._columns[name] = given
+                continue
+            words = as_mapping(given, f"columns: {name!r}", "arguments of SchemaColumn to what they are")
+            more = [word for word in words if word not in known]
+            if more or "kind" not in words:
+                what = f"there is no {more[0]!r} among {', '.join(known)}" if more else "expected a kind"
+                raise ValueError(f"columns: {name!r}: {what}")
+            try:
+                self._columns[name] = SchemaColumn(**words)
+            except ValueError as wrong:
+                raise ValueError(f"columns: {name!r}: {wrong}") from None
+
+    def __getitem__(self, name: str) -> SchemaColumn:
+        return self._columns[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def __repr__(self) -> str:
+        return f"Schema({self._columns!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._columns,)
+
+    @property
+    def dtypes(self) -> dict[str, Any]:
+        """The dtype of each column, `str` for words: what a writer casts to.
+
+        Examples
+        --------
+        >>> Schema({"code": SchemaColumn("code")}).dtypes
+        {'code': <class 'str'>}
+        """
+        return {n: str if c.dtype is None else np.dtype(c.dtype) for n, c in self._columns.items()}
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Field], declared: Mapping[str, Any] | None = None) -> Schema:
+        """What the keys of a file or a data set are, as far as the file says it.
+
+        Parameters
+        ----------
+        stored : mapping of str to Field
+            Such as `File.fields` and `ShardSet.fields`.
+        declared : mapping of str to dict, optional
+            What was declared of some of them, in the arguments of SchemaColumn.
+
+        Returns
+        -------
+        Schema
+            Words are codes, where nothing else was declared, and nothing says that there are no nulls.
+
+        Raises
+        ------
+        FileFormatError
+            What was declared contradicts itself.
+
+        Examples
+        --------
+        >>> Schema.of({"t": Field(1, np.dtype("M8[s]"), "I64")})["t"]
+        SchemaColumn(kind='time', dtype='datetime64[s]', nullable=True, level=1, zone=None, note=None)
+        """
+        said = declared or {}
+        try:
+            return cls({name: said.get(name, _column_of(one)) for name, one in stored.items()})
+        except (TypeError, ValueError) as wrong:
+            raise FileFormatError(f"schema: {wrong}") from None
+
+    @classmethod
+    def from_toml(cls, text: str) -> Schema:
+        r"""The schema that a text of TOML holds.
+
+        Parameters
+        ----------
+        text : str
+            A table ``columns`` of a table for each column, as `to_toml` writes it.
+
+        Returns
+        -------
+        Schema
+            Of these columns, in their order.
+
+        Raises
+        ------
+        ValueError
+            It is no TOML, holds other tables, or a column contradicts itself.
+
+        Examples
+        --------
+        >>> Schema.from_toml('[columns.x]\nkind = "number"\ndtype = "int8"')["x"].dtype
+        'int8'
+        """
+        try:
+            found = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as wrong:
+            raise ValueError(f"no TOML: {wrong}") from None
+        if found.keys() != {"columns"} or not isinstance(found["columns"], dict):
+            raise ValueError(f"expected tables [columns.NAME] alone, got {', '.join(found) or 'none'}")
+        return cls(found["columns"])
+
+    def to_toml(self) -> str:
+        """A table of TOML for each column, without what is usual.
+
+        Returns
+        -------
+        str
+            What `from_toml` reads.
+
+        Examples
+        --------
+        >>> print(Schema({"a b": SchemaColumn("text", nullable=False)}).to_toml())
+        [columns."a b"]
+        kind = "text"
+        nullable = false
+        <BLANKLINE>
+        """
+        return "\n".join(
+            f"[columns.{_key(name)}]\n"
+            + "".join(f"{word} = {_quoted(value)}\n" for word, value in plain(column).items())
+            for name, column in self._columns.items()
+        )
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Writes it as TOML, for people to edit.
+
+        Parameters
+        ----------
+        path : path
+            The file to write or replace.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Schema({}).write(f"{folder}/x.toml")
+        """
+        with atomic.replacing(os.path.abspath(os.fspath(path)), True) as fd:
+            atomic.write_all(fd, (self.to_toml().encode(),))
+
+    @classmethod
+    def from_arrow(cls, schema: Any) -> Schema:
+        """The schema that a schema of Arrow says: a column for each field of a struct, lists are levels.
+
+        Parameters
+        ----------
+        schema : pyarrow.Schema
+            Of a table. Decimals are numbers, int64 where they have no fraction.
+
+        Returns
+        -------
+        Schema
+            Strings are codes, unless `to_arrow` noted another kind.
+
+        Raises
+        ------
+        ValueError
+            Two columns have one name.
+        TypeError
+            A column of a type that is no numbers, times or text.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> Schema.from_arrow(pa.schema({"v": pa.list_(pa.string()), "x": pa.float32()})).dtypes
+        {'v': <class 'str'>, 'x': dtype('float32')}
+        """
+        from varlen.interop.arrow_schema import columns_of_schema
+
+        return cls(columns_of_schema(schema))
+
+    def to_arrow(self) -> Any:
+        """The schema as Arrow has it, with the kind of each column in its metadata.
+
+        Returns
+        -------
+        pyarrow.Schema
+            Large lists, a level each, of numbers, times or large strings.
+
+        Examples
+        --------
+        >>> Schema({"x": SchemaColumn("number", "int8", level=1)}).to_arrow().types
+        [LargeListType(large_list<item: int8>)]
+        """
+        from varlen.interop.arrow_schema import schema_of_columns
+
+        return schema_of_columns({name: plain(column) for name, column in self._columns.items()})
+
+    def check_rows(
+        self,
+        columns: Mapping[str, tuple[int, np.dtype[Any], np.ndarray[Any, Any]]],
+        words: Mapping[str, Any],
+        where: str = "rows",
+    ) -> None:
+        """Refuses rows that are not what the schema says, and nulls where it allows none.
+
+        Parameters
+        ----------
+        columns : mapping of str to (int, dtype, ndarray)
+            The level of each key, its dtype and its values.
+        words : mapping of str to words
+            The vocabularies of keys that have some.
+        where : str, default "rows"
+            What they are of, for the error.
+
+        Raises
+        ------
+        ValueError
+            As `check`, or a null; it is named with its row.
+
+        Examples
+        --------
+        >>> schema = Schema({"x": SchemaColumn("number", "float32", nullable=False)})
+        >>> schema.check_rows({"x": (0, np.dtype("f4"), np.array([1, np.nan], "f4"))}, {})
+        Traceback (most recent call last):
+        ValueError: rows: x: null at row 1, but the schema says that there is none
+        """
+        self.check(
+            {
+                name: Field(dim, dtype, "", (), () if name in words else None)
+                for name, (dim, dtype, _) in columns.items()
+            },
+            where,
+        )
+        for name, (_, dtype, values) in columns.items():
+            if self[name].nullable or dtype.kind not in "fmM":
+                continue
+            null = np.isnat(values.view(dtype)) if dtype.kind in "mM" else np.isnan(values)
+            if null.any():
+                row = int(np.argwhere(null)[0][0])
+                raise ValueError(
+                    f"{where}: {name}: null at row {row}, but the schema says that there is none"
+                )
+
+    def check(self, stored: Mapping[str, Field], where: str = "rows") -> None:
+        """Refuses keys that are not what the schema says.
+
+        Parameters
+        ----------
+        stored : mapping of str to Field
+            What there is.
+        where : str, default "rows"
+            What they are of, for the error.
+
+        Raises
+        ------
+        ValueError
+            A key is missing or new, or has another kind, nesting or dtype; it is named.
+
+        Examples
+        --------
+        >>> schema = Schema({"x": SchemaColumn("number", "int8")})
+        >>> schema.check({"x": Field(1, np.dtype("i1"), "I8")})
+        Traceback (most recent call last):
+        ValueError: rows: x: level 1, but the schema says 0
+        """
+        missing = [name for name in self._columns if name not in stored]
+        more = [name for name in stored if name not in self._columns]
+        if missing or more:
+            what = f"has no column {missing[0]!r}, which" if missing else f"has a column {more[0]!r} that"
+            says = "the schema has" if missing else "the schema lacks"
+            raise ValueError(f"{where}: {what} {says}")
+        for name, column in self._columns.items():
+            found = stored[name]
+            if found.dim != column.level:
+                raise ValueError(f"{where}: {name}: level {found.dim}, but the schema says {column.level}")
+            if (found.vocabulary is not None) != column.is_words:
+                what = "numbers" if column.is_words else "words"
+                raise ValueError(f"{where}: {name}: holds {what}, but the schema says {column.kind}")
+            if column.dtype is not None and found.dtype != np.dtype(column.dtype):
+                raise ValueError(f"{where}: {name}: {found.dtype}, but the schema says {column.dtype}")
+
+
+def plain_columns(schema: Schema | None) -> dict[str, dict[str, Any]] | None:
+    """The arguments of each column, as a file keeps them.
+
+    >>> plain_columns(Schema({"x": SchemaColumn("code")}))
+    {'x': {'kind': 'code'}}
+    """
+    return None if schema is None else {name: plain(column) for name, column in schema.items()}
+
+
+def plain(column: SchemaColumn) -> dict[str, Any]:
+    """The arguments of a column that are not the usual ones.
+
+    >>> plain(SchemaColumn("code", level=1))
+    {'kind': 'code', 'level': 1}
+    """
+    out = {one.name: getattr(column, one.name) for one in fields(column)}
+    usual = {"nullable": True, "level": 0}
+    return {name: value for name, value in out.items() if value != usual.get(name)}
+
+
+def _column_of(found: Field) -> SchemaColumn:
+    if found.vocabulary is not None:
+        return SchemaColumn("code", level=max(found.dim, 0))
+    kind = "time" if found.dtype.kind in "mM" else "number"
+    return SchemaColumn(kind, str(found.dtype), level=max(found.dim, 0))  # below 0: left behind
+
+
+def _quoted(value: Any) -> str:
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return str(value).lower()  # TOML's booleans
+
+
+def _key(name: str) -> str:
+    bare = name.isascii() and name.replace("_", "a").replace("-", "a").isalnum()
+    return name if bare else _quoted(name)

@@ -1,0 +1,47 @@
+"""Schemas from files: of TOML, which people edit, and of data that were written with one."""
+
+from __future__ import annotations
+
+import os
+
+from varlen.io.intent import Schema
+from varlen.io.shard_set import open_shards
+
+__all__ = ["read_schema"]
+
+
+def read_schema(path: str | os.PathLike[str]) -> Schema:
+    """The schema in a file of TOML, or that a ``.nrt`` file or folder of shards was written with.
+
+    Parameters
+    ----------
+    path : path
+        Of any of them.
+
+    Returns
+    -------
+    Schema
+        The one that is kept there; what the keys are, where none is.
+
+    Raises
+    ------
+    ValueError
+        The file holds no schema; it is named.
+    FileNotFoundError
+        There is no such file.
+
+    Examples
+    --------
+    >>> import tempfile, varlen.io
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     varlen.io.Schema({"x": {"kind": "code"}}).write(f"{folder}/x.toml")
+    ...     read_schema(f"{folder}/x.toml")["x"].kind
+    'code'
+    """
+    if os.path.isdir(path) or os.fspath(path).endswith((".nrt", ".safetensors", ".json")):
+        return open_shards(path).schema
+    with open(path, encoding="utf-8") as file:
+        try:
+            return Schema.from_toml(file.read())
+        except ValueError as wrong:
+            raise ValueError(f"{os.fspath(path)}: {wrong}") from None
