@@ -72,11 +72,12 @@ class Tally:
     """
 
     values: int = 0
-    nulls: int | None = None
-    distinct: int | None = None
+    # None by a factory, so that the class has no attribute None that nothing documents.
+    nulls: int | None = field(default_factory=type(None))
+    distinct: int | None = field(default_factory=type(None))
     at_least: bool = False
-    words: int | None = None
-    _seen: Distinct | None = field(default=None, repr=False, compare=False)
+    words: int | None = field(default_factory=type(None))
+    _seen: Distinct | None = field(init=False, default=None, repr=False, compare=False)
 
     def add(self, values: Array, *, nulls: int = 0) -> None:
         """Counts one more piece of values.
@@ -144,7 +145,9 @@ class Tally:
         one = self if other._knows_nothing else other if self._knows_nothing else None
         if one is not None:
             values = self.values + other.values
-            return Tally(values, one.nulls, one.distinct, one.at_least, one.words, one._seen)
+            total = Tally(values, one.nulls, one.distinct, one.at_least, one.words)
+            total._seen = one._seen
+            return total
         both_nulls = None if self.nulls is None or other.nulls is None else self.nulls + other.nulls
         distinct, more = None, False
         if (
