@@ -3,6 +3,7 @@
 import json
 import os
 
+import building
 import numpy as np
 import pytest
 import varlen as vl
@@ -12,6 +13,7 @@ from varlen.data import saving
 from varlen.io import Account, AccountError, Balance, Reason, Tally, Writer
 from varlen.io.column_buffer import ColumnBuffer
 from varlen.io.distinct import Distinct
+from varlen.io.written import read_all_written
 
 
 def dataset():
@@ -284,6 +286,116 @@ def test_what_map_loses_is_found(tmp_path, planted, where):
         ds.map(lambda rows: rows, target, batched=True)
     assert target.read_bytes() == b"what was there"
     assert os.listdir(tmp_path) == ["out.nrt"]
+
+
+# Packing.
+
+
+@pytest.mark.parametrize("too_long", ["skip", "split"])
+def test_packing_says_what_it_skips(too_long):
+    lists = [[1, 2, 3], list(range(9)), [], [5, 6]]
+    batch = vl.data.pack({"x": lists, "y": lists}, 4, too_long=too_long)
+    account = batch.account
+    account.check()
+    assert (account.rows.source.values, account.columns["y"].source.values) == (4, 14)
+    over = account.columns["x"].reasons.get("rows over size")
+    if too_long == "split":
+        assert (over, account.columns["x"].result.values, account.rows.result.values) == (None, 14, 4)
+    else:
+        assert (over.left_out, over.first) == (9, ["row 1: 9 tokens"])
+        assert (account.rows.result.values, account.columns["y"].result.values) == (3, 5)
+    assert dataset().batch([0]).account is None
+
+
+def test_bins_say_what_they_cut_and_skip():
+    bins = vl.data.BinPacking([3, 9, 0, 7], 5, max_len=6, too_long="skip")
+    account = bins.account
+    account.check()
+    assert account.as_dict()["columns"]["tokens"] == {
+        "in": {"values": 19},
+        "out": {"values": 3},
+        "reasons": {
+            "tokens over max_len": {
+                "left_out": 4,
+                "nulls": None,
+                "first": ["row 1: 9 tokens", "row 3: 7 tokens"],
+            },
+            "rows over size": {
+                "left_out": 12,
+                "nulls": None,
+                "first": ["row 1: 9 tokens", "row 3: 7 tokens"],
+            },
+        },
+    }
+    assert account.rows.result.values == 2
+    vl.data.BinPacking([3, 9], 5, too_long="split").account.check()
+
+
+@pytest.mark.parametrize("lost", [1, 2])
+def test_a_token_that_packing_loses_is_found(monkeypatch, lost):
+    fill = vl._core.fill_bins
+
+    def forget(lengths, *args):
+        order, offsets = fill(lengths, *args)
+        return order[:-lost], np.minimum(offsets, len(order) - lost)
+
+    monkeypatch.setattr(vl._core, "fill_bins", forget)
+    with pytest.raises(AccountError, match="column 'values'"):
+        vl.data.pack([[1, 2, 3], [4], [5, 6]], 4)
+
+
+# Builds.
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_build_merges_the_accounts_of_its_partitions(tmp_path, workers):
+    paths = []
+    for i, first in enumerate((0, 300)):
+        paths.append(str(tmp_path / f"{i}.txt"))
+        (tmp_path / f"{i}.txt").write_text(str(first))
+    varlen.io.build(paths, building.numbered, tmp_path / "out", workers=workers, row_ids="id")
+    account = vl.open(tmp_path / "out").account
+    account.check()
+    assert account.files == dict.fromkeys(paths, 3)
+    assert account.columns["word"].result.as_dict()["words"] == 3
+    assert (account.columns["value"].source.values, account.columns["value"].result.values) == (6, 6)
+    parts = [vl.open(path).account for path in sorted((tmp_path / "out").glob("*.nrt"))]
+    assert sum(part.rows.result.values for part in parts) == account.rows.result.values == 6
+
+
+def test_pieces_of_every_form_are_counted(tmp_path):
+    lists = {
+        "a": [1, 2],
+        "b": [[1.5, 2.0], []],
+        "c": [[["x"], []], [["y", "x"]]],
+        "d": [np.arange(2), np.arange(3)],
+    }
+    joint = vl.JointNestedRaggedTensorDict({"x": [[1], [2, 3]]})
+    flat = {"dim0/id": np.arange(2), "dim1/bounds": np.array([1, 3]), "dim1/t": np.arange(3)}
+    forms = [*(({name: lists[name]}, count) for name, count in zip("abcd", (2, 2, 3, 5), strict=True))]
+    for i, (rows, expected) in enumerate([*forms, (joint, 3), (flat, 5)]):
+        varlen.io.build([i], lambda _, rows=rows: rows, tmp_path / str(i))
+        account = vl.open(tmp_path / str(i)).account
+        account.check()
+        assert sum(balance.source.values for balance in account.columns.values()) == expected
+        assert account.files == {"partition 0": 2}
+
+
+@pytest.mark.parametrize("where", ["row written", "value", "key"])
+def test_what_a_partition_loses_is_found(tmp_path, planted, where):
+    planted(where)
+    rows = dataset().source.joint(0)
+    with pytest.raises(RuntimeError, match="partition 0: the account does not balance"):
+        varlen.io.build([0], lambda _: vl.JointNestedRaggedTensorDict._wrap(rows)._view(), tmp_path / "out")
+    assert not list((tmp_path / "out").glob("*.nrt"))
+
+
+def test_a_shard_that_a_build_loses_is_found(tmp_path, monkeypatch):
+    plan = varlen.io.building.plan
+    monkeypatch.setattr(plan, "read_all_written", lambda paths: read_all_written(paths[:1]))
+    with pytest.raises(AccountError, match="rows: 6 values in, 3 out"):
+        varlen.io.build([0, 3], building.rows, tmp_path / "out")
+    assert not (tmp_path / "out" / "index.json").exists()
 
 
 # What people see.

@@ -13,6 +13,8 @@ from varlen.types.placed import Placed
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from varlen.io.account import Account
+
 __all__ = ["Batch"]
 
 
@@ -34,7 +36,14 @@ class Batch(Placed, dict[str, ArrayT]):
     >>> there = batch.to("cuda") if torch.cuda.is_available() else batch
     """
 
-    __slots__ = ()
+    __slots__ = ("_account",)
+
+    _account: Account
+
+    @property
+    def account(self) -> Account | None:
+        """What came in, what the batch holds, and what was left out, where `varlen.data.pack` made it."""
+        return getattr(self, "_account", None)
 
     if TYPE_CHECKING:
 

@@ -11,6 +11,7 @@ from varlen import _core
 from varlen.arguments import as_int, one_of
 from varlen.data.records import PackedRows
 from varlen.data.sampler import HasLengths, Ints, Sampler, Uneven
+from varlen.io.account import Account
 
 __all__ = ["BinPacking"]
 
@@ -99,6 +100,7 @@ class BinPacking(Sampler):
         one_of(fit, "fit", ("best", "first"))
         one_of(too_long, "too_long", ("raise", "skip", "split"))
         self.fit, self.too_long = fit, too_long
+        self._given = self.lengths
         if max_len is not None:
             if too_long == "split":
                 raise ValueError("max_len: rows that are split are not cut; leave out one of them")
@@ -121,6 +123,28 @@ class BinPacking(Sampler):
             left = self.lengths[self._piece_rows] - self._piece_starts
             self.lengths = np.minimum(left, self.size)
         self._rows: Ints = np.flatnonzero(self.lengths <= self.size)
+
+    @property
+    def account(self) -> Account:
+        """The rows and tokens that came in, those that the bins hold, and what was cut or skipped.
+
+        Of an epoch with all its bins: what `drop_last` and `uneven` leave out is another in each epoch.
+        """
+        account = Account({"rows": len(self._given)})
+        account.column("tokens").source.values = int(self._given.sum())
+        whole = self.lengths if self._piece_rows is None else self._given
+        cut = self._given - whole
+        skipped = whole > self.size if self._piece_rows is None else np.zeros(len(whole), bool)
+        cut_first, skipped_first = (
+            [f"row {row}: {self._given[row]} tokens" for row in np.flatnonzero(rows)[:3].tolist()]
+            for rows in (cut, skipped)
+        )
+        account.leave_out("tokens", "tokens over max_len", int(cut.sum()), None, cut_first)
+        account.leave_out(None, "rows over size", int(skipped.sum()), 0, skipped_first)
+        account.leave_out("tokens", "rows over size", int(whole[skipped].sum()), None, skipped_first)
+        rows = self._rows if self._piece_rows is None else self._piece_rows[self._rows]
+        account.set_result(len(np.unique(rows)), {"tokens": int(self.lengths[self._rows].sum())})
+        return account
 
     def padding_share(self) -> float:
         """The share of this epoch's bins that holds no data, each of `size` tokens.

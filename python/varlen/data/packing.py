@@ -23,6 +23,7 @@ from varlen.types import Ragged
 
 if TYPE_CHECKING:
     from varlen.data.sampler import Ints
+    from varlen.io.account import Account
 
 __all__ = ["pack"]
 
@@ -71,6 +72,8 @@ def pack(
           data is. It is the `seq_idx` of state-space models, and what `document_mask` takes.
         * `cu_seqlens`, int32: where each sequence begins in the block laid end to end, `bins * size` tokens,
           and the end of the last. With `max_seqlen`, an int, it is what attention over `cu_seqlens` takes.
+
+        Its `account` says how many sequences and tokens came in, and which were skipped.
 
     Raises
     ------
@@ -135,11 +138,32 @@ def pack(
             row = IGNORED if fills is None else fills.get(name, IGNORED)
         made[name] = _block(moved, level, bins, packing.size, row, max_bytes)
     beside = ragged[first].values
-    for name, ids in _packed_ids(level, bins, packing.size).items():
+    places = _packed_ids(level, bins, packing.size)
+    for name, ids in places.items():
         made[name] = ids if isinstance(ids, int) else like(ids, beside)
     if labels is not None:
         made[LABELS] = labels_of_bins(made[labels], made["position_ids"], made["document_ids"])
-    return Batch(made)
+    batch = Batch(made)
+    batch._account = _account(packing.account, ragged, places["document_ids"])
+    return batch
+
+
+def _account(packing: Account, columns: Mapping[str, Ragged[Any]], document_ids: Ints) -> Account:
+    """What came in by name, and what the block holds: its places that are no padding.
+
+    Raises
+    ------
+    AccountError
+        A token is in no bin, or in two.
+    """
+    tokens = packing.columns.pop("tokens")
+    held = int(np.count_nonzero(document_ids >= 0))
+    for name, column in columns.items():
+        packing.column(name).source.values = int(column.lengths.sum())
+        packing.columns[name].reasons = dict(tokens.reasons)
+    packing.set_result(packing.rows.result.values, dict.fromkeys(columns, held))
+    packing.check()
+    return packing
 
 
 def packed_arrays(

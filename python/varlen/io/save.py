@@ -13,6 +13,7 @@ import numpy as np
 from varlen import _core
 from varlen.arguments import as_mapping, unmasked, words_of
 from varlen.io import atomic
+from varlen.io.account import ACCOUNT, Account
 from varlen.io.dtypes import TAG_ORDER, dtype_of, little_endian, tag_of
 from varlen.io.intent import Schema, plain_columns
 from varlen.io.schema import encode_metadata, id_dtype, store
@@ -39,6 +40,7 @@ def save(
     metadata: Mapping[str, str] | None = None,
     durable: bool = True,
     schema: Schema | None = None,
+    account: Account | None = None,
 ) -> None:
     """Save flat arrays, named `dimK/name` and `dimK/bounds`, as one file that replaces `path` at once.
 
@@ -62,6 +64,8 @@ def save(
         old file or the new one, whole; a power cut within some seconds may lose both.
     schema
         What the keys are meant to be, which the file keeps.
+    account
+        What came in and goes out, which the file keeps as it is.
 
     Raises
     ------
@@ -113,6 +117,8 @@ def save(
         }
         schema.check_rows({n: (dim or 0, fields[n], values) for n, (dim, values) in dims.items()}, lists)
     file_metadata = encode_metadata(fields, lists, row_ids, metadata, plain_columns(schema))
+    if account is not None:
+        file_metadata[ACCOUNT] = account.as_text()
     tensors = [(name, tag_of(array.dtype, name), array.shape) for name, array in stored.items()]
     header = header_bytes(tensors, file_metadata)
     _check_nesting(header, stored)

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from varlen.io.account import Account
+from varlen.io.building.counting import count_piece, name_of
 from varlen.io.dtypes import cast_exactly
 from varlen.io.errors import FileFormatError
 from varlen.io.file import File, open_file
@@ -48,8 +50,10 @@ def make_draft(draft: Draft, partition: Any) -> int:
         return open_file(draft.path).count
     rows = partition if draft.make is None else draft.make(partition)
     metadata = {FINGERPRINT: draft.fingerprint}
-    with Writer(draft.path, metadata=metadata, **draft.options) as writer:
+    account, name = Account(), name_of(partition, draft.number)
+    with Writer(draft.path, metadata=metadata, account=account, **draft.options) as writer:
         for piece in [rows] if isinstance(rows, Mapping) or not hasattr(rows, "__next__") else rows:
+            count_piece(account, name, piece)
             writer.append(piece)
     return writer.rows
 
@@ -114,6 +118,7 @@ def write_shard(shard: Shard, partition: Any = None) -> int:
         metadata={FINGERPRINT: fingerprint_of(file) or ""},
         durable=shard.durable,
         schema=shard.schema,
+        account=file.account,
     )
     return file.count
 

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from varlen.io import atomic
+from varlen.io.account import Account
 from varlen.io.building.drafts import Draft, fingerprint_of
 from varlen.io.errors import FileFormatError
 from varlen.io.file import open_file
@@ -129,6 +130,7 @@ def publish(
     fields: Mapping[str, Field],
     drafts: Iterable[Draft],
     durable: bool,
+    account: Account | None = None,
 ) -> None:
     """Give the shards their names and write the index, so that no reader sees some of the rows.
 
@@ -141,7 +143,7 @@ def publish(
         for waiting, name in names.items():
             if is_new[waiting]:
                 os.replace(waiting, name)
-    write_index(path, shards, fields, durable)
+    write_index(path, shards, fields, durable, account)
     for waiting, name in names.items():
         if os.path.exists(waiting):
             os.replace(waiting, name)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from varlen.arguments import as_bool, as_int, as_mapping, dtypes_of, words_of
+from varlen.io.account import Account
 from varlen.io.building.drafts import Draft, Shard, agrees, is_whole, make_draft, write_shard
 from varlen.io.building.engines import Failed, as_partitions, engine_of
 from varlen.io.building.folder import (
@@ -31,6 +32,7 @@ from varlen.io.intent import Schema
 from varlen.io.schema import Field, id_dtype
 from varlen.io.shard_index import Shard as Listed
 from varlen.io.shard_set import ShardSet, open_shards
+from varlen.io.written import read_all_written
 
 __all__ = ["build"]
 
@@ -171,8 +173,21 @@ def build(
                 Listed(shard_path(path, i), file.count, os.stat(ready.get(i, file.path)).st_size)
                 for i, file in enumerate(files)
             ]
-            publish(path, ready, listed, fields, drafts, durable)
+            account = _account(files, [ready.get(i, file.path) for i, file in enumerate(files)], words)
+            publish(path, ready, listed, fields, drafts, durable, account)
     return open_shards(path)
+
+
+def _account(files: Sequence[File], paths: list[str], words: Mapping[str, tuple[str, ...]]) -> Account | None:
+    """The accounts of all partitions together, checked against the shards; None where a shard has none."""
+    parts = [file.account for file in files]
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts):
+        return None
+    account = sum(known[1:], known[0])
+    account.set_result(*read_all_written(paths), words)
+    account.check()
+    return account
 
 
 def _run(engine: Any, task: Any, tasks: Sequence[tuple[Any, Any]], shown: str | None) -> None:
