@@ -265,7 +265,11 @@ def test_words_of_other_libraries_are_pointed_to_ours():
     for given, ours in (("pad_token_id", "fill"), ("return_tensors", "framework"), ("max_length", "max_len")):
         with pytest.raises(TypeError, match=f"no option '{given}'; did you mean '{ours}'"):
             Collate(**{given: 1})
-    for layout, text in (("packed", "data.pack fills rows"), ("data", "dims.Schema"), ("flat", "got 'flat'")):
+    for layout, text in (
+        ("packed", "data.pack fills rows"),
+        ("data", "dims.DataSpecs"),
+        ("flat", "got 'flat'"),
+    ):
         with pytest.raises(ValueError, match=f"layout: expected 'padded' or 'ragged'.*{text}"):
             Collate(layout=layout)
 

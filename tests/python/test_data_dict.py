@@ -11,10 +11,10 @@ from varlen import io
 from varlen.dims import (
     DataDict,
     DataSpec,
+    DataSpecs,
     FeatureDim,
     LengthMismatchError,
     OutShapeError,
-    Schema,
     SpatialDim,
     batch_dim,
 )
@@ -36,7 +36,7 @@ SAMPLES = [
 
 
 def batch_of(samples=SAMPLES):
-    return Schema(SPECS).collate(samples)
+    return DataSpecs(SPECS).collate(samples)
 
 
 def test_batch_of_samples_has_their_values_by_the_dims_of_the_schema():
@@ -99,11 +99,11 @@ def test_batch_of_rectangles_has_two_ragged_dims(kind):
     spec = DataSpec([batch_dim, TIME, TARGET, FEATURE])
     shapes = [(2, 1), (0, 3), (1, 2)]
     arrays = [np.arange(n * m * 2.0).reshape(n, m, 2) for n, m in shapes]
-    batch = Schema({"x": spec}).collate([{"x": kind(array)} for array in arrays])
+    batch = DataSpecs({"x": spec}).collate([{"x": kind(array)} for array in arrays])
     assert batch["x"].to_list() == [array.tolist() for array in arrays]
     assert batch["x"].lengths(TIME).tolist() == [2, 0, 1]
     assert batch["x"].lengths(TARGET).tolist() == [1, 3, 2]  # over the batch, not over the time
-    channels_first = Schema({"x": DataSpec([batch_dim, FEATURE, TIME])})
+    channels_first = DataSpecs({"x": DataSpec([batch_dim, FEATURE, TIME])})
     arrays = [np.arange(4.0).reshape(2, 2), np.arange(2.0).reshape(2, 1)]
     data = channels_first.collate([{"x": kind(array)} for array in arrays])["x"]
     assert data.to_padded().tolist() == [[[0, 1], [2, 3]], [[0, 0], [1, 0]]]
@@ -111,27 +111,27 @@ def test_batch_of_rectangles_has_two_ragged_dims(kind):
 
 def test_default_stands_beside_arrays():
     torch = pytest.importorskip("torch")
-    schema = Schema({"x": DataSpec([batch_dim, TIME, FEATURE], default=[])})
+    schema = DataSpecs({"x": DataSpec([batch_dim, TIME, FEATURE], default=[])})
     assert schema.collate([{}, {"x": torch.ones(1, 2)}])["x"].to_list() == [[], [[1, 1]]]
     assert schema.collate([{}, {"x": np.ones((1, 2))}])["x"].to_list() == [[], [[1, 1]]]
 
 
 def test_classes_of_no_labels_are_integers():
-    schema = Schema({"y": DataSpec([batch_dim, TARGET], sparse_dim=WORDS)})
+    schema = DataSpecs({"y": DataSpec([batch_dim, TARGET], sparse_dim=WORDS)})
     assert schema.collate([{"y": []}, {"y": []}])["y"].dtype == np.int64
 
 
 def test_inference_has_what_needs_no_labels():
     batch = batch_of()
     assert list(batch.for_inference()) == ["data", "mask", "weight"]
-    assert list(Schema(SPECS).for_inference()) == ["data", "mask", "weight"]
-    assert list(Schema.of(batch).for_inference()) == ["data", "mask", "weight"]
+    assert list(DataSpecs(SPECS).for_inference()) == ["data", "mask", "weight"]
+    assert list(DataSpecs.of(batch).for_inference()) == ["data", "mask", "weight"]
 
 
 def test_schema_of_a_batch_is_the_one_it_was_made_by():
     batch = batch_of()
-    schema = Schema(SPECS)
-    for key, spec in Schema.of(batch).items():
+    schema = DataSpecs(SPECS)
+    for key, spec in DataSpecs.of(batch).items():
         assert spec.dims == schema[key].dims
         assert spec.sparse_dim == schema[key].sparse_dim
     schema.check(batch)
@@ -140,7 +140,7 @@ def test_schema_of_a_batch_is_the_one_it_was_made_by():
 
 def test_schema_refuses_other_data():
     batch = batch_of()
-    schema = Schema(SPECS)
+    schema = DataSpecs(SPECS)
     with pytest.raises(KeyError, match="'mask' is missing"):
         schema.check({"data": batch["data"]})
     with pytest.raises(OutShapeError, match=r"'data': .*'target' is not expected"):
@@ -163,11 +163,11 @@ def test_schema_refuses_other_data():
 )
 def test_bad_spec_is_named(spec, error, text):
     with pytest.raises(error, match=rf"specs\['x'\].*{text}"):
-        Schema({"x": spec})
+        DataSpecs({"x": spec})
 
 
 def test_origin_extern_data_is_taken_as_it_is_written():
-    schema = Schema({"data": {"dim_tags": [batch_dim, TIME, FEATURE]}})
+    schema = DataSpecs({"data": {"dim_tags": [batch_dim, TIME, FEATURE]}})
     assert schema["data"].dims == (batch_dim, TIME, FEATURE)
 
 
@@ -362,7 +362,7 @@ def test_pickled_data_are_the_same(again):
     assert padded.values.tolist() == batch["data"].padded(-1, "left").values.tolist()
     plain = again(vl.Data(np.arange(2), [vl.Dim("two", 2)]))
     assert (plain + plain).to_list() == [0, 2]
-    assert list(again(Schema(SPECS))) == list(SPECS)
+    assert list(again(DataSpecs(SPECS))) == list(SPECS)
 
 
 def test_batch_in_tensors_and_back():

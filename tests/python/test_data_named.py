@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 import varlen as vl
-from varlen.dims import DataDict, DataSpec, Schema, batch_dim
+from varlen.dims import DataDict, DataSpec, DataSpecs, batch_dim
 
 ROWS = {
     "id": [7, 8, 9],
@@ -74,7 +74,7 @@ def test_tensors_are_data_with_their_gradients(ds):
 
 def test_schema_names_dims_dtypes_and_classes(ds):
     words = vl.dims.FeatureDim("words", 2)
-    schema = Schema(
+    schema = DataSpecs(
         {
             **ds.data_schema(DIMS),
             "word": DataSpec([batch_dim, VISIT], "int64", sparse_dim=words, available_for_inference=False),
@@ -85,8 +85,8 @@ def test_schema_names_dims_dtypes_and_classes(ds):
     assert batch["word"].dtype == np.int64
     assert "word" not in batch.for_inference()
     with pytest.raises(KeyError, match="the schema has no 'code'"):
-        ds.batch([0], layout="data", keys=["code"], dims=Schema({"id": schema["id"]}))
-    wrong = Schema({**schema, "code": DataSpec([batch_dim, VISIT])})
+        ds.batch([0], layout="data", keys=["code"], dims=DataSpecs({"id": schema["id"]}))
+    wrong = DataSpecs({**schema, "code": DataSpec([batch_dim, VISIT])})
     with pytest.raises(ValueError, match="'code' has 3 dims of rows and levels and 0 behind them"):
         ds.batch([0], layout="data", dims=wrong)
 
@@ -101,14 +101,14 @@ def _batches(ds, **options):
 
 def test_keys_of_the_schema_are_those_of_the_batch(ds, tmp_path):
     schema = ds.data_schema(DIMS)
-    some = Schema({key: schema[key] for key in ("time", "id")})
+    some = DataSpecs({key: schema[key] for key in ("time", "id")})
     for batch in _batches(ds, dims=some):
         assert set(batch) == {"time", "id"}
         assert batch["time"].to_list() == [[5.5], [0.5, 2.0]]
         some.check(batch)
     for batch in _batches(ds, dims=some, keys=["id"]):
         assert list(batch) == ["id"]
-    for batch in _batches(ds, dims=Schema({"id": schema["id"]}), flatten=True):
+    for batch in _batches(ds, dims=DataSpecs({"id": schema["id"]}), flatten=True):
         assert list(batch) == ["id"]
     assert ds.data_schema(some) is some
     J = vl.JointNestedRaggedTensorDict(
@@ -122,7 +122,7 @@ def test_keys_of_the_schema_are_those_of_the_batch(ds, tmp_path):
 
 
 def test_key_of_the_schema_that_the_dataset_lacks_is_named(ds):
-    schema = Schema({"id": DataSpec([batch_dim]), "label": DataSpec([batch_dim], default=0)})
+    schema = DataSpecs({"id": DataSpec([batch_dim]), "label": DataSpec([batch_dim], default=0)})
     text = "the schema has 'label', which is not one of .*'id'"
     for make in (ds.batch, lambda rows, **options: list(ds.epoch(1, **options))):
         with pytest.raises(KeyError, match=text):
@@ -140,7 +140,7 @@ def test_key_of_the_schema_that_the_dataset_lacks_is_named(ds):
 def test_dtype_that_is_not_that_of_the_schema_is_named(ds, given):
     if given == "of torch":
         given = pytest.importorskip("torch").float64
-    schema = Schema({"time": DataSpec([batch_dim, VISIT], "float32"), "id": DataSpec([batch_dim])})
+    schema = DataSpecs({"time": DataSpec([batch_dim, VISIT], "float32"), "id": DataSpec([batch_dim])})
     text = "dtype of 'time': asked for float64, but the schema says float32"
     with pytest.raises(ValueError, match=text):
         ds.batch([0], layout="data", dims=schema, dtype=given)
@@ -149,7 +149,7 @@ def test_dtype_that_is_not_that_of_the_schema_is_named(ds, given):
 
 
 def test_dtype_stands_beside_a_schema_that_says_none(ds):
-    schema = Schema({"time": DataSpec([batch_dim, VISIT], "float32"), "id": DataSpec([batch_dim])})
+    schema = DataSpecs({"time": DataSpec([batch_dim, VISIT], "float32"), "id": DataSpec([batch_dim])})
     batch = ds.batch([0], layout="data", dims=schema, dtype={"id": "int32", "time": ">f4", "code": "int8"})
     assert batch["id"].dtype == np.int32
     assert batch["time"].dtype == np.float32
@@ -249,5 +249,5 @@ def test_data_are_made_on_the_host_by_workers(ds):
     pytest.importorskip("torch")
     with pytest.raises(ValueError, match="device: workers make Data on the host"):
         ds.collator(layout="data", device="cuda")
-    with pytest.raises(ValueError, match="Schema makes Data of samples"):
+    with pytest.raises(ValueError, match="DataSpecs makes Data of samples"):
         vl.data.Collate(layout="data")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import varlen as vl
 import varlen.returnn.frontend as rf
-from varlen.dims import DataDict, DataSpec, LengthMismatchError, OutShapeError, Schema
+from varlen.dims import DataDict, DataSpec, DataSpecs, LengthMismatchError, OutShapeError
 from varlen.returnn import (
     Dim,
     FeatureDim,
@@ -46,7 +46,7 @@ def test_tensor_without_values_is_a_template():
     assert isinstance(template, DataSpec)
     assert template.sparse_dim == FEATURE
     schema = TensorDict({"data": template, "classes": {"dim_tags": [batch_dim], "dtype": "int64"}})
-    assert isinstance(schema, Schema)
+    assert isinstance(schema, DataSpecs)
     assert list(schema) == ["data", "classes"]
 
 

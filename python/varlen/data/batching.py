@@ -17,7 +17,7 @@ from varlen.data.plan import BatchPlan, Seed
 from varlen.data.records import PackedRows
 from varlen.data.rows import Rows
 from varlen.data.unmapped import run_unmapped
-from varlen.dims import DataDict, Dim, Schema
+from varlen.dims import DataDict, DataSpecs, Dim
 from varlen.io.dtypes import refuse_misfits
 
 __all__ = []
@@ -64,10 +64,10 @@ class Batching(Rows):
         batch = self._arrays(options, rows, start, end, seed, epoch, out, edges_per_row)
         return batch if options.goes_to is None else batch.to(options.goes_to)
 
-    def _schema_for(self, options: BatchOptions) -> Schema:
-        """The Schema of batches with these options."""
+    def _schema_for(self, options: BatchOptions) -> DataSpecs:
+        """The DataSpecs of batches with these options."""
         dims, flatten = options.values["dims"], options.values["flatten"]
-        if isinstance(dims, Schema):
+        if isinstance(dims, DataSpecs):
             keys = options.given.get("keys")
             chosen = None if keys is None else select_columns(self.fields, keys)
             schema = schema_of(self.fields, dims, flatten, chosen)
@@ -76,20 +76,22 @@ class Batching(Rows):
             return schema
         return self.data_schema(dims, flatten=flatten)
 
-    def _named(self, arrays: Mapping[str, Any], options: BatchOptions, schema: Schema) -> DataDict:
+    def _named(self, arrays: Mapping[str, Any], options: BatchOptions, schema: DataSpecs) -> DataDict:
         """The arrays of a batch as Data."""
         most = 1 if options.values["flatten"] else self.depth
         depths = {key: min(column.dim, most) for key, column in self.fields.items() if key in arrays}
         data = as_data(arrays, schema, depths)
         return data if options.goes_to is None else data.to(options.goes_to)
 
-    def data_schema(self, dims: Sequence[Dim] | Schema | None = None, *, flatten: bool = False) -> Schema:
-        """The Schema of batches with `layout="data"`: the dims that all of them have.
+    def data_schema(
+        self, dims: Sequence[Dim] | DataSpecs | None = None, *, flatten: bool = False
+    ) -> DataSpecs:
+        """The DataSpecs of batches with `layout="data"`: the dims that all of them have.
 
         Parameters
         ----------
         dims
-            One for the rows and one for each level, from the outermost; or a Schema, whose dims are those of
+            One for the rows and one for each level, from the outermost; or DataSpecs, whose dims are those of
             rows, levels and axes in this order, and whose keys are those of the batches. By default the
             batch, "dim1", "dim2" and so on.
         flatten
@@ -97,13 +99,13 @@ class Batching(Rows):
 
         Returns
         -------
-        Schema
+        DataSpecs
             The same for the same dims, in this dataset and in copies of it for workers that are made later.
 
         Raises
         ------
         KeyError
-            A key of the Schema that the dataset lacks.
+            A key of the DataSpecs that the dataset lacks.
         ValueError, TypeError
             Dims that do not fit the keys.
 
@@ -113,11 +115,11 @@ class Batching(Rows):
         >>> ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"id": [7, 8], "x": [[1, 2, 3], [4]]}))
         >>> visit = vl.Dim("visit")
         >>> ds.data_schema([vl.dims.batch_dim, visit])
-        Schema({'id': DataSpec([batch]), 'x': DataSpec([batch, visit])})
+        DataSpecs({'id': DataSpec([batch]), 'x': DataSpec([batch, visit])})
         """
-        if isinstance(dims, Schema):
+        if isinstance(dims, DataSpecs):
             return schema_of(self.fields, dims, flatten)
-        known: dict[Any, Schema] = self.__dict__.setdefault("_schemas", {})
+        known: dict[Any, DataSpecs] = self.__dict__.setdefault("_schemas", {})
         key = (None if dims is None else tuple(dims), flatten)
         if key not in known:
             known[key] = schema_of(self.fields, dims, flatten)

@@ -161,7 +161,7 @@ class Dataset(Views):
             and `max_seqlen`, as `varlen.data.pack` gives them; or "data": a `varlen.dims.DataDict`, in
             which every level is a Dim, and keys are Data that share them.
         dims
-            With `layout="data"`: a Dim for the rows and one for each level, or a `varlen.dims.Schema`, as
+            With `layout="data"`: a Dim for the rows and one for each level, or a `varlen.dims.DataSpecs`, as
             `data_schema` takes them. Its keys are those of the batch, and so are its dtypes. Options of
             padding are refused; `fill` is for keys that prefix or suffix lacks.
         lengths, positions, parts, windows

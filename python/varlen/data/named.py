@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from varlen import _core
 from varlen.arguments import as_dtype
 from varlen.backends.values import memory_of
-from varlen.dims import Data, DataDict, DataSpec, Dim, Schema, batch_dim
+from varlen.dims import Data, DataDict, DataSpec, DataSpecs, Dim, batch_dim
 from varlen.dims.make import check_dims
 from varlen.dims.records.joint_data import columns_as_data, level_dims, spec_of_column
 
@@ -23,19 +23,19 @@ _MADE = re.compile(r"dim(\d+)/(offsets|max_length|positions|lengths|part)|window
 
 def schema_of(
     columns: Mapping[str, ColumnLike], dims: Any, flatten: bool, keys: Iterable[str] | None = None
-) -> Schema:
-    """The Schema of batches of some keys.
+) -> DataSpecs:
+    """The DataSpecs of batches of some keys.
 
     Parameters
     ----------
     columns
         Each key of a dataset.
     dims
-        One for the rows and one for each level, or a Schema; None makes them.
+        One for the rows and one for each level, or a DataSpecs; None makes them.
     flatten
         Whether there is one level in place of all.
     keys
-        Those that are asked of a Schema; all of its own by default.
+        Those that are asked of a DataSpecs; all of its own by default.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def schema_of(
     """
     depth = max((column.dim for column in columns.values()), default=0)
     depth = min(depth, 1) if flatten else depth
-    if isinstance(dims, Schema):
+    if isinstance(dims, DataSpecs):
         for key in dims if keys is None else keys:
             if key not in columns:
                 raise KeyError(f"dims: the schema has {key!r}, which is not one of {list(columns)}")
@@ -70,11 +70,11 @@ def schema_of(
     for key, column in columns.items():
         front = given[: min(column.dim, depth) + 1]
         specs[key] = spec_of_column(key, front, column.trailing, column.vocabulary)
-    return Schema(specs)
+    return DataSpecs(specs)
 
 
-def check_dtypes(schema: Schema, keys: Iterable[str], dtype: Any) -> None:
-    """Refuse dtypes of a batch that are not those of its Schema.
+def check_dtypes(schema: DataSpecs, keys: Iterable[str], dtype: Any) -> None:
+    """Refuse dtypes of a batch that are not those of its DataSpecs.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def check_dtypes(schema: Schema, keys: Iterable[str], dtype: Any) -> None:
             raise ValueError(f"dtype of {key!r}: asked for {name}, but the schema says {said}")
 
 
-def as_data(batch: Mapping[str, Any], schema: Schema, depths: Mapping[str, int]) -> DataDict:
+def as_data(batch: Mapping[str, Any], schema: DataSpecs, depths: Mapping[str, int]) -> DataDict:
     """The arrays of a ragged batch as Data.
 
     Parameters

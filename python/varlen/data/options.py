@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from varlen._core import Dim
     from varlen.data.memory import ColumnLike
-    from varlen.dims import Schema
+    from varlen.dims import DataSpecs
 
 __all__: list[str] = []
 
@@ -65,7 +65,7 @@ class PaddingKeywords(_LayoutKeywords, total=False):
 class _RowKeywords(_LayoutKeywords, total=False):
     """The options of batches of a dataset's rows, but for their layout and the kind of their arrays."""
 
-    dims: Sequence[Dim] | Schema | None
+    dims: Sequence[Dim] | DataSpecs | None
     keys: Sequence[str] | None
     window: Literal["from_start", "to_end", "random", "balanced_random"] | None
     flatten: bool

@@ -77,8 +77,8 @@ from varlen.dims.ops.sort import argsort, search_sorted, sort, top_k, unique
 from varlen.dims.ops.window import pool, window
 from varlen.dims.out_shape import ImplicitDim, ImplicitDynSizeDim, ImplicitSparseDim, OptionalDim
 from varlen.dims.records.data_dict import DataDict
-from varlen.dims.records.schema import Schema
 from varlen.dims.records.spec import DataSpec
+from varlen.dims.records.specs import DataSpecs
 from varlen.dims.table import read_dims, write_dims
 from varlen.dims.vocabulary import Vocabulary
 
@@ -88,6 +88,7 @@ __all__ = [
     "Data",
     "DataDict",
     "DataSpec",
+    "DataSpecs",
     "Dim",
     "FeatureDim",
     "ImplicitDim",
@@ -97,7 +98,6 @@ __all__ = [
     "Moments",
     "OptionalDim",
     "OutShapeError",
-    "Schema",
     "SpatialDim",
     "Vocabulary",
     "abs",

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from varlen.arguments import as_mapping
-from varlen.dims import Data, DataDict, DataSpec, Schema
+from varlen.dims import Data, DataDict, DataSpec, DataSpecs
 
 
 class TensorDict(DataDict):
-    """A `varlen.dims.DataDict`; of keys without values a `varlen.dims.Schema`.
+    """A `varlen.dims.DataDict`; of keys without values a `varlen.dims.DataSpecs`.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class TensorDict(DataDict):
     --------
     >>> from varlen.returnn import FeatureDim, SpatialDim, TensorDict, batch_dim
     >>> TensorDict({"data": {"dim_tags": [batch_dim, SpatialDim("time"), FeatureDim("feature", 40)]}})
-    Schema({'data': DataSpec([batch, time, feature(40)])})
+    DataSpecs({'data': DataSpec([batch, time, feature(40)])})
     >>> TensorDict({"x": vl.Data(np.zeros(2), [FeatureDim("two", 2)])}).data["x"]
     Data([two(2)], float64)
     """
@@ -35,7 +35,7 @@ class TensorDict(DataDict):
     def __new__(cls, data: Mapping[str, Data[Any] | DataSpec | Mapping[str, Any]]) -> Any:
         values = as_mapping(data, "data", "keys to Tensors").values()
         if values and not any(isinstance(value, Data) for value in values):
-            return Schema(data)  # type: ignore[arg-type]
+            return DataSpecs(data)  # type: ignore[arg-type]
         return object.__new__(cls)
 
     @property
@@ -43,18 +43,18 @@ class TensorDict(DataDict):
         """The Data by name."""
         return dict(self)
 
-    def copy_template(self) -> Schema:
+    def copy_template(self) -> DataSpecs:
         """What its keys have beside their values.
 
         Returns
         -------
-        Schema
-            As `Schema.of`.
+        DataSpecs
+            As `DataSpecs.of`.
 
         Examples
         --------
         >>> from varlen.returnn import FeatureDim, TensorDict
         >>> TensorDict({"x": vl.Data(np.zeros(2), [FeatureDim("two", 2)])}).copy_template()
-        Schema({'x': DataSpec([two(2)], float64)})
+        DataSpecs({'x': DataSpec([two(2)], float64)})
         """
-        return Schema.of(self)
+        return DataSpecs.of(self)

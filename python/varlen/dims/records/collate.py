@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def collate(specs: Mapping[str, DataSpec], samples: Sequence[Mapping[str, Any]]) -> dict[str, Data[Any]]:
-    """As `Schema.collate`.
+    """As `DataSpecs.collate`.
 
     Examples
     --------

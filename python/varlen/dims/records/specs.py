@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from varlen.dims.data import Data
 
 
-class Schema(Mapping[str, DataSpec]):
+class DataSpecs(Mapping[str, DataSpec]):
     """The `DataSpec` of each key: what a model asks of its data, and how samples become a batch.
 
     Parameters
@@ -36,7 +36,7 @@ class Schema(Mapping[str, DataSpec]):
     --------
     >>> time, target = vl.Dim("time"), vl.Dim("target")
     >>> feature, words = vl.Dim("feature", 2), vl.Dim("words", 1000)
-    >>> schema = vl.dims.Schema({
+    >>> schema = vl.dims.DataSpecs({
     ...     "data": {"dims": [vl.dims.batch_dim, time, feature], "dtype": "float32"},
     ...     "classes": {"dims": [vl.dims.batch_dim, target], "sparse_dim": words,
     ...                 "available_for_inference": False},
@@ -73,7 +73,7 @@ class Schema(Mapping[str, DataSpec]):
         return type(self), (self._specs,)
 
     def __repr__(self) -> str:
-        return f"Schema({self._specs!r})"
+        return f"DataSpecs({self._specs!r})"
 
     @property
     def dims(self) -> tuple[Dim, ...]:
@@ -81,7 +81,7 @@ class Schema(Mapping[str, DataSpec]):
         return all_dims((spec.dims, spec.sparse_dim) for spec in self._specs.values())
 
     @classmethod
-    def of(cls, data: Mapping[str, Data[Any]]) -> Schema:
+    def of(cls, data: Mapping[str, Data[Any]]) -> DataSpecs:
         """What some data have beside their values.
 
         Parameters
@@ -91,31 +91,31 @@ class Schema(Mapping[str, DataSpec]):
 
         Returns
         -------
-        Schema
+        DataSpecs
             Its dims keep their lengths.
 
         Examples
         --------
-        >>> vl.dims.Schema.of({"x": vl.Data(np.zeros(2), [vl.Dim("two", 2)])})
-        Schema({'x': DataSpec([two(2)], float64)})
+        >>> vl.dims.DataSpecs.of({"x": vl.Data(np.zeros(2), [vl.Dim("two", 2)])})
+        DataSpecs({'x': DataSpec([two(2)], float64)})
         """
         return cls({key: spec_of(one) for key, one in data.items()})
 
-    def for_inference(self) -> Schema:
+    def for_inference(self) -> DataSpecs:
         """The keys that are there without labels.
 
         Returns
         -------
-        Schema
+        DataSpecs
             Without those that are not available for inference.
 
         Examples
         --------
-        >>> schema = vl.dims.Schema({"x": {"dims": []}, "y": {"dims": [], "available_for_inference": False}})
-        >>> schema.for_inference()
-        Schema({'x': DataSpec([])})
+        >>> specs = {"x": {"dims": []}, "y": {"dims": [], "available_for_inference": False}}
+        >>> vl.dims.DataSpecs(specs).for_inference()
+        DataSpecs({'x': DataSpec([])})
         """
-        return Schema({key: spec for key, spec in self._specs.items() if spec.available_for_inference})
+        return DataSpecs({key: spec for key, spec in self._specs.items() if spec.available_for_inference})
 
     def collate(self, samples: Sequence[Mapping[str, Any]]) -> DataDict:
         """Samples as one batch. A DataLoader takes the method as its `collate_fn`.
@@ -143,7 +143,7 @@ class Schema(Mapping[str, DataSpec]):
         Examples
         --------
         >>> time = vl.Dim("time")
-        >>> schema = vl.dims.Schema({"x": {"dims": [vl.dims.batch_dim, time], "default": []}})
+        >>> schema = vl.dims.DataSpecs({"x": {"dims": [vl.dims.batch_dim, time], "default": []}})
         >>> schema.collate([{"x": [3, 1]}, {}, {"x": [4]}])["x"].to_list()
         [[3, 1], [], [4]]
         """
@@ -169,7 +169,7 @@ class Schema(Mapping[str, DataSpec]):
         Examples
         --------
         >>> two = vl.Dim("two", 2)
-        >>> schema = vl.dims.Schema({"x": {"dims": [two], "dtype": "float32"}})
+        >>> schema = vl.dims.DataSpecs({"x": {"dims": [two], "dtype": "float32"}})
         >>> schema.check({"x": vl.Data(np.zeros(2), [two])})
         Traceback (most recent call last):
         TypeError: 'x': expected float32, got float64
