@@ -1141,6 +1141,12 @@ def test_every_wrong_line_is_named(here, capsys):
     assert "a.csv, line 6: 3 fields, but 2 columns" in refused(capsys, here, "a.csv", "o.nrt")[0]
 
 
+def test_times_with_a_zone_are_not_wrong_beside_wrong_numbers(here, capsys):
+    here.joinpath("a.csv").write_text("t,x\n2020-01-02T03:04:05Z,1\n2020-01-03T03:04:05Z,one\n")
+    said = refused(capsys, here, "a.csv", "o.nrt", "--types", "t=datetime64[s],x=int64")
+    assert said == ["varlen: a.csv, line 3: x: 'one' is no int64, as --types says"]
+
+
 def test_every_wrong_row_of_a_table_is_named(here, capsys):
     rows = [[i // 5, "" if i % 4 == 1 else i, "" if i == 6 else "a"] for i in range(20)]
     write_csv("a.csv", ["p", "x", "w"], rows[:12])

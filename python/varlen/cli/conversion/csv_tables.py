@@ -80,7 +80,9 @@ def csv_types(
             rows[one.path] = row
         except pa.ArrowInvalid as wrong:
             _check_text(one)
-            _name_wrong_lines(one, columns, fixed, str(wrong))
+            # Not times: whether they have a zone is not known yet.
+            numbers = {name: kind for name, kind in fixed.items() if name not in found}
+            _name_wrong_lines(one, columns, numbers, str(wrong))
     types, notes = dict(fixed), {}
     for name, column in found.items():
         try:
