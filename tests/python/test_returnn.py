@@ -50,6 +50,71 @@ def test_tensor_without_values_is_a_template():
     assert list(schema) == ["data", "classes"]
 
 
+def test_dtype_is_a_string(x):
+    assert x.dtype == "float64"
+    assert rf.is_float_dtype(x.dtype)
+    assert not rf.is_float_dtype(rf.reduce_argmax(x, axis=FEATURE).dtype)
+    assert (x > 1).dtype == "bool"
+    if not isinstance(x.values, np.ndarray):
+        half = rf.cast(x, "bfloat16")
+        assert half.dtype == half.copy_template().dtype == "bfloat16"
+        assert rf.zeros(x.dims, like=half).dtype == rf.cast(x, half.dtype).dtype == "bfloat16"
+
+
+@pytest.mark.parametrize("is_template", [False, True])
+def test_axes_are_told_with_values_and_without(x, is_template):
+    both = [batch_dim, SpatialDim("time"), FEATURE]
+    y = Tensor("x", both, "float32") if is_template else x
+    time = both[1] if is_template else TIME
+    assert [y.get_axis_from_description(word) for word in ("B", "T", "F", time, "stag:tim")] == [
+        0,
+        1,
+        2,
+        1,
+        1,
+    ]
+    assert y.get_axes_from_description("except_batch") == [1, 2]
+    assert y.get_dim_tag_from_description("time") == y.get_dim_tag(1) == y.get_time_dim_tag() == time
+    assert [y.batch_dim_axis, y.time_dim_axis, y.feature_dim_axis] == [0, 1, 2]
+    assert [y.batch_shape, y.shape, y.dim, y.batch_ndim] == [(None, None, 4), (None, 4), 4, 3]
+    assert [y.is_batch_major, y.is_time_major, y.copy_as_time_major().is_time_major] == [True, False, True]
+    assert [y.get_dynamic_axes(), y.get_static_axes(), y.get_spatial_batch_axes()] == [[1], [2], [1]]
+    assert [y.get_batch_axis(0), y.get_batch_axis_excluding_batch(2), y.time_dim_axis_excluding_batch] == [
+        1,
+        1,
+        0,
+    ]
+    assert [y.has_axis("T"), y.has_axis("width"), y.have_dim_tag(FEATURE)] == [True, False, True]
+    assert y.remaining_dims([batch_dim, FEATURE]) == [time]
+    assert y.copy_transpose([2, batch_dim, time]).dims == (FEATURE, batch_dim, time)
+    assert y.copy_move_axis(0, -1).dims == (time, FEATURE, batch_dim)
+    assert y.copy_swap_axes(0, 1).dims == (time, batch_dim, FEATURE)
+    assert y.copy_as_batch_feature_major().dims == (batch_dim, FEATURE, time)
+    assert y.copy_with_feature_dim_axis(0).copy_as_bt_or_tb_major().dims == y.dims
+    assert y.copy_template_excluding_time_dim().dims == (batch_dim, FEATURE)
+    assert y.copy_template_replace_dim_tag("T", TIME, name="z").name == "z"
+    assert y.verify_out_shape(set(both[::2]) | {time}) is y
+    for wrong in (lambda: y.get_dim_tag(3), lambda: y.get_axis_from_description("width")):
+        with pytest.raises(IndexError):
+            wrong()
+    with pytest.raises(ValueError, match="perm: expected each of"):
+        y.copy_transpose([0, 0, 1])
+    with pytest.raises(OutShapeError, match="'time' is not expected"):
+        y.verify_out_shape({batch_dim, FEATURE})
+
+
+def test_template_keeps_what_is_said_of_it():
+    words, time = Dim(9, name="words"), SpatialDim("time")
+    template = Tensor("x", [batch_dim, time], "int32", sparse_dim=words, available_for_inference=False)
+    assert repr(template) == "Template('x', [batch, time], int32, sparse_dim=words(9))"
+    assert template.raw_tensor is None
+    assert template.copy_as_time_major().sparse_dim == template.feature_dim_or_sparse_dim == words
+    assert not template.copy("y").available_for_inference
+    dense = template.copy_template_dense()
+    assert [dense.dims, dense.dtype, dense.sparse_dim] == [(batch_dim, time, words), "float32", None]
+    assert template.dim_tags_set_implicit == {batch_dim, time, words}
+
+
 def test_tensor_dict_holds_tensors(x):
     batch = TensorDict({"x": x})
     assert isinstance(batch, DataDict)
@@ -288,7 +353,7 @@ def test_losses_and_values_are_those_of_dims(x):
     assert loss.dims == (batch_dim, TIME)
     hot = rf.one_hot(target)
     assert hot.dims_set == set(x.dims)
-    assert rf.range_over_dim(TIME, dtype="int32").dtype == np.int32
+    assert rf.range_over_dim(TIME, dtype="int32").dtype == "int32"
     assert rf.zeros(x.dims).values.sum() == 0
     assert rf.ones(x.dims, dtype="float32").values.sum() == 20
     assert rf.full(dims=[FEATURE], fill_value=3, dtype="int64", sparse_dim=FEATURE).sparse_dim == FEATURE
@@ -310,7 +375,7 @@ def test_dropout_drops_under_the_train_flag_alone(x):
         assert has_dropped()
         assert has_dropped(axis=False)
         rf.init_train_step_run_ctx(train_flag=torch.tensor(False))
-        assert rf.get_run_ctx() == rf.RunCtx("train_step", train_flag=False)
+        assert rf.get_run_ctx() == rf.RunCtx(stage="train_step", train_flag=False)
         assert rf.dropout(x, 0.99).to_list() == x.to_list()
         rf.init_forward_step_run_ctx()
         assert rf.get_run_ctx().stage == "forward_step"
@@ -319,10 +384,10 @@ def test_dropout_drops_under_the_train_flag_alone(x):
         rf.reset_run_ctx()
 
 
-def test_dtypes_are_float32_and_int32_by_default():
+def test_dtypes_of_numbers_are_float32_and_int32_and_those_of_lists_are_of_numpy():
     torch = pytest.importorskip("torch")
-    assert rf.zeros([FEATURE]).dtype == rf.ones([FEATURE]).dtype == np.float32
-    assert rf.zeros([FEATURE], dtype="int64").dtype == rf.ones([FEATURE], dtype="int64").dtype == np.int64
+    assert rf.zeros([FEATURE]).dtype == rf.ones([FEATURE]).dtype == "float32"
+    assert rf.zeros([FEATURE], dtype="int64").dtype == rf.ones([FEATURE], dtype="int64").dtype == "int64"
     wanted = [
         (0.5, "float32"),
         (2, "int32"),
@@ -333,8 +398,11 @@ def test_dtypes_are_float32_and_int32_by_default():
     for value, dtype in wanted:
         assert rf.full(dims=[FEATURE], fill_value=value).dtype == np.dtype(dtype)
         assert rf.convert_to_tensor(value).dtype == np.dtype(dtype)
-    assert rf.full(dims=[FEATURE], fill_value=2, dtype="float64").dtype == np.float64
-    assert rf.convert_to_tensor([0.5] * 4, dims=[FEATURE]).dtype == np.float32
-    assert rf.convert_to_tensor(np.zeros(4), dims=[FEATURE]).dtype == np.float64
-    assert rf.convert_to_tensor(torch.zeros(4).double(), dims=[FEATURE]).dtype == torch.float64
-    assert rf.convert_to_tensor([1, 0], dims=[Dim(2, name="two")], sparse_dim=FEATURE).dtype == np.int32
+    assert rf.full(dims=[FEATURE], fill_value=2, dtype="float64").dtype == "float64"
+    assert rf.convert_to_tensor([0.5] * 4, dims=[FEATURE]).dtype == "float64"
+    assert rf.convert_to_tensor(np.zeros(4), dims=[FEATURE]).dtype == "float64"
+    assert rf.convert_to_tensor(torch.zeros(4).double(), dims=[FEATURE]).dtype == "float64"
+    assert rf.convert_to_tensor([1, 0], dims=[Dim(2, name="two")], sparse_dim=FEATURE).dtype == "int64"
+    with pytest.raises(OverflowError, match=r"1099511627776 does not fit int32.*give dtype='int64'"):
+        rf.convert_to_tensor(2**40)
+    assert rf.convert_to_tensor(2**40, dtype="int64").item() == 2**40

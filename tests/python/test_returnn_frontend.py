@@ -462,7 +462,7 @@ def test_random_numbers_are_drawn_as_is_said():
     uniform = rf.random_uniform(
         dims, minval=2, maxval=Tensor("m", [], raw_tensor=np.asarray(3.0)), static=True
     )
-    assert uniform.dtype == np.float32
+    assert uniform.dtype == "float32"
     assert uniform.dims == tuple(dims)
     assert 2 <= uniform.values.min() < uniform.values.max() < 3
     bounded = rf.random(dims, distribution="uniform", bound=0.5, dtype="float64", algorithm="philox")
@@ -501,10 +501,10 @@ def test_random_numbers_of_another_kind_are_refused(options, text):
 def test_step_tells_its_number():
     try:
         rf.init_train_step_run_ctx(step=5, epoch=2)
-        assert rf.get_run_ctx() == rf.RunCtx("train_step", train_flag=True, step=5, epoch=2)
+        assert rf.get_run_ctx() == rf.RunCtx(stage="train_step", train_flag=True, step=5, epoch=2)
         assert rf.get_run_ctx_step() == 5
         rf.init_forward_step_run_ctx(expected_outputs=None, step=7)
-        assert rf.get_run_ctx() == rf.RunCtx("forward_step", step=7)
+        assert rf.get_run_ctx() == rf.RunCtx(stage="forward_step", step=7)
     finally:
         rf.reset_run_ctx()
     assert rf.get_run_ctx_step() == 0
@@ -543,3 +543,79 @@ def test_page_says_what_is_there_and_what_is_not():
     names = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
     assert len(names) > 50
     assert not set(names) & set(dir(rf))
+
+
+def test_new_tensors_are_like_another(kind):
+    like = rf.cast(Tensor("x", [FEATURE], raw_tensor=kind(np.arange(4))), "float16")
+    some = [FEATURE, Dim(2, name="two")]
+    made = [
+        rf.zeros(some, like=like),
+        rf.ones(some, like=like),
+        rf.full(dims=some, fill_value=3, like=like),
+        rf.full(dims=some, fill_value=like, like=like),
+        rf.constant(0.5, dims=some, like=like),
+        rf.random_uniform(some, like=like),
+        rf.random_normal(some, like=like),
+        rf.random_truncated_normal(some, like=like),
+        rf.random(some, distribution="normal", like=like),
+    ]
+    for x in made:
+        assert [x.dtype, type(x.values), x.dims] == ["float16", type(like.values), tuple(some)]
+    assert rf.ones(some, dtype="int32", like=like).dtype == "int32"
+    assert type(rf.sequence_mask(TIME, like=like).values) is type(like.values)
+
+
+def test_mean_of_a_class_without_rows_is_0(x):
+    words = Dim(3, name="words")
+    ids = rf.set_sparse_dim(Tensor("ids", [FEATURE], raw_tensor=np.array([2, 0, 2, 0])), words)
+    ids = ids if isinstance(x.values, np.ndarray) else ids.torch()
+    for found in (
+        rf.scatter_mean(x, indices=ids, indices_dim=FEATURE),
+        rf.scatter(x, indices=ids, indices_dim=FEATURE, mode="mean"),
+    ):
+        places = found.copy_transpose([batch_dim, TIME, words])
+        same(
+            places,
+            np.stack([BLOCK[..., 1::2].mean(-1), 0 * BLOCK[..., 0], BLOCK[..., ::2].mean(-1)], axis=-1),
+        )
+    found = rf.scatter_mean(x, indices=ids, indices_dim=FEATURE, fill_value=7.0)
+    assert np.unique(np.asarray(rf.gather(found, axis=words, indices=1).values)).tolist() == [7.0]
+
+
+def test_windows_have_the_dim_that_was_asked_for(x):
+    for sides in ({}, {"window_right": 0}, {"stride": 2}):
+        out, width = Dim(None, name="out"), Dim(2, name="width")
+        y, dim = rf.window(x, spatial_dim=TIME, window_dim=width, out_spatial_dim=out, **sides)
+        assert dim == out
+        assert y.dims == (batch_dim, out, width, FEATURE)
+
+
+def test_repeats_are_scaled_where_a_row_becomes_too_long():
+    counts = Tensor("n", [batch_dim, TIME], "int32", raw_tensor=np.array([[1, 9, 0], [0, 0, 0], [2, 2, 0]]))
+    found, dim = rf.repeat(counts, in_spatial_dim=TIME, repeats=counts, max_len_factor=2)
+    assert found.to_list() == [[1, 9, 9, 9, 9, 9], [], [2, 2, 2, 2]]
+    assert dim.lengths.tolist() == [6, 0, 4]
+    assert rf.repeat(counts, in_spatial_dim=TIME, repeats=5, max_len_factor=2)[1].lengths.tolist() == [
+        6,
+        0,
+        4,
+    ]
+    with pytest.raises(ValueError, match="max_len_factor: expected at least 1"):
+        rf.repeat(counts, in_spatial_dim=TIME, repeats=counts, max_len_factor=0.5)
+
+
+def test_positions_of_a_tensor_are_counted(x):
+    assert rf.num_elements_of_shape([batch_dim, TIME], source=x) == 5
+    lengths = rf.num_elements_of_shape(TIME, source=x)
+    assert lengths.to_list() == LENGTHS
+    assert type(lengths.values) is type(x.values)
+    with pytest.raises(ValueError, match="lacks 'other'"):
+        rf.num_elements_of_shape(Dim(2, name="other"), source=x)
+    with pytest.raises(ValueError, match="distributed"):
+        rf.num_elements_of_shape(TIME, distributed=True)
+
+
+def test_moments_are_of_the_dtype_that_is_asked_for(x):
+    half = rf.cast(x, "float16")
+    assert [each.dtype for each in rf.moments(half, TIME)] == ["float16"] * 2
+    assert [each.dtype for each in rf.moments(half, TIME, compute_dtype="float32")] == ["float32"] * 2

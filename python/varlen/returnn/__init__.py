@@ -9,13 +9,14 @@ the manual, "Coming from RETURNN".
 
 from varlen.dims import Dim, FeatureDim, SpatialDim, batch_dim
 from varlen.returnn.convert import from_returnn, to_returnn
-from varlen.returnn.tensor import Tensor
+from varlen.returnn.tensor import Template, Tensor
 from varlen.returnn.tensor_dict import TensorDict
 
 __all__ = [
     "Dim",
     "FeatureDim",
     "SpatialDim",
+    "Template",
     "Tensor",
     "TensorDict",
     "batch_dim",

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from varlen.dims import AmbiguousAxisError, Data, DataSpec, Dim, num_elements_of_shape
-from varlen.dims.records.spec import spec_of
+from varlen.dims import Data, DataSpec, Dim, num_elements_of_shape
+from varlen.dims.axes import describe
+from varlen.dims.base import DataBase, Facts, dtype_name
+from varlen.dims.out_shape import verify
+from varlen.dims.records.spec import WORDS, spec_of
+from varlen.returnn.axes import Axes
 
 if TYPE_CHECKING:
     import torch
@@ -14,9 +18,10 @@ if TYPE_CHECKING:
 
     from varlen.dims.axes import Axis
     from varlen.dims.out_shape import OutShape
+    from varlen.dims.vocabulary import Vocabulary
 
 
-class Tensor(Data[Any]):
+class Tensor(Axes, Data[Any]):
     """A `varlen.Data` that is made as RETURNN makes it: of a rectangle with padding, which is dropped.
 
     Operators give Tensors, functions of `varlen.returnn.frontend` too; methods of Data give Data, which these
@@ -35,8 +40,7 @@ class Tensor(Data[Any]):
     feature_dim
         Which of the dims "F" stands for.
     raw_tensor
-        An array or a tensor with an axis for each dim. Without it there is no Tensor, but a
-        `varlen.dims.DataSpec`: RETURNN's template.
+        An array or a tensor with an axis for each dim. Without it there is no Tensor, but a `Template`.
     available_for_inference
         False for what only training has.
 
@@ -57,7 +61,9 @@ class Tensor(Data[Any]):
     >>> x, x.values
     (Tensor('x', [batch(2), time(1 to 2)], float32), array([3., 1., 4.], dtype=float32))
     >>> x.raw_tensor.tolist(), Tensor("x", [batch_dim, time], "float32")
-    ([[3.0, 1.0], [4.0, 0.0]], DataSpec([batch, time(1 to 2)], float32))
+    ([[3.0, 1.0], [4.0, 0.0]], Template('x', [batch, time(1 to 2)], float32))
+    >>> x.dtype == "float32", x.get_axis_from_description("T")
+    (True, 1)
     """
 
     __slots__ = ()
@@ -79,17 +85,30 @@ class Tensor(Data[Any]):
             "available_for_inference": available_for_inference,
         }
         if raw_tensor is None:
-            return DataSpec(dims, dtype, **facts)
+            return Template(name, dims, dtype, **facts)
         return as_tensor(Data.from_padded(raw_tensor, dims, name=name, dtype=dtype, **facts))
 
     def __init__(self, *_: Any, **__: Any) -> None:
         """All is done by then."""
 
     @property
+    def dtype(self) -> str:  # type: ignore[override]
+        """The name of the dtype of its values, such as "float32". Those of `values` have it as an object."""
+        return dtype_name(self._values.dtype)
+
+    def _over(self, dims: Sequence[Dim]) -> Tensor:
+        return as_tensor(self.transpose(dims))
+
+    @property
     def raw_tensor(self) -> NDArray[Any] | torch.Tensor:
         """The rectangle with an axis for each dim, and zeros as padding. RETURNN gives its own, shared."""
         block: NDArray[Any] | torch.Tensor = self.to_padded()
         return block
+
+    @property
+    def placeholder(self) -> NDArray[Any] | torch.Tensor:
+        """As `raw_tensor`, as older code calls it."""
+        return self.raw_tensor
 
     def get_sequence_lengths(self) -> NDArray[Any] | None:
         """The lengths of the time dim.
@@ -107,176 +126,6 @@ class Tensor(Data[Any]):
         array([2, 1])
         """
         return self.lengths("T")
-
-    def remaining_dims(self, remove: Dim | Sequence[Dim] | None = None) -> list[Dim]:
-        """Its dims but some.
-
-        Parameters
-        ----------
-        remove
-            Dims that it has.
-
-        Returns
-        -------
-        list of Dim
-            The others, in their order.
-
-        Raises
-        ------
-        IndexError
-            It lacks one of them.
-
-        Examples
-        --------
-        >>> from varlen.returnn import FeatureDim, Tensor
-        >>> two, three = FeatureDim("two", 2), FeatureDim("three", 3)
-        >>> Tensor("x", [two, three], raw_tensor=np.zeros((2, 3))).remaining_dims(two) == [three]
-        True
-        """
-        gone = [] if remove is None else self.axes(remove)
-        return [dim for dim in self.dims if dim not in gone]
-
-    def has_axis(self, axis: Axis) -> bool:
-        """Whether it has a dim.
-
-        Parameters
-        ----------
-        axis
-            A Dim, or words for one.
-
-        Returns
-        -------
-        bool
-            Also where words fit several dims.
-
-        Examples
-        --------
-        >>> from varlen.returnn import FeatureDim, Tensor
-        >>> x = Tensor("x", [FeatureDim("two", 2)], raw_tensor=np.zeros(2))
-        >>> x.has_axis("two"), x.has_axis("B")
-        (True, False)
-        """
-        try:
-            return bool(self.axes(axis))
-        except AmbiguousAxisError:
-            return True
-        except IndexError:
-            return False
-
-    def have_batch_axis(self) -> bool:
-        """Whether it has a dim of the batch.
-
-        Returns
-        -------
-        bool
-            As `batch_dim` is not None.
-
-        Examples
-        --------
-        >>> from varlen.returnn import FeatureDim, Tensor
-        >>> Tensor("x", [FeatureDim("two", 2)], raw_tensor=np.zeros(2)).have_batch_axis()
-        False
-        """
-        return self.has_axis("B")
-
-    def have_time_axis(self) -> bool:
-        """Whether it has a dim whose lengths differ, or one that was named as time.
-
-        Returns
-        -------
-        bool
-            Also where there are several.
-
-        Examples
-        --------
-        >>> from varlen.returnn import FeatureDim, Tensor
-        >>> Tensor("x", [FeatureDim("two", 2)], raw_tensor=np.zeros(2)).have_time_axis()
-        False
-        """
-        return self.has_axis("T")
-
-    def have_feature_axis(self) -> bool:
-        """Whether it has a dim of fixed size, or one that was named as features.
-
-        Returns
-        -------
-        bool
-            Also where there are several.
-
-        Examples
-        --------
-        >>> from varlen.returnn import FeatureDim, Tensor
-        >>> Tensor("x", [FeatureDim("two", 2)], raw_tensor=np.zeros(2)).have_feature_axis()
-        True
-        """
-        return self.has_axis("F")
-
-    def get_batch_dim_tag(self) -> Dim:
-        """The dim of the batch.
-
-        Returns
-        -------
-        Dim
-            As `axis("B")`.
-
-        Raises
-        ------
-        IndexError
-            It has none.
-
-        Examples
-        --------
-        >>> from varlen.returnn import Tensor, batch_dim
-        >>> Tensor("x", [batch_dim], raw_tensor=np.zeros(2)).get_batch_dim_tag() == batch_dim
-        True
-        """
-        return self.axis("B")
-
-    def get_time_dim_tag(self) -> Dim:
-        """The dim of the time.
-
-        Returns
-        -------
-        Dim
-            As `axis("T")`.
-
-        Raises
-        ------
-        IndexError
-            It has none.
-        AmbiguousAxisError
-            There are several, and none was named.
-
-        Examples
-        --------
-        >>> from varlen.returnn import SpatialDim, Tensor, batch_dim
-        >>> time = SpatialDim("time", [2, 1])
-        >>> Tensor("x", [batch_dim, time], raw_tensor=np.zeros((2, 2))).get_time_dim_tag() == time
-        True
-        """
-        return self.axis("T")
-
-    def get_dim_tag_from_description(self, axis: Axis) -> Dim:
-        """The dim that words mean.
-
-        Parameters
-        ----------
-        axis
-            As `Data.axis` takes it.
-
-        Returns
-        -------
-        Dim
-            With its lengths here.
-
-        Examples
-        --------
-        >>> from varlen.returnn import FeatureDim, Tensor
-        >>> two = FeatureDim("two", 2)
-        >>> Tensor("x", [two], raw_tensor=np.zeros(2)).get_dim_tag_from_description("F") == two
-        True
-        """
-        return self.axis(axis)
 
     def num_elements(self) -> int:
         """How many valid positions it has.
@@ -297,20 +146,20 @@ class Tensor(Data[Any]):
 
     def verify_out_shape(
         self,
-        expected: OutShape,
+        out_shape: OutShape,
+        allow_missing_implicit_dims: bool = True,
         *,
         allow_missing_implicit: bool = True,
-        allow_missing_implicit_dims: bool = True,
     ) -> Tensor:
         """As `Data.verify_out_shape`.
 
         Parameters
         ----------
-        expected
+        out_shape
             A set or a list of dims.
-        allow_missing_implicit, allow_missing_implicit_dims
+        allow_missing_implicit_dims, allow_missing_implicit
             Whether implicit dims need not be named: where one of the two is False they do. RETURNN has the
-            second one, False by default.
+            first one, False by default.
 
         Returns
         -------
@@ -330,8 +179,7 @@ class Tensor(Data[Any]):
         >>> x.verify_out_shape({two}, allow_missing_implicit_dims=True) is x
         True
         """
-        both = allow_missing_implicit and allow_missing_implicit_dims
-        super().verify_out_shape(expected, allow_missing_implicit=both)
+        verify(self, out_shape, allow_missing_implicit_dims and allow_missing_implicit)
         return self
 
     def copy(self, name: str | None = None, **facts: Any) -> Tensor:
@@ -357,31 +205,32 @@ class Tensor(Data[Any]):
         """
         return as_tensor(super().copy(name=name, **facts))
 
-    def copy_template(self, name: str | None = None, *, dtype: DTypeLike | None = None) -> DataSpec:
+    def copy_template(self, name: str | None = None, *, dtype: DTypeLike | None = None) -> Template:
         """What it has beside its values.
 
         Parameters
         ----------
         name
-            Taken for the sake of code that says it: a DataSpec has none.
+            What messages call it; the same as before by default.
         dtype
             Another dtype.
 
         Returns
         -------
-        DataSpec
+        Template
             Of the same dims.
 
         Examples
         --------
         >>> from varlen.returnn import FeatureDim, Tensor
         >>> Tensor("x", [FeatureDim("two", 2)], raw_tensor=np.zeros(2)).copy_template(dtype="int32")
-        DataSpec([two(2)], int32)
+        Template('x', [two(2)], int32)
         """
         spec = spec_of(self)
-        return spec if dtype is None else DataSpec(spec.dims, dtype, **spec.facts)
+        kept = spec.dtype if dtype is None else dtype
+        return Template(self.name if name is None else name, spec.dims, kept, **spec.facts)
 
-    def copy_masked(self, mask_value: Any = 0, dims: Axis | Sequence[Axis] | None = None) -> Tensor:
+    def copy_masked(self, mask_value: Any, *, dims: Axis | Sequence[Axis] | None = None) -> Tensor:
         """As `Data.masked`: what is packed has no padding.
 
         Parameters
@@ -405,86 +254,19 @@ class Tensor(Data[Any]):
         """
         return as_tensor(self.masked(mask_value, dims))
 
-    def copy_as_batch_major(self) -> Tensor:
-        """As `Data.batch_major`.
-
-        Returns
-        -------
-        Tensor
-            The batch first.
-
-        Examples
-        --------
-        >>> from varlen.returnn import FeatureDim, Tensor, batch_dim
-        >>> Tensor("x", [FeatureDim("two", 2), batch_dim], raw_tensor=np.zeros((2, 3))).copy_as_batch_major()
-        Tensor('x', [batch(3), two(2)], float64)
-        """
-        return as_tensor(self.batch_major())
-
-    def copy_as_time_major(self) -> Tensor:
-        """As `Data.time_major`.
-
-        Returns
-        -------
-        Tensor
-            The time first, then the batch.
-
-        Examples
-        --------
-        >>> from varlen.returnn import SpatialDim, Tensor, batch_dim
-        >>> time = SpatialDim("time", [2, 1])
-        >>> Tensor("x", [batch_dim, time], raw_tensor=np.zeros((2, 2))).copy_as_time_major()
-        Tensor('x', [time(1 to 2), batch(2)], float64)
-        """
-        return as_tensor(self.time_major())
-
-    def copy_with_feature_last(self) -> Tensor:
-        """The features last, the rest as it is.
-
-        Returns
-        -------
-        Tensor
-            Of the same values; itself without features.
-
-        Examples
-        --------
-        >>> from varlen.returnn import FeatureDim, Tensor, batch_dim
-        >>> x = Tensor("x", [FeatureDim("two", 2), batch_dim], raw_tensor=np.zeros((2, 3)))
-        >>> x.copy_with_feature_last()
-        Tensor('x', [batch(3), two(2)], float64)
-        """
-        feature = self.feature_dim
-        return self if feature is None else self.copy_transpose([*self.remaining_dims(feature), feature])
-
-    def copy_transpose(self, perm: Sequence[Dim]) -> Tensor:
-        """As `Data.transpose`.
-
-        Parameters
-        ----------
-        perm
-            All of its dims.
-
-        Returns
-        -------
-        Tensor
-            With dims in that order.
-
-        Examples
-        --------
-        >>> from varlen.returnn import FeatureDim, Tensor
-        >>> two, three = FeatureDim("two", 2), FeatureDim("three", 3)
-        >>> Tensor("x", [two, three], raw_tensor=np.zeros((2, 3))).copy_transpose([three, two])
-        Tensor('x', [three(3), two(2)], float64)
-        """
-        return as_tensor(self.transpose(perm))
-
-    def copy_compatible_to_dims(self, dims: Sequence[Dim]) -> Tensor:
+    def copy_compatible_to_dims(
+        self, dims: Sequence[Dim], *, add_dims: bool = True, unbroadcast: bool = False
+    ) -> Tensor:
         """As `Data.compatible_to`.
 
         Parameters
         ----------
         dims
             All of its dims, and more.
+        add_dims
+            Taken for the sake of code that says it: no axis is added.
+        unbroadcast
+            Whether values are repeated over the dims that it lacks.
 
         Returns
         -------
@@ -498,7 +280,196 @@ class Tensor(Data[Any]):
         >>> Tensor("x", [three], raw_tensor=np.zeros(3)).copy_compatible_to_dims([two, three])
         Tensor('x', [three(3)], float64)
         """
-        return as_tensor(self.compatible_to(dims))
+        return as_tensor(self.compatible_to(dims, expand=unbroadcast))
+
+
+class _Frame(DataBase[Any]):
+    """What a template is to code that finds dims: dims, and what is said of them, without values."""
+
+    __slots__ = ()
+
+
+class _Dims(NamedTuple):
+    """Dims of which not all have lengths, as `Shape` tells them."""
+
+    dims: tuple[Dim, ...]
+
+    @property
+    def rank(self) -> int:
+        return len(self.dims)
+
+    def find(self, dim: Dim) -> int:
+        return self.dims.index(dim) if dim in self.dims else -1
+
+
+class Template(Axes, DataSpec):
+    """A `Tensor` before there are values: what RETURNN's is without a raw tensor.
+
+    Parameters
+    ----------
+    name
+        What messages call it.
+    dims
+        Its dims. Those without lengths get them from each batch.
+    dtype
+        What values are cast to.
+    **facts
+        `sparse_dim`, `feature_dim`, `time_dim`, `available_for_inference`, `default`, as those of `DataSpec`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As those of `DataSpec`.
+
+    Notes
+    -----
+    As RETURNN's `Tensor`.
+
+    Examples
+    --------
+    >>> from varlen.returnn import SpatialDim, Tensor, batch_dim
+    >>> x = Tensor("x", [batch_dim, SpatialDim("time")], "float32")
+    >>> x, x.get_axis_from_description("T"), x.raw_tensor is None
+    (Template('x', [batch, time], float32), 1, True)
+    """
+
+    name: str | None
+
+    def __init__(
+        self, name: str | None = None, dims: Sequence[Dim] = (), dtype: DTypeLike | None = None, **facts: Any
+    ) -> None:
+        super().__init__(dims, dtype, **facts)
+        object.__setattr__(self, "name", name)
+
+    @property
+    def _frame(self) -> Any:
+        frame: Any = object.__new__(_Frame)
+        frame._values, frame._shape, frame._order = None, _Dims(self.dims), None
+        facts: dict[str, Any] = self.facts
+        frame._facts, frame._dense = Facts(name=self.name, **facts), None
+        return frame
+
+    def _over(self, dims: Sequence[Dim]) -> Template:
+        return self._with(tuple(dims), False, feature_dim=self.feature_dim, time_dim=self.time_dim)
+
+    def _with(self, dims: tuple[Dim, ...], is_kept: bool, **said: Any) -> Template:
+        """The same over other dims; what "T" and "F" stand for stays in its places, or is not said."""
+        facts: dict[str, Any] = self.facts
+        for word in ("time_dim", "feature_dim"):
+            dim = facts[word]
+            if dim is not None:
+                facts[word] = dims[self.dims.index(dim)] if is_kept else dim if dim in dims else None
+        return Template(self.name, dims, self.dtype, **{**facts, "default": self.default, **said})
+
+    @property
+    def raw_tensor(self) -> None:
+        """None: it has no values."""
+
+    @property
+    def placeholder(self) -> None:
+        """As `raw_tensor`."""
+
+    @property
+    def dims_set(self) -> frozenset[Dim]:
+        """Its dims without an order."""
+        return frozenset(self.dims)
+
+    @property
+    def ndim(self) -> int:
+        """How many dims it has, the batch among them."""
+        return len(self.dims)
+
+    @property
+    def sparse(self) -> bool:
+        """Whether its integers are positions of a Dim."""
+        return self.sparse_dim is not None
+
+    @property
+    def vocab(self) -> Vocabulary | None:
+        """The Vocabulary of `sparse_dim`, or None."""
+        return None if self.sparse_dim is None else self.sparse_dim.vocab
+
+    def copy_template(self, name: str | None = None, *, dtype: DTypeLike | None = None) -> Template:
+        """The same under another name, or of another dtype.
+
+        Parameters
+        ----------
+        name
+            What messages call it; the same as before by default.
+        dtype
+            Another dtype.
+
+        Returns
+        -------
+        Template
+            Of the same dims.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, Tensor
+        >>> Tensor("x", [FeatureDim("two", 2)]).copy_template("y", dtype="int32")
+        Template('y', [two(2)], int32)
+        """
+        kept: Any = self.dtype if dtype is None else dtype
+        named = self.name if name is None else name
+        return Template(named, self.dims, kept, **self.facts, default=self.default)
+
+    def copy(self, name: str | None = None) -> Template:
+        """As `copy_template`.
+
+        Parameters
+        ----------
+        name
+            What messages call it; the same as before by default.
+
+        Returns
+        -------
+        Template
+            Of the same dims.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, Tensor
+        >>> Tensor("x", [FeatureDim("two", 2)], "int32").copy()
+        Template('x', [two(2)], int32)
+        """
+        return self.copy_template(name)
+
+    def verify_out_shape(self, out_shape: OutShape, allow_missing_implicit_dims: bool = True) -> Template:
+        """As that of `Tensor`.
+
+        Parameters
+        ----------
+        out_shape
+            A set or a list of dims.
+        allow_missing_implicit_dims
+            Whether implicit dims need not be named.
+
+        Returns
+        -------
+        Template
+            Itself.
+
+        Raises
+        ------
+        OutShapeError
+            A dim is missing, or not expected; both shapes are in the text.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, Tensor
+        >>> two = FeatureDim("two", 2)
+        >>> Tensor("x", [two], "int32").verify_out_shape({two})
+        Template('x', [two(2)], int32)
+        """
+        verify(self._frame, out_shape, allow_missing_implicit_dims)
+        return self
+
+    def __repr__(self) -> str:
+        parts = [] if self.name is None else [repr(self.name)]
+        parts += [describe(self.dims), *([] if self.dtype is None else [self.dtype])]
+        parts += [f"{word}={describe([dim])[1:-1]}" for word in WORDS[2:5] if (dim := getattr(self, word))]
+        return f"Template({', '.join(parts)})"
 
 
 def as_tensor(data: Data[Any]) -> Tensor:

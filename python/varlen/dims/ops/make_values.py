@@ -59,7 +59,7 @@ def _filled(
     values: Any = np.full(shape.array_shape, value, np.float64 if dtype is None and like is None else None)
     if like is not None:
         values = backend_of(like._values).like(values, like._values)
-        values = backend_of(values).cast(values, like.dtype if dtype is None else dtype, "dtype")
+        values = backend_of(values).cast(values, like._values.dtype if dtype is None else dtype, "dtype")
     elif dtype is not None:
         values = backend_of(values).cast(values, dtype, "dtype")
     return checked(made(values, shape, order), out_shape)

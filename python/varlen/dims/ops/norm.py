@@ -97,7 +97,7 @@ def _of_rows(x: Data[Any], behind: int, scale: Any, bias: Any, eps: float) -> Da
         each is not None
         and each._shape.dims == dims
         and type(each._values) is type(x._values)
-        and each.dtype == x.dtype
+        and each._values.dtype == x._values.dtype
         for each in (scale, bias)
     ]
     first = scale._values if fused[0] and (bias is None or fused[1]) else None

@@ -105,7 +105,7 @@ def random(
     if not std >= 0:
         raise ValueError(f"std: expected a number of 0 or more, got {std}")
     shape, order = shape_of(dims)
-    of_what: Any = like.dtype if dtype is None and like is not None and kind != "randint" else dtype
+    of_what: Any = like._values.dtype if dtype is None and like is not None and kind != "randint" else dtype
     beside = None if like is None else like._values
     draw = _drawn_by_torch if _is_of_torch(generator, beside) else _drawn_by_numpy
     values = draw(kind, shape.array_shape, (low, high), (mean, std), generator, of_what, beside)

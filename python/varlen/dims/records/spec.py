@@ -121,7 +121,7 @@ def spec_of(data: Data[Any]) -> DataSpec:
     """
     facts = data._facts
     roles = {word: getattr(facts, word) for word in WORDS[2:6]}
-    return DataSpec(data.dims, dtype_name(data.dtype), **roles)
+    return DataSpec(data.dims, dtype_name(data._values.dtype), **roles)
 
 
 def dtype_name(dtype: Any) -> str:

@@ -185,7 +185,7 @@ def _check(key: str, spec: DataSpec, data: Data[Any]) -> None:
         data.verify_out_shape(spec.dims)
     except ValueError as error:
         raise type(error)(f"{key!r}: {error}") from None
-    dtype = dtype_name(data.dtype)
+    dtype = dtype_name(data._values.dtype)
     if spec.dtype is not None and dtype != spec.dtype:
         raise TypeError(f"{key!r}: expected {spec.dtype}, got {dtype}")
     if spec.sparse_dim is not None and data.sparse_dim != spec.sparse_dim:

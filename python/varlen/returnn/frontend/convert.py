@@ -24,10 +24,11 @@ FLOAT, INT, PLACE = "float32", "int32", "int64"
 def convert_to_tensor(
     value: Any,
     *,
-    dims: Sequence[Dim] = (),
+    dims: Sequence[Dim] | None = None,
     dtype: DTypeLike | None = None,
     sparse_dim: Dim | None = None,
     feature_dim: Dim | None = None,
+    shape: Sequence[Dim] | None = None,
     device: str | None = None,
     keep_scalar_on_cpu: bool = False,
     name: str | None = None,
@@ -39,14 +40,16 @@ def convert_to_tensor(
     value
         A number, an array or a tensor; padding is dropped.
     dims
-        A Dim for each axis.
+        A Dim for each axis; new ones of their sizes by default.
     dtype
-        Values of another dtype are cast. By default arrays and tensors keep theirs; floats of Python are
-        float32, ints int32.
+        Values of another dtype are cast, those of a Tensor too. By default arrays and tensors keep theirs; a
+        float of Python is float32, an int int32; lists are what they are in NumPy, float64 and int64.
     sparse_dim
         The Dim that integers are positions of.
     feature_dim
         Which of the dims "F" stands for.
+    shape
+        `dims`, as older code calls them.
     device
         Where values lie: those of "cpu" in what they come in, others in a tensor.
     keep_scalar_on_cpu
@@ -59,33 +62,43 @@ def convert_to_tensor(
     Tensor
         Of the valid values.
 
+    Raises
+    ------
+    OverflowError
+        An int that does not fit its dtype.
+
     Examples
     --------
     >>> import varlen.returnn.frontend as rf
-    >>> rf.convert_to_tensor([3, 1], dims=[vl.Dim("two", 2)])
-    Tensor([two(2)], int32)
+    >>> rf.convert_to_tensor([3, 1], dims=[vl.Dim("two", 2)]), rf.convert_to_tensor(3)
+    (Tensor([two(2)], int64), Tensor([], int32))
     """
     if isinstance(value, Data):
-        return as_tensor(value)
+        return on_device(value if dtype is None else value.cast(dtype), device)
     array = value if hasattr(value, "dtype") else np.asarray(value)
     dtype = default_dtype(value) if dtype is None else dtype
+    dims = shape if dims is None else dims
+    if dims is None:
+        dims = [Dim(size, name=f"{name or 'const'}_dim{k}") for k, size in enumerate(array.shape)]
+    if type(value) is int and dtype == INT and not -(2**31) <= value < 2**31:
+        raise OverflowError(f"value: {value} does not fit {INT}, the dtype of ints; give dtype='int64'")
     facts: dict[str, Any] = {"sparse_dim": sparse_dim, "feature_dim": feature_dim}
     data = Data.from_padded(array, dims, name=name, dtype=dtype, **facts)
     return on_device(data, None if keep_scalar_on_cpu and not data.ndim else device)
 
 
 def default_dtype(value: Any) -> Any:
-    """The dtype that RETURNN gives values: their own, or float32 and int32 for numbers of Python.
+    """The dtype that RETURNN gives values: their own, or float32 and int32 for a number of Python.
 
     Examples
     --------
     >>> default_dtype(0.5), default_dtype([3, 1]), default_dtype(np.float64(1)), default_dtype(True)
-    ('float32', 'int32', dtype('float64'), dtype('bool'))
+    ('float32', dtype('int64'), dtype('float64'), dtype('bool'))
     """
     if hasattr(value, "dtype"):
         return value.dtype
     dtype = np.asarray(value).dtype
-    return {"f": FLOAT, "i": INT}.get(dtype.kind, dtype)
+    return {float: FLOAT, int: INT}.get(type(value), dtype)
 
 
 def on_device(data: Data[Any], device: Any = None) -> Tensor:
@@ -331,7 +344,7 @@ def cast(tensor: Data[Any], dtype: DTypeLike) -> Tensor:
     --------
     >>> import varlen.returnn.frontend as rf
     >>> rf.cast(vl.Data(np.array([3, 1]), [vl.Dim("two", 2)]), "float32").dtype
-    dtype('float32')
+    'float32'
     """
     return as_tensor(tensor.cast(dtype))
 

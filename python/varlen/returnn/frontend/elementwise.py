@@ -203,7 +203,7 @@ def safe_log(a: Data[Any], *, eps: float | None = None) -> Tensor:
 
 
 def _smallest(a: Data[Any]) -> float:
-    name = dtype_name(a.dtype)
+    name = dtype_name(a._values.dtype)
     # NumPy has no bfloat16; it has the exponents of float32, and 16 bits of fraction less.
     return 2.0**-133 if name == "bfloat16" else float(np.finfo(name).smallest_subnormal)
 

@@ -282,6 +282,7 @@ def moments(
     use_mask: bool = True,
     correction: float = 0,
     distributed: bool = False,
+    compute_dtype: DTypeLike | None = None,
 ) -> tuple[Tensor, Tensor]:
     """The mean and the variance over some dims.
 
@@ -297,6 +298,8 @@ def moments(
         What is taken off the count that the variance is divided by.
     distributed
         False: of this process alone.
+    compute_dtype
+        What `x` is cast to first; its own dtype by default.
 
     Returns
     -------
@@ -317,9 +320,10 @@ def moments(
     [[2.0, 5.0], [1.0, 0.0]]
     """
     check_alone(distributed)
+    x = x if compute_dtype is None else x.cast(compute_dtype)
     mean, variance, frames = _dims.moments(x, axis)
     if correction:
-        variance = variance * (frames / (frames - correction)).cast(variance.dtype)
+        variance = variance * (frames / (frames - correction)).cast(variance._values.dtype)
     return as_tensor(mean), as_tensor(variance)
 
 

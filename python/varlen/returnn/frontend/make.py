@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from varlen import dims as _dims
+from varlen.backends.values import is_tensor
 from varlen.dims import Data, Dim
 from varlen.returnn.frontend.convert import FLOAT, default_dtype, needs_tensors, on_device, with_roles
 from varlen.returnn.frontend.math import where
+from varlen.returnn.frontend.reduce import check_alone
 from varlen.returnn.tensor import Tensor, as_tensor
 
 if TYPE_CHECKING:
@@ -72,6 +74,7 @@ def zeros(
     device: str | None = None,
     sparse_dim: Dim | None = None,
     feature_dim: Dim | None = None,
+    like: Data[Any] | None = None,
 ) -> Tensor:
     """Zeros.
 
@@ -80,13 +83,15 @@ def zeros(
     dims
         Dims with lengths.
     dtype
-        Of the values; float32 by default.
+        Of the values; float32 by default, or that of `like`.
     device
         Where they lie: those of "cpu" in an array, others in a tensor.
     sparse_dim
         The Dim that they are positions of.
     feature_dim
         Which of the dims "F" stands for.
+    like
+        A tensor whose kind of array, device and dtype are taken, where nothing else is said.
 
     Returns
     -------
@@ -99,8 +104,8 @@ def zeros(
     >>> rf.zeros([vl.Dim("two", 2)], dtype="int64").to_list()
     [0, 0]
     """
-    wanted = FLOAT if dtype is None else dtype
-    facts = {"sparse_dim": sparse_dim, "feature_dim": feature_dim}
+    wanted = FLOAT if dtype is None and like is None else dtype
+    facts: dict[str, Any] = {"sparse_dim": sparse_dim, "feature_dim": feature_dim, "like": like}
     return full(dims=dims, fill_value=0, dtype=wanted, device=device, **facts)
 
 
@@ -111,12 +116,13 @@ def ones(
     device: str | None = None,
     sparse_dim: Dim | None = None,
     feature_dim: Dim | None = None,
+    like: Data[Any] | None = None,
 ) -> Tensor:
     """Ones.
 
     Parameters
     ----------
-    dims, dtype, device, sparse_dim, feature_dim
+    dims, dtype, device, sparse_dim, feature_dim, like
         As those of `zeros`.
 
     Returns
@@ -130,8 +136,8 @@ def ones(
     >>> rf.ones([vl.Dim("two", 2)], dtype="int64").to_list()
     [1, 1]
     """
-    wanted = FLOAT if dtype is None else dtype
-    facts = {"sparse_dim": sparse_dim, "feature_dim": feature_dim}
+    wanted = FLOAT if dtype is None and like is None else dtype
+    facts: dict[str, Any] = {"sparse_dim": sparse_dim, "feature_dim": feature_dim, "like": like}
     return full(dims=dims, fill_value=1, dtype=wanted, device=device, **facts)
 
 
@@ -143,6 +149,7 @@ def full(
     device: str | None = None,
     sparse_dim: Dim | None = None,
     feature_dim: Dim | None = None,
+    like: Data[Any] | None = None,
 ) -> Tensor:
     """One number everywhere.
 
@@ -153,9 +160,9 @@ def full(
     fill_value
         The number, or a tensor over none or some of these dims.
     dtype
-        Of the values; by default float32 for a float of Python, int32 for an int, bool for a bool, and
-        its own for a number that has one.
-    device, sparse_dim, feature_dim
+        Of the values; by default that of `like`, without it float32 for a float of Python, int32 for an int,
+        bool for a bool, and its own for a number that has one.
+    device, sparse_dim, feature_dim, like
         As those of `zeros`.
 
     Returns
@@ -169,7 +176,11 @@ def full(
     >>> rf.full(dims=[vl.Dim("two", 2)], fill_value=7, dtype="int64").to_list()
     [7, 7]
     """
-    if isinstance(fill_value, Data):
+    if like is not None:
+        dtype = like._values.dtype if dtype is None else dtype
+        whole = _dims.full(dims, True, like=like, dtype="bool")
+        result = _dims.where(whole, fill_value, fill_value, broadcast=True).cast(dtype)
+    elif isinstance(fill_value, Data):
         value = fill_value if dtype is None else fill_value.cast(dtype)
         result = _dims.where(_dims.full(dims, False), value, value, broadcast=True)
     else:
@@ -189,12 +200,13 @@ def constant(
     device: str | None = None,
     sparse_dim: Dim | None = None,
     feature_dim: Dim | None = None,
+    like: Data[Any] | None = None,
 ) -> Tensor:
     """One number everywhere, as `full`.
 
     Parameters
     ----------
-    fill_value, dims, dtype, device, sparse_dim, feature_dim
+    fill_value, dims, dtype, device, sparse_dim, feature_dim, like
         As those of `full`.
 
     Returns
@@ -208,7 +220,7 @@ def constant(
     >>> rf.constant(7, dims=[vl.Dim("two", 2)]).to_list()
     [7, 7]
     """
-    facts = {"sparse_dim": sparse_dim, "feature_dim": feature_dim}
+    facts: dict[str, Any] = {"sparse_dim": sparse_dim, "feature_dim": feature_dim, "like": like}
     return full(dims=dims, fill_value=fill_value, dtype=dtype, device=device, **facts)
 
 
@@ -256,15 +268,17 @@ def ones_like(other: Data[Any]) -> Tensor:
     return with_roles(_dims.ones(other.dims, like=other), other.sparse_dim)
 
 
-def sequence_mask(dims: Dim | Sequence[Dim], *, device: str | None = None) -> Tensor:
+def sequence_mask(
+    dims: Dim | Sequence[Dim], *, device: str | None = None, like: Data[Any] | None = None
+) -> Tensor:
     """Where a rectangle of dims has values.
 
     Parameters
     ----------
     dims
         Dims with lengths.
-    device
-        As that of `zeros`.
+    device, like
+        As those of `zeros`.
 
     Returns
     -------
@@ -282,7 +296,7 @@ def sequence_mask(dims: Dim | Sequence[Dim], *, device: str | None = None) -> Te
     each = [dims] if isinstance(dims, Dim) else list(dims)
     over = [dim for inner in each for dim in _dims.range_over_dim(inner).dims]
     whole = list(dict.fromkeys([*over, *each]))
-    return on_device(_dims.full(whole, True), device)
+    return on_device(_dims.full(whole, True, like=like, dtype="bool"), device)
 
 
 def sparse_to_dense(
@@ -316,7 +330,12 @@ def sparse_to_dense(
 
 
 def num_elements_of_shape(
-    dims: Dim | Sequence[Dim], *, use_mask: bool = True, device: str | None = None
+    dims: Dim | Sequence[Dim],
+    *,
+    use_mask: bool = True,
+    device: str | None = None,
+    source: Data[Any] | None = None,
+    distributed: bool = False,
 ) -> int | Tensor:
     """How many valid positions dims have.
 
@@ -327,12 +346,21 @@ def num_elements_of_shape(
     use_mask
         Taken for the sake of code that says it: padding has no positions.
     device
-        Where counts lie, if they are a tensor.
+        Where counts lie, if they are a tensor; by default where `source` lies.
+    source
+        A tensor whose positions are counted: it has all these dims.
+    distributed
+        False: of this process alone.
 
     Returns
     -------
     int or Tensor
         A number; where a dim is over others that are not given, integers over those.
+
+    Raises
+    ------
+    ValueError
+        `distributed`; a dim that `source` lacks.
 
     Examples
     --------
@@ -341,7 +369,16 @@ def num_elements_of_shape(
     >>> rf.num_elements_of_shape([vl.dims.batch_dim, time]), rf.num_elements_of_shape(time).values
     (4, array([3, 1]))
     """
-    count = _dims.num_elements_of_shape([dims] if isinstance(dims, Dim) else dims)
+    check_alone(distributed)
+    each = [dims] if isinstance(dims, Dim) else list(dims)
+    if source is not None:
+        missing = [dim for dim in each if dim not in source.dims_set]
+        if missing:
+            raise ValueError(f"source: {source!r} lacks '{missing[0].name}'")
+        each = [source.axis(dim) for dim in each]
+    count = _dims.num_elements_of_shape(each)
+    if source is not None and isinstance(count, Data) and is_tensor(source.values):
+        count = count.torch().to(source.device)
     return on_device(count, device) if isinstance(count, Data) else count
 
 

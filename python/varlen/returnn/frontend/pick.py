@@ -72,7 +72,8 @@ def scatter(
     mode
         How: "sum", "max", "min", "mean" and more, as `varlen.dims.scatter` takes it.
     fill_value
-        Of places where nothing was put.
+        Of places where nothing was put; 0 by default for a mean, as RETURNN has it, else what
+        `varlen.dims.scatter` gives.
     out_dim
         The new dim; `indices.sparse_dim` by default.
     use_mask
@@ -100,7 +101,8 @@ def scatter(
     to = indices.sparse_dim if out_dim is None else out_dim
     if to is None:
         raise ValueError("out_dim: expected a Dim, as indices have no sparse_dim")
-    return as_tensor(_dims.scatter(source, indices, to, mode=mode, fill=fill_value, axis=indices_dim))
+    fill = 0 if fill_value is None and mode == "mean" else fill_value
+    return as_tensor(_dims.scatter(source, indices, to, mode=mode, fill=fill, axis=indices_dim))
 
 
 def scatter_count(
@@ -207,7 +209,12 @@ def cumsum(source: Data[Any], *, spatial_dim: Dim) -> Tensor:
 
 
 def repeat(
-    values: Data[Any], *, in_spatial_dim: Dim, repeats: Data[Any] | int, out_spatial_dim: Dim | None = None
+    values: Data[Any],
+    *,
+    in_spatial_dim: Dim,
+    repeats: Data[Any] | int,
+    out_spatial_dim: Dim | None = None,
+    max_len_factor: float | None = None,
 ) -> tuple[Tensor, Dim]:
     """Each position as often as is said.
 
@@ -221,11 +228,19 @@ def repeat(
         How often, for all positions or for each.
     out_spatial_dim
         The dim of the result.
+    max_len_factor
+        At most how many times as long a row becomes. In rows that would be longer each position that is
+        repeated stays once, and what is above that is scaled by one factor, and rounded down.
 
     Returns
     -------
     tuple of Tensor and Dim
         The dim is as long as the sum.
+
+    Raises
+    ------
+    ValueError
+        A `max_len_factor` below 1.
 
     Examples
     --------
@@ -235,8 +250,28 @@ def repeat(
     >>> rf.repeat(x, in_spatial_dim=time, repeats=x)[0].to_list()
     [[3, 3, 3, 1], [2, 2]]
     """
+    if max_len_factor is not None:
+        repeats = _limited(repeats, values.axis(in_spatial_dim), max_len_factor)
     result, dim = _dims.repeat(values, in_spatial_dim, repeats, out_spatial_dim)
     return as_tensor(result), dim
+
+
+def _limited(repeats: Data[Any] | int, dim: Dim, factor: float) -> Data[Any] | int:
+    """Counts that add up to no more than a factor times as many positions as each row has."""
+    if factor < 1:
+        raise ValueError(f"max_len_factor: expected at least 1, got {factor}")
+    if not isinstance(repeats, Data):
+        return min(repeats, int(factor))
+    if dim not in repeats.dims_set:
+        repeats = _dims.expand_dim(repeats, dim)
+    counts = repeats.numpy().cast("int64")
+    kept = (counts > 0).cast("int64")
+    rest = counts - kept
+    most = factor * (kept * 0 + 1).sum(dim)
+    scale = (most - kept.sum(dim)) / _dims.combine("maximum", rest.sum(dim), 1)
+    scale = _dims.where(counts.sum(dim) > most, scale, 1.0)
+    limited: Data[Any] = kept + _dims.floor(rest * scale).cast("int64")
+    return limited.cast(repeats._values.dtype)
 
 
 def masked_select(
@@ -273,7 +308,12 @@ def masked_select(
 
 
 def masked_scatter(
-    source: Data[Any], backup: Data[Any] | float = 0, *, mask: Data[Any], dims: Sequence[Dim], in_dim: Dim
+    source: Data[Any],
+    backup: Data[Any] | float | None = None,
+    *,
+    mask: Data[Any],
+    dims: Sequence[Dim],
+    in_dim: Dim,
 ) -> Tensor:
     """The inverse of `masked_select`.
 
@@ -282,7 +322,7 @@ def masked_scatter(
     source
         Values for the positions where the mask holds.
     backup
-        Values for the others.
+        Values for the others; 0 by default.
     mask
         Bools.
     dims
@@ -304,7 +344,8 @@ def masked_scatter(
     >>> rf.masked_scatter(y, mask=x > 1, dims=[time], in_dim=some).to_list()
     [[3, 0, 4], [0]]
     """
-    return as_tensor(_dims.masked_scatter(source, mask, list(dims), backup=backup, in_dim=in_dim))
+    others = 0 if backup is None else backup
+    return as_tensor(_dims.masked_scatter(source, mask, list(dims), backup=others, in_dim=in_dim))
 
 
 def merge_dims(source: Data[Any], *, dims: Sequence[Dim], out_dim: Dim | None = None) -> tuple[Tensor, Dim]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from varlen import dims as _dims
 from varlen.dims import Data, Dim
+from varlen.dims.base import dtype_name
 from varlen.returnn.frontend.convert import FLOAT, number, on_device, with_roles
 from varlen.returnn.tensor import Tensor
 
@@ -39,6 +40,7 @@ def random(
     auto_update_state: bool | None = None,
     static: bool | None = None,
     out: None = None,
+    like: Data[Any] | None = None,
 ) -> Tensor:
     """Random numbers.
 
@@ -47,7 +49,7 @@ def random(
     dims
         Dims with lengths.
     dtype
-        Of the numbers; float32 by default. Integers are drawn as such.
+        Of the numbers; float32 by default, or that of `like`. Integers are drawn as such.
     device
         Where they lie: those of "cpu" in an array, others in a tensor.
     sparse_dim
@@ -68,6 +70,8 @@ def random(
         Taken for the sake of code that says them.
     explicit_state, out
         None: there is no state, and nothing is filled.
+    like
+        A tensor whose kind of array, device and dtype are taken, where nothing else is said.
 
     Returns
     -------
@@ -103,10 +107,11 @@ def random(
         for word, given, cut in zip(("minval", "maxval"), (low, high), cuts, strict=True):
             if given is not None and given != cut:
                 raise ValueError(f"{word}: expected {cut}, two standard deviations on, got {given}")
-    wanted = FLOAT if dtype is None else dtype
+    wanted = (FLOAT if like is None else dtype_name(like.dtype)) if dtype is None else dtype
     kind = "randint" if "int" in str(wanted) and distribution == "uniform" else distribution
+    high = 1 if kind == "randint" and high is None else high
     drawn = _dims.random(
-        kind, dims, low=low, high=high, mean=center, std=spread, generator=seed, dtype=wanted
+        kind, dims, low=low, high=high, mean=center, std=spread, generator=seed, dtype=wanted, like=like
     )
     return on_device(with_roles(drawn, sparse_dim, feature_dim), device)
 
@@ -118,14 +123,15 @@ def random_uniform(
     device: str | None = None,
     sparse_dim: Dim | None = None,
     feature_dim: Dim | None = None,
-    minval: Data[Any] | float = 0,
-    maxval: Data[Any] | float = 1,
+    minval: Data[Any] | float | None = None,
+    maxval: Data[Any] | float | None = None,
     seed: Seed | None = None,
     algorithm: str | None = None,
     explicit_state: None = None,
     auto_update_state: bool | None = None,
     static: bool | None = None,
     out: None = None,
+    like: Data[Any] | None = None,
 ) -> Tensor:
     """Random numbers that are all as probable.
 
@@ -133,7 +139,7 @@ def random_uniform(
     ----------
     dims, dtype, device, sparse_dim, feature_dim, minval, maxval
         As those of `random`.
-    seed, algorithm, explicit_state, auto_update_state, static, out
+    seed, algorithm, explicit_state, auto_update_state, static, out, like
         As those of `random`.
 
     Returns
@@ -159,6 +165,7 @@ def random_uniform(
         seed=seed,
         explicit_state=explicit_state,
         out=out,
+        like=like,
     )
 
 
@@ -177,6 +184,7 @@ def random_normal(
     auto_update_state: bool | None = None,
     static: bool | None = None,
     out: None = None,
+    like: Data[Any] | None = None,
 ) -> Tensor:
     """Random numbers of a normal distribution.
 
@@ -184,7 +192,7 @@ def random_normal(
     ----------
     dims, dtype, device, sparse_dim, feature_dim, mean, stddev
         As those of `random`.
-    seed, algorithm, explicit_state, auto_update_state, static, out
+    seed, algorithm, explicit_state, auto_update_state, static, out, like
         As those of `random`.
 
     Returns
@@ -210,6 +218,7 @@ def random_normal(
         seed=seed,
         explicit_state=explicit_state,
         out=out,
+        like=like,
     )
 
 
@@ -230,6 +239,7 @@ def random_truncated_normal(
     auto_update_state: bool | None = None,
     static: bool | None = None,
     out: None = None,
+    like: Data[Any] | None = None,
 ) -> Tensor:
     """Random numbers of a normal distribution, none beyond two standard deviations.
 
@@ -237,7 +247,7 @@ def random_truncated_normal(
     ----------
     dims, dtype, device, sparse_dim, feature_dim, mean, stddev, minval, maxval
         As those of `random`.
-    seed, algorithm, explicit_state, auto_update_state, static, out
+    seed, algorithm, explicit_state, auto_update_state, static, out, like
         As those of `random`.
 
     Returns
@@ -265,4 +275,5 @@ def random_truncated_normal(
         seed=seed,
         explicit_state=explicit_state,
         out=out,
+        like=like,
     )

@@ -80,13 +80,22 @@ _Reduction = Callable[..., Tensor]
 
 
 def _reducing(mode: str, what: str) -> _Reduction:
-    def function(
-        source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: bool = True, distributed: bool = False
-    ) -> Tensor:
-        return reduce(source, mode=mode, axis=axis, distributed=distributed)
+    if mode == "sum":
+
+        def function(
+            source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: bool = True, distributed: bool = False
+        ) -> Tensor:
+            return reduce(source, mode=mode, axis=axis, distributed=distributed)
+    else:
+
+        def function(  # type: ignore[misc]
+            source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: bool = True
+        ) -> Tensor:
+            return reduce(source, mode=mode, axis=axis)
 
     name = f"reduce_{mode}"
     numbers = "np.array([True, False, True])" if mode in ("any", "all") else "np.array([3.0, 1.0, 5.0])"
+    distributed = "    distributed\n        False, as that of `reduce`.\n" if mode == "sum" else ""
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"""{what} over some dims.
 
@@ -98,9 +107,7 @@ def _reducing(mode: str, what: str) -> _Reduction:
         The dims that go.
     use_mask
         Taken for the sake of code that says it: there is no padding to be masked.
-    distributed
-        False, as that of `reduce`.
-
+{distributed}
     Returns
     -------
     Tensor

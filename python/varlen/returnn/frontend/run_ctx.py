@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 __all__ = [
     "RunCtx",
@@ -14,7 +15,8 @@ __all__ = [
 ]
 
 
-class RunCtx(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class RunCtx:
     """What is being done.
 
     Parameters
@@ -26,6 +28,8 @@ class RunCtx(NamedTuple):
         Whether the model is trained.
     step, epoch
         What was said of them.
+    expected_outputs
+        What was said of the outputs; none are collected.
 
     Notes
     -----
@@ -34,7 +38,7 @@ class RunCtx(NamedTuple):
     Examples
     --------
     >>> import varlen.returnn.frontend as rf
-    >>> rf.RunCtx("train_step", train_flag=True).train_flag
+    >>> rf.RunCtx(stage="train_step", train_flag=True).train_flag
     True
     """
 
@@ -42,10 +46,11 @@ class RunCtx(NamedTuple):
     train_flag: bool = False
     step: Any = 0
     epoch: Any = 1
+    expected_outputs: Any = field(default=None, repr=False)
 
 
 # One for all threads: torch recomputes checkpoints in those of the backward pass.
-_current = RunCtx("init")
+_current = RunCtx(stage="init")
 
 
 def get_run_ctx() -> RunCtx:
@@ -103,7 +108,7 @@ def init_train_step_run_ctx(*, train_flag: Any = True, step: Any = 0, epoch: Any
     >>> rf.reset_run_ctx()
     """
     global _current
-    _current = RunCtx("train_step", bool(train_flag), step, epoch)
+    _current = RunCtx(stage="train_step", train_flag=bool(train_flag), step=step, epoch=epoch)
 
 
 def init_forward_step_run_ctx(*, expected_outputs: Any = None, step: Any = 0, epoch: Any = 1) -> None:
@@ -112,7 +117,7 @@ def init_forward_step_run_ctx(*, expected_outputs: Any = None, step: Any = 0, ep
     Parameters
     ----------
     expected_outputs
-        Taken for the sake of code that says it: no outputs are collected.
+        What `get_run_ctx` tells: no outputs are collected.
     step, epoch
         Numbers that `get_run_ctx` tells.
 
@@ -125,7 +130,8 @@ def init_forward_step_run_ctx(*, expected_outputs: Any = None, step: Any = 0, ep
     >>> rf.reset_run_ctx()
     """
     global _current
-    _current = RunCtx("forward_step", False, step, epoch)
+    facts = {"step": step, "epoch": epoch, "expected_outputs": expected_outputs}
+    _current = RunCtx(stage="forward_step", **facts)
 
 
 def reset_run_ctx() -> None:
@@ -139,4 +145,4 @@ def reset_run_ctx() -> None:
     'init'
     """
     global _current
-    _current = RunCtx("init")
+    _current = RunCtx(stage="init")

@@ -21,6 +21,7 @@ def window(
     padding: str = "same",
     pad_value: Data[Any] | float | None = None,
     stride: int = 1,
+    out_spatial_dim: Dim | None = None,
     use_mask: bool | None = None,
 ) -> tuple[Tensor, Dim]:
     """Windows that go along a dim, each row for itself.
@@ -42,6 +43,8 @@ def window(
         What stands where a window reaches out of the row; 0 by default.
     stride
         How far apart windows are.
+    out_spatial_dim
+        What the dim of the windows is called.
     use_mask
         Taken for the sake of code that says it: there is no padding to be masked.
 
@@ -67,13 +70,15 @@ def window(
     """
     value = 0 if pad_value is None else number(pad_value, "pad_value")
     options: dict[str, Any] = {"stride": stride, "padding": padding, "value": value}
+    if out_spatial_dim is not None:
+        options["out_dim"] = out_spatial_dim
     place = source.dims.index(source.axis(spatial_dim))
     if padding == "same" and not (window_left is None and window_right is None):
         own = source.axis(spatial_dim)
         left, right = _sides(window_left, window_right, window_dim.max_size())
         source = _dims.pad(source, own, left, right, value=value)
         out = own if stride == 1 else own.ceildiv_right(stride)
-        options |= {"padding": "valid", "out_dim": out}
+        options = {"out_dim": out, **options, "padding": "valid"}
         spatial_dim = source.dims[place]
     result = _dims.window(source, spatial_dim, window_dim, **options)
     return as_tensor(result), result.dims[place]

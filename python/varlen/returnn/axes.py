@@ -1,0 +1,1300 @@
+"""What tensors of RETURNN say of their axes, with values or without, and the same over other dims."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from varlen.arguments import as_int
+from varlen.dims import AmbiguousAxisError, Dim
+from varlen.dims.axes import place, places
+from varlen.dims.out_shape import implicit_dims
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from varlen.dims.axes import Axis
+
+
+def _place(axis: Any, argument: str, among: Sequence[int]) -> int:
+    k = as_int(axis, argument, -(1 << 62))
+    if not -len(among) <= k < len(among):
+        raise IndexError(f"{argument}: {k} is none of {len(among)} axes")
+    return among[k]
+
+
+class Axes:
+    """Members that RETURNN's tensors have, and that need no values.
+
+    Axes are told by numbers as RETURNN counts them, in the order of `dims`, or by words as `Data.axis` takes
+    them.
+
+    Examples
+    --------
+    >>> from varlen.returnn import SpatialDim, Tensor, batch_dim
+    >>> isinstance(Tensor("x", [batch_dim, SpatialDim("time")], "float32"), Axes)
+    True
+    """
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        dims: tuple[Dim, ...]
+        sparse_dim: Dim | None
+        name: str | None
+
+        def copy_template(self, name: str | None = None, *, dtype: Any = None) -> Any: ...
+
+    @property
+    def _frame(self) -> Any:
+        """What knows dims by words: itself, or what stands for it."""
+        return self
+
+    def _over(self, dims: Sequence[Dim]) -> Self:
+        """The same over its dims in another order."""
+        raise NotImplementedError
+
+    def _axis_of(self, word: str) -> int | None:
+        found = places(self._frame, f"{word}?")
+        return self.dims.index(self._frame._shape.dims[found[0]]) if found else None
+
+    def _number(self, axis: Any, argument: str = "axis") -> int:
+        if isinstance(axis, (str, Dim)):
+            return self.get_axis_from_description(axis)
+        return _place(axis, argument, range(len(self.dims)))
+
+    @property
+    def dim_tags(self) -> tuple[Dim, ...]:
+        """Its dims, as older code calls them."""
+        return self.dims
+
+    @property
+    def batch_ndim(self) -> int:
+        """How many dims it has, the batch among them."""
+        return len(self.dims)
+
+    @property
+    def batch_shape(self) -> tuple[int | None, ...]:
+        """The size of each dim; None of the batch and where lengths differ."""
+        return tuple([None if dim.kind == "batch" else dim.size for dim in self.dims])
+
+    @property
+    def shape(self) -> tuple[int | None, ...]:
+        """The sizes of its dims but the batch, as `batch_shape` has them."""
+        return tuple([dim.size for dim in self.dims if dim.kind != "batch"])
+
+    @property
+    def batch_dim_axis(self) -> int | None:
+        """Where the batch is among its dims; None without."""
+        return self._axis_of("B")
+
+    @property
+    def time_dim_axis(self) -> int | None:
+        """Where the time is among its dims; None without."""
+        return self._axis_of("T")
+
+    @property
+    def feature_dim_axis(self) -> int | None:
+        """Where the features are among its dims; None without."""
+        return self._axis_of("F")
+
+    @property
+    def feature_dim_or_sparse_dim(self) -> Dim | None:
+        """Its classes, else its features; None without."""
+        axis = self.feature_dim_axis if self.sparse_dim is None else None
+        return self.sparse_dim if axis is None else self.dims[axis]
+
+    @property
+    def dim(self) -> int | None:
+        """How many features or classes there are; None without."""
+        found = self.feature_dim_or_sparse_dim
+        return None if found is None else found.size
+
+    @property
+    def is_batch_major(self) -> bool:
+        """Whether the batch comes first."""
+        return self.batch_dim_axis == 0
+
+    @property
+    def is_time_major(self) -> bool:
+        """Whether the time comes first."""
+        return self.time_dim_axis == 0
+
+    def get_dim_tag(self, axis: int) -> Dim:
+        """The dim with a number.
+
+        Parameters
+        ----------
+        axis
+            Counted in the order of its dims.
+
+        Returns
+        -------
+        Dim
+            As `dims[axis]`.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.get_dim_tag(1) == time
+        True
+        """
+        return self.dims[self._number(axis)]
+
+    def get_dim_tag_from_description(self, axis: Axis) -> Dim:
+        """The dim that words mean.
+
+        Parameters
+        ----------
+        axis
+            As `Data.axis` takes it.
+
+        Returns
+        -------
+        Dim
+            With the lengths that it has here.
+
+        Raises
+        ------
+        IndexError
+            It has none.
+        AmbiguousAxisError
+            There are several.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.get_dim_tag_from_description("F") == feature
+        True
+        """
+        frame = self._frame
+        found: Dim = frame._shape.dims[place(frame, axis)]
+        return found
+
+    def get_axis_from_description(self, axis: Axis) -> int:
+        """The number of the dim that words mean.
+
+        Parameters
+        ----------
+        axis
+            As `Data.axis` takes it.
+
+        Returns
+        -------
+        int
+            In the order of its dims.
+
+        Raises
+        ------
+        IndexError
+            It has none.
+        AmbiguousAxisError
+            There are several.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.get_axis_from_description("T"), x.get_axis_from_description(feature)
+        (1, 2)
+        """
+        return self.dims.index(self.get_dim_tag_from_description(axis))
+
+    def get_axes_from_description(self, axes: Axis | Sequence[Axis] | None) -> list[int]:
+        """The numbers of the dims that words mean.
+
+        Parameters
+        ----------
+        axes
+            As `Data.axes` takes them; None for none.
+
+        Returns
+        -------
+        list of int
+            In the order in which they were asked for.
+
+        Raises
+        ------
+        IndexError
+            One is not there.
+        AmbiguousAxisError
+            Words for one dim fit several.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.get_axes_from_description("except_batch"), x.get_axes_from_description([feature, "B"])
+        ([1, 2], [2, 0])
+        """
+        frame = self._frame
+        found = () if axes is None or axes == "" else places(frame, axes)
+        return [self.dims.index(frame._shape.dims[k]) for k in found]
+
+    def get_axes(
+        self, exclude_time: bool = False, exclude_batch: bool = False, exclude_feature: bool = False
+    ) -> list[int]:
+        """The numbers of its dims but some.
+
+        Parameters
+        ----------
+        exclude_time, exclude_batch, exclude_feature
+            Which are left out.
+
+        Returns
+        -------
+        list of int
+            Ascending.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.get_axes(exclude_time=True)
+        [0, 2]
+        """
+        words = [(exclude_time, "T"), (exclude_batch, "B"), (exclude_feature, "F")]
+        gone = [self._axis_of(word) for is_gone, word in words if is_gone]
+        return [k for k in range(len(self.dims)) if k not in gone]
+
+    def get_dynamic_axes(self) -> list[int]:
+        """The numbers of the dims but the batch whose lengths differ.
+
+        Returns
+        -------
+        list of int
+            Ascending.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.get_dynamic_axes()
+        [1]
+        """
+        return [k for k, dim in enumerate(self.dims) if dim.kind != "batch" and dim.size is None]
+
+    def get_static_axes(self) -> list[int]:
+        """The numbers of the dims but the batch that have one size.
+
+        Returns
+        -------
+        list of int
+            Ascending.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.get_static_axes()
+        [2]
+        """
+        return [k for k, dim in enumerate(self.dims) if dim.kind != "batch" and dim.size is not None]
+
+    def get_spatial_batch_axes(self) -> list[int]:
+        """The numbers of the dims but the batch and the features.
+
+        Returns
+        -------
+        list of int
+            Ascending.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.get_spatial_batch_axes()
+        [1]
+        """
+        return self.get_axes(exclude_batch=True, exclude_feature=True)
+
+    def get_feature_batch_axes(self) -> list[int]:
+        """The numbers of the dims of features.
+
+        Returns
+        -------
+        list of int
+            One or none.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.get_feature_batch_axes()
+        [2]
+        """
+        axis = self.feature_dim_axis
+        return [] if axis is None else [axis]
+
+    def get_axes_by_tag_name(self, name: str, spatial_only: bool = False) -> list[int]:
+        """The numbers of the dims with a part of a name.
+
+        Parameters
+        ----------
+        name
+            The part; upper and lower case are one.
+        spatial_only
+            Whether the batch and the features are left out.
+
+        Returns
+        -------
+        list of int
+            Ascending.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.get_axes_by_tag_name("e"), x.get_axes_by_tag_name("e", spatial_only=True)
+        ([1, 2], [1])
+        """
+        among = self.get_spatial_batch_axes() if spatial_only else range(len(self.dims))
+        return [k for k in among if name.lower() in self.dims[k].name.lower()]
+
+    def get_axis_by_tag_name(self, name: str, spatial_only: bool = False) -> int:
+        """The number of the one dim with a part of a name.
+
+        Parameters
+        ----------
+        name, spatial_only
+            As those of `get_axes_by_tag_name`.
+
+        Returns
+        -------
+        int
+            In the order of its dims.
+
+        Raises
+        ------
+        IndexError
+            There is none.
+        AmbiguousAxisError
+            There are several.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.get_axis_by_tag_name("tim")
+        1
+        """
+        found = self.get_axes_by_tag_name(name, spatial_only)
+        if len(found) > 1:
+            raise AmbiguousAxisError(f"name: {name!r} is a part of {[self.dims[k].name for k in found]}")
+        if not found:
+            raise IndexError(f"name: {name!r} is a part of none of {[dim.name for dim in self.dims]}")
+        return found[0]
+
+    def get_batch_shape_dim_tags(self) -> tuple[Dim, ...]:
+        """Its dims.
+
+        Returns
+        -------
+        tuple of Dim
+            As `dims`.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.get_batch_shape_dim_tags() == x.dims
+        True
+        """
+        return self.dims
+
+    def get_dyn_size_tags(self) -> list[Dim]:
+        """The dims but the batch whose lengths differ.
+
+        Returns
+        -------
+        list of Dim
+            In their order.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.get_dyn_size_tags() == [time]
+        True
+        """
+        return [self.dims[k] for k in self.get_dynamic_axes()]
+
+    def get_special_axes_dict(
+        self, counted_with_batch_dim: bool = True, only_available: bool = False
+    ) -> dict[str, int | None]:
+        """Where time and features are.
+
+        Parameters
+        ----------
+        counted_with_batch_dim
+            Whether the batch counts among the dims.
+        only_available
+            Whether those are left out that it has not.
+
+        Returns
+        -------
+        dict
+            `time_dim_axis` and `feature_dim_axis`.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.get_special_axes_dict(counted_with_batch_dim=False)
+        {'time_dim_axis': 0, 'feature_dim_axis': 1}
+        """
+        axes = {"time_dim_axis": self.time_dim_axis, "feature_dim_axis": self.feature_dim_axis}
+        if not counted_with_batch_dim:
+            at = self.batch_dim_axis
+            is_behind = {k: v is not None and at is not None and at < v for k, v in axes.items()}
+            axes = {k: v - 1 if v is not None and is_behind[k] else v for k, v in axes.items()}
+        return {k: v for k, v in axes.items() if v is not None or not only_available}
+
+    def has_axis(self, axis: Axis) -> bool:
+        """Whether it has a dim.
+
+        Parameters
+        ----------
+        axis
+            A Dim, or words for one.
+
+        Returns
+        -------
+        bool
+            Also where words fit several dims.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.has_axis("feature"), x.has_axis("width")
+        (True, False)
+        """
+        try:
+            return bool(places(self._frame, axis))
+        except AmbiguousAxisError:
+            return True
+        except IndexError:
+            return False
+
+    def have_dim_tag(self, tag: Dim, include_implicit: bool = True, unique: bool = False) -> bool:
+        """Whether it has a dim, as an axis or otherwise.
+
+        Parameters
+        ----------
+        tag
+            The dim.
+        include_implicit
+            Whether classes, and what lengths are over, count.
+        unique
+            Whether it must be there once.
+
+        Returns
+        -------
+        bool
+            By the identity of dims.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.have_dim_tag(time), x.have_dim_tag(SpatialDim("time"))
+        (True, False)
+        """
+        each = [*self.dims, *(implicit_dims(self._frame) if include_implicit else [])]
+        return each.count(tag) == 1 if unique else tag in each
+
+    def have_batch_axis(self) -> bool:
+        """Whether it has a dim of the batch.
+
+        Returns
+        -------
+        bool
+            As `batch_dim_axis` is not None.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.have_batch_axis()
+        True
+        """
+        return self.has_axis("B")
+
+    def have_time_axis(self) -> bool:
+        """Whether it has a dim whose lengths differ, or one that was named as time.
+
+        Returns
+        -------
+        bool
+            Also where there are several.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.have_time_axis()
+        True
+        """
+        return self.has_axis("T")
+
+    def have_feature_axis(self) -> bool:
+        """Whether it has a dim of fixed size, or one that was named as features.
+
+        Returns
+        -------
+        bool
+            Also where there are several.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.have_feature_axis()
+        True
+        """
+        return self.has_axis("F")
+
+    def is_axis_dynamic(self, axis: Axis | int) -> bool:
+        """Whether the lengths of a dim differ.
+
+        Parameters
+        ----------
+        axis
+            Its number, or words for it; the batch has one length.
+
+        Returns
+        -------
+        bool
+            As `dim.is_dynamic`.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.is_axis_dynamic("T"), x.is_axis_dynamic(2)
+        (True, False)
+        """
+        return self._number(axis) in self.get_dynamic_axes()
+
+    def has_dynamic_size(self, axis: Axis | int) -> bool:
+        """As `is_axis_dynamic`.
+
+        Parameters
+        ----------
+        axis
+            Its number, or words for it.
+
+        Returns
+        -------
+        bool
+            Whether the lengths of the dim differ.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.has_dynamic_size(1)
+        True
+        """
+        return self.is_axis_dynamic(axis)
+
+    def is_time_axis_dynamic(self) -> bool:
+        """Whether the lengths of the time differ.
+
+        Returns
+        -------
+        bool
+            False without a time.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.is_time_axis_dynamic()
+        True
+        """
+        axis = self.time_dim_axis
+        return axis is not None and self.is_axis_dynamic(axis)
+
+    def get_batch_dim_tag(self) -> Dim:
+        """The dim of the batch.
+
+        Returns
+        -------
+        Dim
+            As `axis("B")`.
+
+        Raises
+        ------
+        IndexError
+            It has none.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.get_batch_dim_tag() == batch_dim
+        True
+        """
+        return self.get_dim_tag_from_description("B")
+
+    def get_time_dim_tag(self) -> Dim:
+        """The dim of the time.
+
+        Returns
+        -------
+        Dim
+            As `axis("T")`.
+
+        Raises
+        ------
+        IndexError
+            It has none.
+        AmbiguousAxisError
+            There are several, and none was named.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.get_time_dim_tag() == time
+        True
+        """
+        return self.get_dim_tag_from_description("T")
+
+    def remaining_dims(self, remove: Dim | Sequence[Dim] | None = None) -> list[Dim]:
+        """Its dims but some.
+
+        Parameters
+        ----------
+        remove
+            Dims that it has.
+
+        Returns
+        -------
+        list of Dim
+            The others, in their order.
+
+        Raises
+        ------
+        IndexError
+            It lacks one of them.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.remaining_dims(time) == [batch_dim, feature]
+        True
+        """
+        gone = [] if remove is None else self.get_axes_from_description(remove)
+        return [dim for k, dim in enumerate(self.dims) if k not in gone]
+
+    def copy_transpose(self, perm: Sequence[Dim | int]) -> Self:
+        """The same with its dims in another order.
+
+        Parameters
+        ----------
+        perm
+            All of its dims, or their numbers.
+
+        Returns
+        -------
+        Tensor
+            Of the same values, which are shared; a template of a template.
+
+        Raises
+        ------
+        ValueError
+            A dim is missing, or twice there.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.copy_transpose([feature, time, batch_dim]).dims == (feature, time, batch_dim)
+        True
+        """
+        each = [self._number(axis, "perm") for axis in perm]
+        if sorted(each) != list(range(len(self.dims))):
+            raise ValueError(
+                f"perm: expected each of {[dim.name for dim in self.dims]} once, got {list(perm)}"
+            )
+        return self._over([self.dims[k] for k in each])
+
+    def copy_move_axis(self, old_axis: int, new_axis: int) -> Self:
+        """The same with a dim in another place.
+
+        Parameters
+        ----------
+        old_axis, new_axis
+            Where it is, and where it goes.
+
+        Returns
+        -------
+        Tensor
+            The other dims stay in their order.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.copy_move_axis(0, 1).dims == (time, batch_dim, feature)
+        True
+        """
+        each = list(range(len(self.dims)))
+        new = self._number(new_axis, "new_axis")
+        each.insert(new, each.pop(self._number(old_axis, "old_axis")))
+        return self.copy_transpose(each)
+
+    def copy_swap_axes(self, axis1: int, axis2: int) -> Self:
+        """The same with two dims in the place of each other.
+
+        Parameters
+        ----------
+        axis1, axis2
+            Their numbers.
+
+        Returns
+        -------
+        Tensor
+            The other dims stay where they are.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.copy_swap_axes(0, 2).dims == (feature, time, batch_dim)
+        True
+        """
+        a, b = self._number(axis1, "axis1"), self._number(axis2, "axis2")
+        each = list(range(len(self.dims)))
+        each[a], each[b] = b, a
+        return self.copy_transpose(each)
+
+    def copy_with_batch_dim_axis(self, batch_dim_axis: int) -> Self:
+        """The same with the batch in another place.
+
+        Parameters
+        ----------
+        batch_dim_axis
+            Its number then.
+
+        Returns
+        -------
+        Tensor
+            The other dims stay in their order.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.copy_with_batch_dim_axis(1).get_axis_from_description("B")
+        1
+        """
+        return self.copy_move_axis(self.get_axis_from_description("B"), batch_dim_axis)
+
+    def copy_with_time_dim_axis(self, time_dim_axis: int) -> Self:
+        """The same with the time in another place.
+
+        Parameters
+        ----------
+        time_dim_axis
+            Its number then.
+
+        Returns
+        -------
+        Tensor
+            The other dims stay in their order.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.copy_with_time_dim_axis(1).get_axis_from_description("T")
+        1
+        """
+        return self.copy_move_axis(self.get_axis_from_description("T"), time_dim_axis)
+
+    def copy_with_feature_dim_axis(self, feature_dim_axis: int) -> Self:
+        """The same with the features in another place.
+
+        Parameters
+        ----------
+        feature_dim_axis
+            Its number then.
+
+        Returns
+        -------
+        Tensor
+            The other dims stay in their order.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.copy_with_feature_dim_axis(1).get_axis_from_description("F")
+        1
+        """
+        return self.copy_move_axis(self.get_axis_from_description("F"), feature_dim_axis)
+
+    def _ahead(self, words: str) -> Self:
+        """The dims of some letters first, then the others; features last where no letter is theirs."""
+        ahead = [k for k in (self._axis_of(word) for word in words) if k is not None]
+        return self.copy_transpose([*ahead, *[k for k in range(len(self.dims)) if k not in ahead]])
+
+    def copy_as_batch_major(self) -> Self:
+        """The batch first.
+
+        Returns
+        -------
+        Tensor
+            The other dims stay in their order.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> [dim.name for dim in x.copy_as_batch_major().dims]
+        ['batch', 'time', 'feature']
+        """
+        return self._ahead("B")
+
+    def copy_as_time_major(self) -> Self:
+        """The time first, then the batch.
+
+        Returns
+        -------
+        Tensor
+            The other dims stay in their order.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> [dim.name for dim in x.copy_as_time_major().dims]
+        ['time', 'batch', 'feature']
+        """
+        return self._ahead("TB")
+
+    def copy_as_time_batch_major(self) -> Self:
+        """The time first, then the batch.
+
+        Returns
+        -------
+        Tensor
+            The other dims stay in their order.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> [dim.name for dim in x.copy_as_time_batch_major().dims]
+        ['time', 'batch', 'feature']
+        """
+        return self._ahead("TB")
+
+    def copy_as_batch_feature_major(self) -> Self:
+        """The batch first, then the features.
+
+        Returns
+        -------
+        Tensor
+            The other dims stay in their order.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> [dim.name for dim in x.copy_as_batch_feature_major().dims]
+        ['batch', 'feature', 'time']
+        """
+        return self._ahead("BF")
+
+    def copy_as_batch_spatial_major(self) -> Self:
+        """The batch first, the features last.
+
+        Returns
+        -------
+        Tensor
+            The other dims stay in their order.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> [dim.name for dim in x.copy_as_batch_spatial_major().dims]
+        ['batch', 'time', 'feature']
+        """
+        return self.copy_as_batch_major().copy_with_feature_last()
+
+    def copy_as_bt_or_tb_major(self) -> Self:
+        """Batch and time first, in the order that they have.
+
+        Returns
+        -------
+        Tensor
+            The other dims stay in their order.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> [dim.name for dim in x.copy_with_feature_dim_axis(0).copy_as_bt_or_tb_major().dims]
+        ['batch', 'time', 'feature']
+        """
+        batch, time = self.batch_dim_axis, self.time_dim_axis
+        return self._ahead("TB" if batch is not None and time is not None and time < batch else "BT")
+
+    def copy_with_feature_last(self) -> Self:
+        """The features last, the rest as it is.
+
+        Returns
+        -------
+        Tensor
+            Of the same values; itself without features.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> [dim.name for dim in x.copy_with_feature_dim_axis(0).copy_with_feature_last().dims]
+        ['batch', 'time', 'feature']
+        """
+        return self if self.feature_dim_axis is None else self.copy_with_feature_dim_axis(-1)
+
+    def copy_template_new_dim_tags(
+        self, new_dim_tags: Sequence[Dim], name: str | None = None, keep_special_axes: bool = False
+    ) -> Any:
+        """What it has beside its values, over other dims.
+
+        Parameters
+        ----------
+        new_dim_tags
+            The dims.
+        name
+            What messages call it; the same as before by default.
+        keep_special_axes
+            Whether "T" and "F" stand for dims in the same places.
+
+        Returns
+        -------
+        Template
+            Without values.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.copy_template_new_dim_tags([batch_dim]).dims == (batch_dim,)
+        True
+        """
+        return self.copy_template(name)._with(tuple(new_dim_tags), keep_special_axes)
+
+    def copy_template_replace_dim_tag(
+        self, axis: Axis | int, new_dim_tag: Dim, name: str | None = None
+    ) -> Any:
+        """What it has beside its values, with another dim in the place of one.
+
+        Parameters
+        ----------
+        axis
+            Its number, or words for it.
+        new_dim_tag
+            The other dim.
+        name
+            What messages call it; the same as before by default.
+
+        Returns
+        -------
+        Template
+            Without values.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.copy_template_replace_dim_tag(1, FeatureDim("two", 2)).batch_shape
+        (None, 2, 4)
+        """
+        k = self._number(axis)
+        dims = [*self.dims[:k], new_dim_tag, *self.dims[k + 1 :]]
+        return self.copy_template_new_dim_tags(dims, name, keep_special_axes=True)
+
+    def copy_template_excluding_axis(self, exclude_axis: Axis | int, name: str | None = None) -> Any:
+        """What it has beside its values, without one dim.
+
+        Parameters
+        ----------
+        exclude_axis
+            Its number, or words for it.
+        name
+            What messages call it; the same as before by default.
+
+        Returns
+        -------
+        Template
+            Without values.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.copy_template_excluding_axis(0).dims == (time, feature)
+        True
+        """
+        k = self._number(exclude_axis, "exclude_axis")
+        return self.copy_template_new_dim_tags([*self.dims[:k], *self.dims[k + 1 :]], name)
+
+    def copy_template_excluding_time_dim(self, name: str | None = None) -> Any:
+        """What it has beside its values, without the time.
+
+        Parameters
+        ----------
+        name
+            What messages call it; the same as before by default.
+
+        Returns
+        -------
+        Template
+            Without values.
+
+        Raises
+        ------
+        IndexError
+            It has none.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.copy_template_excluding_time_dim().dims == (batch_dim, feature)
+        True
+        """
+        return self.copy_template_excluding_axis("T", name)
+
+    def copy_template_dense(self, name: str | None = None, dtype: Any = None) -> Any:
+        """What it has beside its values, with its classes as features.
+
+        Parameters
+        ----------
+        name
+            What messages call it; the same as before by default.
+        dtype
+            Another dtype; float32 of classes by default.
+
+        Returns
+        -------
+        Template
+            Without values.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> Tensor("y", [time], "int32", sparse_dim=feature).copy_template_dense().dims == (time, feature)
+        True
+        """
+        if self.sparse_dim is None:
+            return self.copy_template(name, dtype=dtype)
+        made = self.copy_template(name, dtype="float32" if dtype is None else dtype)
+        return made._with((*self.dims, self.sparse_dim), False, sparse_dim=None)
+
+    @property
+    def dim_tags_set_implicit(self) -> frozenset[Dim]:
+        """Its dims, its classes and what its lengths are over."""
+        return frozenset([*self.dims, *self.dim_tags_set_implicit_only])
+
+    @property
+    def dim_tags_set_implicit_only(self) -> frozenset[Dim]:
+        """Its classes and what its lengths are over, where these are no axes."""
+        return frozenset([dim for dim in implicit_dims(self._frame) if dim not in self.dims])
+
+    @property
+    def time_dim_axis_excluding_batch(self) -> int | None:
+        """Where the time is among its dims but the batch; None without."""
+        axis = self.time_dim_axis
+        return None if axis is None else self.get_batch_axis_excluding_batch(axis)
+
+    @property
+    def is_batch_feature_major(self) -> bool:
+        """Whether the batch comes first, and then the features."""
+        return self.batch_dim_axis == 0 and self.feature_dim_axis == 1
+
+    def get_batch_axis(self, axis: int) -> int:
+        """The number of a dim that was counted without the batch.
+
+        Parameters
+        ----------
+        axis
+            Counted in the order of its dims but the batch.
+
+        Returns
+        -------
+        int
+            Counted with it.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.get_batch_axis(0), x.get_batch_axis(-1)
+        (1, 2)
+        """
+        rest = self.get_axes(exclude_batch=True)
+        return _place(axis, "axis", rest)
+
+    def get_batch_axis_excluding_batch(self, axis: int) -> int | None:
+        """The number of a dim without the batch.
+
+        Parameters
+        ----------
+        axis
+            Counted with it.
+
+        Returns
+        -------
+        int or None
+            None of the batch.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.get_batch_axis_excluding_batch(2), x.get_batch_axis_excluding_batch(0)
+        (1, None)
+        """
+        rest, k = self.get_axes(exclude_batch=True), self._number(axis)
+        return rest.index(k) if k in rest else None
+
+    def get_spatial_axes(self) -> list[int]:
+        """As `get_spatial_batch_axes`, counted without the batch.
+
+        Returns
+        -------
+        list of int
+            Ascending.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.get_spatial_axes()
+        [0]
+        """
+        rest = self.get_axes(exclude_batch=True)
+        return [rest.index(k) for k in self.get_spatial_batch_axes()]
+
+    def get_feature_axes(self) -> list[int]:
+        """As `get_feature_batch_axes`, counted without the batch.
+
+        Returns
+        -------
+        list of int
+            Ascending.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.get_feature_axes()
+        [1]
+        """
+        rest = self.get_axes(exclude_batch=True)
+        return [rest.index(k) for k in self.get_feature_batch_axes()]
+
+    def is_same_time_dim(self, other: Axes) -> bool:
+        """Whether another tensor has the same time.
+
+        Parameters
+        ----------
+        other
+            A Tensor or a Template.
+
+        Returns
+        -------
+        bool
+            By the identity of dims.
+
+        Raises
+        ------
+        IndexError
+            One has none.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.is_same_time_dim(x.copy_as_time_major())
+        True
+        """
+        return self.get_time_dim_tag() == other.get_time_dim_tag()
+
+    def get_full_name(self) -> str | None:
+        """Its name.
+
+        Returns
+        -------
+        str
+            None without.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
+        >>> x.get_full_name()
+        'x'
+        """
+        return self.name
