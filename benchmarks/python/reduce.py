@@ -78,6 +78,35 @@ for _mean, _limit, _bests in (
             _plain(case, op, case.size(65_536 // mean, 21), mean, limit, best)
 
 
+@row("reduce.max.times", "segment max of datetime64, mean length 16, in cache, beside int64")
+def _(case: Case) -> None:
+    source = sample.of_lengths(np.maximum(sample.rows(case.size(4096, 21), 16).lengths, 1))
+    numbers = np.random.default_rng(5).integers(0, 2**40, len(source.values))
+    times, lengths = numbers.view("M8[s]"), source.lengths
+    case.reference = np.maximum.reduceat(times, source.offsets[:-1])
+    case.per("an element", len(times), 6.0)
+
+    @case.contender("varlen")
+    def _() -> Any:
+        from varlen import Level, ops
+
+        level = Level.from_lengths(lengths)
+        return lambda: ops.reduce_max(times, level)
+
+    @case.contender("int64", show=lambda result: result.view("M8[s]"))
+    def _() -> Any:
+        from varlen import Level, ops
+
+        level = Level.from_lengths(lengths)
+        return lambda: ops.reduce_max(numbers, level)
+
+    @case.contender("np.reduceat")
+    def _() -> Any:
+        return lambda: np.maximum.reduceat(times, source.offsets[:-1])
+
+    case.yardstick("read", yardstick.read, numbers)
+
+
 @row("reduce.sum.large", "segment sum of plain numbers, mean length 16, 64 MB")
 def _(case: Case) -> None:
     _plain(case, "sum", case.size(1_048_576, 21), 16, 0.5, 1.1)

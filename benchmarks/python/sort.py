@@ -70,6 +70,38 @@ for _kind in ("zipf", "many-empty", "one-giant"):
         case.per("an element", len(source.values), 12.0)
 
 
+@row(
+    "sort.times", "sort of datetime64 inside sequences, mean length 16, in cache, beside int64"
+)
+def _(case: Case) -> None:
+    source = sample.rows(case.size(4096, 21), 16)
+    numbers = np.random.default_rng(5).integers(0, 2**40, len(source.values))
+    times, offsets = numbers.view("M8[s]"), source.offsets
+    case.reference = np.concatenate([*(np.sort(times[a:b]) for a, b in pairwise(offsets)), times[:0]])
+    case.per("an element", len(times), 16.0)
+
+    @case.contender("varlen")
+    def _() -> Any:
+        from varlen import Level, ops
+
+        level = Level.from_lengths(source.lengths)
+        return lambda: ops.sort(times, level)
+
+    @case.contender("int64", show=lambda result: result.view("M8[s]"))
+    def _() -> Any:
+        from varlen import Level, ops
+
+        level = Level.from_lengths(source.lengths)
+        return lambda: ops.sort(numbers, level)
+
+    @case.contender("np.lexsort")
+    def _() -> Any:
+        ids = np.repeat(np.arange(len(source.lengths)), source.lengths)
+        return lambda: times[np.lexsort((times, ids))]
+
+    case.yardstick("memcpy", yardstick.memcpy, np.empty_like(numbers), numbers)
+
+
 @row("sort.places", "argsort of plain numbers inside sequences, mean length 16, in cache")
 def _(case: Case) -> None:
     source = sample.rows(case.size(4096, 21), 16)

@@ -47,7 +47,8 @@ def test_equality_by_numpy_is_that_of_containers():
     ("call", "way"),
     [
         (lambda: np.median(R), "r.values, r.to_dense"),
-        (lambda: np.sort(R), r"use r\.sort\(\)"),
+        (lambda: np.sort(R, axis=None), r"np\.sort with axis=None .* use r\.sort\(\)"),
+        (lambda: np.argsort(R, order="x"), r"np\.argsort with order .* use r\.argsort\(\)"),
         (lambda: np.unique(R), r"use r\.unique\(\)"),
         (lambda: np.cumsum(R), r"r\.cumsum\(\), which goes along each sequence"),
         (lambda: np.sum(R, 1, None, None, False, 0, True, 1), "7 positional arguments but 8"),
@@ -371,6 +372,8 @@ OF_NUMPY = {
     "argmax": [*SINGLE[:2], SINGLE[3], ((), {}), ((1,), {"keepdims": True}), ((), {"keepdims": True})],
     "argmin": [*SINGLE[:2], SINGLE[3], ((), {}), ((1, None), {"keepdims": False})],
     "cumsum": SINGLE + DTYPES + [((1, None, None), {})], "cumprod": SINGLE + DTYPES,
+    "sort": [((), {}), ((1,), {}), ((-1, "stable"), {}), ((0,), {"kind": None, "stable": None})],
+    "argsort": [((), {}), ((1, "stable"), {}), ((), {"axis": -1, "order": None, "stable": True})],
     "clip": [((0, 2), {}), ((), {"a_min": 0, "a_max": None}), ((None, 2), {}), ((0, 2, None), {})],
     "round": [((), {}), ((1,), {}), ((), {"decimals": 0}), ((0, None), {})],
     "nan_to_num": [((), {}), ((True, 1.0), {}), ((), {"nan": 0.0, "posinf": None, "neginf": 0})],

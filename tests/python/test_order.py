@@ -144,6 +144,8 @@ def test_sorting_keeps_equal_rows_in_their_order_and_puts_nat_last(dtype: str) -
     out = np.empty(TOTAL, values.dtype.newbyteorder("="))
     assert vl.ops.sort(values, LENGTHS, out=out) is out
     same(out, r.sort().values)
+    same(np.sort(r).values, r.sort().values)
+    same(np.argsort(r, axis=-1, kind="stable").values, r.argsort().values)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

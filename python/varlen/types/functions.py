@@ -180,6 +180,13 @@ def by_numpy(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
         if "correction" in given:
             given["ddof"] = given.pop("correction")
         return _along_axis(f"np.{name}", name, given.pop("a"), given.pop("axis", None), given)
+    if name in ("sort", "argsort") and _is_ragged(_first(args, kwargs, "a")):
+        given = given_to("np", name, args, kwargs)
+        if given.get("axis", -1) is None or "order" in given:
+            unmeant = "order" if "order" in given else "axis=None"
+            raise _refusal(f"np.{name} with {unmeant}", f"r.{name}(), which goes along each sequence")
+        # Equal numbers keep their order, which every kind and stable may.
+        return getattr(given["a"], name)(axis=given.get("axis", -1))
     raise _refusal(
         f"np.{name}", f"r.{name}()" if _has_method(args, name) else "r.values, r.to_dense() or np.asarray(r)"
     )

@@ -17,6 +17,7 @@ _OF_NUMPY = {
     "all": "a axis out keepdims where", "std": "a axis dtype out ddof keepdims where mean correction",
     "var": "a axis dtype out ddof keepdims where mean correction", "argmax": "a axis out keepdims",
     "argmin": "a axis out keepdims", "cumsum": "a axis dtype out", "cumprod": "a axis dtype out",
+    "sort": "a axis kind order stable", "argsort": "a axis kind order stable",
     "concatenate": "parts axis out dtype casting", "stack": "parts axis out dtype casting",
     "array_equal": "a1 a2 equal_nan", "array_equiv": "a1 a2", "allclose": "a b rtol atol equal_nan",
     "shape": "a", "ndim": "a", "size": "a axis", "clip": "a a_min a_max out", "round": "a decimals out",
@@ -47,7 +48,7 @@ _ALIASES = {
 # What parameters are by default, where that says nothing.
 _SILENT: dict[str, tuple[Any, ...]] = {
     "axis": (None,), "dim": (None,), "dtype": (None,), "out": (None,), "keepdims": (False,),
-    "keepdim": (False,), "initial": (None,), "where": (True,), "ddof": (0,), "order": ("K",),
+    "keepdim": (False,), "initial": (None,), "where": (True,), "ddof": (0,), "order": ("K", None),
     "shape": (None,), "casting": ("same_kind",), "equal_nan": (False,),
     "unbiased": (None,), "correction": (None,),
 }  # fmt: skip
@@ -86,8 +87,8 @@ def given_to(library: str, name: str, args: Any, kwargs: dict[str, Any]) -> dict
 def _is_silent(key: str, x: Any, name: str) -> bool:
     if key == "subok":
         return x is (name != "copy")
-    if key == "axis" and name == "concatenate":
-        return False  # None lays all numbers of all axes in a row
+    if key == "axis" and name in ("concatenate", "sort", "argsort"):
+        return False  # None lays all numbers in a row
     return x is np._NoValue or any(
         x is silent or (type(x) is type(silent) and x == silent) for silent in _SILENT.get(key, ())
     )
