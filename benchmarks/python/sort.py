@@ -70,9 +70,7 @@ for _kind in ("zipf", "many-empty", "one-giant"):
         case.per("an element", len(source.values), 12.0)
 
 
-@row(
-    "sort.times", "sort of datetime64 inside sequences, mean length 16, in cache, beside int64"
-)
+@row("sort.times", "sort of datetime64 inside sequences, mean length 16, in cache, beside int64")
 def _(case: Case) -> None:
     source = sample.rows(case.size(4096, 21), 16)
     numbers = np.random.default_rng(5).integers(0, 2**40, len(source.values))
