@@ -336,3 +336,41 @@ def test_meds_is_converted_whole_into_a_folder_of_its_own(meds, tmp_path, capsys
     (out / "notes.txt").write_text("mine")
     assert main(["convert", str(meds), str(out), "--quiet", "--force"]) == 1
     assert "holds 'notes.txt'" in capsys.readouterr().err
+
+
+# The account.
+
+
+def test_every_measurement_is_in_a_shard_beside_it_or_said(meds, tmp_path, capsys):
+    rows = sum(len(shard) for shard in SHARDS.values())
+    assert main(["convert", str(meds), str(tmp_path / "out"), "--json"]) == 0
+    printed = capsys.readouterr().out
+    assert json.loads(printed) == json.loads((tmp_path / "out" / "metadata" / "account.json").read_text())
+    account = varlen.io.Account.from_dict(json.loads(printed))
+    account.check()
+    assert sum(account.files.values()) == account.rows.source.values == rows
+    assert account.rows.reasons["codes that the train split lacks"].left_out == 1
+    code, static = account.columns["code"], account.columns["static_code"]
+    assert (code.source.values, code.reasons["static, in the table beside"].left_out) == (rows, 5)
+    assert code.result.values == rows - 1 - 5
+    assert (static.source.values, static.reasons["subjects without events"].left_out) == (5, 1)
+    shards = varlen.open(str(tmp_path / "out" / "data" / "*" / "*.nrt")).account
+    shards.check()
+    assert shards.columns["code"].result.values == code.result.values
+
+
+@pytest.mark.parametrize("lost", ["event", "static"])
+def test_a_measurement_that_meds_loses_is_found(meds, tmp_path, capsys, monkeypatch, lost):
+    from varlen.cli.conversion import meds_folder
+
+    real = meds_folder.convert_shard
+
+    def forget(table):
+        is_static = table.column("time").is_null().to_numpy()
+        of_kind = np.flatnonzero(is_static if lost == "static" else ~is_static)
+        return real(table.take(np.delete(np.arange(table.num_rows), of_kind[:1])))
+
+    monkeypatch.setattr(meds_folder, "convert_shard", forget)
+    assert main(["convert", str(meds), str(tmp_path / "out"), "--quiet"]) == 1
+    assert "the account does not balance" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

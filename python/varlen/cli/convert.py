@@ -74,7 +74,7 @@ as it was.
 
 A folder of MEDS becomes the folder that meds-torch-data makes of it: data/SHARD.nrt with
 time_delta_days, code and numeric_value, tokenization/schemas/SHARD.parquet with static codes and times,
-metadata/codes.parquet with the index of each code. Codes are those of the train split, rows of others are
+metadata/codes.parquet with the index of each code, metadata/account.json with the account. Codes are those of the train split, rows of others are
 left out and counted; values are normalized by the mean and deviation of their code. A subject in no split is
 refused, or left out and counted by --drop-unsplit. A subject in two files, in two splits, or in another one
 than its folder says is refused.
@@ -272,7 +272,18 @@ def _fill(text: str | None) -> Any:
 
 
 def _run_meds(arguments: argparse.Namespace, folder: Path) -> int:
-    plain = {"sources", "target", "force", "quiet", "drop_unsplit", "run", "parser", "nulls", "batch_rows"}
+    plain = {
+        "sources",
+        "target",
+        "force",
+        "quiet",
+        "json",
+        "drop_unsplit",
+        "run",
+        "parser",
+        "nulls",
+        "batch_rows",
+    }
     given = [name for name, value in vars(arguments).items() if name not in plain and value]
     if given or arguments.nulls != "refuse":
         name = (given or ["nulls"])[0]
@@ -285,6 +296,7 @@ def _run_meds(arguments: argparse.Namespace, folder: Path) -> int:
         force=arguments.force,
         quiet=arguments.quiet,
         drop_unsplit=arguments.drop_unsplit,
+        as_json=arguments.json,
     )
     return 0
 

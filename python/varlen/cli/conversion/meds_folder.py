@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
 import time
@@ -18,6 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from varlen.cli.conversion.meds import COLUMNS, PAD, CodeStatistics, convert_shard, named, normalize
+from varlen.cli.conversion.meds_account import MedsAccount
 from varlen.cli.conversion.tables import text_in
 from varlen.cli.conversion.wrong import Findings, name_file
 from varlen.cli.errors import Misuse
@@ -280,7 +282,13 @@ def _new_folder(target: Path) -> Iterator[Path]:
 
 
 def convert_meds(
-    folder: Path, target: Path, *, force: bool = False, quiet: bool = True, drop_unsplit: bool = False
+    folder: Path,
+    target: Path,
+    *,
+    force: bool = False,
+    quiet: bool = True,
+    drop_unsplit: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Converts a folder of MEDS, shard by shard, in memory for one of them.
 
@@ -296,6 +304,8 @@ def convert_meds(
         No progress bar, no summary.
     drop_unsplit
         Leave out subjects that are in no split, and count them, in place of an error.
+    as_json
+        Print the account, which is in metadata/account.json, too.
 
     Raises
     ------
@@ -338,10 +348,13 @@ def convert_meds(
         statistics.add(_read(shard))
     codes = statistics.table()
     words = {"code": [PAD, *codes.column("code").to_pylist()]}
+    accounts = MedsAccount()
     subjects = events = left_out = without = size = 0
     for shard in tqdm({shard.path: shard for shard in shards}.values(), desc="checking", **bar):
         ids = pq.read_table(shard.path, columns=["subject_id"], partitioning=None).column(0)
+        before = len(found.unsplit)
         found.add(shard.path, shard.split, pc.unique(ids.cast(pa.int64())).to_numpy())
+        accounts.add_file(shard.path, ids, found.unsplit[before:])
     found.finish()
     lost = 0
     with _new_folder(target) as new:
@@ -349,7 +362,9 @@ def convert_meds(
             events_of = _read(shard)
             table, unknown = normalize(events_of, codes)
             left_out += unknown
+            account = accounts.shard(shard.path, events_of.num_rows, unknown, table)
             if shard.subjects is not None and not table.num_rows:
+                accounts.add_shard(account, None)
                 continue  # the file has no subject of this split
             had = events_of.filter(pc.is_in(events_of.column("code"), codes.column("code").combine_chunks()))
             lost += _finite(had.column("numeric_value")) - _finite(table.column("numeric_value"))
@@ -360,23 +375,32 @@ def convert_meds(
             tokens = new / "tokenization" / "schemas" / f"{shard.name}.parquet"
             data.parent.mkdir(parents=True, exist_ok=True)
             tokens.parent.mkdir(parents=True, exist_ok=True)
-            with io.Writer(data, vocabularies=words, schema={"code": np.int64}) as writer:
+            account.leave_out("time_delta_days", "days between events", -joint.rows(1), None)
+            kinds = {"code": np.int64}
+            with io.Writer(data, vocabularies=words, schema=kinds, account=account) as writer:
                 writer.append(joint)
             pq.write_table(schema, tokens)
+            accounts.add_shard(account, tokens)
             subjects += schema.num_rows
             events += joint.rows(1)
             size += data.stat().st_size
+        accounts.finish(more_columns)
         (new / "metadata").mkdir()
+        (new / "metadata" / "account.json").write_text(accounts.total.as_text() + "\n")
         pq.write_table(_with_metadata(codes, folder), new / "metadata" / "codes.parquet")
         for name in ("dataset.json", "subject_splits.parquet"):
             if (folder / "metadata" / name).is_file():
                 shutil.copyfile(folder / "metadata" / name, new / "metadata" / name)
-    if not quiet:
+    if as_json:
+        print(json.dumps(accounts.total.as_dict(), indent=2, ensure_ascii=False))
+    elif not quiet:
         took = time.perf_counter() - start
         print(
             f"{target}: {subjects:,} subjects, {events:,} events, {codes.num_rows:,} codes, "
             f"{as_bytes(size)} in {took:,.1f} s"
         )
+        for line in accounts.total.summary():
+            print(f"  {line}")
         if left_out:
             print(f"  {left_out:,} rows with codes that the train split lacks were left out")
         if without:
