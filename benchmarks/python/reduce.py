@@ -84,7 +84,7 @@ def _(case: Case) -> None:
     numbers = np.random.default_rng(5).integers(0, 2**40, len(source.values))
     times, lengths = numbers.view("M8[s]"), source.lengths
     case.reference = np.maximum.reduceat(times, source.offsets[:-1])
-    case.per("an element", len(times), 6.0)
+    case.per("an element", len(times), 2.0)
 
     @case.contender("varlen")
     def _() -> Any:

@@ -76,7 +76,7 @@ def _(case: Case) -> None:
     numbers = np.random.default_rng(5).integers(0, 2**40, len(source.values))
     times, offsets = numbers.view("M8[s]"), source.offsets
     case.reference = np.concatenate([*(np.sort(times[a:b]) for a, b in pairwise(offsets)), times[:0]])
-    case.per("an element", len(times), 16.0)
+    case.per("an element", len(times), 12.0)
 
     @case.contender("varlen")
     def _() -> Any:
