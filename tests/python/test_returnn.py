@@ -47,6 +47,9 @@ def test_tensor_without_values_is_a_template():
     assert template.sparse_dim == FEATURE
     schema = TensorDict({"data": template, "classes": {"dim_tags": [batch_dim], "dtype": "int64"}})
     assert isinstance(schema, DataSpecs)
+    assert schema.data["classes"].get_axis_from_description("B") == 0
+    assert schema["data"] is template
+    assert schema.copy_template().for_inference()["data"].name == "x"
     assert list(schema) == ["data", "classes"]
 
 

@@ -10,13 +10,14 @@ the manual, "Coming from RETURNN".
 from varlen.dims import Dim, FeatureDim, SpatialDim, batch_dim
 from varlen.returnn.convert import from_returnn, to_returnn
 from varlen.returnn.tensor import Template, Tensor
-from varlen.returnn.tensor_dict import TensorDict
+from varlen.returnn.tensor_dict import TemplateDict, TensorDict
 
 __all__ = [
     "Dim",
     "FeatureDim",
     "SpatialDim",
     "Template",
+    "TemplateDict",
     "Tensor",
     "TensorDict",
     "batch_dim",

@@ -7,10 +7,62 @@ from typing import Any
 
 from varlen.arguments import as_mapping
 from varlen.dims import Data, DataDict, DataSpec, DataSpecs
+from varlen.dims.records.spec import spec_of
+from varlen.returnn.tensor import Template
+
+
+class TemplateDict(DataSpecs):
+    """A `TensorDict` before there are values: a `Template` for each key.
+
+    Parameters
+    ----------
+    specs
+        What each key has: a DataSpec, or a dict as in RETURNN's `extern_data`.
+
+    Notes
+    -----
+    As RETURNN's `TensorDict`.
+
+    Examples
+    --------
+    >>> from varlen.returnn import SpatialDim, TensorDict, batch_dim
+    >>> extern_data = TensorDict({"data": {"dims": [batch_dim, SpatialDim("time")]}})
+    >>> extern_data.data["data"].get_axis_from_description("T")
+    1
+    """
+
+    __slots__ = ()
+
+    def __init__(self, specs: Mapping[str, DataSpec | Mapping[str, Any]]) -> None:
+        super().__init__(specs)
+        for key, spec in self._specs.items():
+            if not isinstance(spec, Template):
+                self._specs[key] = Template(key, spec.dims, spec.dtype, **spec.facts, default=spec.default)
+
+    @property
+    def data(self) -> dict[str, DataSpec]:
+        """The templates by name."""
+        return dict(self)
+
+    def copy_template(self) -> TemplateDict:
+        """The same.
+
+        Returns
+        -------
+        TemplateDict
+            Of the same templates.
+
+        Examples
+        --------
+        >>> from varlen.returnn import FeatureDim, TensorDict
+        >>> TensorDict({"x": {"dims": [FeatureDim("two", 2)]}}).copy_template()
+        TemplateDict({'x': Template('x', [two(2)])})
+        """
+        return type(self)(self)
 
 
 class TensorDict(DataDict):
-    """A `varlen.dims.DataDict`; of keys without values a `varlen.dims.DataSpecs`.
+    """A `varlen.dims.DataDict`; of keys without values a `TemplateDict`.
 
     Parameters
     ----------
@@ -25,7 +77,7 @@ class TensorDict(DataDict):
     --------
     >>> from varlen.returnn import FeatureDim, SpatialDim, TensorDict, batch_dim
     >>> TensorDict({"data": {"dim_tags": [batch_dim, SpatialDim("time"), FeatureDim("feature", 40)]}})
-    DataSpecs({'data': DataSpec([batch, time, feature(40)])})
+    TemplateDict({'data': Template('data', [batch, time, feature(40)])})
     >>> TensorDict({"x": vl.Data(np.zeros(2), [FeatureDim("two", 2)])}).data["x"]
     Data([two(2)], float64)
     """
@@ -35,7 +87,7 @@ class TensorDict(DataDict):
     def __new__(cls, data: Mapping[str, Data[Any] | DataSpec | Mapping[str, Any]]) -> Any:
         values = as_mapping(data, "data", "keys to Tensors").values()
         if values and not any(isinstance(value, Data) for value in values):
-            return DataSpecs(data)  # type: ignore[arg-type]
+            return TemplateDict(data)  # type: ignore[arg-type]
         return object.__new__(cls)
 
     @property
@@ -43,18 +95,18 @@ class TensorDict(DataDict):
         """The Data by name."""
         return dict(self)
 
-    def copy_template(self) -> DataSpecs:
+    def copy_template(self) -> TemplateDict:
         """What its keys have beside their values.
 
         Returns
         -------
-        DataSpecs
-            As `DataSpecs.of`.
+        TemplateDict
+            A Template for each key.
 
         Examples
         --------
         >>> from varlen.returnn import FeatureDim, TensorDict
         >>> TensorDict({"x": vl.Data(np.zeros(2), [FeatureDim("two", 2)])}).copy_template()
-        DataSpecs({'x': DataSpec([two(2)], float64)})
+        TemplateDict({'x': Template('x', [two(2)], float64)})
         """
-        return DataSpecs.of(self)
+        return TemplateDict({key: spec_of(one) for key, one in self.items()})

@@ -73,7 +73,7 @@ class DataSpecs(Mapping[str, DataSpec]):
         return type(self), (self._specs,)
 
     def __repr__(self) -> str:
-        return f"DataSpecs({self._specs!r})"
+        return f"{type(self).__name__}({self._specs!r})"
 
     @property
     def dims(self) -> tuple[Dim, ...]:
@@ -115,7 +115,7 @@ class DataSpecs(Mapping[str, DataSpec]):
         >>> vl.dims.DataSpecs(specs).for_inference()
         DataSpecs({'x': DataSpec([])})
         """
-        return DataSpecs({key: spec for key, spec in self._specs.items() if spec.available_for_inference})
+        return type(self)({key: spec for key, spec in self._specs.items() if spec.available_for_inference})
 
     def collate(self, samples: Sequence[Mapping[str, Any]]) -> DataDict:
         """Samples as one batch. A DataLoader takes the method as its `collate_fn`.
