@@ -125,3 +125,19 @@ def test_halves_are_weighed_in_float32(torch, name):
     found.sum().backward()
     assert x.grad.dtype == dtype
     assert ops.attention_pool(x, scores.float(), [50]).dtype == torch.float32
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("heads", [(), (3,)])
+@pytest.mark.parametrize("columns", [2, 40])
+def test_a_pool_of_nothing_but_masked_rows_keeps_its_nan_to_itself(torch, name, heads, columns):
+    dtype = getattr(torch, name)
+    x = torch.ones(5, columns).to(dtype).requires_grad_()
+    scores = torch.zeros(5, *heads).index_fill(0, torch.arange(2), -torch.inf).requires_grad_()
+    pooled = ops.attention_pool(x, scores, [2, 3])
+    assert pooled[0].isnan().all()
+    pooled[1].float().sum().backward()
+    assert not x.grad[:2].any()
+    assert not scores.grad[:2].any()
+    assert x.grad.isfinite().all()
+    assert scores.grad.isfinite().all()

@@ -239,3 +239,19 @@ def test_bad_input_is_refused_by_name(call, error, text):
         call()
     assert X.tolist() == [0, 0, 0]
     assert D.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("op", ["prod", "norm", "var", "std", "logsumexp"])
+@pytest.mark.parametrize("strange", [np.nan, np.inf, -np.inf])
+def test_a_gradient_of_0_stays_0_beside_nan_and_infinities(op, dtype, strange):
+    for columns in ((), (3,), (40,)):
+        x = np.ones((5, *columns), dtype)
+        x[1] = strange
+        x[3] = 2
+        d = np.ones((2, *columns), dtype)
+        d[0] = 0
+        back = getattr(ops, f"backprop_reduce_{op}")
+        result = back(d, x, [2, 3])
+        assert not result[:2].any()
+        assert np.array_equal(result[2:], back(d[1:], x[2:], [3]))

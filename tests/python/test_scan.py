@@ -326,3 +326,13 @@ def test_bad_input_is_refused_by_name_and_place(call, error, text):
     with pytest.raises(error, match=text):
         call()
     assert np.array_equal(X, before)
+
+
+@pytest.mark.parametrize("flags", [{}, {"exclusive": True}, {"reverse": True}])
+@pytest.mark.parametrize("strange", [np.nan, np.inf])
+def test_a_gradient_of_0_stays_0_where_products_are_nan(strange, flags):
+    x = np.array([2.0, strange, strange, 2.0, 3.0, 0.0])
+    d = np.array([0.0, 0, 0, 1, 1, 1])
+    result = ops.backprop_cumprod(d, x, [3, 3], **flags)
+    assert not result[:3].any()
+    assert np.array_equal(result[3:], ops.backprop_cumprod(d[3:], x[3:], [3], **flags))

@@ -312,3 +312,32 @@ def test_bad_input_is_refused_by_name(call, error, text):
         call()
     assert X.tolist() == [0, 0, 0]
     assert Y.tolist() == [0.5, 0.5, 0.5]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", ml_dtypes.bfloat16])
+@pytest.mark.parametrize("trailing", [(), (3,), (8,), (37,)])
+@pytest.mark.parametrize("length", [2, 70, 20_000])
+def test_a_gradient_of_0_stays_0_where_softmax_is_nan(dtype, trailing, length):
+    if length > 1000 and len(trailing) and trailing[0] > 3:
+        length = 3000
+    lengths = [length, 3, length]
+    x = np.full((2 * length + 3, *trailing), -INF, dtype)
+    x[length : length + 3] = np.arange(3, dtype=dtype).reshape(3, *(1 for _ in trailing))
+    dy = np.zeros_like(x)
+    dy[length] = 1
+    for forward, backward in (
+        (ops.softmax, ops.backprop_softmax),
+        (ops.log_softmax, ops.backprop_log_softmax),
+    ):
+        y = forward(x, lengths)
+        assert np.isnan(y[0].astype(float)).all()
+        result = backward(dy, y, lengths).astype(float)
+        alone = backward(dy[length : length + 3], y[length : length + 3], [3]).astype(float)
+        assert not result[:length].any()
+        assert not result[length + 3 :].any()
+        assert np.array_equal(result[length : length + 3], alone)
+    back = ops.backprop_reduce_logsumexp(
+        np.array([0, 1, 0], dtype).repeat(x[0].size).reshape(3, *trailing), x, lengths
+    )
+    assert not back[:length].astype(float).any()
+    assert np.isfinite(back.astype(float)).all()

@@ -117,3 +117,58 @@ def test_bad_input_is_refused_by_name(call, error, text):
     with pytest.raises(error, match=text):
         call(x)
     assert torch.equal(x, torch.ones(3))
+
+
+# What makes a result NaN or infinite, with the gradients that go through them.
+STRANGE = [[-np.inf, -np.inf], [np.inf, 1.0], [np.nan, 1.0]]
+IN_SEQUENCES = [
+    *FORWARD, ops.reduce_logsumexp, ops.reduce_std, ops.reduce_var, ops.reduce_norm, ops.reduce_prod,
+    ops.cumprod, ops.reduce_max, ops.reduce_min, ops.reduce_mean, ops.cumsum, ops.cummax,
+]  # fmt: skip
+
+
+def left_out(y, lengths):
+    """The sum of what is not of the first sequence, as a loss with a mask has it."""
+    of = torch.arange(len(lengths))
+    of = of if len(y) == len(lengths) else of.repeat_interleave(torch.tensor(lengths))
+    return torch.where((of > 0).reshape(-1, *(1 for _ in y.shape[1:])), y, 0).float().pow(2).sum()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("strange", STRANGE)
+@pytest.mark.parametrize("verb", IN_SEQUENCES, ids=lambda verb: verb.__name__)
+def test_a_gradient_of_0_stays_0_beside_nan_and_infinities(verb, strange, dtype):
+    for columns in ((), (3,)):
+        first = torch.tensor(strange).reshape(-1, *(1 for _ in columns)).expand(2, *columns)
+        x = torch.cat([first, rows([3], columns, torch.float32)]).to(getattr(torch, dtype)).requires_grad_()
+        (gradient,) = torch.autograd.grad(left_out(verb(x, [2, 3]), [2, 3]), x)
+        alone = x[2:].detach().requires_grad_()
+        (wanted,) = torch.autograd.grad(verb(alone, [3]).float().pow(2).sum(), alone)
+        assert torch.equal(gradient[:2], torch.zeros(2, *columns, dtype=x.dtype))
+        assert torch.equal(gradient[2:], wanted)
+
+
+@pytest.mark.parametrize("verb", IN_SEQUENCES[:7], ids=lambda verb: verb.__name__)
+def test_the_second_gradient_stays_in_its_sequence_too(verb):
+    x = torch.tensor([*STRANGE[0], 1.0, 2.0, 3.0], dtype=torch.float64, requires_grad=True)
+    (gradient,) = torch.autograd.grad(left_out(verb(x, [2, 3]), [2, 3]), x, create_graph=True)
+    (second,) = torch.autograd.grad(gradient.pow(2).sum(), x)
+    assert second[:2].tolist() == [0, 0]
+    assert second.isfinite().all()
+
+
+@pytest.mark.parametrize("verb", IN_SEQUENCES[:7], ids=lambda verb: verb.__name__)
+def test_a_gradient_that_is_not_0_meets_the_nan(verb):
+    x = torch.tensor([np.nan, 1.0, 1.0, 2.0], requires_grad=True)
+    verb(x, [2, 2]).sum().backward()
+    assert x.grad[:2].isnan().any()
+    assert x.grad[2:].isfinite().all()
+
+
+def test_a_jvp_by_two_gradients_goes_through_gradients_of_0():
+    x = torch.tensor([1.0, 2.0, 4.0], dtype=torch.float64)
+    for verb in (ops.reduce_logsumexp, ops.reduce_norm, ops.softmax):
+        _, found = torch.autograd.functional.jvp(lambda x, verb=verb: verb(x, [2, 1]), x, x)
+        step = 1e-6
+        wanted = (verb(x + step * x, [2, 1]) - verb(x - step * x, [2, 1])) / (2 * step)
+        assert torch.allclose(found, wanted, atol=1e-6)

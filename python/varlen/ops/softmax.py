@@ -77,8 +77,8 @@ def softmax(
     -----
     As Thinc's `Ops.softmax_sequences`, which clips to [-20, 20] in place of subtracting the largest. NaN and
     +inf make their column of the sequence NaN, and so does nothing but -inf; beside other numbers -inf gives
-    0. Float16 and bfloat16
-    are computed in float32. A sequence gives the same bits alone, in a batch and with any number of threads.
+    0. A gradient of 0 stays 0 there: what a loss leaves out makes nothing else NaN. Float16 and bfloat16 are
+    computed in float32. A sequence gives the same bits alone, in a batch and with any number of threads.
 
     Examples
     --------

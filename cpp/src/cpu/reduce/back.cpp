@@ -19,6 +19,7 @@ void weigh_gradients(const ReduceBackJob& job) noexcept {
     const T free = over > 0 ? static_cast<T>(over) : std::numeric_limits<T>::quiet_NaN();
     for (std::int64_t k = 0; k < job.columns; ++k, ++weight) {
       const std::int64_t at = i * job.columns + k;
+      if (*weight == 0) continue;
       if (job.op == Reduce::var) {
         *weight = 2 * *weight / free;
       } else if (job.op == Reduce::std) {
@@ -50,12 +51,13 @@ void others(const ReduceBackJob& job, Range some, T* out) noexcept {
           product[k] = product[k] * x[k];
         }
       }
-      std::copy(gradients + i * columns + c, gradients + i * columns + c + w, product);
+      const T* const gradient = gradients + i * columns + c;
+      std::copy(gradient, gradient + w, product);
       for (std::int64_t row = rows.end - 1; row >= rows.begin; --row) {
         const T* const x = values + row * columns + c;
         T* const to = out + row * columns + c;
         for (std::int64_t k = 0; k < w; ++k) {
-          to[k] = to[k] * product[k];
+          to[k] = gradient[k] == 0 ? T{0} : to[k] * product[k];
           product[k] = product[k] * x[k];
         }
       }

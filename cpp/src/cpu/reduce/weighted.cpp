@@ -35,7 +35,7 @@ VARLEN_LOOP void add_rows(const C* __restrict__ values, std::int64_t step, const
   }
 }
 
-/// Rows of `out`: those of `sums` added up by the weights of each.
+/// Rows of `out`: those of `sums` added up by the weights of each. A gradient of 0 stays one beside NaN.
 template <class C>
 VARLEN_LOOP void mix_rows(const C* __restrict__ sums, std::int64_t step, const C* __restrict__ weights,
                           std::int64_t heads, std::int64_t rows, std::int64_t columns, C* __restrict__ out,
@@ -43,21 +43,24 @@ VARLEN_LOOP void mix_rows(const C* __restrict__ sums, std::int64_t step, const C
   for (std::int64_t r = 0; r < rows; ++r) {
     const C* const w = weights + r * heads;
     C* const to = out + r * out_step;
-    for (std::int64_t c = 0; c < columns; ++c) to[c] = w[0] * sums[c];
+    for (std::int64_t c = 0; c < columns; ++c) to[c] = sums[c] == 0 ? C{0} : w[0] * sums[c];
     for (std::int64_t h = 1; h < heads; ++h) {
-      for (std::int64_t c = 0; c < columns; ++c) to[c] += w[h] * sums[h * step + c];
+      const C* const some = sums + h * step;
+      for (std::int64_t c = 0; c < columns; ++c) to[c] += some[c] == 0 ? C{0} : w[h] * some[c];
     }
   }
 }
 
-template <class C>
+/// Where they are gradients, those of b that are 0 stay it beside NaN.
+template <class C, bool Gradients = false>
 VARLEN_LOOP C product_of(const C* __restrict__ a, const C* __restrict__ b, std::int64_t columns) noexcept {
   C lanes[kLanes]{};
+  const auto multiply = [](C x, C y) { return Gradients && y == 0 ? C{0} : x * y; };
   std::int64_t c = 0;
   for (; c + kLanes <= columns; c += kLanes) {
-    for (std::int64_t k = 0; k < kLanes; ++k) lanes[k] += a[c + k] * b[c + k];
+    for (std::int64_t k = 0; k < kLanes; ++k) lanes[k] += multiply(a[c + k], b[c + k]);
   }
-  for (std::int64_t k = 0; c + k < columns; ++k) lanes[k] += a[c + k] * b[c + k];
+  for (std::int64_t k = 0; c + k < columns; ++k) lanes[k] += multiply(a[c + k], b[c + k]);
   for (std::int64_t half = kLanes / 2; half > 0; half /= 2) {
     for (std::int64_t k = 0; k < half; ++k) lanes[k] += lanes[k + half];
   }
@@ -74,9 +77,9 @@ VARLEN_LOOP void multiply_rows(const C* __restrict__ values, std::int64_t step, 
     const C* const v = values + r * step;
     C product = 0;
     if (columns < kLanes) {
-      for (std::int64_t c = 0; c < columns; ++c) product += v[c] * sums[c];
+      for (std::int64_t c = 0; c < columns; ++c) product += sums[c] == 0 ? C{0} : v[c] * sums[c];
     } else {
-      product = product_of(v, sums, columns);
+      product = product_of<C, true>(v, sums, columns);
     }
     out[r * out_step] = adds ? out[r * out_step] + product : product;
   }

@@ -113,6 +113,11 @@ void sum_places(const std::byte* dy, Range rows, std::int64_t columns, const std
   }
 }
 
+/// A gradient of 0 stays one beside a NaN or an infinity.
+double multiply(double x, double gradient) noexcept {
+  return gradient == 0 ? 0 : x * gradient;
+}
+
 template <class T>
 void prod_back(const ScanJob& job, const std::byte* dy, const std::byte* before, std::byte* out) noexcept {
   constexpr std::int64_t kTile = 256;
@@ -133,8 +138,8 @@ void prod_back(const ScanJob& job, const std::byte* dy, const std::byte* before,
             const auto p = static_cast<double>(read<T>(before, at));
             // sums: the gradient of the product before this row, when the row is not part of it.
             const double own = job.exclusive ? sums[k] : sums[k] + d;
-            write(out, at, static_cast<T>(p * own));
-            sums[k] = job.exclusive ? d + x * sums[k] : x * own;
+            write(out, at, static_cast<T>(multiply(p, own)));
+            sums[k] = job.exclusive ? d + multiply(x, sums[k]) : multiply(x, own);
           }
         }
       }

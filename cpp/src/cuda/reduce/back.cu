@@ -46,6 +46,7 @@ struct GradientOfRows {
   [[nodiscard]] VARLEN_DEVICE T gradient(std::int64_t at, std::int64_t i, std::int64_t k) const {
     const T x = values(at);
     const T d = gradients(k);
+    if (d == 0) return T(0);
     switch (op) {
       case Reduce::prod:
         return static_cast<T>(static_cast<double>(d) * product_without(known.factors[k], x));

@@ -93,7 +93,8 @@ struct ToValues {
     std::int64_t from = i * heads * columns + at - row * columns;
     C sum = 0;
     VARLEN_ROLLED for (std::int64_t h = 0; h < heads; ++h, from += columns) {
-      sum += weights[row * heads + h] * sums[from];
+      const C d = sums[from];
+      if (d != 0) sum += weights[row * heads + h] * d;
     }
     out.put(at, sum);
   }
@@ -128,7 +129,8 @@ struct ToWeights {
         C some[kAtOnce];
         values.many(row * columns + thread.lane() + column, kWarp, own - turn, some);
         VARLEN_UNROLLED for (int k = 0; k < kAtOnce; ++k) {
-          if (turn + k < own) sum += some[k] * sums[from + column + k * kWarp];
+          const C d = turn + k < own ? sums[from + column + k * kWarp] : C{0};
+          if (d != 0) sum += some[k] * d;
         }
       }
       VARLEN_ROLLED for (int half = kWarp / 2; half > 0; half /= 2) sum += thread.shuffle_xor(sum, half);

@@ -94,7 +94,7 @@ struct ProdBackIo {
     const std::int64_t places[1] = {at};
     double product[1] = {};
     before.read(places, product);
-    out.write(at, product[0] * word.d);
+    out.write(at, word.d == 0 ? 0 : product[0] * word.d);
   }
 };
 

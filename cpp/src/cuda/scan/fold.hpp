@@ -109,11 +109,13 @@ struct ProdBackFold {
   [[nodiscard]] VARLEN_DEVICE Total join(const Total& a, const Total& b) const {
     const Scaled of_b{b.by, b.power};
     const Scaled by = Scaled{a.by, a.power} * of_b;
-    return {by.number, by.power, plain(of_b * scaled(a.sum)) + b.sum};
+    return {by.number, by.power, a.sum == 0 ? b.sum : plain(of_b * scaled(a.sum)) + b.sum};
   }
   [[nodiscard]] VARLEN_DEVICE Total add(const Total& a, const Word& w) const {
     const Scaled by = Scaled{a.by, a.power} * scaled(w.x);
-    return {by.number, by.power, exclusive ? w.d + w.x * a.sum : w.x * (a.sum + w.d)};
+    const double own = exclusive ? a.sum : a.sum + w.d;
+    const double sum = own == 0 ? 0 : w.x * own;  // a gradient of 0 stays one beside NaN
+    return {by.number, by.power, exclusive ? w.d + sum : sum};
   }
   [[nodiscard]] VARLEN_DEVICE Word give(const Total& a, const Total&, const Word& w) const {
     return {exclusive ? a.sum : a.sum + w.d, w.x};

@@ -65,7 +65,7 @@ struct SoftmaxBody {
   [[nodiscard]] VARLEN_DEVICE C soften(C x) const { return temperature == 1 ? x : x / temperature; }
   /// What is added up. Where all are -inf that is 0, so that other rows of the sequence decide.
   [[nodiscard]] VARLEN_DEVICE C summand(const Pair& pair, C most) const {
-    if (op == Softmax::back_softmax) return pair.a * pair.b;
+    if (op == Softmax::back_softmax) return pair.a == 0 ? C{0} : pair.a * pair.b;
     if (op == Softmax::back_log_softmax) return pair.a;
     if (most == kLowest) return is_nan(pair.a) ? pair.a : C{0};
     return exp_of(soften(pair.a - most));
@@ -81,9 +81,9 @@ struct SoftmaxBody {
       case Softmax::log_softmax:
         return soften(pair.a - scale.most) - scale.by;
       case Softmax::back_softmax:
-        return soften(pair.b * (pair.a - scale.by));
+        return pair.a == scale.by ? C{0} : soften(pair.b * (pair.a - scale.by));
       default:
-        return soften(pair.a - exp_of(pair.b) * scale.by);
+        return soften(scale.by == 0 ? pair.a : pair.a - exp_of(pair.b) * scale.by);
     }
   }
   /// A sum beside a larger largest.

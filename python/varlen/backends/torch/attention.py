@@ -11,7 +11,7 @@ from varlen import _core
 from varlen._core import DeviceArray
 from varlen.backends.torch.autograd import AutogradOp, level_of
 from varlen.backends.torch.memory import dtype_of, like
-from varlen.backends.torch.reduce import repeat_rows, sums
+from varlen.backends.torch.reduce import multiply, repeat_rows, sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,11 +69,11 @@ def _sum_elsewhere(weights: torch.Tensor, values: torch.Tensor, offsets: torch.T
 def _to_values_elsewhere(
     sums_: torch.Tensor, weights: torch.Tensor, offsets: torch.Tensor, dtype: torch.dtype
 ) -> torch.Tensor:
-    return (repeat_rows(sums_, offsets, weights.shape[0]) * weights.unsqueeze(-1)).sum(-2).to(dtype)
+    return multiply(repeat_rows(sums_, offsets, weights.shape[0]), weights.unsqueeze(-1)).sum(-2).to(dtype)
 
 
 def _to_weights_elsewhere(sums_: torch.Tensor, values: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:
-    return (repeat_rows(sums_, offsets, values.shape[0]) * values.unsqueeze(-2)).sum(-1)
+    return multiply(repeat_rows(sums_, offsets, values.shape[0]), values.unsqueeze(-2)).sum(-1)
 
 
 _sum: AutogradOp = AutogradOp(

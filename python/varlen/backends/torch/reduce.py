@@ -147,10 +147,32 @@ _expand_end: AutogradOp = AutogradOp(
 )
 
 
+def multiply(gradient: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    """Their product; 0 where a gradient of 0 meets NaN or an infinity, which are none of its sequence.
+
+    Examples
+    --------
+    >>> multiply(torch.tensor([0.0, 2.0]), torch.tensor([torch.nan, 3.0]))
+    tensor([0., 6.])
+    """
+    return gradient * torch.where((gradient == 0) & ~x.isfinite(), 0, x)
+
+
+def divide(gradient: torch.Tensor, result: torch.Tensor) -> torch.Tensor:
+    """A gradient over what was made of it: 0 where that is 0, and where a gradient of 0 meets NaN.
+
+    Examples
+    --------
+    >>> divide(torch.tensor([0.0, 2.0, 3.0]), torch.tensor([torch.nan, 4.0, 0.0]))
+    tensor([0.0000, 0.5000, 0.0000])
+    """
+    none = (result == 0) | ((gradient == 0) & ~result.isfinite())
+    return torch.where(none, 0, gradient / torch.where(none, 1, result))
+
+
 def _gradient_of_norm(seen: SavedContext, d: torch.Tensor) -> torch.Tensor:
     (x, norm), offsets = seen.saved, seen.rest[0]
-    scale = torch.where(norm == 0, 0, d / torch.where(norm == 0, 1, norm))
-    return x * _expand(scale, offsets, seen.rows, "sum")
+    return multiply(_expand(divide(d, norm), offsets, seen.rows, "sum"), x)
 
 
 _norm: AutogradOp = AutogradOp(

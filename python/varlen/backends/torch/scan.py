@@ -19,6 +19,7 @@ from varlen.backends.torch.autograd import (
     within_reach,
 )
 from varlen.backends.torch.memory import tensor_of
+from varlen.backends.torch.reduce import multiply
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -117,8 +118,8 @@ def others_of(x: torch.Tensor, offsets: torch.Tensor) -> tuple[torch.Tensor, Any
     before, after = (_prod(x, offsets, True, reverse) for reverse in (False, True))
 
     def back(d: torch.Tensor) -> torch.Tensor:
-        result: torch.Tensor = _prod_back(d * after, x, offsets, True, False)
-        return result + _prod_back(d * before, x, offsets, True, True)
+        result: torch.Tensor = _prod_back(multiply(d, after), x, offsets, True, False)
+        return result + _prod_back(multiply(d, before), x, offsets, True, True)
 
     return before * after, back
 

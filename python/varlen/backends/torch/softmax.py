@@ -12,7 +12,7 @@ from varlen._core import Level
 from varlen.backends.torch.autograd import AutogradOp, SavedContext, into, level_of
 from varlen.backends.torch.followers import is_followed, shows_numbers
 from varlen.backends.torch.memory import float_of
-from varlen.backends.torch.reduce import repeat_rows, sums
+from varlen.backends.torch.reduce import multiply, repeat_rows, sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,9 +47,10 @@ def _gradient_of_back(seen: SavedContext, d: torch.Tensor) -> tuple[torch.Tensor
     (dy, y), (offsets, log, temperature) = seen.saved, seen.rest
     if log:
         result = y.exp()
-        by_dy = (d - _sums_of_rows(result * d, offsets)) / temperature
-        return by_dy, -result * d * _sums_of_rows(dy, offsets) / temperature
-    by_y = d * dy - d * _sums_of_rows(y * dy, offsets) - dy * _sums_of_rows(y * d, offsets)
+        by_dy = (d - _sums_of_rows(multiply(d, result), offsets)) / temperature
+        return by_dy, -multiply(d * _sums_of_rows(dy, offsets), result) / temperature
+    by_dy, by_d = (_sums_of_rows(multiply(each, y), offsets) for each in (dy, d))
+    by_y = d * dy - multiply(d, by_dy) - multiply(dy, by_d)
     return _back(d, y, offsets, log, temperature), by_y / temperature
 
 

@@ -11,7 +11,7 @@ from varlen._core import Level
 from varlen.backends.torch.autograd import AutogradOp, SavedContext, into, level_of, offsets_of
 from varlen.backends.torch.followers import is_followed
 from varlen.backends.torch.memory import float_of, like, number_of
-from varlen.backends.torch.reduce import reduce_sums, repeat_rows, sums, with_empty
+from varlen.backends.torch.reduce import divide, multiply, reduce_sums, repeat_rows, sums, with_empty
 from varlen.backends.torch.scan import others_of
 from varlen.backends.torch.softmax import shares
 from varlen.levels import not_empty
@@ -57,20 +57,16 @@ def _gradient_of_rows(
         product: torch.Tensor = _back_prod(d, x, offsets)
         return product
     if op == "logsumexp":
-        return repeat_rows(d, offsets, total) * shares(x, offsets)
+        return multiply(repeat_rows(d, offsets, total), shares(x, offsets))
     if op == "norm":
-        return x * repeat_rows(_divided(d, result), offsets, total)
+        return multiply(repeat_rows(divide(d, result), offsets, total), x)
     lengths = offsets_of(offsets, x).diff().reshape(-1, *(1 for _ in x.shape[1:])).to(x.dtype)
     free = torch.where(lengths > ddof, lengths - ddof, torch.nan)
-    free = torch.where(lengths == 0, 1, free)  # goes to no rows, but its own gradient would be NaN
-    weight = 2 * d / free if op == "var" else _divided(d, result) / free
+    # Of no rows, or of a gradient that is 0, its own gradient would be NaN.
+    free = torch.where((lengths == 0) | ((d == 0) & (lengths <= ddof)), 1, free)
+    weight = 2 * d / free if op == "var" else divide(d, result) / free
     means = sums(x, offsets, "mean")
-    return repeat_rows(weight, offsets, total) * (x - repeat_rows(means, offsets, total))
-
-
-def _divided(d: torch.Tensor, result: torch.Tensor) -> torch.Tensor:
-    """D over what was made of it, and 0 where that is 0."""
-    return torch.where(result == 0, 0, d / torch.where(result == 0, 1, result))
+    return multiply(repeat_rows(weight, offsets, total), x - repeat_rows(means, offsets, total))
 
 
 statistic_rows: AutogradOp = AutogradOp(
@@ -88,7 +84,7 @@ statistic_rows: AutogradOp = AutogradOp(
 def _gradient_of_back_prod(seen: SavedContext, h: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     (d, x), (offsets,) = seen.saved, seen.rest
     others, back = others_of(x, offsets)
-    return sums(h * others, offsets), back(h * repeat_rows(d, offsets, x.shape[0]))
+    return sums(multiply(h, others), offsets), back(h * repeat_rows(d, offsets, x.shape[0]))
 
 
 _back_prod: AutogradOp = AutogradOp(
