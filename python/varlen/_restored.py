@@ -55,15 +55,16 @@ def array(dtype: str, shape: tuple[int, ...], data: str) -> Any:
     return np.frombuffer(data.encode("latin1"), dtype).reshape(shape).copy()
 
 
-def level(offsets: bytes) -> Level:
-    """A level of the bytes of its offsets.
+def level(offsets: Any) -> Level:
+    """A level of its offsets, an array or bytes.
 
     Examples
     --------
     >>> level(vl.Level([2, 1]).offsets.tobytes())
     Level(2 sequences, 3 rows, lengths 1 to 2)
     """
-    return Level.from_offsets(np.frombuffer(offsets, "<i8").astype(np.int64))
+    given = np.frombuffer(offsets, "<i8") if isinstance(offsets, bytes) else offsets
+    return Level.from_offsets(given.astype(np.int64, copy=False))
 
 
 def dim(state: Any) -> Dim:
@@ -147,11 +148,38 @@ def _plain(part: Any) -> Any:
         return Call(kind, f"{part.__module__}:{part.__qualname__}")
     if isinstance(part, np.ndarray) and part.dtype.kind in "biufcmMSU":
         return Call(array, part.dtype.str, part.shape, part.tobytes().decode("latin1"))
+    name = str(getattr(part, "dtype", ""))
+    if name.startswith("torch.float8"):
+        return Call(viewed, part.view(sys.modules["torch"].uint8), name.removeprefix("torch."))
     return part
 
 
+class _Offsets:
+    """Offsets in a pickle: an array, whose memory may stay outside; to torch, a call that it knows."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return _plain(self.array).__reduce__() if by_torch(protocol) else self.array.__reduce_ex__(protocol)
+
+
+def viewed(bits: Any, dtype: str) -> Any:
+    """A tensor of a small float from its bits, which torch does not pickle by itself.
+
+    Examples
+    --------
+    >>> import torch
+    >>> viewed(torch.tensor([56], dtype=torch.uint8), "float8_e4m3fn").dtype
+    torch.float8_e4m3fn
+    """
+    return bits.view(getattr(sys.modules["torch"], dtype))
+
+
 def _reduced_level(given: Level) -> tuple[Any, ...]:
-    return level, (given.offsets.astype("<i8", copy=False).tobytes(),)
+    return level, (_Offsets(np.ascontiguousarray(given.offsets, "<i8")),)
 
 
 def _reduced_dim(given: Dim) -> tuple[Any, ...]:
@@ -180,7 +208,7 @@ class _Watch:
 
 def _tell(serialization: Any) -> None:
     if hasattr(serialization, "add_safe_globals"):
-        serialization.add_safe_globals([array, level, dim, kind, container])
+        serialization.add_safe_globals([array, level, dim, kind, container, viewed])
 
 
 def tell_torch() -> None:

@@ -356,7 +356,7 @@ def test_pickles_leave_large_memory_out_of_band():
 
 
 def test_pickles_whose_parts_do_not_fit_are_refused():
-    restore, (kind, values, levels) = example().__reduce__()
+    restore, (kind, values, levels) = example().__reduce_ex__(4)
     with pytest.raises(ValueError, match="add up to 6, but there are 5"):
         restore(kind, values[:5], levels)
 

@@ -39,7 +39,7 @@ def checked_policy(given: Any) -> Any:
     return given
 
 
-def holds_null(value: Any, most: int = _MOST_LEVELS) -> bool:
+def holds_null(value: Any, most: int = _MOST_LEVELS, seen: set[int] | None = None) -> bool:
     """Whether a value is null, or has one in it at any depth.
 
     Examples
@@ -51,10 +51,14 @@ def holds_null(value: Any, most: int = _MOST_LEVELS) -> bool:
         return True
     if not isinstance(value, list):
         return isinstance(value, np.ma.MaskedArray)
+    seen = set() if seen is None else seen
+    if id(value) in seen:  # a list that is in itself, or in several places
+        return False
+    seen.add(id(value))
     kinds = set(map(type, value))
     if type(None) in kinds or not (most and kinds & {list, np.ma.MaskedArray}):
         return type(None) in kinds
-    return any(holds_null(item, most - 1) for item in value)
+    return any(holds_null(item, most - 1, seen) for item in value)
 
 
 def place_of_null(items: list[Any], most: int = _MOST_LEVELS) -> tuple[int, str] | None:

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from varlen.arguments import as_mapping, one_of
 from varlen.io import atomic
 from varlen.io.errors import FileFormatError
 from varlen.io.schema import Field
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -311,7 +314,7 @@ class Schema(Mapping[str, SchemaColumn]):
 
         return cls(columns_of_schema(schema))
 
-    def to_arrow(self) -> Any:
+    def to_arrow(self) -> pa.Schema:
         """The schema as Arrow has it, with the kind of each column in its metadata.
 
         Returns

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from varlen.dims.axes import Axis
+    from varlen.returnn.tensor import Template
 
 
 def _place(axis: Any, argument: str, among: Sequence[int]) -> int:
@@ -43,7 +44,7 @@ class Axes:
         sparse_dim: Dim | None
         name: str | None
 
-        def copy_template(self, name: str | None = None, *, dtype: Any = None) -> Any: ...
+        def copy_template(self, name: str | None = None, *, dtype: Any = None) -> Template: ...
 
     @property
     def _frame(self) -> Any:
@@ -1006,7 +1007,7 @@ class Axes:
 
     def copy_template_new_dim_tags(
         self, new_dim_tags: Sequence[Dim], name: str | None = None, keep_special_axes: bool = False
-    ) -> Any:
+    ) -> Template:
         """What it has beside its values, over other dims.
 
         Parameters
@@ -1035,7 +1036,7 @@ class Axes:
 
     def copy_template_replace_dim_tag(
         self, axis: Axis | int, new_dim_tag: Dim, name: str | None = None
-    ) -> Any:
+    ) -> Template:
         """What it has beside its values, with another dim in the place of one.
 
         Parameters
@@ -1064,7 +1065,7 @@ class Axes:
         dims = [*self.dims[:k], new_dim_tag, *self.dims[k + 1 :]]
         return self.copy_template_new_dim_tags(dims, name, keep_special_axes=True)
 
-    def copy_template_excluding_axis(self, exclude_axis: Axis | int, name: str | None = None) -> Any:
+    def copy_template_excluding_axis(self, exclude_axis: Axis | int, name: str | None = None) -> Template:
         """What it has beside its values, without one dim.
 
         Parameters
@@ -1090,7 +1091,7 @@ class Axes:
         k = self._number(exclude_axis, "exclude_axis")
         return self.copy_template_new_dim_tags([*self.dims[:k], *self.dims[k + 1 :]], name)
 
-    def copy_template_excluding_time_dim(self, name: str | None = None) -> Any:
+    def copy_template_excluding_time_dim(self, name: str | None = None) -> Template:
         """What it has beside its values, without the time.
 
         Parameters
@@ -1118,7 +1119,7 @@ class Axes:
         """
         return self.copy_template_excluding_axis("T", name)
 
-    def copy_template_dense(self, name: str | None = None, dtype: Any = None) -> Any:
+    def copy_template_dense(self, name: str | None = None, dtype: Any = None) -> Template:
         """What it has beside its values, with its classes as features.
 
         Parameters

@@ -221,7 +221,9 @@ def _token_sequences(tokens: Any) -> tuple[Ragged[Any] | None, Any]:
             raise TypeError(f"tokens: expected sequences, as those to erase, got {item!r}")
     try:
         is_tensor = is_any_array(tokens) and not isinstance(tokens, np.ndarray)
-        given = Ragged.from_list(tokens if is_tensor else list(unmasked(tokens, "tokens")))
+        # What floats round is compared as it is, below; the levels are the same.
+        dtype = np.float64 if _holds_float(tokens) else None
+        given = Ragged.from_list(tokens if is_tensor else list(unmasked(tokens, "tokens")), dtype)
     except (TypeError, ValueError, OverflowError) as error:
         raise type(error)("tokens" + str(error).removeprefix("data")) from None
     leaves = tokens
@@ -231,6 +233,12 @@ def _token_sequences(tokens: Any) -> tuple[Ragged[Any] | None, Any]:
         if len(leaves) == given.total and all(isinstance(x, (int, float)) for x in leaves):
             return given, _numbers(leaves)
     return given, _numbers(given)
+
+
+def _holds_float(tokens: Any) -> bool:
+    if isinstance(tokens, (list, tuple)):
+        return any(map(_holds_float, tokens))
+    return isinstance(tokens, float)
 
 
 def _cast_tokens(tokens: Any, dtype: np.dtype[Any]) -> tuple[Any, Any]:
