@@ -105,6 +105,8 @@ def _elsewhere(
 ) -> Any:
     """What NumPy computes where torch does not: of unsigned integers; or why there is no result."""
     tensors = [x for x in inputs if isinstance(x, torch.Tensor)]
+    if len({x.device for x in tensors}) > 1:
+        raise error  # names the devices
     kinds = {x.dtype for x in tensors}
     of_numpy: Any = getattr(np, called, None)
     of_bits = any(map(has_bits_alone, kinds)) or (called == "matmul" and kinds == {torch.bool})
