@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -130,11 +131,6 @@ def test_misuse_is_said_in_a_line(capsys, here, arguments, text):
         (["convert", "a.jsonl", "a.jsonl/o.nrt"], "a.jsonl/o.nrt: there is no folder a.jsonl"),
         ([*OUT, "--group-by", "x"], "a.jsonl: --group-by: no key 'x'; there are id, w"),
         ([*OUT, "--group-by", "w"], "a.jsonl: --group-by: lists are no group, in the key 'w'"),
-        (
-            [*OUT, "--group-by", "id", "--constant", "x"],
-            "a.jsonl: --constant: no column 'x'; there are id, w",
-        ),
-        ([*OUT, "--group-by", "id", "--constant", "w"], "a.jsonl: --constant: 'w' holds lists"),
         ([*OUT, "--columns", "x"], "a.jsonl, line 1: no value for 'x'; see --nulls"),
         ([*OUT, "--row-ids", "x"], "a.jsonl: --row-ids: 'x' is not a key with one value a record"),
         ([*OUT, "--row-ids", "w"], "a.jsonl: --row-ids: 'w' is not a key with one value a record"),
@@ -142,6 +138,28 @@ def test_misuse_is_said_in_a_line(capsys, here, arguments, text):
 )
 def test_failure_is_said_in_a_line(capsys, here, arguments, text):
     fails(capsys, here, 1, text, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("x", "a.jsonl: --constant: no column 'x'; there are id, w"),
+        ("w", "a.jsonl: --constant: 'w' holds lists"),
+    ],
+)
+def test_columns_that_cannot_be_constant_are_named(capsys, here, name, text):
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    fails(capsys, here, 1, text, *OUT, "--group-by", "id", "--constant", name)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["other/t.csv"], ["a.jsonl", "--group-by", "id"]], ids=["a table", "lines in groups"]
+)
+def test_what_needs_pyarrow_says_how_to_get_it(capsys, here, monkeypatch, arguments):
+    for name in [name for name in sys.modules if name.startswith("varlen.cli.conversion.")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    fails(capsys, here, 1, "pip install 'varlen[arrow]'", "convert", *arguments, "o.nrt")
 
 
 def test_bench_names_rows_and_options_that_are_there(capfd, monkeypatch):

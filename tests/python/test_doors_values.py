@@ -20,7 +20,6 @@ from varlen import JointNestedRaggedTensorDict as Joint
 from varlen import Ragged, io
 from varlen.cli import main
 from varlen.data import Dataset, collate
-from varlen.interop import arrow
 
 ml_dtypes = pytest.importorskip("ml_dtypes")
 pa = pytest.importorskip("pyarrow")
@@ -181,6 +180,8 @@ def arrow_of(rows):
 
 
 def from_arrow(folder, rows):
+    from varlen.interop import arrow
+
     column = arrow.from_arrow(arrow_of(rows))
     if column.vocabulary is None:
         return [list(row) for row in Ragged(column.values, column.levels)]

@@ -30,4 +30,6 @@ def one_line(error: BaseException) -> str:
     text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
     if error.__cause__:
         text = f"{text}: {error.__cause__}"
+    if isinstance(error, ModuleNotFoundError) and error.name == "pyarrow":
+        text += ": pip install 'varlen[arrow]'"
     return " ".join(text.split()) or type(error).__name__
