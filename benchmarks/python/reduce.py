@@ -18,15 +18,18 @@ def _thinc() -> Any:
     return NumpyOps()
 
 
-def _plain(case: Case, op: str, count: int, mean: int, limit: float, best: float) -> None:
+def _plain(
+    case: Case, op: str, count: int, mean: int, limit: float, best: float, dtype: str = "float32"
+) -> None:
     """Plain numbers: the price of a number."""
     values, lengths, offsets = sample.rows(count, mean)
     lengths = np.maximum(lengths, 1)
     source = sample.of_lengths(lengths)
-    values, offsets = source.values, source.offsets
+    values, offsets = source.values.astype(dtype), source.offsets
+    is_float = values.dtype.kind == "f"
     by_numpy = {"sum": np.add, "max": np.maximum}.get(op, np.add)
     case.reference = by_numpy.reduceat(values, offsets[:-1])
-    out = case.buffer(count, np.float32)
+    out = case.buffer(count, np.float32 if is_float else np.int64)
 
     def shown(result: Any) -> np.ndarray:
         """Whole numbers: means round as they like."""
@@ -53,12 +56,14 @@ def _plain(case: Case, op: str, count: int, mean: int, limit: float, best: float
         def _() -> Any:
             return lambda: by_numpy.reduceat(values, offsets[:-1])
 
-    @case.contender(
-        "Thinc", needs="thinc", show=lambda result: shown((result[0] if op == "max" else result)[:, 0])
-    )
-    def _() -> Any:
-        table, narrow = values.reshape(-1, 1), lengths.astype(np.int32)
-        return getattr(_thinc(), f"reduce_{op}"), table, narrow
+    if is_float:
+
+        @case.contender(
+            "Thinc", needs="thinc", show=lambda result: shown((result[0] if op == "max" else result)[:, 0])
+        )
+        def _() -> Any:
+            table, narrow = values.reshape(-1, 1), lengths.astype(np.int32)
+            return getattr(_thinc(), f"reduce_{op}"), table, narrow
 
     case.yardstick("read", yardstick.read, values)
 
@@ -76,6 +81,13 @@ for _mean, _limit, _bests in (
             case: Case, op: str = _op, mean: int = _mean, limit: float = _limit, best: float = _best
         ) -> None:
             _plain(case, op, case.size(65_536 // mean, 21), mean, limit, best)
+
+
+for _op, _dtype, _limit in (("sum", "int32", 1.0), ("sum", "int64", 0.6), ("max", "int64", 0.6)):
+
+    @row(f"reduce.{_op}.{_dtype}", f"segment {_op} of {_dtype}, mean length 16, in cache")
+    def _(case: Case, op: str = _op, dtype: str = _dtype, limit: float = _limit) -> None:
+        _plain(case, op, case.size(4096, 21), 16, limit, 0.0, dtype)
 
 
 @row("reduce.max.times", "segment max of datetime64, mean length 16, in cache, beside int64")

@@ -7,17 +7,19 @@
 namespace varlen {
 namespace {
 
-/// Of floats, by the build for this machine; with `fits` of sequences that fit a vector of 32 bytes, where
-/// wider ones were measured to take half as long again.
-ReduceAll of_floats(Reduce op, Type type, bool fits) noexcept {
-  const ReduceFloats& sums = fits ? VARLEN_BEST(kReduceSums) : VARLEN_WIDEST(kReduceSums);
-  const ReduceFloats& most = fits ? VARLEN_BEST(kReduceMost) : VARLEN_WIDEST(kReduceMost);
-  const ReduceFloats& least = fits ? VARLEN_BEST(kReduceLeast) : VARLEN_WIDEST(kReduceLeast);
-  const ReduceFloats& found = op == Reduce::max ? most : op == Reduce::min ? least : sums;
+/// Sums and extremes, by the build for this machine; with `fits` of sequences that fit a vector of 32 bytes,
+/// where wider ones were measured to take half as long again.
+ReduceAll widest_function(Reduce op, Type type, bool fits) noexcept {
+  const ReduceTable& sums = fits ? VARLEN_BEST(kReduceSums) : VARLEN_WIDEST(kReduceSums);
+  const ReduceTable& most = fits ? VARLEN_BEST(kReduceMost) : VARLEN_WIDEST(kReduceMost);
+  const ReduceTable& least = fits ? VARLEN_BEST(kReduceLeast) : VARLEN_WIDEST(kReduceLeast);
+  const ReduceTable& found = op == Reduce::max ? most : op == Reduce::min ? least : sums;
   return type == Type::f16    ? found.f16
          : type == Type::bf16 ? found.bf16
          : type == Type::f32  ? found.f32
-                              : found.f64;
+         : type == Type::f64  ? found.f64
+         : type == Type::i64  ? found.i64
+                              : found.u64;
 }
 
 ReduceAll function_of(Reduce op, Type type, bool fits) noexcept {
@@ -26,10 +28,7 @@ ReduceAll function_of(Reduce op, Type type, bool fits) noexcept {
   if (op == Reduce::prod) {
     return type == Type::f32 ? rest.prod.f32 : type == Type::f64 ? rest.prod.f64 : rest.prod.u64;
   }
-  if (is_float(type)) return of_floats(op, type, fits);
-  if (op == Reduce::sum) return rest.sum;
-  const ReduceRest::Ends& ends = type == Type::i64 ? rest.i64 : rest.u64;
-  return op == Reduce::max ? ends.max : ends.min;
+  return widest_function(op, type, fits);
 }
 
 /// What numbers are folded in.
@@ -43,7 +42,7 @@ Type folded(Reduce op, Type type) noexcept {
 /// Loops that take halves as they are; null where numbers are converted block by block instead.
 ReduceAll of_halves(Reduce op, Type type, bool fits) noexcept {
   const bool takes = op == Reduce::sum || op == Reduce::mean || op == Reduce::max || op == Reduce::min;
-  return takes && (type == Type::f16 || type == Type::bf16) ? of_floats(op, type, fits) : nullptr;
+  return takes && (type == Type::f16 || type == Type::bf16) ? widest_function(op, type, fits) : nullptr;
 }
 
 }  // namespace

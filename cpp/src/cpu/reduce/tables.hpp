@@ -28,9 +28,9 @@ namespace varlen {
 
 using ReduceAll = void (*)(const ReduceJob&, const Convert&, std::byte*, std::byte*) noexcept;
 
-/// One function for each type of floats; null for halves that are to be converted before.
-struct ReduceFloats {
-  ReduceAll f16, bf16, f32, f64;
+/// One function for each type that is folded; null for halves that are to be converted before.
+struct ReduceTable {
+  ReduceAll f16, bf16, f32, f64, i64, u64;
 };
 
 /// What is built for the baseline alone.
@@ -38,10 +38,7 @@ struct ReduceRest {
   struct Products {
     ReduceAll f32, f64, u64;
   } prod;
-  ReduceAll norm, sum;
-  struct Ends {
-    ReduceAll max, min;
-  } i64, u64;
+  ReduceAll norm;
 };
 
 /// The same as `reduce` where the values are a rectangle.
@@ -76,27 +73,27 @@ struct BlocksTable {
 
 namespace baseline {
 extern const ReduceRest kReduceRest;
-extern const ReduceFloats kReduceSums;
-extern const ReduceFloats kReduceMost;
-extern const ReduceFloats kReduceLeast;
+extern const ReduceTable kReduceSums;
+extern const ReduceTable kReduceMost;
+extern const ReduceTable kReduceLeast;
 extern const WhichTable kReduceWhich;
 extern const ExtremeTable kReduceExtreme;
 extern const BlocksTable kReduceBlocks;
 }  // namespace baseline
 
 namespace avx2 {
-extern const ReduceFloats kReduceSums;
-extern const ReduceFloats kReduceMost;
-extern const ReduceFloats kReduceLeast;
+extern const ReduceTable kReduceSums;
+extern const ReduceTable kReduceMost;
+extern const ReduceTable kReduceLeast;
 extern const WhichTable kReduceWhich;
 extern const ExtremeTable kReduceExtreme;
 extern const BlocksTable kReduceBlocks;
 }  // namespace avx2
 
 namespace avx512 {
-extern const ReduceFloats kReduceSums;
-extern const ReduceFloats kReduceMost;
-extern const ReduceFloats kReduceLeast;
+extern const ReduceTable kReduceSums;
+extern const ReduceTable kReduceMost;
+extern const ReduceTable kReduceLeast;
 }  // namespace avx512
 
 }  // namespace varlen

@@ -280,8 +280,10 @@ def _numbers(values: Any) -> Any:
     return np.ascontiguousarray(values, _native(values)).view(np.int64)
 
 
-def _keys_of(values: Any, nat_is_last: bool) -> tuple[Any, Callable[[Any], Any]]:
-    """Integers in the order of the values, and the way back."""
+def _keys_of(
+    values: Any, nat_is_last: bool, reaches_lowest: bool = False
+) -> tuple[Any, Callable[[Any], Any]]:
+    """Integers in the order of the values, and the way back, which may have to know the lowest integer."""
     if values.dtype.kind in _TEXT:
         words, codes = np.unique(values, return_inverse=True)
         words = words.astype(_native(values), copy=False)
@@ -289,13 +291,13 @@ def _keys_of(values: Any, nat_is_last: bool) -> tuple[Any, Callable[[Any], Any]]
             words = np.zeros(1, words.dtype)  # what stands for a sequence without rows
         return codes.reshape(values.shape), words.__getitem__
     numbers, dtype = _numbers(values), _native(values)
-    if not nat_is_last:
+    if not (nat_is_last and (reaches_lowest or numbers.min(initial=0) == _NAT)):
         return numbers, lambda keys: keys.view(dtype)
     return numbers.view(np.uint64) + _HALF, lambda keys: (keys - _HALF).view(dtype)
 
 
 def _keys_to_scan(op: str, values: Any, exclusive: bool) -> tuple[Any, Callable[[Any], Any]]:
-    keys, back = _keys_of(values, op == "max")
+    keys, back = _keys_of(values, op == "max", exclusive)
     if not exclusive or values.dtype.kind not in _TEXT:
         return keys, back
     if op == "min":
