@@ -91,6 +91,22 @@ def test_each_pass_is_of_the_next_epoch_whatever_a_loop_does(workers):
     assert lists(dealt) == fourth
 
 
+def test_passes_that_begin_together_are_of_epochs_of_their_own():
+    batches, wanted = make(), epochs_of("budget", 3)
+    one, two = zip(*zip(batches, batches, strict=False), strict=True)
+    count = min(map(len, wanted[:2]))
+    assert (lists(one), lists(two)) == (wanted[0][:count], wanted[1][:count])
+    assert lists(batches) == wanted[2]
+
+
+def test_batches_of_batches_are_refused():
+    for workers in (0, 1):
+        with pytest.raises(ValueError, match=r"give DataLoader\(dataset, batch_size=None\)"):
+            list(torch.utils.data.DataLoader(make(), num_workers=workers))
+    alone = torch.utils.data.DataLoader(make(), batch_size=1, collate_fn=lambda batches: batches[0])
+    assert lists(alone) == epochs_of("budget", 1)[0]
+
+
 def test_a_state_is_of_the_last_pass_whoever_made_it():
     batches, wanted = make(), epochs_of("budget", 3)
     assert [lists(loader(batches, workers)) for workers in (0, 1)] == wanted[:2]

@@ -4,10 +4,11 @@ import pickle
 
 import numpy as np
 import pytest
+import varlen as vl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from varlen import _core
-from varlen.data import BinPacking, Dataset, LengthBuckets, TokenBudget
+from varlen.data import BatchSampler, BinPacking, Dataset, LengthBuckets, TokenBudget
 from varlen.testing import oracle
 
 LENGTHS = st.lists(st.integers(0, 20), max_size=40)
@@ -30,8 +31,32 @@ def test_length_buckets_hold_every_row_once(lengths, size, shuffle, how):
     if "buckets" in how:
         for batch in batches:
             assert len(set(np.searchsorted(how["buckets"], np.array(lengths)[batch]))) == 1
-    kept = LengthBuckets(lengths, size, shuffle=shuffle, seed=3, drop_last=True, **how)
-    assert all(len(batch) == size for batch in kept)
+    if any(len(batch) == size for batch in batches):
+        kept = LengthBuckets(lengths, size, shuffle=shuffle, seed=3, drop_last=True, **how)
+        assert all(len(batch) == size for batch in kept)
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda n: BatchSampler(n, 9, drop_last=True), "drop_last: it leaves out all rows"),
+        (lambda n: LengthBuckets([3] * n, 9, drop_last=True), "drop_last: it leaves out all rows"),
+        (lambda n: BinPacking([3] * n, 9, batch_size=9, drop_last=True), "drop_last: it leaves out all rows"),
+        (
+            lambda n: TokenBudget([3] * n, 2, too_long="skip"),
+            "too_long: 'skip' leaves out all rows, each over",
+        ),
+        (
+            lambda n: BinPacking([3] * n, 2, too_long="skip"),
+            "too_long: 'skip' leaves out all rows, each over",
+        ),
+    ],
+)
+def test_an_epoch_that_loses_every_row_is_refused(make, text):
+    for ask in (len, list, lambda sampler: list(vl.data.Loader(range(8), batches=sampler))):
+        with pytest.raises(ValueError, match=f"{text}.*an epoch of 8 rows has no batch"):
+            ask(make(8))
+    assert list(make(0)) == []
 
 
 def test_length_buckets_sort_within_a_bucket():

@@ -93,6 +93,44 @@ def test_an_epoch_that_was_set_counts_whatever_the_last_pass_had(ds):
     assert loader.state_dict()["sampler"]["epoch"] == 9
 
 
+@pytest.mark.parametrize("taken", [2, 9, None])
+def test_an_epoch_that_was_set_again_begins_anew_for_a_state_too(ds, taken):
+    """Also where the last iteration was of this epoch, and was left or has ended."""
+    loader, again = (Loader(ds, 7, shuffle=True, seed=3) for _ in range(2))
+    first = ids(loader)
+    loader.set_epoch(0)
+    batches = iter(loader)
+    for _ in range(len(loader) if taken is None else taken):
+        next(batches)
+    assert loader.state_dict()["sampler"]["batches"] == (9 if taken is None else taken)
+    if taken is None:
+        assert list(batches) == []
+    batches.close()
+    loader.set_epoch(0)
+    again.load_state_dict(loader.state_dict())
+    assert ids(again) == first
+    assert ids(loader) == first
+
+
+@pytest.mark.parametrize("door", ["epoch", "Loader", "IterableDataset"])
+def test_batches_are_of_the_dataset_and_there_each_time(ds, door):
+    make = {"epoch": ds.epoch, "Loader": lambda **how: Loader(ds, **how)}.get(door)
+    if make is None:
+        pytest.importorskip("torch")
+        make = lambda **how: vl.data.IterableDataset(ds, **how)  # noqa: E731
+    for sampler in (TokenBudget(ds.select(range(59)), 30), vl.data.BinPacking([9] * 61, 4, too_long="split")):
+        text = f"the sampler is of {59 if isinstance(sampler, TokenBudget) else 61} rows, the dataset has 60"
+        with pytest.raises(ValueError, match=text):
+            make(batches=sampler)
+    split = vl.data.BinPacking(ds, 4, too_long="split")
+    assert sum(map(len, split)) > 60
+    assert make(batches=split) is not None
+    batches = make(batches=(rows for rows in [[1, 2], [3]]))
+    assert ids(batches) == [[1, 2], [3]]
+    with pytest.raises(ValueError, match="a generator gives its batches once, and they are gone"):
+        next(iter(batches))
+
+
 def test_an_epoch_without_batches_is_one_too(ds):
     loader = Loader(ds.select([]), 7)
     assert list(loader) == []

@@ -170,6 +170,15 @@ class BinPacking(Sampler):
     def _counts_padding(self) -> bool:
         return False
 
+    @property
+    def _row_count(self) -> int:
+        return len(self._given)
+
+    def _why_nothing(self) -> str:
+        if len(self._rows):
+            return super()._why_nothing()
+        return f"too_long: 'skip' leaves out all rows, each over size={self.size}; give max_len or 'split'"
+
     def _deal(self, rng: np.random.Generator) -> list[Any]:
         order, bins = self._fill(rng)
         count = len(bins) - 1

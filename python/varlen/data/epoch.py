@@ -80,6 +80,11 @@ class Epoch(Generic[ArrayT]):
         shuffle, drop_last = as_shuffle(shuffle), as_bool(drop_last, "drop_last")
         if batches is not None and (shuffle or drop_last):
             raise ValueError("batches: their order is given; shuffle and drop_last need batch_size")
+        if isinstance(batches, Sampler) and batches._row_count != len(dataset):
+            raise ValueError(
+                f"batches: the sampler is of {batches._row_count} rows, the dataset has {len(dataset)}; make "
+                "it of this dataset, or select() the rows that are meant"
+            )
         prefetch = as_int(prefetch, "prefetch")
         epoch = None if epoch is None else as_int(epoch, "epoch")
         if isinstance(seed, (int, np.integer)):
@@ -99,6 +104,7 @@ class Epoch(Generic[ArrayT]):
             batches.set_epoch(epoch or 0)
         self._is_drawn = batch_size is not None and shuffle and not isinstance(seed, int)
         self._batches: Any = batches
+        self._is_used_up = False  # of an iterator, which gives its batches once
         self._known: dict[str, Any] | None = None  # what a state says of the data
         # Of the last pass: the epoch of its sampler, and how many of its batches the loop has had.
         self._had: list[int] | None = None
@@ -123,7 +129,14 @@ class Epoch(Generic[ArrayT]):
             rng = np.random.default_rng(self._seed)
             self._batches.seed = int(rng.integers(2**63))
             self._batches._epoch_batches = None
-        return iter(self._batches)
+        rows: Iterator[Rows] = iter(self._batches)
+        if self._is_used_up:
+            raise ValueError(
+                f"batches: a {type(rows).__name__} gives its batches once, and they are gone; give a list or "
+                "a sampler"
+            )
+        self._is_used_up = rows is self._batches
+        return rows
 
     def state_dict(self) -> dict[str, Any]:
         """Where the last pass is: the batches that the loop has had, not those that were made ahead.

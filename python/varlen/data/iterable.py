@@ -147,6 +147,7 @@ class IterableDataset(Epoch[ArrayT]):
         if sampler is not None:
             sampler._find_rank()
         _refuse_dispatchers(sampler)
+        _refuse_stacks()
         was, of, before = self._next_share or (number, count, 0)
         if (was, of) != (number, count):
             raise ValueError(f"state: of worker {was} of {of}, here {number} of {count}")
@@ -157,7 +158,7 @@ class IterableDataset(Epoch[ArrayT]):
             epoch, goes_on = self._passes.begin(this_pass, told)
             self._be_at(sampler, epoch, goes_on)
         self._told = None
-        rows = super()._rows()
+        rows = super()._rows() if sampler is None else sampler._rest(sampler._begin(), sampler._at)
         if this_pass is not None:
             offer()
             self._repeats += 1
@@ -300,6 +301,23 @@ def _refuse_dispatchers(sampler: Sampler | None = None) -> None:
                 raise ValueError(
                     "dataset: Accelerate takes a share of the batches, which are a share already; give "
                     "num_replicas=1, rank=0"
+                )
+            return
+        frame = frame.f_back
+
+
+def _refuse_stacks() -> None:
+    """Refuses a DataLoader that makes batches of batches, with an axis more than was asked for."""
+    fetch = sys.modules.get("torch.utils.data._utils.fetch")
+    frame = None if fetch is None else sys._getframe(1)
+    while frame is not None and fetch is not None:
+        if frame.f_code is fetch._IterableDatasetFetcher.__init__.__code__:
+            from torch.utils.data import default_collate
+
+            if frame.f_locals["auto_collation"] and frame.f_locals["collate_fn"] is default_collate:
+                raise ValueError(
+                    "batch_size: the dataset gives whole batches, of which the DataLoader makes batches "
+                    "again; give DataLoader(dataset, batch_size=None)"
                 )
             return
         frame = frame.f_back

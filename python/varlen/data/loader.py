@@ -212,6 +212,34 @@ class Loader(Epoch[ArrayT]):
         if hasattr(self._batches, "set_epoch"):
             self._batches.set_epoch(number)
 
+    def state_dict(self) -> dict[str, Any]:
+        """Where the loop is: in the last iteration, or before an epoch that was set since.
+
+        Returns
+        -------
+        dict
+            Of numbers, texts and lists, for `load_state_dict` of a loader that is made in the same way.
+
+        Raises
+        ------
+        ValueError
+            Rows or windows are drawn without an int as seed.
+        TypeError
+            `batches` is no sampler of this module.
+
+        Examples
+        --------
+        >>> import varlen as vl
+        >>> loader = Loader(vl.data.Dataset(vl.JointNestedRaggedTensorDict({"x": [[1], [2]]})), 1)
+        >>> batch = next(iter(loader))
+        >>> loader.state_dict()["sampler"]["batches"]
+        1
+        """
+        sampler = self.sampler
+        if self._had is not None and sampler is not None and sampler._is_told and not self._under_way:
+            self._had, sampler._before, sampler._steps = None, (), 0  # the epoch begins anew
+        return super().state_dict()
+
     def __iter__(self) -> Iterator[Batch[ArrayT]]:
         sampler, had = self.sampler, self._had or [-1, 0]
         was_left = sampler is not None and had[0] == sampler.epoch and had[1] > 0
@@ -228,6 +256,7 @@ class Loader(Epoch[ArrayT]):
             self._under_way -= 1
         if sampler is not None and sampler.epoch == epoch:  # or another was set meanwhile
             sampler.set_epoch(epoch + 1)
+            self._had = None
 
     def _identity(self) -> dict[str, Any]:
         return {} if self._collate_fn else super()._identity()

@@ -54,8 +54,9 @@ class Sampler:
         Leave out small batches.
     uneven
         What the last step does where batches do not divide among ranks: "repeat" takes the first ones again,
-        "drop" leaves the rest out, and is refused where that is all; "empty" gives the other ranks a batch
-        without rows, so that every row comes exactly once. By default "drop" with drop_last, else "repeat".
+        "drop" leaves the rest out; "empty" gives the other ranks a batch without rows, so that every row
+        comes exactly once. By default "drop" with drop_last, else "repeat". What leaves out all rows is
+        refused, be it this, `drop_last` or `too_long`.
     num_replicas, rank
         How many processes share the rows, and which this is. By default what torch.distributed says, where it
         is initialised before the first batch is asked for; else WORLD_SIZE and RANK of the environment; else
@@ -137,6 +138,10 @@ class Sampler:
         return len(self._batches()) + self._position - self._steps
 
     def __iter__(self) -> Iterator[RowNumbers]:
+        return self._rest(self._begin())
+
+    def _begin(self) -> int:
+        """How many batches of this epoch an iteration leaves out, as a state says."""
         self._find_rank()
         self._refuse_nothing()
         start = self._start
@@ -145,26 +150,43 @@ class Sampler:
         elif start == len(self._batches()) and not self._is_told:
             self._start = None  # torchdata asks for the end of an epoch, and then for the next one
         self._steps = start
-        return self._rest(start)
+        return start
 
-    def _rest(self, start: int) -> Iterator[RowNumbers]:
-        self._start = None  # not before: a DataLoader asks for two iterators, and uses one
-        epoch = self.epoch
-        self._pass = this = object()
-        for k, batch in enumerate(self._batches()[start:], start + 1):
+    def _rest(self, start: int, own: tuple[int, Any] | None = None) -> Iterator[RowNumbers]:
+        """The batches from `start` on, of an epoch and the ranks before; by default those that are set when
+        the first batch is asked for.
+        """
+        self._find_rank()
+        epoch, before = own or self._at
+        this = object()
+        if (epoch, before) == self._at:
+            self._start = None  # not before: a DataLoader asks for two iterators, and uses one
+            self._pass = this
+        for k, batch in enumerate(self._dealt(epoch, before)[start:], start + 1):
             if self._pass is this:
                 self._steps = k
             yield self._row_numbers(batch, epoch)
 
     def _refuse_nothing(self) -> None:
-        """Refuses an epoch that has batches, and none for any rank."""
-        if self.uneven == "drop" and self.num_replicas > 1 and not (self._before or self._batches()):
-            count = len(self._deal(np.random.default_rng([self.seed, self.epoch])))
-            if count:
-                raise ValueError(
-                    f"uneven: 'drop' leaves no batch: there are {count} for {self.num_replicas} ranks; take "
-                    "'repeat' or 'empty', or smaller batches"
-                )
+        """Refuses an epoch without batches where there are rows."""
+        if self._before or not len(self.lengths) or self._batches():
+            return
+        count = len(self._deal(np.random.default_rng([self.seed, self.epoch])))
+        if count:
+            raise ValueError(
+                f"uneven: 'drop' leaves no batch: there are {count} for {self.num_replicas} ranks; take "
+                "'repeat' or 'empty', or smaller batches"
+            )
+        raise ValueError(f"{self._why_nothing()}; an epoch of {len(self.lengths)} rows has no batch")
+
+    def _why_nothing(self) -> str:
+        """The option that left all rows out, and what else to give."""
+        return "drop_last: it leaves out all rows, as none of the batches is full; give a smaller batch_size"
+
+    @property
+    def _row_count(self) -> int:
+        """The rows of the data that the batches are of."""
+        return len(self.lengths)
 
     def _row_numbers(self, batch: Any, epoch: int) -> RowNumbers:
         """What is given for a batch of `_deal`."""
@@ -270,6 +292,11 @@ class Sampler:
         """The steps of a state: those among other numbers of ranks, and those among this one since."""
         *before, (replicas, steps) = runs
         return (tuple(before), steps) if replicas == self.num_replicas else (tuple(runs), 0)
+
+    @property
+    def _at(self) -> tuple[int, Any]:
+        """The epoch, and its steps among other numbers of ranks."""
+        return self.epoch, self._before
 
     @property
     def _position(self) -> int:

@@ -278,6 +278,9 @@ class TokenBudget(Sampler):
     def _counts_padding(self) -> bool:
         return self.padded
 
+    def _why_nothing(self) -> str:
+        return f"too_long: 'skip' leaves out all rows, each over max_tokens={self.max_tokens}; give max_len"
+
     def _deal(self, rng: np.random.Generator) -> list[Ints]:
         rows = rng.permutation(self._rows) if self.shuffle else self._rows
         n = len(rows)
