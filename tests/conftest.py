@@ -10,10 +10,10 @@ import pytest
 import varlen
 
 hypothesis.settings.register_profile("dev", deadline=None)
-hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, database=None, print_blob=True)
-hypothesis.settings.register_profile(
-    "quick", deadline=None, derandomize=True, database=None, print_blob=True, max_examples=10
-)
+for _name, _examples in (("deep", 100), ("ci", 50), ("quick", 10)):
+    hypothesis.settings.register_profile(
+        _name, deadline=None, derandomize=True, database=None, print_blob=True, max_examples=_examples
+    )
 hypothesis.settings.load_profile(
     os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "dev")
 )
