@@ -395,6 +395,17 @@ def word_as_id(given: Any, words: Sequence[str] | None, dtype: np.dtype[Any], ar
 PADDING = "[PAD]"
 
 
+def new_words(key: str, padding_id: bool = True, row_ids: str | None = None) -> list[str]:
+    """What a vocabulary that is made here begins with: the word of padding. Row ids are never padded.
+
+    Examples
+    --------
+    >>> new_words("code"), new_words("id", row_ids="id"), new_words("code", padding_id=False)
+    (['[PAD]'], [], [])
+    """
+    return [PADDING] if padding_id and key != row_ids else []
+
+
 def padding_id(words: Sequence[str] | None) -> int | None:
     """The id of padding in a vocabulary; None where it has none, or where there is no vocabulary.
 

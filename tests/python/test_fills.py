@@ -181,24 +181,24 @@ def test_edges_of_batches_take_the_times_that_fills_take(edge):
 def test_words_of_a_vocabulary_are_taken_as_their_ids():
     J = vl.JointNestedRaggedTensorDict({"c": [["a", "b"], ["c"]], "y": [1.5, 2.5]}, schema={"c": str})
     ds = vl.Dataset(J)
-    for fill in ("c", {"c": "c"}, {"c": 2}):
+    for fill in ("c", {"c": "c"}, {"c": 3}):
         for dense in (
             J.to_dense(fill=fill),
             ds.batch([0, 1], fill=fill),
             vl.data.Collate(fill=fill)([J[0], J[1]]),
         ):
-            assert dense["c"].tolist() == [[0, 1], [2, 2]]
-    assert ds.batch([1], prefix={"c": ["b", "a"]})["c"].tolist() == [[1, 0, 2]]
+            assert dense["c"].tolist() == [[1, 2], [3, 3]]
+    assert ds.batch([1], prefix={"c": ["b", "a"]})["c"].tolist() == [[2, 1, 3]]
     for call in (J.to_dense, lambda fill: ds.batch([0, 1], fill=fill)):
         with pytest.raises(
-            ValueError, match=r"fill of 'c': 'z' is not one of the 3 words of the vocabulary; give"
+            ValueError, match=r"fill of 'c': 'z' is not one of the 4 words of the vocabulary; give"
         ):
             call(fill="z")
         with pytest.raises(
             ValueError, match=r"fill of 'y': 'c' does not fit float32 without a vocabulary; give"
         ):
             call(fill={"y": "c"})
-    with pytest.raises(ValueError, match=r"prefix of 'c': 'z' is not one of the 3 words"):
+    with pytest.raises(ValueError, match=r"prefix of 'c': 'z' is not one of the 4 words"):
         ds.batch([1], prefix={"c": ["z"]})
 
 

@@ -321,12 +321,14 @@ def test_rows_of_a_data_set_keep_their_words(tmp_path):
 )
 def test_ids_have_the_smallest_dtype_for_their_vocabulary(tmp_path, count, dtype):
     words = np.array([f"w{i}" for i in range(count)])
-    io.save(tmp_path / "saved.nrt", flat(w=words))
-    with io.Writer(tmp_path / "written.nrt") as writer:
+    none = {"padding_id": False}
+    io.save(tmp_path / "saved.nrt", flat(w=words), **none)
+    with io.Writer(tmp_path / "written.nrt", **none) as writer:
         for part in np.array_split(words, min(count, 3)):
             writer.append(flat(w=part))
-    varlen.JointNestedRaggedTensorDict({"w": words.tolist()}, schema={"w": str}).save(tmp_path / "joint.nrt")
-    varlen.JointNestedRaggedTensorDict({"w": [words]}).save(tmp_path / "array.nrt")
+    joint = varlen.JointNestedRaggedTensorDict({"w": words.tolist()}, schema={"w": str}, **none)
+    joint.save(tmp_path / "joint.nrt")
+    varlen.JointNestedRaggedTensorDict({"w": [words]}, **none).save(tmp_path / "array.nrt")
     for name in ("saved", "written", "joint", "array"):
         file = io.open_file(tmp_path / f"{name}.nrt")
         assert file.fields["w"].dtype == np.dtype(dtype), name
@@ -335,13 +337,13 @@ def test_ids_have_the_smallest_dtype_for_their_vocabulary(tmp_path, count, dtype
 
 
 def test_words_beyond_the_dtype_of_ids_are_refused(tmp_path):
-    words = [f"w{i}" for i in range(257)]
+    words = [f"w{i}" for i in range(256)]
     for array in (np.array(words), np.array(words, object)):
         with io.Writer(tmp_path / "a.nrt", ids=np.uint8) as writer:
-            with pytest.raises(ValueError, match="w: the word 'w256' gets an id that does not fit uint8"):
+            with pytest.raises(ValueError, match="w: the word 'w255' gets an id that does not fit uint8"):
                 writer.append(flat(w=array))
-            writer.append(flat(w=array[:256]))
-        assert io.open_file(tmp_path / "a.nrt").values("w").tolist() == list(range(256))
+            writer.append(flat(w=array[:255]))
+        assert io.open_file(tmp_path / "a.nrt").values("w").tolist() == list(range(1, 256))
 
 
 def test_nested_lists_and_joint_dicts_are_pieces_too(tmp_path):
@@ -351,7 +353,7 @@ def test_nested_lists_and_joint_dicts_are_pieces_too(tmp_path):
         writer.append(rows[0])
         writer.append(varlen.JointNestedRaggedTensorDict(rows[1], schema={"w": str}, narrow=False))
     joint = varlen.JointNestedRaggedTensorDict(tensors_fp=tmp_path / "a.nrt")
-    assert joint.vocabularies["w"] == ("a", "b", "c", "d")
+    assert joint.vocabularies["w"] == ("[PAD]", "a", "b", "c", "d")
     assert joint.to_list() == {key: rows[0][key] + rows[1][key] for key in rows[0]}
     fields = io.open_file(tmp_path / "a.nrt").fields
     assert [fields[name].dtype.name for name in ("id", "t", "w")] == ["uint8", "float32", "uint8"]

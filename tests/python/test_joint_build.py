@@ -371,7 +371,7 @@ def test_arrays_of_strings_become_ids_and_a_vocabulary(kind, tmp_path):
     J = Joint({"flat": words, "two": [words[:0], words[:2], words[2:]], "block": words[:, None]})
     J.save(tmp_path / "a.nrt")
     for one in (J, Joint(tensors_fp=tmp_path / "a.nrt")):
-        assert dict(one.vocabularies) == {"flat": ("b", "a"), "two": ("b", "a"), "block": ("b", "a")}
+        assert dict(one.vocabularies) == dict.fromkeys(("flat", "two", "block"), ("[PAD]", "b", "a"))
         assert one.to_list() == {
             "flat": ["b", "a", "b"],
             "two": [[], ["b", "a"], ["b"]],
@@ -412,7 +412,7 @@ def test_keys_of_a_joint_dict_build_it_again():
         again = Joint(dict(part.items()), vocabularies=part.vocabularies)
         assert again == part
         assert again.schema == part.schema
-    with pytest.raises(ValueError, match="w: ids 0 to 0, for a vocabulary of 0 words"):
+    with pytest.raises(ValueError, match="w: ids 1 to 1, for a vocabulary of 0 words"):
         Joint({"w": J["w"]}, vocabularies={"w": []})
 
 

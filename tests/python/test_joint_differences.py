@@ -190,7 +190,7 @@ def test_times_and_strings():
         assert theirs(lambda array=array: upstream({"a": [array]}), ValueError) is ValueError
     J = Joint({"day": [days], "word": [words]})
     assert J.schema == {"day": days.dtype, "word": np.uint8}
-    assert J.vocabularies["word"] == ("b",)
+    assert J.vocabularies["word"] == ("[PAD]", "b")
 
 
 @difference("lists of empty arrays alone")

@@ -121,12 +121,12 @@ def test_lengths_of_a_level(make):
 def test_words_are_ids_with_a_vocabulary(make):
     words = [["b", "a"], ["b"], []]
     J = make({"w": words, "n": [[1, 2], [3], []]}, schema={"w": str})
-    assert J.vocabularies["w"] == ("b", "a")
-    assert J["w"].values.tolist() == [0, 1, 0]
+    assert J.vocabularies["w"] == ("[PAD]", "b", "a")
+    assert J["w"].values.tolist() == [1, 2, 1]
     assert J.to_list()["w"] == words
     assert J[0].to_list()["w"] == ["b", "a"]
     assert Joint.concatenate([J[1:], J[:1]]).to_list()["w"] == [["b"], [], ["b", "a"]]
-    assert J.rename(w="word").vocabularies["word"] == ("b", "a")
+    assert J.rename(w="word").vocabularies["word"] == ("[PAD]", "b", "a")
     assert "w" not in J.with_key("w", [[1, 1], [1], []]).vocabularies
     J.tensors["dim1/n"] = J.tensors["dim1/n"] * 2
     assert J.to_list()["w"] == words
@@ -152,9 +152,9 @@ def test_vocabularies_become_one(make):
     b = Joint({"w": [["z", "y"], []]}, schema={"w": str})
     both = Joint.concatenate([a, b])
     assert both.to_list()["w"] == [["x"], ["y", "x"], ["z", "y"], []]
-    assert both.vocabularies["w"] == ("x", "y", "z")
+    assert both.vocabularies["w"] == ("[PAD]", "x", "y", "z")
     assert Joint.vstack([a, b]).to_list()["w"] == [[["x"], ["y", "x"]], [["z", "y"], []]]
-    assert b.vocabularies["w"] == ("z", "y")
+    assert b.vocabularies["w"] == ("[PAD]", "z", "y")
 
 
 def test_words_of_one_dim(make):
@@ -317,7 +317,7 @@ def test_a_key_may_have_an_empty_name(tmp_path):
 def test_a_key_of_strings_brings_its_vocabulary(values, options):
     J = Joint({"a": [[1, 2], [3]]}).with_key("w", values, **options)
     assert J.to_list()["w"] == [["b", "a"], ["b"]]
-    assert dict(J.vocabularies) == {"w": ("b", "a")}
+    assert dict(J.vocabularies) == {"w": ("[PAD]", "b", "a")}
     assert J.schema["w"] == np.uint8
     assert dict(J.with_key("w", [1, 2]).vocabularies) == {}
 

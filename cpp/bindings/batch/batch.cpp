@@ -36,13 +36,15 @@ const std::int64_t* optional_ints(py::handle given, const char* argument, std::i
 BatcherObject::BatcherObject(const py::list& shards, const std::vector<std::string>& labels,
                              const py::object& prefix, const py::object& suffix,
                              const std::vector<std::string>& names, const std::vector<int>& dims,
-                             const py::list& fills, const py::list& nans, const py::dict& options) {
+                             const py::list& fills, const py::list& nans, const py::dict& options,
+                             const py::list& between) {
   using namespace batch_arguments;
   BatchOptions read = batch_options(options);
   std::vector<BatchKey> keys;
   keys.reserve(names.size());
   for (std::size_t k = 0; k < names.size(); ++k) {
-    keys.push_back(batch_key(names[k], dims[k], fills[k], nans[k], read));
+    const py::object row = k < between.size() ? py::object(between[k]) : py::none();
+    keys.push_back(batch_key(names[k], dims[k], fills[k], nans[k], row, read));
     names_.emplace_back(names[k]);
     dtypes_.push_back(static_cast<const ArrayValues&>(*keys.back().fill).array().dtype());
   }

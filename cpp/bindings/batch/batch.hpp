@@ -23,8 +23,9 @@ inline constexpr std::int64_t kMapped = std::int64_t{1} << 20;
 
 /// What the dict of options says; a TypeError names what is none.
 BatchOptions batch_options(const py::dict& given);
-/// A key: `fill` is one row in the dtype and shape of the output, `nan` one element or None.
-BatchKey batch_key(const std::string& name, int dim, py::handle fill, py::handle nan,
+/// A key: `fill` is one row in the dtype and shape of the output, `nan` one element or None, `between` the
+/// row of slots that no row fills, or None for what the options say.
+BatchKey batch_key(const std::string& name, int dim, py::handle fill, py::handle nan, py::handle between,
                    const BatchOptions& options);
 
 /// The rows that a batch is asked for, and what they are read from.
@@ -43,7 +44,8 @@ class BatcherObject {
  public:
   BatcherObject(const py::list& shards, const std::vector<std::string>& labels, const py::object& prefix,
                 const py::object& suffix, const std::vector<std::string>& names, const std::vector<int>& dims,
-                const py::list& fills, const py::list& nans, const py::dict& options);
+                const py::list& fills, const py::list& nans, const py::dict& options,
+                const py::list& between);
 
   py::dict call(py::handle rows, py::handle start, py::handle end, std::uint64_t seed, std::uint64_t epoch,
                 py::handle counters, py::handle prefix_rows, py::handle suffix_rows, py::handle out,

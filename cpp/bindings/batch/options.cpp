@@ -76,17 +76,21 @@ BatchOptions batch_options(const py::dict& given) {
   return o;
 }
 
-BatchKey batch_key(const std::string& name, int dim, py::handle fill, py::handle nan,
+BatchKey batch_key(const std::string& name, int dim, py::handle fill, py::handle nan, py::handle between,
                    const BatchOptions& options) {
   const py::array row = as_rows(fill, name.c_str());
   BatchKey key{name, dim, std::make_shared<ArrayValues>(row), nullptr, nullptr};
   if (!nan.is_none()) key.nan = std::make_shared<ArrayValues>(py::array(nan.attr("reshape")(-1)));
-  if (options.fill_nan && nan.is_none()) {
-    if (auto between = missing_row(row)) key.between = std::make_shared<ArrayValues>(std::move(*between));
+  if (!between.is_none()) {
+    const py::array hole = as_rows(between, name.c_str());
+    if (hole.nbytes() != row.nbytes()) raise_value(name + ": the row between is not like that of padding");
+    key.between = std::make_shared<ArrayValues>(hole);
+  } else if (options.fill_nan && nan.is_none()) {
+    if (auto missing = missing_row(row)) key.between = std::make_shared<ArrayValues>(std::move(*missing));
   } else if (options.fill_nan) {
-    auto between = row.attr("copy")().cast<py::array>();
-    between[py::ellipsis()] = nan;
-    key.between = std::make_shared<ArrayValues>(std::move(between));
+    auto replaced = row.attr("copy")().cast<py::array>();
+    replaced[py::ellipsis()] = nan;
+    key.between = std::make_shared<ArrayValues>(std::move(replaced));
   }
   return key;
 }

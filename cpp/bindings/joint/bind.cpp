@@ -221,12 +221,22 @@ std::shared_ptr<const Values> not_a_number(const Values& values) {
   return row ? std::make_shared<ArrayValues>(std::move(*row)) : nullptr;
 }
 
-Joint flatten(const Joint& joint, const std::string& fill_mode) {
+Joint flatten(const Joint& joint, const std::string& fill_mode, const py::dict& between) {
   if (joint.depth() >= 1 && fill_mode != "first" && fill_mode != "repeat" && fill_mode != "nan") {
     raise_value("fill_mode: expected 'first', 'repeat' or 'nan', got '" + fill_mode + "'");
   }
-  return joint.flatten(fill_mode == "repeat" ? FillMode::repeat : FillMode::first,
-                       fill_mode == "nan" ? not_a_number : nullptr);
+  const bool is_nan = fill_mode == "nan";
+  return joint.flatten(
+      fill_mode == "repeat" ? FillMode::repeat : FillMode::first,
+      [&between, is_nan](const std::string& name, const Values& values) -> std::shared_ptr<const Values> {
+        const py::str key(name);
+        if (!between.contains(key)) return is_nan ? not_a_number(values) : nullptr;
+        auto row = std::make_shared<ArrayValues>(as_rows(between[key], name.c_str()));
+        if (row->rows().count != 1 || row->rows().width != values.rows().width) {
+          raise_value("between of '" + name + "': expected one row like those of its values");
+        }
+        return row;
+      });
 }
 
 }  // namespace joint_bind
@@ -266,7 +276,7 @@ void bind_joint(py::module_& m) {
           arg("meta"))
       .def("squeeze", &Joint::squeeze)
       .def("unsqueeze", &Joint::unsqueeze)
-      .def("flatten", flatten, arg("fill_mode") = "first")
+      .def("flatten", flatten, arg("fill_mode") = "first", arg("between") = py::dict())
       .def("check", &Joint::check, "Reads every bound of the view once and refuses what does not fit.")
       .def("compact", [](const Joint& j) { return Joint::whole(j.compact()); })
       .def("dense", dense, arg("padding_side") = "right", arg("truncate") = "right", arg("fill") = py::none(),

@@ -106,7 +106,7 @@ Joint Joint::squeeze() const {
   return row(0);
 }
 
-Joint Joint::flatten(FillMode mode, Between between) const {
+Joint Joint::flatten(FillMode mode, const Between& between) const {
   if (depth() < 1) refuse_shape("flatten: needs at least two dims");
   if (!data_->trusted) return settled().flatten(mode, between);
   const int last = depth();
@@ -135,7 +135,7 @@ Joint Joint::flatten(FillMode mode, Between between) const {
     if (mode == FillMode::repeat) {
       joint_repeat(&deepest, 1, range(last - 1), rows, slots, to);
     } else {
-      const auto row = between != nullptr ? between(*column.values) : nullptr;
+      const auto row = between ? between(column.name, *column.values) : nullptr;
       joint_spread(&deepest, 1, range(last - 1), rows, slots, row ? row->rows().data : nullptr, to);
     }
     data->add_column(column.name, last - 1, std::move(out));

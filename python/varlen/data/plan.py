@@ -115,7 +115,13 @@ class BatchPlan:
             list(rows.values()),
             [nans.get(key) for key in chosen],
             {**options.core_options(), "lift": lift},
+            [self._between(key, column, values["fill_mode"]) for key, column in chosen.items()],
         )
+
+    def _between(self, key: str, column: ColumnLike, fill_mode: str) -> Array | None:
+        """The row of slots that `fill_mode` leaves: padding of ids of words, where 0 is one of them."""
+        is_nan = fill_mode == "nan" and self._dtypes[key].kind not in "iu"
+        return None if column.vocabulary is None or is_nan else self._fills[key]
 
     def _edge_records(self, rows: Any, count: int) -> tuple[Any, Any]:
         """The records of prefix and suffix for rows of a dataset of `count` rows; None for one that all

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import functools
 import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
+from varlen.arguments import new_words
 from varlen.backends.values import is_tensor
 from varlen.data.accounts import Passage, account_of
 from varlen.io import Account, ShardSet, ShardWriter, Writer, open_shards
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     from varlen.data.rows import Rows
 
 __all__ = []
+
+# What the vocabulary of a key begins with.
+_FirstWords = Callable[[str], list[str]]
 
 _ROWS_AT_ONCE = 1000
 _PLAIN = frozenset((int, float, bool, str))
@@ -65,13 +70,14 @@ def map_rows(
     if not callable(function):
         raise TypeError(f"function: expected a function, got {type(function).__name__}")
     writer: Writer | None = None
+    first_words = functools.partial(new_words, row_ids=dataset.source.row_ids)
     passage = Passage(dataset)
     account = Account()
     try:
         for begin in _begins(dataset, batch_size, progress):
             rows = JointNestedRaggedTensorDict._wrap(_read(dataset, begin, batch_size))
             end = begin + len(rows)
-            result = _of_many(function, rows, begin) if batched else _of_each(function, rows, begin)
+            result = (_of_many if batched else _of_each)(function, rows, begin, first_words)
             passage.add(rows._view(), result)
             if writer is None:
                 writer = Writer(path, widen=True, row_ids=_row_ids(dataset, result), account=account)
@@ -109,12 +115,16 @@ def _read(dataset: Rows, begin: int, size: int) -> _core.Joint:
     return dataset.source.read_many(dataset._source_rows(rows))
 
 
-def _of_many(function: Any, rows: JointNestedRaggedTensorDict, begin: int) -> _core.Joint:
+def _of_many(
+    function: Any, rows: JointNestedRaggedTensorDict, begin: int, first_words: _FirstWords
+) -> _core.Joint:
     where = f"rows {begin} to {begin + len(rows) - 1}"
-    return _as_joint(_call(function, rows, where), where)
+    return _as_joint(_call(function, rows, where), where, first_words)
 
 
-def _of_each(function: Any, rows: JointNestedRaggedTensorDict, begin: int) -> _core.Joint:
+def _of_each(
+    function: Any, rows: JointNestedRaggedTensorDict, begin: int, first_words: _FirstWords
+) -> _core.Joint:
     found = [_call(function, rows[i], f"row {begin + i}") for i in range(len(rows))]
     if not found:
         return rows._view()
@@ -125,10 +135,10 @@ def _of_each(function: Any, rows: JointNestedRaggedTensorDict, begin: int) -> _c
                     f"map: row {begin + i}: keys {sorted(row)}, but {sorted(found[0])} in row {begin}"
                 )
         try:  # all at once: of one row alone an empty list has no dtype
-            return _built({name: [row[name] for row in found] for name in found[0]})
+            return _built({name: [row[name] for row in found] for name in found[0]}, first_words)
         except (TypeError, ValueError, OverflowError):
             pass  # the row that is wrong alone says so below
-    parts = [_row_joint(row, f"row {begin + i}") for i, row in enumerate(found)]
+    parts = [_row_joint(row, f"row {begin + i}", first_words) for i, row in enumerate(found)]
     first = sorted(zip(parts[0].names, parts[0].dims, strict=True))
     for i, part in enumerate(parts):
         now = sorted(zip(part.names, part.dims, strict=True))
@@ -143,10 +153,11 @@ def _of_each(function: Any, rows: JointNestedRaggedTensorDict, begin: int) -> _c
         raise type(error)(f"map: rows {begin} to {begin + len(parts) - 1}: {error}") from None
 
 
-def _row_joint(found: Any, where: str) -> _core.Joint:
+def _row_joint(found: Any, where: str, first_words: _FirstWords) -> _core.Joint:
     if isinstance(found, JointNestedRaggedTensorDict):
         return found._view().unsqueeze()
-    return _as_joint({k: [v] for k, v in found.items()} if isinstance(found, dict) else found, where)
+    rows = {k: [v] for k, v in found.items()} if isinstance(found, dict) else found
+    return _as_joint(rows, where, first_words)
 
 
 def _of_one_dtype(parts: list[_core.Joint]) -> list[_core.Joint]:
@@ -171,25 +182,25 @@ def _call(function: Any, rows: Any, where: str) -> Any:
         raise
 
 
-def _as_joint(found: Any, where: str) -> _core.Joint:
+def _as_joint(found: Any, where: str, first_words: _FirstWords) -> _core.Joint:
     if isinstance(found, JointNestedRaggedTensorDict):
         return found._view()
     if not isinstance(found, dict):
         raise TypeError(f"map: {where}: expected a joint dict or a dict, got {type(found).__name__}")
     try:
-        return _built(found)
+        return _built(found, first_words)
     except (TypeError, ValueError, OverflowError) as error:
         place = "" if error.__cause__ is None else f" ({error.__cause__})"
         raise type(error)(f"map: {where}: {error}{place}") from None
 
 
-def _built(found: dict[str, Any]) -> _core.Joint:
+def _built(found: dict[str, Any], first_words: _FirstWords) -> _core.Joint:
     """Columns of nested lists, in which there may be words, dates, arrays, tensors and Raggeds."""
     if not found:
         raise ValueError("there are no keys; a result has at least one")
     lists = {name: _as_lists(value, name) for name, value in found.items()}
     words = {name: str for name, value in lists.items() if isinstance(first_leaf(value), str)}
-    return build_joint(lists, ColumnOptions(words, narrow=False), "rows")
+    return build_joint(lists, ColumnOptions(words, narrow=False, first_words=first_words), "rows")
 
 
 def _as_lists(value: Any, name: str) -> Any:

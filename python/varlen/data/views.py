@@ -257,12 +257,14 @@ class Views(Batching):
         rows = [part._source_rows(np.arange(len(part))) + begins[id(part._source)] for part in parts]
         return joined._some(np.concatenate(rows))
 
-    def with_key(self, name: str, values: Any, dim: int | None = None, *, dtype: Any = None) -> Self:
+    def with_key(
+        self, name: str, values: Any, dim: int | None = None, *, dtype: Any = None, padding_id: bool = True
+    ) -> Self:
         """With one more key, whose values are kept in memory, or with the key of that name replaced.
 
         Parameters
         ----------
-        name, values, dim, dtype
+        name, values, dim, dtype, padding_id
             As `JointNestedRaggedTensorDict.with_key` takes them, for the rows of this dataset in their order.
 
         Returns
@@ -288,7 +290,8 @@ class Views(Batching):
             raise ValueError(f"dim: {name!r} at dim {most}, but these rows have {self.depth} levels")
         levels = self._levels(most)
         rows = JointNestedRaggedTensorDict._wrap(_core.Joint([], [], [], levels, len(self)))
-        joint = rows.with_key(name, values, dim, dtype=dtype)._view()
+        is_padded = as_bool(padding_id, "padding_id") and name != self.source.row_ids
+        joint = rows.with_key(name, values, dim, dtype=dtype, padding_id=is_padded)._view()
         own, at = joint.values(name), joint.dims[joint.names.index(name)]
         words = (joint.meta or {}).get("vocabularies", {}).get(name)
         column = Column(at, own.dtype, own.shape[1:], words)

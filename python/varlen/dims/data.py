@@ -366,7 +366,7 @@ class Data(Computing, NoArray, DataBase[ArrayT]):
         Parameters
         ----------
         fill
-            What stands where there is nothing; by default NaN, and 0 where there is no NaN.
+            What stands where there is nothing; by default NaN, the class "[PAD]" of a vocabulary, else 0.
 
         Returns
         -------
@@ -543,7 +543,7 @@ class Data(Computing, NoArray, DataBase[ArrayT]):
         return nested
 
     def to_padded(
-        self, order: Sequence[Axis] | None = None, *, fill: Any = 0, side: str = "right", out: Any = None
+        self, order: Sequence[Axis] | None = None, *, fill: Any = None, side: str = "right", out: Any = None
     ) -> ArrayT:
         """A rectangle with an axis for each dim.
 
@@ -552,7 +552,7 @@ class Data(Computing, NoArray, DataBase[ArrayT]):
         order
             All dims, in the order of the axes; that of `dims` if nothing is said.
         fill
-            What stands where there is nothing.
+            What stands where there is nothing; by default the class "[PAD]" of a vocabulary, else 0.
         side
             "right", or "left" where the rows of each dim end together.
         out
@@ -597,13 +597,13 @@ class Data(Computing, NoArray, DataBase[ArrayT]):
         """
         return export.mask(self, axis)
 
-    def padded(self, fill: Any = 0, side: str = "right") -> Data[ArrayT]:
+    def padded(self, fill: Any = None, side: str = "right") -> Data[ArrayT]:
         """The same in padded storage: `values` are a rectangle, whose padding no operation reads.
 
         Parameters
         ----------
         fill
-            What stands where there is nothing.
+            What stands where there is nothing; by default the class "[PAD]" of a vocabulary, else 0.
         side
             "right" or "left".
 

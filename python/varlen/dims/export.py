@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Dim, Shape
+from varlen.arguments import padding_id
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, every_place, places
 from varlen.dims.base import made
@@ -86,6 +87,9 @@ def _block(data: Data[Any], fill: Any, side: str) -> Any:
     if side not in ("right", "left"):
         raise ValueError(f"side: expected 'right' or 'left', got {side!r}")
     shape, values = data._shape, data._values
+    if fill is None:
+        words = data.vocab
+        fill = 0 if words is None else padding_id(words.labels) or 0
     first = next((k for k in range(shape.rank) if shape.is_ragged(k)), 0)
     if first:
         sizes = [shape.extent(k) for k in range(first, shape.ragged)]

@@ -47,7 +47,7 @@ def to_xarray(data: Data[Any], fill: Any = None) -> Any:
     names = _names_of(data)
     data = data.cpu().numpy()
     if fill is None:
-        fill = np.nan if data._values.dtype.kind in "fc" else 0
+        fill = np.nan if data._values.dtype.kind in "fc" else None
     coords: dict[str, Any] = {}
     for dim in data.dims:
         if dim.is_dynamic and dim.over:

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from varlen._core import Level
-from varlen.arguments import as_list, one_of, refuse_gradient, unmasked
+from varlen.arguments import PADDING, as_bool, as_list, one_of, refuse_gradient, unmasked
 
 __all__ = ["Column", "Nulls", "columns_of", "from_arrow", "to_arrow"]
 
@@ -386,7 +386,7 @@ def _columns(array: pa.Array, place: _Place, nulls: Nulls) -> dict[str, Column]:
     return out
 
 
-def from_arrow(data: Any, *, nulls: str = "refuse", fill: Any = None) -> Column:
+def from_arrow(data: Any, *, nulls: str = "refuse", fill: Any = None, padding_id: bool = True) -> Column:
     """The values and levels of an Arrow list array, or of anything that exports one.
 
     Parameters
@@ -398,6 +398,8 @@ def from_arrow(data: Any, *, nulls: str = "refuse", fill: Any = None) -> Column:
         What becomes of nulls, as in `Nulls`.
     fill : scalar, optional
         The value for ``nulls="fill"``.
+    padding_id : bool, default True
+        Strings get ids from 1, and id 0 is "[PAD]". A dictionary's own ids stay as they are.
 
     Returns
     -------
@@ -419,7 +421,7 @@ def from_arrow(data: Any, *, nulls: str = "refuse", fill: Any = None) -> Column:
     [[1.0], [2.0, 3.0]]
     >>> words = from_arrow(pa.array([["b", "a"], [], ["b"]]))
     >>> words.values, words.vocabulary
-    (array([0, 1, 0]), ('b', 'a'))
+    (array([1, 2, 1]), ('[PAD]', 'b', 'a'))
     >>> to_arrow(words.values, words.levels, words.vocabulary).to_pylist()
     [['b', 'a'], [], ['b']]
     """
@@ -431,7 +433,24 @@ def from_arrow(data: Any, *, nulls: str = "refuse", fill: Any = None) -> Column:
     column = next(iter(found.values()))
     if not column.levels:
         raise ValueError("data: expected a list column, got one without any nesting")
-    return column
+    return _with_padding(column) if as_bool(padding_id, "padding_id") and not _has_ids(data.type) else column
+
+
+def _has_ids(kind: pa.DataType) -> bool:
+    """The column brings ids of a dictionary of its own."""
+    while not pa.types.is_dictionary(kind):
+        if not hasattr(kind, "value_type"):
+            return False
+        kind = kind.value_type
+    return True
+
+
+def _with_padding(column: Column) -> Column:
+    """The same words after that of padding; nulls stay -1."""
+    words = column.vocabulary
+    if words is None or PADDING in words:
+        return column
+    return replace(column, values=column.values + (column.values >= 0), vocabulary=(PADDING, *words))
 
 
 def _imported(data: Any) -> pa.Array | pa.ChunkedArray:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_dtype, as_int, unmasked, words_of
+from varlen.arguments import as_dtype, as_int, new_words, unmasked, words_of
 from varlen.io.dtypes import cast_exactly
 from varlen.io.schema import encode_strings, id_dtype, make_metadata
 
@@ -37,7 +37,7 @@ def check_names(names: Sequence[str], argument: str) -> None:
 
 
 class ColumnOptions:
-    """How raw values become columns."""
+    """How raw values become columns. `first_words` says what the vocabulary of a key begins with."""
 
     def __init__(
         self,
@@ -46,7 +46,9 @@ class ColumnOptions:
         trailing_dims: Mapping[str, int] | None = None,
         vocabularies: Mapping[str, Sequence[str]] | None = None,
         row_ids: str | None = None,
+        first_words: Callable[[str], Sequence[str]] = new_words,
     ) -> None:
+        self.first_words = first_words
         self.schema = {key: _check_dtype(key, dtype) for key, dtype in (schema or {}).items()}
         self.narrow = narrow
         self.trailing_dims = {
@@ -335,7 +337,7 @@ def _with_nan(value: Any) -> Any:
 
 
 def _from_strings(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
-    """Strings as ids: of the vocabulary that was given, or of all words in the order of first appearance."""
+    """Strings as ids: of the vocabulary that was given, or of one of all words as they first appear."""
     known = _known_words(key, options)
     flat, levels = _core.from_words(list(value) if isinstance(value, np.ndarray) else value, known, name=key)
     return _with_words(key, flat, known, options), levels
@@ -347,7 +349,8 @@ def _as_ids(key: str, array: Array, options: ColumnOptions) -> Array:
 
 
 def _known_words(key: str, options: ColumnOptions) -> dict[str, int]:
-    return {word: i for i, word in enumerate(options.vocabularies.get(key, ()))}
+    given = options.vocabularies.get(key)
+    return {word: i for i, word in enumerate(options.first_words(key) if given is None else given)}
 
 
 def _with_words(key: str, ids: Array, known: dict[str, int], options: ColumnOptions) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -31,10 +31,14 @@ class JointLike(Protocol):
     def __varlen_joint__(self) -> _core.Joint: ...
 
 
-def as_piece(rows: Any, schema: Mapping[str, np.dtype[Any]]) -> Piece:
+def as_piece(
+    rows: Any, schema: Mapping[str, np.dtype[Any]], first_words: Callable[[str], Sequence[str]]
+) -> Piece:
     """Columns of a `_core.Joint` or what carries one, of full names to arrays, or of keys to nested lists.
 
-    >>> piece = as_piece({"dim1/bounds": np.array([2, 3]), "dim1/t": np.array([5, 6, 7])}, {})
+    `first_words` says what a vocabulary of words in lists begins with.
+
+    >>> piece = as_piece({"dim1/bounds": np.array([2, 3]), "dim1/t": np.array([5, 6, 7])}, {}, list)
     >>> piece.columns, piece.rows
     ({'t': (1, array([5, 6, 7]))}, 2)
     """
@@ -56,7 +60,9 @@ def as_piece(rows: Any, schema: Mapping[str, np.dtype[Any]]) -> Piece:
     dtypes: dict[str, Any] = {name: str for name, value in rows.items() if isinstance(first_leaf(value), str)}
     dtypes |= {name: str if dtype.kind in "UT" else dtype for name, dtype in schema.items() if name in rows}
     try:
-        return _from_joint(build_joint(rows, ColumnOptions(dtypes, narrow=False), "rows"))
+        return _from_joint(
+            build_joint(rows, ColumnOptions(dtypes, narrow=False, first_words=first_words), "rows")
+        )
     except ValueError as error:
         if error.__cause__ is None:
             raise

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_mapping, unmasked, words_of
+from varlen.arguments import as_bool, as_mapping, new_words, unmasked, words_of
 from varlen.io import atomic
 from varlen.io.account import ACCOUNT, Account
 from varlen.io.dtypes import TAG_ORDER, dtype_of, little_endian, tag_of
@@ -41,6 +41,7 @@ def save(
     durable: bool = True,
     schema: Schema | None = None,
     account: Account | None = None,
+    padding_id: bool = True,
 ) -> None:
     """Save flat arrays, named `dimK/name` and `dimK/bounds`, as one file that replaces `path` at once.
 
@@ -66,6 +67,8 @@ def save(
         What the keys are meant to be, which the file keeps.
     account
         What came in and goes out, which the file keeps as it is.
+    padding_id
+        As of `varlen.io.Writer`: arrays of strings get ids from 1, and id 0 is "[PAD]".
 
     Raises
     ------
@@ -89,6 +92,7 @@ def save(
     >>> folder.cleanup()
     """
     words: dict[str, dict[str, int]] = {}
+    as_bool(padding_id, "padding_id")
     as_mapping(entries, "entries", "names of tensors to arrays")
     given = {name: as_tensor(name, array, "entries") for name, array in entries.items()}
     stored = {}
@@ -96,6 +100,8 @@ def save(
         bare = split_name(name)[1]
         if bare in words:
             raise ValueError(f"entries: two keys are called {bare!r} and hold strings")
+        if array.dtype.kind in "UTO":
+            words[bare] = {word: i for i, word in enumerate(new_words(bare, padding_id, row_ids))}
         stored[name] = little_endian(store(bare, array, words))
         if bare in words:
             stored[name] = stored[name].astype(id_dtype(len(words[bare])))

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from varlen.arguments import as_mapping, padding_id
+from varlen.arguments import PADDING, as_mapping, padding_id
 from varlen.io.dtypes import common_dtype, has_stand_in, tag_of
 from varlen.io.errors import FileFormatError
 
@@ -107,6 +107,8 @@ class Field:
         a, b = self.vocabulary, other.vocabulary
         shared = min(len(a or ()), len(b or ()))
         if words and ((a is None) != (b is None) or (a or ())[:shared] != (b or ())[:shared]):
+            if a and b and (a[0] == PADDING) != (b[0] == PADDING):
+                return f"another vocabulary, one of the two with {PADDING!r} at 0; padding_id= says which"
             return "another vocabulary"
         return None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -102,7 +103,10 @@ class ShardWriter(atomic.AtomicWriter):
         if not self._open:
             raise ValueError(f"{self.path}: the writer is closed")
         try:
-            joint = _as_joint(rows, self._schema)
+            known = self._writer or self._previous
+            if known is None:
+                known = self._writer = self._next()
+            joint = _as_joint(rows, self._schema, known._first_words)
             at = 0
             if len(joint) == 0 and not self._shards:  # no rows, but their keys
                 self._writer = self._writer or self._next()
@@ -208,8 +212,10 @@ class ShardWriter(atomic.AtomicWriter):
         self._fields = fields
 
 
-def _as_joint(rows: Any, schema: dict[str, np.dtype[Any]]) -> _core.Joint:
-    piece = as_piece(rows, schema)
+def _as_joint(
+    rows: Any, schema: dict[str, np.dtype[Any]], first_words: Callable[[str], Sequence[str]]
+) -> _core.Joint:
+    piece = as_piece(rows, schema, first_words)
     names = list(piece.columns)
     values = [a.astype(str) if a.dtype.kind == "O" else a for _, a in piece.columns.values()]
     dims = [dim for dim, _ in piece.columns.values()]

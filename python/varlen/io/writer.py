@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from varlen.arguments import as_dtype, as_mapping, dtypes_of, words_of
+from varlen.arguments import PADDING, as_bool, as_dtype, as_mapping, dtypes_of, new_words, words_of
 from varlen.io import atomic
 from varlen.io.account import ACCOUNT, Account
 from varlen.io.column_buffer import ColumnBuffer
@@ -42,6 +42,11 @@ def ids_of(given: Any) -> np.dtype[Any] | None:
     if ids is not None and ids.kind not in "iu":
         raise TypeError(f"ids: expected an integer dtype, got {ids}")
     return ids
+
+
+def _example(words: Mapping[str, int]) -> str:
+    """One of the words of rows, to be shown."""
+    return next((word for word in words if word != PADDING), "")
 
 
 # Dim, values as the file holds them, and the dtype they are handed out with.
@@ -88,7 +93,8 @@ class Writer(atomic.AtomicWriter):
     row_ids
         The name of the `dim0` key whose values identify rows.
     vocabularies
-        Key names to their strings; arrays of strings make or extend them.
+        Key names to their strings; strings of the rows extend them. A vocabulary that is given, or that rows
+        bring with their ids, stays as it is.
     metadata
         Further strings for the header.
     ids
@@ -98,6 +104,9 @@ class Writer(atomic.AtomicWriter):
     account
         What came in, by columns, complete when the writer is closed. The writer counts what goes out, keeps
         the account in the file, and raises `varlen.io.AccountError` where it does not balance.
+    padding_id
+        True: vocabularies that the writer makes begin with "[PAD]", with whose id 0 batches are padded; that
+        of row ids does not. False: they begin with the first word.
 
     Examples
     --------
@@ -125,6 +134,7 @@ class Writer(atomic.AtomicWriter):
         ids: DTypeLike | None = None,
         durable: bool = True,
         account: Account | None = None,
+        padding_id: bool = True,
     ) -> None:
         self.path = atomic.resolve(path)
         self._account = self._counts = account  # counts go to that of all shards, where there are some
@@ -135,6 +145,7 @@ class Writer(atomic.AtomicWriter):
         self._widen = widen
         self._narrow = narrow
         self._row_ids = row_ids
+        self._padding_id = as_bool(padding_id, "padding_id")
         self._durable = durable
         self._metadata = dict(_mapping_or_empty(metadata, "metadata", "strings"))
         self._ids = ids_of(ids)
@@ -205,7 +216,7 @@ class Writer(atomic.AtomicWriter):
         """
         if not self._open:
             raise ValueError(f"{self.path}: the writer is closed")
-        piece = as_piece(rows, self._schema)
+        piece = as_piece(rows, self._schema, self._first_words)
         words = {name: dict(known) for name, known in self._words.items()}
         columns = {}
         for name, (dim, given) in piece.columns.items():
@@ -269,6 +280,10 @@ class Writer(atomic.AtomicWriter):
             }
             self._totals = [0] * len(other._totals)
 
+    def _first_words(self, name: str) -> Sequence[str]:
+        """What a vocabulary that is made of rows begins with; nothing where the key has one already."""
+        return () if name in self._words else new_words(name, self._padding_id, self._row_ids)
+
     def _as_ids(
         self,
         name: str,
@@ -284,6 +299,7 @@ class Writer(atomic.AtomicWriter):
         column = (self._columns or {}).get(name)
         had_numbers = name not in words and column is not None and column.rows > 0
         if is_text:
+            words.setdefault(name, {word: i for i, word in enumerate(self._first_words(name))})
             stored = store(name, given, words)
         else:
             known = words.setdefault(name, {})
@@ -292,7 +308,7 @@ class Writer(atomic.AtomicWriter):
                 raise ValueError(f"{name}: ids {given.min()} to {given.max()}, for {len(own)} strings")
             stored = np.array([known.setdefault(word, len(known)) for word in own], np.int64)[given]
         if had_numbers:
-            word = next(iter(words[name]), "")
+            word = _example(words[name])
             raise ValueError(f"{name}: {word!r} is a word, the pieces before hold numbers without words")
         self._ids_made.add(name)
         if self._ids is None:
@@ -309,7 +325,7 @@ class Writer(atomic.AtomicWriter):
         if name not in self._given_words:
             raise ValueError(
                 f"{name}: numbers without a vocabulary, but the pieces before hold words such as "
-                f"{next(iter(words[name]), '')!r}"
+                f"{_example(words[name])!r}"
             )
         count = len(words[name])
         if given.dtype.kind in "iu" and not 0 <= given.min() <= given.max() < count:

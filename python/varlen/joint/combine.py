@@ -13,6 +13,7 @@ from varlen import _core
 from varlen.arguments import as_list, one_of
 from varlen.io.dtypes import cast_exactly, shared_dtype
 from varlen.io.schema import id_dtype
+from varlen.joint.dense import padding_rows
 from varlen.joint.state import JointState
 
 __all__: list[str] = []
@@ -155,8 +156,8 @@ class CombineMethods(JointState):
         dim
             -1, or the deepest dim's number.
         fill_mode
-            What stands in the other places: 0 with "first", NaN (NaT; 0 in integers) with "nan"; "repeat"
-            puts the value into all of them.
+            What stands in the other places: 0 with "first", NaN (NaT; 0 in integers) with "nan", the id of
+            "[PAD]" where the key has a vocabulary with this word; "repeat" puts the value into all of them.
 
         Returns
         -------
@@ -194,7 +195,7 @@ class CombineMethods(JointState):
                 "broadcast them into.",
                 stacklevel=2,
             )
-        return self._wrap(view.flatten(fill_mode), self._given_schema)
+        return self._wrap(view.flatten(fill_mode, padding_rows(view, outer)), self._given_schema)
 
 
 def _checked(given: Iterable[Self], argument: str) -> list[Self]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -143,14 +143,11 @@ def _fill_rows(view: _core.Joint, fill: Any) -> dict[str, Array] | None:
     names = view.names
     words = (view.meta or {}).get("vocabularies", {})
     padded = [name for name, dim in zip(names, view.dims, strict=True) if dim > 0]
+    rows = {}
     if fill is None or isinstance(fill, Mapping):
-        ids = {name: number for name in padded if (number := padding_id(words.get(name))) is not None}
-        wanted = {**ids, **(fill or {})}
+        rows, wanted = padding_rows(view, padded), dict(fill or {})
     else:
         wanted = dict.fromkeys(padded, fill)
-    if not wanted:
-        return None
-    rows = {}
     for name, value in wanted.items():
         if name not in names:
             raise KeyError(f"fill: there is no key {name!r}")
@@ -160,7 +157,15 @@ def _fill_rows(view: _core.Joint, fill: Any) -> dict[str, Array] | None:
         argument = f"fill of {name!r}"
         value = word_as_id(value, words.get(name), values.dtype, argument)
         rows[name] = _core.fill_row(value, values.dtype, values.shape[1:], argument)
-    return rows
+    return rows or None
+
+
+def padding_rows(view: _core.Joint, names: Iterable[str]) -> dict[str, Array]:
+    """The row of the id of padding, of those keys whose words have one."""
+    words = (view.meta or {}).get("vocabularies", {})
+    ids = {name: number for name in names if (number := padding_id(words.get(name))) is not None}
+    columns = {name: view.values(name) for name in ids}
+    return {n: _core.fill_row(ids[n], of.dtype, of.shape[1:], f"fill of {n!r}") for n, of in columns.items()}
 
 
 def _check_out(view: _core.Joint, out: Mapping[str, Array]) -> None:

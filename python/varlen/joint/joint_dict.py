@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_mapping
+from varlen.arguments import as_bool, as_mapping, new_words
 from varlen.io import columns
 from varlen.io.schema import make_metadata
 from varlen.joint import compat, files
@@ -60,6 +61,9 @@ class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods, Plac
         them.
     vocabularies
         From keys of strings to the words that ids stand for, in order; any other word is refused.
+    padding_id
+        True: the vocabularies that are made of strings begin with "[PAD]", the word of id 0, with which
+        `to_dense` pads; that of row ids does not. False: they begin with the first word.
     row_ids
         The key of dim 0 whose values identify the rows, for `rows_of`; kept in files.
 
@@ -106,6 +110,7 @@ class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods, Plac
         trailing_dims: Mapping[str, int] | None = None,
         vocabularies: Mapping[str, Sequence[str]] | None = None,
         row_ids: str | None = None,
+        padding_id: bool = True,
     ) -> None:
         processed_tensors, tensors_fp, schema, pre_raggedified = compat.first_generation(
             processed_tensors, tensors_fp, schema, pre_raggedified
@@ -138,7 +143,10 @@ class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods, Plac
             if given[argument] is not None:
                 as_mapping(given[argument], argument, "keys to what they have")
         if raw_tensors is not None:
-            options = columns.ColumnOptions(schema, narrow, trailing_dims, vocabularies, row_ids)
+            first_words = functools.partial(
+                new_words, padding_id=as_bool(padding_id, "padding_id"), row_ids=row_ids
+            )
+            options = columns.ColumnOptions(schema, narrow, trailing_dims, vocabularies, row_ids, first_words)
             self._joint = columns.build_joint(raw_tensors, options, "raw_tensors")
             self._given_schema = options.schema
             return

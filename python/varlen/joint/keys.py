@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_dtype, as_ids, as_int, as_list, as_mapping, unmasked
+from varlen.arguments import as_bool, as_dtype, as_ids, as_int, as_list, as_mapping, new_words, unmasked
 from varlen.io import columns
 from varlen.io.errors import named
 from varlen.io.file import refuse_wordless
@@ -178,7 +179,15 @@ class KeyMethods(IndexMethods):
         )
         return self._wrap(view.rename(after).with_meta(metadata or None), given)
 
-    def with_key(self: Self, name: str, values: Any, dim: int | None = None, *, dtype: Any = None) -> Self:
+    def with_key(
+        self: Self,
+        name: str,
+        values: Any,
+        dim: int | None = None,
+        *,
+        dtype: Any = None,
+        padding_id: bool = True,
+    ) -> Self:
         """With one more key, or with the key of that name replaced.
 
         Parameters
@@ -193,6 +202,8 @@ class KeyMethods(IndexMethods):
         dtype
             What the values are cast to. Without it arrays keep theirs, and that of lists is inferred as the
             constructor does.
+        padding_id
+            As of the constructor: a vocabulary of strings begins with "[PAD]".
 
         Returns
         -------
@@ -221,7 +232,13 @@ class KeyMethods(IndexMethods):
         elif isinstance(columns.first_leaf(values), str):
             dtype = str
         has_dtype = isinstance(values, np.ndarray) or hasattr(values, "levels")
-        options = columns.ColumnOptions({} if dtype is None else {name: dtype}, narrow=not has_dtype)
+        options = columns.ColumnOptions(
+            {} if dtype is None else {name: dtype},
+            narrow=not has_dtype,
+            first_words=functools.partial(
+                new_words, padding_id=as_bool(padding_id, "padding_id"), row_ids=self.row_ids
+            ),
+        )
         if isinstance(values, np.ndarray):
             flat, dim = columns.cast_array(name, unmasked(values, name), options), dim or 0
         else:
@@ -294,7 +311,7 @@ class KeyMethods(IndexMethods):
         >>> from varlen import JointNestedRaggedTensorDict
         >>> J = JointNestedRaggedTensorDict({"b": [["x"], ["y", "x"]]}, schema={"b": str})
         >>> J.vocabularies["b"], J["b"].values
-        (('x', 'y'), array([0, 1, 0], dtype=uint8))
+        (('[PAD]', 'x', 'y'), array([1, 2, 1], dtype=uint8))
         """
         return MappingProxyType(self._meta.get("vocabularies", {}))
 

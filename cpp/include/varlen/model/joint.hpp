@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -138,10 +139,10 @@ class Joint {
                                   std::shared_ptr<const void> meta) const;
   [[nodiscard]] Joint unsqueeze() const;
   [[nodiscard]] Joint squeeze() const;
-  /// The two deepest dims made one. `between` gives one row of a column for the slots that stay empty; null,
+  /// The two deepest dims made one. `between` gives one row of a column for the slots that stay empty; none,
   /// or a null row, is zero bytes.
-  using Between = std::shared_ptr<const Values> (*)(const Values& values);
-  [[nodiscard]] Joint flatten(FillMode mode, Between between = nullptr) const;
+  using Between = std::function<std::shared_ptr<const Values>(const std::string& name, const Values& values)>;
+  [[nodiscard]] Joint flatten(FillMode mode, const Between& between = {}) const;
 
   /// Refuses a damaged level under this view. Nothing to do where all were checked.
   void check() const;

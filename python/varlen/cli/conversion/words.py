@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from varlen.arguments import PADDING
+from varlen.arguments import PADDING, new_words
 
 if TYPE_CHECKING:
     from varlen.io import Account
@@ -67,11 +67,12 @@ class Vocabularies:
     ) -> None:
         self._adds_padding = padding and PADDING not in reserved
         self._row_ids = row_ids
-        self._reserved = [*[PADDING] * self._adds_padding, *reserved]
+        self._reserved = list(reserved)
         self._unknown = unknown
         self._given = given or {}
         self.null_word = null_word
-        self._closed = {*self._reserved, *([unknown] if unknown is not None else [])} - {null_word}
+        closed = {*reserved, *[PADDING] * self._adds_padding, *([unknown] if unknown is not None else [])}
+        self._closed = closed - {null_word}
         self._words: dict[str, dict[str, int]] = {}
         self._unknown_words: dict[str, set[str]] = {}
         self._unknown_values: dict[str, int] = {}
@@ -108,7 +109,7 @@ class Vocabularies:
     def begin(self, key: str) -> dict[str, int]:
         """The words of a key with their ids, made where the key is new."""
         if key not in self._words:
-            reserved = self._reserved[self._adds_padding and key == self._row_ids :]
+            reserved = [*new_words(key, self._adds_padding, self._row_ids), *self._reserved]
             words = {word: i for i, word in enumerate(self._given.get(key, reserved))}
             if key in self._given and self._unknown is not None and self._unknown not in words:
                 raise ValueError(f"{key}: --unknown {self._unknown!r} is not in the vocabulary given")

@@ -49,6 +49,7 @@ def build(
     row_ids: str | None = None,
     durable: bool = True,
     progress: bool = False,
+    padding_id: bool = True,
 ) -> ShardSet:
     """A folder of shards and their index, one shard a partition, by many processes or machines.
 
@@ -94,6 +95,8 @@ def build(
         False leaves out fsync.
     progress
         Show a progress bar.
+    padding_id
+        As of `varlen.io.Writer`: vocabularies that are made here begin with "[PAD]".
 
     Returns
     -------
@@ -119,7 +122,7 @@ def build(
     ...     return {"dim0/id": np.arange(2) + first, "dim1/bounds": np.array([2, 3]), "dim1/word": words}
     >>> shards = varlen.io.build([0, 2], make, f"{folder.name}/visits")
     >>> shards, shards.fields["word"].vocabulary
-    (ShardSet(2 files, 4 rows, 2 keys, depth 1), ('b', 'w0', 'a', 'w2'))
+    (ShardSet(2 files, 4 rows, 2 keys, depth 1), ('[PAD]', 'b', 'w0', 'a', 'w2'))
     >>> folder.cleanup()
     """
     parts = as_partitions(partitions)
@@ -138,6 +141,7 @@ def build(
             "vocabularies": words,
             "row_ids": row_ids,
             "durable": durable,
+            "padding_id": as_bool(padding_id, "padding_id"),
         }
         if not os.fspath(folder):
             raise ValueError("folder: expected a path, got an empty one")
@@ -208,7 +212,8 @@ def _run(engine: Any, task: Any, tasks: Sequence[tuple[Any, Any]], shown: str | 
 
 
 def _draft(number: int, part: Any, path: str, make: Any, options: Mapping[str, Any]) -> Draft:
-    plain = repr([(name, str(options[name])) for name in ("schema", "vocabularies", "row_ids")])
+    said = ["schema", "vocabularies", "row_ids", *["padding_id"] * (not options["padding_id"])]
+    plain = repr([(name, str(options[name])) for name in said])
     both = (_identity(part) + str(number).encode(), _name_of(make) + plain.encode())
     fingerprint = "-".join(hashlib.blake2b(text, digest_size=16).hexdigest() for text in both)
     return Draft(number, draft_path(path, number), fingerprint, make, options)
