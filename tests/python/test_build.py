@@ -71,7 +71,7 @@ def test_a_build_holds_the_rows_of_all_partitions_in_order(files, tmp_path):
 def test_partitions_may_be_nested_lists_with_words(tmp_path):
     parts = [{"id": [1, 2], "word": [["b"], ["a", "b"]]}, {"id": [3], "word": [["c", "a"]]}]
     shards = varlen.io.build(parts, None, tmp_path / "out", row_ids="id")
-    assert shards.fields["word"].vocabulary == ("b", "a", "c")
+    assert shards.fields["word"].vocabulary == ("[PAD]", "b", "a", "c")
     assert vl.open(tmp_path / "out")[:].to_list()["word"] == [["b"], ["a", "b"], ["c", "a"]]
 
 
@@ -445,7 +445,8 @@ def test_a_key_without_values_fits_any_dtype_and_words(tmp_path):
         out = tmp_path / "".join(map(str, order))
         varlen.io.build([parts[i] for i in order], None, out)
         shards = varlen.io.open_shards(out)
-        assert (shards.fields["word"].vocabulary, shards.fields["value"].dtype) == (("b", "a"), np.int64)
+        assert shards.fields["word"].vocabulary == ("[PAD]", "b", "a")
+        assert shards.fields["value"].dtype == np.int64
         assert vl.open(out)[:]["id"].tolist() == [
             i for part in order for i in ([1, 2] if part == 1 else [7, 8])
         ]

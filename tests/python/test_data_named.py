@@ -73,7 +73,7 @@ def test_tensors_are_data_with_their_gradients(ds):
 
 
 def test_schema_names_dims_dtypes_and_classes(ds):
-    words = vl.dims.FeatureDim("words", 2)
+    words = vl.dims.FeatureDim("words", 3)
     schema = DataSpecs(
         {
             **ds.data_schema(DIMS),
