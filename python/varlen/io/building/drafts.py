@@ -102,11 +102,11 @@ def write_shard(shard: Shard, partition: Any = None) -> int:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     rows = {"dim1/bounds": np.array([2, 3]), "dim1/word": np.array(["b", "a", "b"])}
     ...     _ = make_draft(Draft(0, f"{folder}/draft", "a", None, {}), rows)
-    ...     words = {"word": ("a", "b")}
+    ...     words = {"word": ("[PAD]", "a", "b")}
     ...     kinds = {"word": np.dtype("u1")}
     ...     _ = write_shard(Shard(0, f"{folder}/draft", f"{folder}/shard", kinds, words, True))
     ...     open_file(f"{folder}/shard").array("dim1/word")
-    array([1, 0, 1], dtype=uint8)
+    array([2, 1, 2], dtype=uint8)
     """
     file = open_file(shard.source)
     own = {name: each for name, each in shard.words.items() if name in file.fields}
