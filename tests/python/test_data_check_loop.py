@@ -2,12 +2,13 @@
 
 import itertools
 import os
+import signal
 import time
 
 import numpy as np
 import pytest
 import varlen as vl
-from varlen.data import BatchSampler, IterableDataset, Loader, Loop, TokenBudget, check_loop
+from varlen.data import BatchSampler, IterableDataset, Loader, Loop, TokenBudget, check_loop, loop_trial
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here"),
@@ -92,7 +93,7 @@ def test_an_epoch_that_nobody_sets_is_found():
     pytest.importorskip("torch")
     report = check_loop(a_loop_that_tells_no_epoch, DS, rows="id")
     assert [(found.kind, found.ranks, found.workers, found.epoch) for found in report.findings] == [
-        ("order", ranks, workers, 1) for ranks in (1, 2) for workers in (0, 2)
+        ("order", ranks, workers, epoch) for ranks in (1, 2) for workers in (0, 2) for epoch in (1, 2)
     ]
     assert report.notes == ("a resume, as the loop has no state_dict and load_state_dict",)
     assert "set the sampler's epoch before each one" in str(report)
@@ -184,7 +185,7 @@ def test_a_loop_of_lightning_is_right(kind, tmp_path):
         ).fit(seen, getattr(loop, "epoch", loop))  # fmt: skip
         return lambda epoch: seen.epochs[epoch]
 
-    report = check_loop(make_loop, DS, rows="id")
+    report = check_loop(make_loop, DS, rows="id", epochs=2)
     assert report, report
 
 
@@ -306,7 +307,7 @@ def test_findings_name_their_places():
     assert (first.kind, first.epoch, first.rows) == ("unknown", 0, (23, 99))
     assert str(first) == "unknown: 1 rank, 0 workers, epoch 0: 2 of 23 rows are none of the data: 23, 99"
     [found] = check_loop(lambda *_: FAULTS["resume"](), 24, **ALONE).findings
-    assert "rank 0, after a resume at batch 3: batch 0 has rows" in found.text
+    assert "rank 0, after a resume at batch 3 of epoch 1: batch 0 has rows" in found.text
 
 
 def test_a_resume_is_compared_to_the_bit():
@@ -335,7 +336,7 @@ def test_a_rank_that_fails_does_not_hold_up_the_report():
     report = check_loop(make_loop, 24, ranks=[2], workers=[0], timeout=1)
     assert kinds(report) == {"error"}
     assert "rank 1: OSError: no data here" in str(report)
-    assert "rank 0: did not end within 1 s" in str(report)
+    assert "rank 0: was stopped after 0 batches of epoch 0, as another rank had failed" in str(report)
 
 
 def test_rows_are_a_key_a_function_or_the_batch():
@@ -355,7 +356,158 @@ def test_rows_are_a_key_a_function_or_the_batch():
 
 def test_rows_that_some_run_lacks_are_missing_where_none_are_said():
     report = check_loop(lambda rank, ranks, _: Steps(lambda e: shuffled(e)[: 12 - e]), **ALONE)
-    assert [(found.kind, found.epoch, len(found.rows)) for found in report.findings] == [("missing", 1, 2)]
+    assert [(found.kind, found.epoch, len(found.rows)) for found in report.findings] == [
+        ("missing", 1, 2),
+        ("missing", 2, 4),
+    ]
+
+
+class Renewed(Steps):
+    """A loop whose state is of another epoch or batch than it says."""
+
+    def __init__(self, epoch=0, had=0):
+        super().__init__(shuffled)
+        self.wrong_epoch, self.wrong_had = epoch, had
+
+    def load_state_dict(self, state):
+        self.epoch, self.start = state["epoch"] - self.wrong_epoch, state["had"] + self.wrong_had
+
+
+@pytest.mark.parametrize("wrong", [{"epoch": 1}, {"had": -1}, {"had": 1}], ids=str)
+def test_a_state_of_another_place_is_found(wrong):
+    report = check_loop(lambda *_: Renewed(**wrong), 24, **ALONE)
+    assert kinds(report) == {"resume"}
+
+
+@pytest.mark.parametrize("after", [1, 12, 99])
+def test_a_loop_may_stop_anywhere(after):
+    assert check_loop(lambda *_: Renewed(), 24, resume_after=after, **ALONE)
+    assert check_loop(lambda *_: Renewed(), 24, resume_after=after, epochs=1, **ALONE)
+
+
+def test_an_order_that_comes_again_later_is_found():
+    [found] = check_loop(lambda *_: Steps(lambda epoch: shuffled(epoch % 2)), 24, **ALONE).findings
+    assert (found.kind, found.epoch, found.text) == ("order", 2, "its rows come in the order of epoch 0")
+
+
+def test_few_batches_have_one_order_by_chance():
+    lists = [[0, 2, 4], [1, 3, 5]]  # as of rows that are sorted by length
+    report = check_loop(lambda *_: Steps(lambda epoch: lists), 6, **ALONE)
+    assert report, report
+    assert report.notes == ("whether orders repeat, as epochs of few batches come in one order by chance",)
+    assert not check_loop(lambda *_: Steps(lambda epoch: lists), 6, shuffle=False, **ALONE).notes
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda batch: [(int(n), "a") for n in batch],
+        lambda batch: {f"P{n}" for n in batch},
+        lambda batch: np.datetime64("2020-01-01") + np.array(batch),
+        lambda batch: iter([np.datetime64("2020-01-01") + n for n in batch]),
+        lambda batch: [np.int8(n) for n in batch],
+        lambda batch: np.array([str(n) for n in batch], object),
+    ],
+    ids=["tuples", "texts", "times", "an iterator", "numbers of NumPy", "objects"],
+)
+def test_ids_are_any_values(make):
+    def make_loop(rank, ranks, workers):
+        return lambda epoch: map(make, shuffled(epoch))
+
+    report = check_loop(make_loop, make(range(24)), **ALONE)
+    assert report, report
+    assert kinds(check_loop(make_loop, make(range(1, 25)), **ALONE)) == {"missing", "unknown"}
+
+
+@pytest.mark.parametrize(
+    ("batch", "said"),
+    [
+        ({"x": [1]}, r"a dict of \['x'\]"),
+        (([1, 2], [5, 6]), "a tuple"),
+        ([np.arange(2), np.arange(2)], "a ndarray"),
+        (vl.Ragged.from_list([[1], [2]]), "a Ragged"),
+        (vl.Ragged.from_list([[1], [2]]).to_padded(), "a Padded"),
+        (None, "a NoneType"),
+        ([3, None], "a NoneType"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_has_no_ids_says_what_to_give(batch, said):
+    text = f"a batch is no list of ids, it has {said}; name the key of row ids, or give a function"
+    with pytest.raises(TypeError, match=text):
+        loop_trial._ids_of(batch, None)
+
+
+def test_rows_of_a_dataset_have_the_ids_of_its_key():
+    ids = [100 + n for n in range(24)]
+    ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict({"id": ids, "x": [[n] for n in range(24)]}))
+    for part in (ds, ds.select(range(12, 24))):
+        report = check_loop(lambda *_, part=part: Loader(part, 2, shuffle=True), part, rows="id", **ALONE)
+        assert report, report
+
+
+def test_a_loop_without_rows_is_found():
+    report = check_loop(lambda *_: Steps(lambda epoch: []), **ALONE)
+    assert [(found.kind, found.text) for found in report.findings] == [("missing", "no epoch gives a row")]
+
+
+def test_an_epoch_without_end_is_found():
+    report = check_loop(lambda *_: lambda epoch: itertools.repeat([1, 2]), 24, **ALONE)
+    assert kinds(report) == {"error"}
+    assert "RuntimeError: epoch 0 does not end: 3,401 batches came" in str(report)
+
+
+def test_an_iterator_is_no_loop_of_several_epochs():
+    report = check_loop(lambda *_: iter(shuffled(0)), 24, **ALONE)
+    assert "make_loop: a list_iterator gives its batches once, and 3 epochs are run" in str(report)
+    assert check_loop(lambda *_: iter(shuffled(0)), 24, epochs=1, **ALONE)
+    assert "epoch 0 is no batches to iterate, but NoneType" in str(check_loop(lambda *_: print, 24, **ALONE))
+
+
+@pytest.mark.parametrize("end", ["exit", "signal"])
+def test_a_process_that_ends_says_how(end):
+    def batches(epoch):
+        yield from shuffled(epoch)[:3]
+        os._exit(3) if end == "exit" else os.kill(os.getpid(), signal.SIGKILL)
+
+    text = str(check_loop(lambda *_: batches, 24, **ALONE))
+    wanted = {"exit": "by itself after 3 batches of epoch 0, with exit code 3", "signal": "killed by SIGKILL"}
+    assert wanted[end] in text
+
+
+def test_what_lies_around_a_batch_in_memory_is_none_of_it():
+    torch = pytest.importorskip("torch")
+
+    class Batch:
+        def __init__(self, ids):
+            values = torch.full((100,), float(next(DRAW)))
+            values[: len(ids)] = torch.tensor(ids)
+            self.ids, self.x = ids, vl.Ragged(values[: len(ids)], lengths=[len(ids)])
+
+    make = {"objects": Batch, "what does not pickle": lambda ids: [ids, lambda: ids, (x for x in ids)]}
+    for kind, batch in make.items():
+        rows = (lambda batch: batch.ids) if kind == "objects" else (lambda batch: batch[0])
+        report = check_loop(
+            lambda *_, batch=batch: Steps(lambda e: list(map(batch, shuffled(e)))), 24, rows=rows, **ALONE
+        )
+        assert report, report
+
+
+def test_threads_that_a_fork_leaves_behind_are_not_waited_for():
+    torch = pytest.importorskip("torch")
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+
+        def batches(epoch):
+            torch.ones(1 << 20).exp()  # by the threads of OpenMP
+            return shuffled(epoch)
+
+        batches(0)
+        report = check_loop(lambda *_: batches, 24, timeout=20, **ALONE)
+    finally:
+        torch.set_num_threads(before)
+    assert report, report
 
 
 @pytest.mark.parametrize(
@@ -367,6 +519,16 @@ def test_rows_that_some_run_lacks_are_missing_where_none_are_said():
             lambda: check_loop(print, 3.5),
             TypeError,
             "data: expected a number of rows, their ids or a dataset",
+        ),
+        (
+            lambda: check_loop(print, "abc"),
+            TypeError,
+            "data: expected a number of rows, their ids or a dataset",
+        ),
+        (
+            lambda: check_loop(print, [1, 2, 1]),
+            ValueError,
+            "data: expected ids that differ, 1 is there 2 times",
         ),
         (lambda: check_loop(print, allow=["gone"]), ValueError, "allow: expected 'missing', 'repeated'"),
         (lambda: check_loop(print, ranks=[0]), ValueError, "ranks"),

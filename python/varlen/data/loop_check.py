@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from typing import Any
 
 import numpy as np
 
 from varlen.arguments import as_bool, as_float, as_int, as_list, one_of
-from varlen.backends.values import is_tensor, memory_of
-from varlen.data.loop_report import KINDS, LoopReport, judged, rows_seen
-from varlen.data.loop_trial import Rows, Task, run_ranks
+from varlen.backends.values import is_tensor
+from varlen.data.dataset import Dataset
+from varlen.data.loop_report import KINDS, LoopReport, has_few_orders, judged, rows_seen
+from varlen.data.loop_trial import Rows, Task, as_ids, run_ranks
 
 __all__ = ["check_loop"]
+
+#: Of an epoch whose rows nobody says.
+_MOST_BATCHES = 200_000
 
 
 def check_loop(
@@ -20,7 +25,7 @@ def check_loop(
     data: Any = None,
     *,
     rows: Rows = None,
-    epochs: int = 2,
+    epochs: int = 3,
     ranks: Sequence[int] = (1, 2),
     workers: Sequence[int] = (0, 2),
     resume_after: int | None = 3,
@@ -43,16 +48,16 @@ def check_loop(
         `state_dict` and a `load_state_dict` the loop is stopped and gone on with, too.
     data
         The rows that each epoch has to give once: their number, their ids, or a dataset of rows 0, 1, 2 and
-        so on. By default those that any run gave.
+        so on; of a varlen.Dataset that has the key `rows` those ids. By default those that any run gave.
     rows
         The key that has the ids of rows in a batch, or a function from a batch to them. By default batches
-        are lists of ids.
+        are lists of ids. An id is a number, a text, a time or a tuple of such.
     epochs
-        How many are run.
+        How many are run: an order that comes again every second epoch is seen in three.
     ranks, workers
         The numbers of ranks and of worker processes that are tried, all with all.
     resume_after
-        After how many batches the loop is stopped; None for no resume.
+        After how many batches of the second epoch the loop is stopped; None for no resume.
     shuffle
         False where epochs are meant to have one order.
     allow
@@ -76,14 +81,14 @@ def check_loop(
     Examples
     --------
     >>> def make_loop(rank, ranks, workers):
-    ...     return vl.data.BatchSampler(9, 2, shuffle=True, uneven="empty", num_replicas=ranks, rank=rank)
-    >>> report = check_loop(make_loop, 9, ranks=[1], workers=[0], resume_after=None)
+    ...     return vl.data.BatchSampler(12, 2, shuffle=True, uneven="empty", num_replicas=ranks, rank=rank)
+    >>> report = check_loop(make_loop, 12, ranks=[1], workers=[0], resume_after=None)
     >>> print(report.findings[0])
     order: 1 rank, 0 workers, epoch 1: its rows come in the order of epoch 0
     >>> def make_loop(rank, ranks, workers):
-    ...     sampler = vl.data.BatchSampler(9, 2, shuffle=True, uneven="empty", num_replicas=ranks, rank=rank)
+    ...     sampler = vl.data.BatchSampler(12, 2, shuffle=True, uneven="empty", num_replicas=ranks, rank=rank)
     ...     return lambda epoch: sampler.set_epoch(epoch) or sampler
-    >>> print(check_loop(make_loop, 9, ranks=[1], workers=[0], resume_after=None))
+    >>> print(check_loop(make_loop, 12, ranks=[1], workers=[0], resume_after=None))
     nothing found in 1 run: 1 rank, 0 workers
     """
     if not callable(make_loop):
@@ -95,9 +100,10 @@ def check_loop(
     for kind in as_list(allow, "allow", "kinds of findings"):
         one_of(kind, "allow", KINDS)
     after = None if resume_after is None else as_int(resume_after, "resume_after")
-    task = Task(make_loop, rows, as_int(epochs, "epochs", 1), after)
     seconds, shuffle = as_float(timeout, "timeout"), as_bool(shuffle, "shuffle")
-    wanted = None if data is None else _rows_of_data(data)
+    wanted = None if data is None else _rows_of_data(data, rows)
+    most = _MOST_BATCHES if wanted is None else 1000 + 100 * len(wanted)
+    task = Task(make_loop, rows, as_int(epochs, "epochs", 1), after, most)
     runs = {
         (count, number): trials
         for count in counts
@@ -111,20 +117,29 @@ def check_loop(
         for finding in judged(trials, count, number, wanted, shuffle)
         if finding.kind not in allow
     ]
-    notes = dict.fromkeys(trial.note for trials in runs.values() for trial in trials if trial.note)
-    return LoopReport(tuple(found), tuple(runs), tuple(f"a resume, as {note}" for note in notes))
+    notes = [f"a resume, as {trial.note}" for trials in runs.values() for trial in trials if trial.note]
+    if shuffle and any(has_few_orders(trials) for trials in runs.values()):
+        notes.append("whether orders repeat, as epochs of few batches come in one order by chance")
+    return LoopReport(tuple(found), tuple(runs), tuple(dict.fromkeys(notes)))
 
 
-def _rows_of_data(data: Any) -> set[Any]:
+def _rows_of_data(data: Any, rows: Rows) -> set[Any]:
     """The ids of all rows."""
     if isinstance(data, (int, np.integer)) and not isinstance(data, bool):
         return set(range(as_int(data, "data")))
-    if is_tensor(data):
-        data = memory_of(data)
-    if isinstance(data, np.ndarray):
-        return set(data.ravel().tolist())
-    if isinstance(data, (list, tuple, set, frozenset, range)):
-        return set(data)
-    if not hasattr(data, "__len__"):
+    if isinstance(data, Dataset):
+        key = rows if isinstance(rows, str) else ""
+        column = data.fields.get(key)
+        if column is None or column.dim > 0 or column.trailing:
+            return set(range(len(data)))
+        data = data.batch(slice(None), keys=[key], layout="ragged")[key]
+    if isinstance(data, (str, bytes)) or not (hasattr(data, "__len__") or isinstance(data, Iterable)):
         raise TypeError(f"data: expected a number of rows, their ids or a dataset; got {type(data).__name__}")
-    return set(range(len(data)))
+    are_ids = is_tensor(data) or isinstance(data, (np.ndarray, list, tuple, Set, range, Iterator))
+    if not are_ids:
+        return set(range(len(data)))
+    found = as_ids(data, "data: expected ids of rows, got", "give numbers, texts, times or tuples of those")
+    [(most, count)] = Counter(found).most_common(1) or [(None, 1)]
+    if count > 1:
+        raise ValueError(f"data: expected ids that differ, {most!r} is there {count} times")
+    return set(found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Literal
@@ -17,8 +17,8 @@ KINDS = ("missing", "repeated", "unknown", "order", "steps", "resume", "error")
 
 _SHOWN = 5  # rows that a text names
 
-#: Epochs of fewer rows may come in one order by chance.
-_FEW = 4
+#: Epochs of fewer batches often come in one order by chance: one of n!, where batches are made by length.
+_FEW = 6
 
 _HINTS = {
     "missing": "what drops them is a short last batch, drop_last or uneven='drop'; 'empty' gives each once",
@@ -138,6 +138,22 @@ def _ids(steps: Steps) -> list[Any]:
     return list(chain.from_iterable(rows for rows, _ in steps))
 
 
+def _in_order(rows: Iterable[Any]) -> list[Any]:
+    rows = list(rows)
+    try:
+        return sorted(rows)
+    except TypeError:  # of several kinds
+        return sorted(rows, key=str)
+
+
+def has_few_orders(trials: Sequence[Trial]) -> bool:
+    """Whether an epoch of all ranks has so few batches with rows that two may have one order by chance."""
+    return any(
+        0 < sum(bool(rows) for trial in trials for rows, _ in trial.epochs[epoch]) < _FEW
+        for epoch in range(min((len(trial.epochs) for trial in trials), default=0))
+    )
+
+
 def rows_seen(trials: Sequence[Trial]) -> set[Any]:
     """The rows that any epoch of any rank gave."""
     return {row for trial in trials for steps in trial.epochs for row in _ids(steps)}
@@ -160,20 +176,22 @@ def judged(
         Epochs have to differ in their order.
     """
     where = ranks, workers
-    failed = [(rank, trial.error) for rank, trial in enumerate(trials) if trial.error is not None]
-    for rank, error in failed:
+    failed = [(trial.when, rank, trial.error) for rank, trial in enumerate(trials) if trial.error is not None]
+    for _, rank, error in sorted(failed, key=lambda one: one[:2]):  # others fail for the first one
         yield LoopFinding("error", *where, None, f"rank {rank}: {error}")
     if failed:
         return
+    if not data and not rows_seen(trials):
+        yield LoopFinding("missing", *where, None, "no epoch gives a row")
     orders: list[list[list[Any]]] = []
     for epoch in range(len(trials[0].epochs)):
         steps = [trial.epochs[epoch] for trial in trials]
         counts = Counter(chain.from_iterable(map(_ids, steps)))
         of = f"of {_count(len(data), 'row')}"
         for kind, rows, said in (
-            ("missing", sorted(data - counts.keys(), key=str), "missing"),
-            ("repeated", sorted((row for row in counts if counts[row] > 1), key=str), "seen more than once"),
-            ("unknown", sorted(counts.keys() - data, key=str), "none of the data"),
+            ("missing", _in_order(data - counts.keys()), "missing"),
+            ("repeated", _in_order(row for row in counts if counts[row] > 1), "seen more than once"),
+            ("unknown", _in_order(counts.keys() - data), "none of the data"),
         ):
             if rows:
                 text = f"{len(rows)} {of} {'is' if len(rows) == 1 else 'are'} {said}: {_some(rows)}"
@@ -182,7 +200,7 @@ def judged(
         if len(set(lengths)) > 1:
             yield LoopFinding("steps", *where, epoch, f"ranks have {', '.join(map(str, lengths))} steps")
         order = [_ids(each) for each in steps]
-        if shuffle and len(counts) >= _FEW and order in orders:
+        if shuffle and counts and order in orders and not has_few_orders(trials):
             text = f"its rows come in the order of epoch {orders.index(order)}"
             yield LoopFinding("order", *where, epoch, text)
         orders.append(order)
@@ -193,11 +211,11 @@ def judged(
 
 def _of_resume(trial: Trial, rest: list[Steps], rank: int, where: tuple[int, int]) -> Iterator[LoopFinding]:
     """The first batch after a resume that is another than without one."""
-    for epoch, found in enumerate(rest):
-        wanted = trial.epochs[epoch][trial.had :] if epoch == 0 else trial.epochs[epoch]
+    for epoch, found in enumerate(rest, trial.stopped):
+        wanted = trial.epochs[epoch][trial.had if epoch == trial.stopped else 0 :]
         if found == wanted:
             continue
-        after = f"rank {rank}, after a resume at batch {trial.had}"
+        after = f"rank {rank}, after a resume at batch {trial.had} of epoch {trial.stopped}"
         step = next(
             (k for k, pair in enumerate(zip(found, wanted, strict=False)) if pair[0] != pair[1]), None
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import io
 import os
 import pickle
 import sys
@@ -11,15 +12,20 @@ import tempfile
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
+from varlen import _core
 from varlen.backends.values import is_tensor, memory_of
 
 __all__ = ["Loop"]
+
+#: Libraries whose threads a fork leaves behind, and which wait for them.
+_THREADED = ("polars", "jax", "tensorflow")
 
 Rows = str | Callable[[Any], Any] | None
 Steps = list[tuple[list[Any], bytes]]  # the rows of each batch, and a digest of all that is in it
@@ -63,6 +69,7 @@ class Task:
     rows: Rows
     epochs: int
     resume_after: int | None
+    most_batches: int  # of an epoch of one rank; one that has more does not end
 
 
 @dataclass
@@ -71,41 +78,145 @@ class Trial:
 
     epochs: list[Steps]
     rest: list[Steps] | None = None
+    stopped: int = 0  # the epoch of the resume
     had: int = 0
     note: str | None = None  # why no resume was tried
     error: str | None = None
+    when: float = 0.0  # of the error
 
 
-def _as_loop(made: Any) -> Loop:
+class Place:
+    """Where a rank is, in memory that it shares with the process that waits for it."""
+
+    def __init__(self, memory: Any, rank: int) -> None:
+        self.memory, self.begin = memory, 3 * rank
+
+    def set(self, workers: int, epoch: int, batches: int) -> None:
+        self.memory[self.begin : self.begin + 3] = [workers, epoch, batches]
+
+    def get(self) -> tuple[int, int, int]:
+        workers, epoch, batches = self.memory[self.begin : self.begin + 3]
+        return workers, epoch, batches
+
+
+def _as_loop(made: Any, epochs: int) -> Loop:
     if isinstance(made, Loop):
-        return made
-    if not hasattr(made, "__iter__") and not callable(made):
+        loop = made
+    elif hasattr(made, "__iter__"):
+        loop = Loop(made, getattr(made, "state_dict", None), getattr(made, "load_state_dict", None))
+    elif callable(made):
+        loop = Loop(made)
+    else:
         raise TypeError(
             f"make_loop: expected batches to iterate, a function of the epoch's number, or a Loop; got "
             f"{type(made).__name__}"
         )
-    if not hasattr(made, "__iter__"):
-        return Loop(made)
-    return Loop(made, getattr(made, "state_dict", None), getattr(made, "load_state_dict", None))
+    if epochs > 1 and isinstance(loop.epoch, Iterator):
+        raise TypeError(
+            f"make_loop: a {type(loop.epoch).__name__} gives its batches once, and {epochs} epochs are run; "
+            "give what can be iterated again, or a function of the epoch's number"
+        )
+    return loop
 
 
-def _batches(loop: Loop, epoch: int) -> Iterable[Any]:
-    return loop.epoch if hasattr(loop.epoch, "__iter__") else loop.epoch(epoch)
+def _batches(loop: Loop, epoch: int) -> Iterator[Any]:
+    batches = loop.epoch if hasattr(loop.epoch, "__iter__") else loop.epoch(epoch)
+    if not hasattr(batches, "__iter__"):
+        raise TypeError(f"make_loop: epoch {epoch} is no batches to iterate, but {type(batches).__name__}")
+    return iter(batches)
 
 
-def _rows_of(batch: Any, rows: Rows) -> list[Any]:
+def _ids_of(batch: Any, rows: Rows) -> list[Any]:
+    """The ids of the rows of a batch."""
     if callable(rows):
-        found = rows(batch)
-    elif rows is None:
-        found = batch
-    elif not isinstance(batch, Mapping) or rows not in batch:
+        return as_ids(rows(batch), "rows: the function gives", "give one that gives ids")
+    if rows is None:
+        return as_ids(
+            batch, "rows: a batch is", "name the key of row ids, or give a function from a batch to them"
+        )
+    if not isinstance(batch, Mapping) or rows not in batch:
         keys = sorted(map(str, batch)) if isinstance(batch, Mapping) else type(batch).__name__
         raise KeyError(f"rows: a batch has no {rows!r}, it is {keys}; name the key of row ids, or a function")
-    else:
-        found = batch[rows]
-    if is_tensor(found):
-        found = memory_of(found)
-    return list(np.asarray(found).ravel().tolist())
+    return as_ids(batch[rows], f"rows: {rows!r} of a batch is", "name a key of ids, or give a function")
+
+
+def as_ids(given: Any, what: str, hint: str) -> list[Any]:
+    """Ids of rows: numbers, texts, times, or tuples of those; of an array all that are in it.
+
+    Parameters
+    ----------
+    given
+        An array, a tensor, a list or another collection, or one id.
+    what, hint
+        What an error says that it is, and what to do.
+
+    Raises
+    ------
+    TypeError
+        Something else, or a collection of something else.
+
+    Examples
+    --------
+    >>> as_ids([np.int64(3), ("a", 5)], "ids", "give others")
+    [3, ('a', 5)]
+    """
+    if is_tensor(given):
+        given = memory_of(given)
+    if isinstance(given, (np.ndarray, np.generic)):
+        if given.dtype.hasobject or given.dtype.names:
+            return [_as_id(one, what, hint) for one in given.ravel().tolist()]
+        found: list[Any] = given.ravel().tolist()
+        return found
+    is_many = isinstance(given, Iterable) and not isinstance(given, (str, bytes, Mapping, _core.RaggedBase))
+    if is_many and not (isinstance(given, tuple) and not all(map(_is_one, given))):
+        return [_as_id(one, what, hint) for one in given]
+    return [_as_id(given, what, hint)]
+
+
+def _is_one(value: Any) -> bool:
+    """Whether a value is a number, a text, a time, or anything else that is equal to its copy."""
+    if is_tensor(value) or isinstance(value, (np.ndarray, np.generic)):
+        return len(value.shape) == 0
+    is_value = isinstance(value, Hashable) and type(value).__eq__ is not object.__eq__
+    return is_value and value is not None and not isinstance(value, (tuple, frozenset, _core.RaggedBase))
+
+
+def _as_id(value: Any, what: str, hint: str) -> Any:
+    if isinstance(value, tuple) and all(map(_is_one, value)):
+        return tuple(_as_id(one, what, hint) for one in value)
+    if not _is_one(value):
+        kind = f"{type(value).__name__} of {sorted(map(str, value))}" if isinstance(value, Mapping) else None
+        raise TypeError(f"{what} no list of ids, it has a {kind or type(value).__name__}; {hint}")
+    if is_tensor(value) or isinstance(value, (np.ndarray, np.generic)):
+        return value.item()
+    return value
+
+
+class _Pickler(pickle.Pickler):
+    """What an object holds, without what is around it in memory."""
+
+    def reducer_override(self, value: Any) -> Any:
+        if is_tensor(value) or (isinstance(value, np.ndarray) and not value.dtype.hasobject):
+            digest = hashlib.blake2b(digest_size=8)
+            _digest_array(value, digest)
+            return bytes, (digest.digest(),)
+        return NotImplemented
+
+
+def _digest_array(value: Any, into: Any) -> None:
+    into.update(
+        f"{value.dtype}{tuple(value.shape) if not getattr(value, 'is_nested', False) else ''}".encode()
+    )
+    if is_tensor(value):
+        if value.is_nested:
+            for one in value.unbind():
+                _digest_array(one, into)
+            return
+        value = value.detach()
+        if value.layout is not sys.modules["torch"].strided:
+            value = value.to_dense()
+        value = memory_of(value.cpu())
+    into.update(np.ascontiguousarray(value).tobytes())
 
 
 def _digest(value: Any, into: Any) -> None:
@@ -118,22 +229,44 @@ def _digest(value: Any, into: Any) -> None:
         into.update(f"{len(value)} of".encode())
         for item in value:
             _digest(item, into)
-    elif is_tensor(value) or (isinstance(value, np.ndarray) and not value.dtype.hasobject):
-        array = memory_of(value.detach().cpu()) if is_tensor(value) else value
-        into.update(f"{value.dtype}{tuple(value.shape)}".encode())
-        into.update(np.ascontiguousarray(array).tobytes())
+    elif isinstance(value, np.ndarray) and value.dtype.hasobject:
+        _digest((value.shape, value.ravel().tolist()), into)
+    elif is_tensor(value) or isinstance(value, np.ndarray):
+        _digest_array(value, into)
     else:
-        into.update(pickle.dumps(value))
+        with io.BytesIO() as file:
+            try:
+                _Pickler(file).dump(value)
+            except (TypeError, AttributeError, pickle.PicklingError):  # of such only the kind is compared
+                into.update(type(value).__qualname__.encode())
+            into.update(file.getvalue())
 
 
 def _step(batch: Any, rows: Rows) -> tuple[list[Any], bytes]:
     digest = hashlib.blake2b(digest_size=8)
     _digest(batch, digest)
-    return _rows_of(batch, rows), digest.digest()
+    return _ids_of(batch, rows), digest.digest()
 
 
-def _steps(loop: Loop, epoch: int, rows: Rows) -> Steps:
-    return [_step(batch, rows) for batch in _batches(loop, epoch)]
+class _Runs:
+    """The runs of a loop's epochs, which say where they are and do not go on without end."""
+
+    def __init__(self, task: Task, place: Place, workers: int) -> None:
+        self.task, self.place, self.workers = task, place, workers
+
+    def begin(self, loop: Loop, epoch: int) -> Iterator[Any]:
+        """The batches of an epoch."""
+        most = self.task.most_batches
+        for k, batch in enumerate(_batches(loop, epoch), 1):
+            self.place.set(self.workers, epoch, k)
+            if k > most:
+                raise RuntimeError(f"epoch {epoch} does not end: {k:,} batches came")
+            yield batch
+        self.place.set(self.workers, epoch + 1, 0)
+
+    def steps(self, loop: Loop, epoch: int) -> Steps:
+        """What each of them holds."""
+        return [_step(batch, self.task.rows) for batch in self.begin(loop, epoch)]
 
 
 def _state(loop: Loop, had: int) -> Any:
@@ -143,45 +276,62 @@ def _state(loop: Loop, had: int) -> Any:
     return pickle.loads(pickle.dumps(loop.state_dict(**told)))
 
 
-def _try(task: Task, rank: int, count: int, workers: int) -> Trial:
-    """All epochs of a loop; and of another one that stops early, and one that goes on from its state."""
-    loop = _as_loop(task.make_loop(rank, count, workers))
-    trial = Trial([_steps(loop, epoch, task.rows) for epoch in range(task.epochs)])
+def _try(task: Task, rank: int, count: int, workers: int, place: Place) -> Trial:
+    """All epochs of a loop; of another one that stops in the second, and of one that goes on from there."""
+
+    def made() -> Loop:
+        return _as_loop(task.make_loop(rank, count, workers), task.epochs)
+
+    runs, loop = _Runs(task, place, workers), made()
+    trial = Trial([runs.steps(loop, epoch) for epoch in range(task.epochs)])
     if task.resume_after is None:
         return trial
     if loop.state_dict is None or loop.load_state_dict is None:
         trial.note = "the loop has no state_dict and load_state_dict"
         return trial
-    trial.had = min(task.resume_after, len(trial.epochs[0]))
-    begun = _as_loop(task.make_loop(rank, count, workers))
-    batches = iter(_batches(begun, 0))
-    for _ in range(trial.had):
-        next(batches)
+    stopped = trial.stopped = min(1, task.epochs - 1)  # a state that forgets the epoch is right in the first
+    trial.had = min(task.resume_after, len(trial.epochs[stopped]))
+    begun = made()
+    for epoch in range(stopped):
+        for _ in runs.begin(begun, epoch):
+            pass
+    batches = runs.begin(begun, stopped)
+    if trial.had == 0:
+        batches = _batches(begun, stopped)
+    for _ in islice(batches, trial.had):
+        pass
     try:
         state = _state(begun, trial.had)
     except (AttributeError, NotImplementedError) as error:
         trial.note = f"state_dict: {type(error).__name__}: {error}"
         return trial
     del batches, begun
-    again = _as_loop(task.make_loop(rank, count, workers))
+    again = made()
     assert again.load_state_dict is not None
     again.load_state_dict(state)
-    trial.rest = [_steps(again, epoch, task.rows) for epoch in range(task.epochs)]
+    trial.rest = [runs.steps(again, epoch) for epoch in range(stopped, task.epochs)]
     return trial
 
 
-def _run_rank(task: Task, rank: int, count: int, workers: Sequence[int], folder: str, pipe: Any) -> None:
+def _run_rank(
+    task: Task, rank: int, count: int, workers: Sequence[int], folder: str, memory: Any, pipe: Any
+) -> None:
     """The body of a process: the trials of one rank, in a group where there are more."""
     for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE"):
         os.environ.pop(name, None)
     try:
+        if (
+            "torch" in sys.modules
+        ):  # the threads of its OpenMP do not live through a fork, and it waits for them
+            sys.modules["torch"].set_num_threads(1)
         if count > 1:
             _join_group(rank, count, folder)
         for number in workers:
-            pipe.send((number, _try(task, rank, count, number)))
+            pipe.send((number, _try(task, rank, count, number, Place(memory, rank))))
     except BaseException as error:
         where = traceback.format_exc()
-        pipe.send((None, Trial([], error=f"{type(error).__name__}: {error}\n{where}")))
+        trial = Trial([], error=f"{type(error).__name__}: {error}\n{where}", when=time.monotonic())
+        pipe.send((None, trial))
     finally:
         pipe.close()
 
@@ -218,14 +368,19 @@ def run_ranks(
         Seconds for all of it. Ranks that have not ended then have an error.
     """
     from multiprocessing import get_context
+    from multiprocessing.sharedctypes import RawArray
 
-    context: Any = get_context(_start_method() if start is None else start)
+    start = _start_method() if start is None else start
+    context: Any = get_context(start)
+    memory = RawArray("q", 3 * count)
+    places = [Place(memory, rank) for rank in range(count)]
     results: list[dict[int | None, Trial]] = [{} for _ in range(count)]
     with tempfile.TemporaryDirectory() as folder:
         ranks, pipes = [], []
         for rank in range(count):
             here, there = context.Pipe(duplex=False)
-            how = (task, rank, count, workers, folder, there)
+            how = (task, rank, count, workers, folder, memory, there)
+            places[rank].set(-1, 0, 0)
             process = context.Process(target=_run_rank, args=how, name=f"varlen-rank-{rank}")
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads
@@ -236,19 +391,46 @@ def run_ranks(
         try:
             _collect(results, pipes, time.monotonic() + timeout)
         finally:
+            ends = []
             for process in ranks:
                 process.join(5 if process.exitcode is None and not _failed(results) else 0)
+                ends.append(process.exitcode)
                 if process.is_alive():
                     process.kill()
                     process.join()
                 process.close()
             for pipe in pipes:
                 pipe.close()
-    ended = f"did not end within {timeout:g} s; ranks wait for each other where their steps differ"
-    missing = Trial([], error=ended)
-    return {
-        number: [found.get(number) or found.get(None) or missing for found in results] for number in workers
-    }
+    has_failed, end = _failed(results), time.monotonic()
+    for found, code, place in zip(results, ends, places, strict=True):
+        if None not in found and found.keys() != set(workers):
+            found[None] = Trial([], error=_why_ended(code, place, timeout, has_failed, start), when=end)
+    return {number: [found[number if number in found else None] for found in results] for number in workers}
+
+
+def _why_ended(code: int | None, place: Place, timeout: float, has_failed: bool, start: str) -> str:
+    """Why a rank said nothing more."""
+    _, epoch, batches = place.get()
+    at = f"after {batches:,} batches of epoch {epoch}"
+    if code is not None and code < 0:
+        from signal import Signals
+
+        return f"the process was killed by {Signals(-code).name} {at}"
+    if code is not None:
+        return f"the process ended by itself {at}, with exit code {code}"
+    if has_failed:
+        return f"was stopped {at}, as another rank had failed"
+    threaded = [name for name in _THREADED if start == "fork" and name in sys.modules]
+    hint = (
+        f"; {threaded[0]} was imported before the fork, and may wait for its threads, which are not there: "
+        "give start='spawn' and a make_loop of a module"
+        if threaded
+        else ""
+    )
+    return (
+        f"did not end within {timeout:g} s, it waits {at}; ranks wait for each other where their steps "
+        f"differ; give a larger timeout where there is more to do{hint}"
+    )
 
 
 def _failed(results: list[dict[int | None, Trial]]) -> bool:
