@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, overload
 
 from varlen.backends import backend_of
+from varlen.ops.accumulator import accumulate
 from varlen.ops.axes import along, axes_of
 from varlen.ops.inputs import regroup, rows_along, units_of
 
@@ -24,15 +25,23 @@ if TYPE_CHECKING:
 @overload
 def reduce_sum(
     X: RaggedBase[ArrayT], lengths: None = None, *, axis: Axes = None, level: int = -1, empty: Any = 0,
-    out: Any = None,
+    out: Any = None, dtype: Any = None, overflow: str = "wrap",
 ) -> ArrayT | Any: ...  # fmt: skip
 @overload
 def reduce_sum(
     X: RowsT | Sequence[Any], lengths: Lengths, *, axis: Axes = None, level: int = -1, empty: Any = 0,
-    out: Any = None,
+    out: Any = None, dtype: Any = None, overflow: str = "wrap",
 ) -> RowsT: ...  # fmt: skip
 def reduce_sum(
-    X: Any, lengths: Any = None, *, axis: Any = None, level: int = -1, empty: Any = 0, out: Any = None
+    X: Any,
+    lengths: Any = None,
+    *,
+    axis: Any = None,
+    level: int = -1,
+    empty: Any = 0,
+    out: Any = None,
+    dtype: Any = None,
+    overflow: str = "wrap",
 ) -> Rows:
     """The sum of each sequence's rows, column by column.
 
@@ -52,6 +61,11 @@ def reduce_sum(
         What a sequence without rows gives; None refuses such a sequence.
     out
         (n, ...) of the result's dtype, C-contiguous: filled and given back.
+    dtype
+        In which rows are added up, and what the result has, as NumPy's `dtype`: values become it first.
+    overflow
+        What becomes of integers that the result's dtype cannot hold: "wrap" keeps what is left of them modulo
+        2 to its bits, as NumPy does; "raise" refuses them, and costs a second sum, in float64.
 
     Returns
     -------
@@ -63,7 +77,9 @@ def reduce_sum(
     ------
     TypeError, ValueError
         Values that are not numbers, lengths that are negative or do not add up to the rows, an `empty` that
-        the dtype cannot hold.
+        the dtype cannot hold, an `overflow` that there is not, or "raise" for others than integers.
+    OverflowError
+        With "raise" a sum that its dtype cannot hold; sequence and column are named.
 
     Notes
     -----
@@ -77,28 +93,37 @@ def reduce_sum(
     array([[2, 4],
            [0, 0],
            [4, 5]])
+    >>> vl.ops.reduce_sum(np.array([100, 100, 1], np.int8), [2, 1], dtype=np.float32)
+    array([200.,   1.], dtype=float32)
     """
-    return reduced("sum", X, lengths, axis, level, empty, out)
+    return reduced("sum", X, lengths, axis, level, empty, out, 0, dtype, overflow)
 
 
 @overload
 def reduce_mean(
     X: RaggedBase[ArrayT], lengths: None = None, *, axis: Axes = None, level: int = -1, empty: Any = 0,
-    out: Any = None,
+    out: Any = None, dtype: Any = None,
 ) -> ArrayT | Any: ...  # fmt: skip
 @overload
 def reduce_mean(
     X: RowsT | Sequence[Any], lengths: Lengths, *, axis: Axes = None, level: int = -1, empty: Any = 0,
-    out: Any = None,
+    out: Any = None, dtype: Any = None,
 ) -> RowsT: ...  # fmt: skip
 def reduce_mean(
-    X: Any, lengths: Any = None, *, axis: Any = None, level: int = -1, empty: Any = 0, out: Any = None
+    X: Any,
+    lengths: Any = None,
+    *,
+    axis: Any = None,
+    level: int = -1,
+    empty: Any = 0,
+    out: Any = None,
+    dtype: Any = None,
 ) -> Rows:
     """The mean of each sequence's rows, column by column.
 
     Parameters
     ----------
-    X, lengths, axis, level, empty, out
+    X, lengths, axis, level, empty, out, dtype
         As those of `reduce_sum`.
 
     Returns
@@ -122,27 +147,35 @@ def reduce_mean(
     >>> vl.ops.reduce_mean(np.array([1.0, 2.0, 6.0]), [1, 2])
     array([1., 4.])
     """
-    return reduced("mean", X, lengths, axis, level, empty, out)
+    return reduced("mean", X, lengths, axis, level, empty, out, 0, dtype)
 
 
 @overload
 def reduce_prod(
     X: RaggedBase[ArrayT], lengths: None = None, *, axis: Axes = None, level: int = -1, empty: Any = 1,
-    out: Any = None,
+    out: Any = None, dtype: Any = None, overflow: str = "wrap",
 ) -> ArrayT | Any: ...  # fmt: skip
 @overload
 def reduce_prod(
     X: RowsT | Sequence[Any], lengths: Lengths, *, axis: Axes = None, level: int = -1, empty: Any = 1,
-    out: Any = None,
+    out: Any = None, dtype: Any = None, overflow: str = "wrap",
 ) -> RowsT: ...  # fmt: skip
 def reduce_prod(
-    X: Any, lengths: Any = None, *, axis: Any = None, level: int = -1, empty: Any = 1, out: Any = None
+    X: Any,
+    lengths: Any = None,
+    *,
+    axis: Any = None,
+    level: int = -1,
+    empty: Any = 1,
+    out: Any = None,
+    dtype: Any = None,
+    overflow: str = "wrap",
 ) -> Rows:
     """The product of each sequence's rows, column by column.
 
     Parameters
     ----------
-    X, lengths, axis, level, empty, out
+    X, lengths, axis, level, empty, out, dtype, overflow
         As those of `reduce_sum`.
 
     Returns
@@ -155,13 +188,15 @@ def reduce_prod(
     TypeError, ValueError
         Values that are not numbers, lengths that are negative or do not add up to the rows, an `empty` that
         the dtype cannot hold.
+    OverflowError
+        As `reduce_sum`.
 
     Examples
     --------
     >>> vl.ops.reduce_prod([2, 3, 4], [2, 1])
     array([6, 4])
     """
-    return reduced("prod", X, lengths, axis, level, empty, out)
+    return reduced("prod", X, lengths, axis, level, empty, out, 0, dtype, overflow)
 
 
 @overload
@@ -308,7 +343,16 @@ def count(X: Any, lengths: Any = None, *, level: int = -1) -> Rows:
 
 
 def reduced(
-    op: str, X: Any, lengths: Any, axis: Any, level: int, empty: Any, out: Any = None, ddof: float = 0
+    op: str,
+    X: Any,
+    lengths: Any,
+    axis: Any,
+    level: int,
+    empty: Any,
+    out: Any = None,
+    ddof: float = 0,
+    dtype: Any = None,
+    overflow: str = "wrap",
 ) -> Any:
     """One row for each sequence of a level, or along axes: what `reduce_sum` and its kin share.
 
@@ -319,12 +363,26 @@ def reduced(
     """
     if axis is None:
         values, units, above = units_of(X, lengths, level)
-        return wrap_units(X, backend_of(values).reduce(op, values, units, empty, out, ddof), above)
+        rows = _rows_of(op, values, units, empty, out, ddof, dtype, overflow)
+        return wrap_units(X, rows, above)
     values, levels = rows_along(X, lengths, axis, level)
     axes = axes_of(axis, len(levels) + values.ndim)
     values, units, above, is_one = along(values, levels, axes)
-    rows = backend_of(values).reduce(op, values, units, empty, out, ddof)
+    rows = _rows_of(op, values, units, empty, out, ddof, dtype, overflow)
     return rows[0] if is_one else wrap_units(X, rows, above)
+
+
+def _rows_of(
+    op: str, values: Any, units: Any, empty: Any, out: Any, ddof: float, dtype: Any, overflow: str
+) -> Any:
+    backend = backend_of(values)
+    if dtype is None and overflow == "wrap":
+        return backend.reduce(op, values, units, empty, out, ddof)
+
+    def run(values: Any, out: Any) -> Any:
+        return backend.reduce(op, values, units, empty, out, ddof)
+
+    return accumulate(op, run, values, units, dtype, overflow, out)
 
 
 def wrap_units(X: Any, rows: Any, above: Any) -> Any:

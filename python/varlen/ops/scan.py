@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from varlen.arguments import axis_of
 from varlen.backends import backend_of
+from varlen.ops.accumulator import accumulate
 from varlen.ops.axes import in_line
 from varlen.ops.inputs import rows_along, same_kind, units_of
 
@@ -18,12 +19,13 @@ if TYPE_CHECKING:
 @overload
 def cumsum(
     X: RaggedT, lengths: None = None, *, axis: int | None = None, level: int = -1, exclusive: bool = False,
-    reverse: bool = False, out: Any = None,
+    reverse: bool = False, out: Any = None, dtype: Any = None, overflow: str = "wrap",
 ) -> RaggedT: ...  # fmt: skip
 @overload
 def cumsum(
     X: RowsT | Sequence[Any], lengths: Lengths, *, axis: int | None = None, level: int = -1,
-    exclusive: bool = False, reverse: bool = False, out: Any = None,
+    exclusive: bool = False, reverse: bool = False, out: Any = None, dtype: Any = None,
+    overflow: str = "wrap",
 ) -> RowsT: ...  # fmt: skip
 def cumsum(
     X: Any,
@@ -34,6 +36,8 @@ def cumsum(
     exclusive: bool = False,
     reverse: bool = False,
     out: Any = None,
+    dtype: Any = None,
+    overflow: str = "wrap",
 ) -> Rows:
     """The running sum of each sequence, column by column. Each sequence starts anew.
 
@@ -54,6 +58,8 @@ def cumsum(
         From the last row of each sequence to the first.
     out
         (total, ...) of the result's dtype, C-contiguous, not in the memory of X: filled and given back.
+    dtype, overflow
+        As those of `reduce_sum`: in which rows are added up, and what becomes of integers beyond it.
 
     Returns
     -------
@@ -65,6 +71,8 @@ def cumsum(
     ------
     TypeError, ValueError
         Values that are not numbers, lengths that are negative or do not add up to the rows.
+    OverflowError
+        With `overflow="raise"` a sum that its dtype cannot hold; sequence and column are named.
 
     Notes
     -----
@@ -82,18 +90,19 @@ def cumsum(
     >>> vl.ops.cumsum(vl.Ragged([3, 1, 4, 1, 5], [3, 2]), reverse=True).to_list()
     [[8, 5, 4], [6, 5]]
     """
-    return scanned("sum", X, lengths, axis, level, exclusive, reverse, out)
+    return scanned("sum", X, lengths, axis, level, exclusive, reverse, out, dtype, overflow)
 
 
 @overload
 def cumprod(
     X: RaggedT, lengths: None = None, *, axis: int | None = None, level: int = -1, exclusive: bool = False,
-    reverse: bool = False, out: Any = None,
+    reverse: bool = False, out: Any = None, dtype: Any = None, overflow: str = "wrap",
 ) -> RaggedT: ...  # fmt: skip
 @overload
 def cumprod(
     X: RowsT | Sequence[Any], lengths: Lengths, *, axis: int | None = None, level: int = -1,
-    exclusive: bool = False, reverse: bool = False, out: Any = None,
+    exclusive: bool = False, reverse: bool = False, out: Any = None, dtype: Any = None,
+    overflow: str = "wrap",
 ) -> RowsT: ...  # fmt: skip
 def cumprod(
     X: Any,
@@ -104,12 +113,14 @@ def cumprod(
     exclusive: bool = False,
     reverse: bool = False,
     out: Any = None,
+    dtype: Any = None,
+    overflow: str = "wrap",
 ) -> Rows:
     """The running product of each sequence, column by column. Each sequence starts anew.
 
     Parameters
     ----------
-    X, lengths, axis, level, reverse, out
+    X, lengths, axis, level, reverse, out, dtype, overflow
         As those of `cumsum`.
     exclusive
         Leave the row itself out: the first row is 1.
@@ -123,13 +134,15 @@ def cumprod(
     ------
     TypeError, ValueError
         As `cumsum`.
+    OverflowError
+        As `cumsum`.
 
     Examples
     --------
     >>> vl.ops.cumprod([3, 2, 4, 5, 2], [3, 2])
     array([ 3,  6, 24,  5, 10])
     """
-    return scanned("prod", X, lengths, axis, level, exclusive, reverse, out)
+    return scanned("prod", X, lengths, axis, level, exclusive, reverse, out, dtype, overflow)
 
 
 @overload
@@ -261,7 +274,16 @@ def cummin(
 
 
 def scanned(
-    op: str, X: Any, lengths: Any, axis: Any, level: int, exclusive: bool, reverse: bool, out: Any = None
+    op: str,
+    X: Any,
+    lengths: Any,
+    axis: Any,
+    level: int,
+    exclusive: bool,
+    reverse: bool,
+    out: Any = None,
+    dtype: Any = None,
+    overflow: str = "wrap",
 ) -> Any:
     """Each row with those before it, in the sequences of a level or along an axis.
 
@@ -272,12 +294,24 @@ def scanned(
     """
     if axis is None:
         values, units, _ = units_of(X, lengths, level)
-        return same_kind(X, backend_of(values).scan(op, values, units, exclusive, reverse, out))
+        return same_kind(X, _scan(op, values, units, exclusive, reverse, out, dtype, overflow))
     values, levels = rows_along(X, lengths, axis, level)
     rows, units, back = in_line(values, levels, axis_of(axis, len(levels) + values.ndim))
+    result = back(_scan(op, rows, units, exclusive, reverse, None, dtype, overflow))
+    return same_kind(X, result if out is None else backend_of(rows).assign(out, result))
+
+
+def _scan(
+    op: str, rows: Any, units: Any, exclusive: bool, reverse: bool, out: Any, dtype: Any, overflow: str
+) -> Any:
     backend = backend_of(rows)
-    result = back(backend.scan(op, rows, units, exclusive, reverse))
-    return same_kind(X, result if out is None else backend.assign(out, result))
+    if dtype is None and overflow == "wrap":
+        return backend.scan(op, rows, units, exclusive, reverse, out)
+
+    def run(rows: Any, out: Any) -> Any:
+        return backend.scan(op, rows, units, exclusive, reverse, out)
+
+    return accumulate(f"cum{op}", run, rows, units, dtype, overflow, out, is_running=True)
 
 
 def _extreme(

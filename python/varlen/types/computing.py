@@ -55,7 +55,9 @@ class Computing(RaggedBase[ArrayT]):
 
     __slots__ = ()
 
-    def sum(self, axis: Axes = None, *, level: int = -1, empty: Any = 0) -> ArrayT | Any:
+    def sum(
+        self, axis: Axes = None, *, level: int = -1, empty: Any = 0, dtype: Any = None, overflow: str = "wrap"
+    ) -> ArrayT | Any:
         """The sum of the rows of each sequence, column by column; as `ops.reduce_sum`.
 
         Parameters
@@ -66,6 +68,10 @@ class Computing(RaggedBase[ArrayT]):
             The level whose sequences become one row each; -1 is the innermost.
         empty
             What a sequence without rows gives; None refuses it.
+        dtype
+            In which rows are added up, and what the result has, as NumPy's `dtype`.
+        overflow
+            "raise" refuses integers that the result's dtype cannot hold; "wrap" is NumPy's way.
 
         Returns
         -------
@@ -81,20 +87,22 @@ class Computing(RaggedBase[ArrayT]):
             hold; no such axis, or an axis and a level.
         IndexError
             There is no such level.
+        OverflowError
+            With "raise" a sum that its dtype cannot hold.
 
         Examples
         --------
         >>> vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2]).sum()
         array([8, 0, 6])
         """
-        return reduced("sum", self, None, axis, level, empty)
+        return reduced("sum", self, None, axis, level, empty, None, 0, dtype, overflow)
 
-    def mean(self, axis: Axes = None, *, level: int = -1, empty: Any = 0) -> ArrayT | Any:
+    def mean(self, axis: Axes = None, *, level: int = -1, empty: Any = 0, dtype: Any = None) -> ArrayT | Any:
         """The mean of the rows of each sequence, column by column; as `ops.reduce_mean`.
 
         Parameters
         ----------
-        axis, level, empty
+        axis, level, empty, dtype
             As those of `ops.reduce_mean`.
 
         Returns
@@ -112,14 +120,16 @@ class Computing(RaggedBase[ArrayT]):
         >>> vl.Ragged([3.0, 1.0, 5.0], [2, 1]).mean()
         array([2., 5.])
         """
-        return reduced("mean", self, None, axis, level, empty)
+        return reduced("mean", self, None, axis, level, empty, None, 0, dtype)
 
-    def prod(self, axis: Axes = None, *, level: int = -1, empty: Any = 1) -> ArrayT | Any:
+    def prod(
+        self, axis: Axes = None, *, level: int = -1, empty: Any = 1, dtype: Any = None, overflow: str = "wrap"
+    ) -> ArrayT | Any:
         """The product of the rows of each sequence, column by column; as `ops.reduce_prod`.
 
         Parameters
         ----------
-        axis, level, empty
+        axis, level, empty, dtype, overflow
             As those of `ops.reduce_prod`.
 
         Returns
@@ -129,7 +139,7 @@ class Computing(RaggedBase[ArrayT]):
 
         Raises
         ------
-        TypeError, ValueError, IndexError
+        TypeError, ValueError, IndexError, OverflowError
             As those of `ops.reduce_prod`.
 
         Examples
@@ -137,7 +147,7 @@ class Computing(RaggedBase[ArrayT]):
         >>> vl.Ragged([3, 1, 4], [2, 1]).prod()
         array([3, 4])
         """
-        return reduced("prod", self, None, axis, level, empty)
+        return reduced("prod", self, None, axis, level, empty, None, 0, dtype, overflow)
 
     def max(self, axis: Axes = None, *, level: int = -1, empty: Any = None) -> ArrayT | Any:
         """The largest number of each sequence, column by column; as `ops.reduce_max`.
@@ -476,7 +486,14 @@ class Computing(RaggedBase[ArrayT]):
         return count(self, level=level)
 
     def cumsum(
-        self, axis: int | None = None, *, level: int = -1, exclusive: bool = False, reverse: bool = False
+        self,
+        axis: int | None = None,
+        *,
+        level: int = -1,
+        exclusive: bool = False,
+        reverse: bool = False,
+        dtype: Any = None,
+        overflow: str = "wrap",
     ) -> Self:
         """The running sum of each sequence, column by column; as `ops.cumsum`.
 
@@ -490,6 +507,8 @@ class Computing(RaggedBase[ArrayT]):
             Leave out the row itself; the first of a sequence is then 0.
         reverse
             Begin at the end of each sequence.
+        dtype, overflow
+            As those of `sum`.
 
         Returns
         -------
@@ -505,23 +524,32 @@ class Computing(RaggedBase[ArrayT]):
             There is no such axis, or an axis and a level are given.
         IndexError
             There is no such level.
+        OverflowError
+            With "raise" a sum that its dtype cannot hold.
 
         Examples
         --------
         >>> vl.Ragged([3, 1, 4], [2, 1]).cumsum().to_list()
         [[3, 4], [4]]
         """
-        result: Self = scanned("sum", self, None, axis, level, exclusive, reverse)
+        result: Self = scanned("sum", self, None, axis, level, exclusive, reverse, None, dtype, overflow)
         return result
 
     def cumprod(
-        self, axis: int | None = None, *, level: int = -1, exclusive: bool = False, reverse: bool = False
+        self,
+        axis: int | None = None,
+        *,
+        level: int = -1,
+        exclusive: bool = False,
+        reverse: bool = False,
+        dtype: Any = None,
+        overflow: str = "wrap",
     ) -> Self:
         """The running product of each sequence, column by column; as `ops.cumprod`.
 
         Parameters
         ----------
-        axis, level, exclusive, reverse
+        axis, level, exclusive, reverse, dtype, overflow
             As those of `ops.cumprod`.
 
         Returns
@@ -532,7 +560,7 @@ class Computing(RaggedBase[ArrayT]):
 
         Raises
         ------
-        TypeError, ValueError, IndexError
+        TypeError, ValueError, IndexError, OverflowError
             As those of `ops.cumprod`.
 
         Examples
@@ -540,7 +568,7 @@ class Computing(RaggedBase[ArrayT]):
         >>> vl.Ragged([3, 2, 4], [2, 1]).cumprod().to_list()
         [[3, 6], [4]]
         """
-        result: Self = scanned("prod", self, None, axis, level, exclusive, reverse)
+        result: Self = scanned("prod", self, None, axis, level, exclusive, reverse, None, dtype, overflow)
         return result
 
     def cummax(
