@@ -29,7 +29,7 @@ def test_tensors_take_a_dtype_of_torch_and_keep_gradients():
     x = torch.ones(3, dtype=torch.float16, requires_grad=True)
     ops.reduce_sum(x, [2, 1], dtype=torch.float32).sum().backward()
     assert x.grad.dtype == torch.float16
-    with pytest.raises(OverflowError, match="cumsum: about 200 in sequence 0 is not torch.int8"):
+    with pytest.raises(OverflowError, match=r"cumsum: about 200 in sequence 0 is not torch\.int8"):
         r.cumsum(dtype=torch.int8, overflow="raise")
 
 
