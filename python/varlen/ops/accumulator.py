@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from reprlib import repr as short
 from typing import TYPE_CHECKING, Any
 
 from varlen import tracing
-from varlen.arguments import short
 from varlen.backends import backend_of
 
 if TYPE_CHECKING:
