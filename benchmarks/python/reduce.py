@@ -119,6 +119,51 @@ def _(case: Case) -> None:
     case.yardstick("read", yardstick.read, numbers)
 
 
+def _checked(case: Case, count: int, most: int, limit: float) -> None:
+    """Integers that are added up and looked at, beside the plain sum."""
+    source = sample.of_lengths(np.maximum(sample.lengths(count, 16), 1))
+    numbers, lengths = np.random.default_rng(5).integers(-most, most, len(source.values)), source.lengths
+    case.reference = np.add.reduceat(numbers, source.offsets[:-1])
+    case.unit = ("ns an element", len(numbers))
+    case.over("wrap", limit)
+
+    for name, overflow in (("varlen", "raise"), ("wrap", "wrap")):
+
+        @case.contender(name)
+        def _(overflow: str = overflow) -> Any:
+            from varlen import Level, ops
+
+            level = Level.from_lengths(lengths)
+            return lambda: ops.reduce_sum(numbers, level, overflow=overflow)
+
+    @case.contender("np.reduceat")
+    def _() -> Any:
+        return lambda: np.add.reduceat(numbers, source.offsets[:-1])
+
+    case.yardstick("read", yardstick.read, numbers)
+
+
+@row(
+    "reduce.sum.checked",
+    "segment sum of int64 with overflow='raise', mean length 16, in cache, beside 'wrap'",
+)
+def _(case: Case) -> None:
+    _checked(case, case.size(4096, 21), 2**40, 3.0)
+
+
+@row("reduce.sum.checked.large", "the same, 128 MB")
+def _(case: Case) -> None:
+    _checked(case, case.size(1_048_576, 21), 2**40, 3.0)
+
+
+@row(
+    "reduce.sum.checked.edge",
+    "segment sum of int64 that may reach 2**63, with overflow='raise', mean length 16, in cache",
+)
+def _(case: Case) -> None:
+    _checked(case, case.size(4096, 21), 2**59, 8.0)
+
+
 @row("reduce.sum.large", "segment sum of plain numbers, mean length 16, 64 MB")
 def _(case: Case) -> None:
     _plain(case, "sum", case.size(1_048_576, 21), 16, 0.5, 1.1)

@@ -31,6 +31,8 @@ class Computing:
         *,
         empty: Any = DEFAULT,
         out_shape: OutShape | None = None,
+        dtype: Any = None,
+        overflow: str = "wrap",
     ) -> Data[Any]:
         """The sum over some dims, as `dims.reduce`.
 
@@ -42,6 +44,8 @@ class Computing:
             What comes of no positions; of nothing 0.
         out_shape
             The dims that are expected.
+        dtype, overflow
+            As those of `dims.reduce`.
 
         Returns
         -------
@@ -54,7 +58,7 @@ class Computing:
         >>> x.sum("T").values
         array([4., 5.])
         """
-        return reduce(self, "sum", axis, empty=empty, out_shape=out_shape)
+        return reduce(self, "sum", axis, empty=empty, out_shape=out_shape, dtype=dtype, overflow=overflow)
 
     def mean(
         self: Any,
@@ -62,6 +66,7 @@ class Computing:
         *,
         empty: Any = DEFAULT,
         out_shape: OutShape | None = None,
+        dtype: Any = None,
     ) -> Data[Any]:
         """The mean over some dims, as `dims.reduce`.
 
@@ -73,6 +78,8 @@ class Computing:
             What comes of no positions; of nothing NaN.
         out_shape
             The dims that are expected.
+        dtype
+            As those of `dims.reduce`.
 
         Returns
         -------
@@ -85,7 +92,7 @@ class Computing:
         >>> x.mean("T").values
         array([2., 5.])
         """
-        return reduce(self, "mean", axis, empty=empty, out_shape=out_shape)
+        return reduce(self, "mean", axis, empty=empty, out_shape=out_shape, dtype=dtype)
 
     def max(
         self: Any,
@@ -155,6 +162,8 @@ class Computing:
         *,
         empty: Any = DEFAULT,
         out_shape: OutShape | None = None,
+        dtype: Any = None,
+        overflow: str = "wrap",
     ) -> Data[Any]:
         """The product over some dims, as `dims.reduce`.
 
@@ -166,6 +175,8 @@ class Computing:
             What comes of no positions; of nothing 1.
         out_shape
             The dims that are expected.
+        dtype, overflow
+            As those of `dims.reduce`.
 
         Returns
         -------
@@ -178,7 +189,7 @@ class Computing:
         >>> x.prod("T").values
         array([3., 5.])
         """
-        return reduce(self, "prod", axis, empty=empty, out_shape=out_shape)
+        return reduce(self, "prod", axis, empty=empty, out_shape=out_shape, dtype=dtype, overflow=overflow)
 
     def any(
         self: Any,

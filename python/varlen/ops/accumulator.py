@@ -1,93 +1,215 @@
-"""The dtype in which rows are added up or multiplied, and what becomes of integers that it cannot hold."""
+"""The dtype in which rows are added up or multiplied, and integers that are beyond it."""
 
 from __future__ import annotations
 
+import re
 from reprlib import repr as short
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from varlen import tracing
 from varlen.backends import backend_of
+from varlen.backends.values import is_tensor, readable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
+
     from varlen._core import Level
+
+_NOT_NUMBERS = "mMUS"  # the letters that NumPy has for times, durations, text and bytes
+
+
+class Integers(NamedTuple):
+    """The integers of a dtype, and the dtype of 64 bits in which they are added up."""
+
+    name: str
+    low: int
+    high: int
+    wide: str
 
 
 def accumulate(
     verb: str,
-    run: Callable[[Any, Any], Any],
+    op: str,
     values: Any,
     level: Level,
+    options: dict[str, Any],
     dtype: Any = None,
     overflow: str = "wrap",
     out: Any = None,
-    is_running: bool = False,
+    where: str = "sequence {}",
 ) -> Any:
-    """The result of run(values, out), as it is where values have the dtype first, as NumPy has it.
+    """Rows reduced or scanned in a dtype, which the result has.
+
+    `verb` is "reduce" or "scan" of the backend, `options` what it takes beside its op. `where` names a
+    sequence of the level in errors.
 
     Raises
     ------
     OverflowError
-        A result is no number of its dtype, where overflow is "raise".
+        A result is beyond its dtype, where overflow is "raise".
     TypeError, ValueError
-        An `overflow` that there is not, or "raise" of others than integers.
+        An `overflow` that there is not, "raise" for others than integers, a dtype for others than numbers.
 
     Examples
     --------
     >>> level, values = vl.Level([2, 1]), np.array([100, 100, 3], np.int8)
-    >>> def run(x, out):
-    ...     return np.add.reduceat(x, [0, 2], dtype=np.int64)
-    >>> accumulate("sum", run, values, level, "int8")
+    >>> accumulate("reduce", "sum", values, level, {"empty": 0}, "int8")
     array([-56,   3], dtype=int8)
-    >>> accumulate("sum", run, values, level, "int8", "raise")
+    >>> accumulate("reduce", "sum", values, level, {"empty": 0}, "int8", "raise")
     Traceback (most recent call last):
-    OverflowError: sum: about 200 in sequence 0 is not int8; ...
+    OverflowError: sum: 200 in sequence 0 is beyond int8, which holds -128 to 127; ...
     """
     if type(overflow) is not str or overflow not in ("wrap", "raise"):
         raise ValueError(f"overflow: expected 'wrap' or 'raise', got {short(overflow)}")
+    if dtype is None and overflow == "wrap":
+        return _run(verb, op, values, level, options, out)
     backend = backend_of(values)
+    given, kind = integers_of(values.dtype), values.dtype
     if dtype is None:
-        result = run(values, out if overflow == "wrap" else None)
+        wanted = integers_of("uint64" if given and given.wide == "uint64" else "int64")
     else:
-        # Modulo 2 to the bits of an integer it makes no difference when it is narrowed.
-        result = run(backend.to_dtype(values, dtype), None)
+        if getattr(kind, "kind", "f") in _NOT_NUMBERS:
+            raise TypeError(f"dtype: expected numbers to accumulate in {dtype}, got {kind}")
+        kind = backend.to_dtype(values[:0], dtype).dtype
+        wanted = None if "bool" in str(kind) else integers_of(kind)
+    is_whole = given is not None and wanted is not None and op in ("sum", "prod")
+    if overflow == "raise" and not is_whole:
+        raise TypeError(
+            f"overflow: 'raise' is for integers, got the {op} of {values.dtype} in {kind}; "
+            "floats that are too large become inf"
+        )
+    empty = options.get("empty")
+    if wanted and isinstance(empty, (int, float, np.number)) and not wanted.low <= empty <= wanted.high:
+        raise ValueError(f"empty: {empty} does not fit {wanted.name}")
+    # Sums and products of integers are the same modulo 2 to their bits, whenever they are narrowed.
+    rows = values if is_whole else backend.to_dtype(values, dtype)
+    result = _run(verb, op, rows, level, options)
+    if overflow == "raise" and wanted is not None:
+        _refuse_lost(verb, op, values, level, options, result, wanted, where)
+    if dtype is not None:
         result = backend.to_dtype(result, dtype)
-    if overflow == "raise":
-        _refuse_wrapped(verb, run, values, level, result, is_running)
-    elif dtype is None:
-        return result
     return result if out is None else backend.assign(out, result)
 
 
-def _refuse_wrapped(
-    verb: str, run: Callable[[Any, Any], Any], values: Any, level: Level, result: Any, is_running: bool
+def integers_of(dtype: Any) -> Integers | None:
+    """The integers that a dtype of any library has, or its name; bools are 0 and 1.
+
+    Examples
+    --------
+    >>> integers_of("uint8"), integers_of(np.float32)
+    (Integers(name='uint8', low=0, high=255, wide='uint64'), None)
+    """
+    name = dtype if isinstance(dtype, str) else getattr(dtype, "name", "") or str(dtype)
+    name = name.removeprefix("torch.")
+    if name == "bool":
+        return Integers(name, 0, 1, "int64")
+    parts = re.fullmatch(r"(u?)int(\d+)", name)
+    if parts is None:
+        return None
+    sign, bits = parts[1], int(parts[2])
+    low, high = (0, 2**bits) if sign else (-(2 ** (bits - 1)), 2 ** (bits - 1))
+    return Integers(name, low, high - 1, f"{sign}int64")
+
+
+@tracing.eager_only("overflow='raise'")
+def _refuse_lost(
+    verb: str,
+    op: str,
+    values: Any,
+    level: Level,
+    options: dict[str, Any],
+    result: Any,
+    wanted: Integers,
+    where: str,
 ) -> None:
-    """Beside the same in float64: numbers that wrapped are at least 2 to their bits away from it."""
-    if tracing.is_tracing():
-        raise ValueError("overflow: 'raise' looks at numbers, which a graph that is traced has not")
-    names = [str(each.dtype).removeprefix("torch.").removeprefix("u") for each in (values, result)]
-    if not (names[0] == "bool" or names[0].startswith("int")) or not names[1].startswith("int"):
-        raise TypeError(
-            f"overflow: expected integers for 'raise', got {values.dtype} added up in {result.dtype}; "
-            "floats that are too large become inf"
-        )
-    backend = backend_of(values)
-    about = run(backend.to_dtype(values, "float64"), None)
-    apart = abs(about - backend.to_dtype(result, "float64"))
-    wrapped = apart > 2.0 ** (int(names[1][3:]) - 2)  # NaN is infinity by 0, and that is 0
-    if not wrapped.any():
+    """Refuse the first number beyond the integers that are wanted; `result` is right modulo 2**64."""
+    given: Any = integers_of(values.dtype)
+    if op == "sum" and _holds(wanted, given.low, given.high, level.longest):
         return
-    place = int(backend.true_places(wrapped.reshape(-1))[0])
-    columns = 1
-    for extent in result.shape[1:]:
-        columns *= int(extent)
-    row, column = divmod(place, columns)
-    where = f"sequence {int(level.row_ids[row]) if is_running else row}"
-    if result.ndim > 1:
-        where = f"column {column} of {where}"
-    number = float(about.reshape(-1)[place])
+    rows, backend = values, backend_of(values)
+    if backend.device_of(values) == "cpu":
+        rows = _shown(values)
+        if not rows.size or (op == "sum" and _holds(wanted, int(rows.min()), int(rows.max()), level.longest)):
+            return
+    numbers = _shown(result).astype(wanted.wide, copy=False)
+    count_rounds = _rounds_of_sums if op == "sum" else _rounds_of_products
+    rounds, number_at = count_rounds(verb, rows, level, options, numbers)
+    is_lost = (rounds != 0) | (numbers < wanted.low) | (numbers > wanted.high)
+    if not is_lost.any():
+        return
+    place = tuple(np.argwhere(is_lost)[0].tolist())
+    number = number_at(place)
+    where = where.format(place[0] if verb == "reduce" else int(level.row_ids[place[0]]))
+    if len(place) > 1:
+        where = f"column {place[1] if len(place) == 2 else place[1:]} of {where}"
+    holder = "float64', which rounds"
+    for name in ("uint64", "int64"):
+        if type(number) is int and _holds(integers_of(name), number, number, 1):
+            holder = f"{name}'"
     raise OverflowError(
-        f"{verb}: about {number:.6g} in {where} is not {result.dtype}; "
-        f"give a dtype that holds it, or overflow='wrap' for what is left of it modulo 2**{names[1][3:]}"
+        f"{op if verb == 'reduce' else f'cum{op}'}: {number} in {where} is beyond {wanted.name}, which holds "
+        f"{wanted.low} to {wanted.high}; give dtype='{holder}, or overflow='wrap'"
     )
+
+
+def _rounds_of_sums(
+    verb: str, rows: Any, level: Level, options: dict[str, Any], numbers: NDArray[Any]
+) -> tuple[NDArray[Any], Callable[[Any], Any]]:
+    """How often each sum modulo 2**64 went round, and what tells the sum at a place.
+
+    The upper halves of numbers add up without loss in up to 2**31 rows. The lower halves carry less than
+    2**32 to them; what else the result's upper half has comes of going round.
+    """
+    backend = backend_of(rows)
+    halves = backend.ufunc("right_shift", [backend.to_dtype(rows, "int64"), 32], {})
+    if "uint64" in str(rows.dtype):
+        halves = backend.ufunc("bitwise_and", [halves, 2**32 - 1], {})
+    if options.get("empty") is not None:
+        options = {**options, "empty": int(options["empty"]) >> 32}
+    upper = _shown(_run(verb, "sum", halves, level, options))
+    rounds = ((numbers >> 32).astype(np.int64) - upper) >> 32
+    return rounds, lambda place: int(numbers[place]) - (int(rounds[place]) << 64)
+
+
+def _rounds_of_products(
+    verb: str, rows: Any, level: Level, options: dict[str, Any], numbers: NDArray[Any]
+) -> tuple[NDArray[Any], Callable[[Any], Any]]:
+    """Which products modulo 2**64 went round, and what tells the product at a place.
+
+    A product of 64 bits has fewer than 64 factors beside 1 and -1, so that in float64 it is off by 2**18 at
+    most, and one that went round by 2**64 at least. NaN is infinity by 0, and that product is 0.
+    """
+    backend = backend_of(rows)
+    if options.get("empty") is not None:
+        options = {**options, "empty": float(options["empty"])}
+    estimate = _shown(_run(verb, "prod", backend.to_dtype(rows, "float64"), level, options))
+    rounds = abs(estimate - numbers.astype(np.float64)) > 2.0**63
+    return rounds, lambda place: f"about {estimate[place]:.6g}" if rounds[place] else int(numbers[place])
+
+
+def _shown(x: Any) -> NDArray[Any]:
+    """Numbers on the host."""
+    if not is_tensor(x):
+        return readable(x)
+    try:
+        numbers: NDArray[Any] = tracing.numbers_of(x)
+    except NotImplementedError:
+        raise NotImplementedError(
+            "overflow: 'raise' has to see numbers, which a batch of vmap, a shape alone and an input of a "
+            "graph in the making do not show; check before, and say 'wrap' there"
+        ) from None
+    return numbers
+
+
+def _run(verb: str, op: str, rows: Any, level: Level, options: dict[str, Any], out: Any = None) -> Any:
+    backend = backend_of(rows)
+    return (backend.reduce if verb == "reduce" else backend.scan)(op, rows, level, **options, out=out)
+
+
+def _holds(wanted: Integers | None, low: int, high: int, count: int) -> bool:
+    """Whether integers hold all sums of up to so many numbers of a range."""
+    return wanted is not None and wanted.low <= min(low, 0) * count and max(high, 0) * count <= wanted.high

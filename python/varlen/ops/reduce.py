@@ -368,21 +368,25 @@ def reduced(
     values, levels = rows_along(X, lengths, axis, level)
     axes = axes_of(axis, len(levels) + values.ndim)
     values, units, above, is_one = along(values, levels, axes)
-    rows = _rows_of(op, values, units, empty, out, ddof, dtype, overflow)
+    rows = _rows_of(op, values, units, empty, out, ddof, dtype, overflow, axis)
     return rows[0] if is_one else wrap_units(X, rows, above)
 
 
 def _rows_of(
-    op: str, values: Any, units: Any, empty: Any, out: Any, ddof: float, dtype: Any, overflow: str
+    op: str,
+    values: Any,
+    units: Any,
+    empty: Any,
+    out: Any,
+    ddof: float,
+    dtype: Any,
+    overflow: str,
+    axis: Any = None,
 ) -> Any:
-    backend = backend_of(values)
     if dtype is None and overflow == "wrap":
-        return backend.reduce(op, values, units, empty, out, ddof)
-
-    def run(values: Any, out: Any) -> Any:
-        return backend.reduce(op, values, units, empty, out, ddof)
-
-    return accumulate(op, run, values, units, dtype, overflow, out)
+        return backend_of(values).reduce(op, values, units, empty, out, ddof)
+    where = "sequence {}" if axis is None else f"line {{}} along axis {axis}"
+    return accumulate("reduce", op, values, units, {"empty": empty}, dtype, overflow, out, where)
 
 
 def wrap_units(X: Any, rows: Any, above: Any) -> Any:

@@ -297,21 +297,26 @@ def scanned(
         return same_kind(X, _scan(op, values, units, exclusive, reverse, out, dtype, overflow))
     values, levels = rows_along(X, lengths, axis, level)
     rows, units, back = in_line(values, levels, axis_of(axis, len(levels) + values.ndim))
-    result = back(_scan(op, rows, units, exclusive, reverse, None, dtype, overflow))
+    result = back(_scan(op, rows, units, exclusive, reverse, None, dtype, overflow, axis))
     return same_kind(X, result if out is None else backend_of(rows).assign(out, result))
 
 
 def _scan(
-    op: str, rows: Any, units: Any, exclusive: bool, reverse: bool, out: Any, dtype: Any, overflow: str
+    op: str,
+    rows: Any,
+    units: Any,
+    exclusive: bool,
+    reverse: bool,
+    out: Any,
+    dtype: Any,
+    overflow: str,
+    axis: Any = None,
 ) -> Any:
-    backend = backend_of(rows)
     if dtype is None and overflow == "wrap":
-        return backend.scan(op, rows, units, exclusive, reverse, out)
-
-    def run(rows: Any, out: Any) -> Any:
-        return backend.scan(op, rows, units, exclusive, reverse, out)
-
-    return accumulate(f"cum{op}", run, rows, units, dtype, overflow, out, is_running=True)
+        return backend_of(rows).scan(op, rows, units, exclusive, reverse, out)
+    where = "sequence {}" if axis is None else f"line {{}} along axis {axis}"
+    how = {"exclusive": exclusive, "reverse": reverse}
+    return accumulate("scan", op, rows, units, how, dtype, overflow, out, where)
 
 
 def _extreme(

@@ -233,7 +233,7 @@ def _along_axis(function: str, name: str, r: Ragged[Any], axis: Any, given: dict
     if axis is None and method in _KEEP_ROWS:
         raise _refusal(f"{function} without an axis", f"r.{method}(), which goes along each sequence")
     dtype = None
-    if "dtype" in taken:
+    if "dtype" in taken and method not in ("sum", "mean", "prod", "cumsum", "cumprod"):
         r = r.astype(taken.pop("dtype"))
         dtype = r.dtype
         if method in ("std", "var") and np.dtype(str(dtype).removeprefix("torch.")).kind != "f":
@@ -244,7 +244,7 @@ def _along_axis(function: str, name: str, r: Ragged[Any], axis: Any, given: dict
     else:
         axes = tuple(range(r.ndim)) if axis is None else axis
         result = _reduced(function, method, r, axes, **taken)
-    if dtype is not None and result.dtype != dtype:  # NumPy and torch add up in it
+    if dtype is not None and result.dtype != dtype:
         of_numpy = _is_ragged(result) or isinstance(result, (np.ndarray, np.generic))
         result = result.astype(dtype) if of_numpy else backend_of(result).astype(result, dtype)
     every = list(range(r.ndim)) if axis is None else axis

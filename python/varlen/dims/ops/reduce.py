@@ -14,6 +14,7 @@ from varlen.dims.axes import describe, places, quoted
 from varlen.dims.base import NO_FACTS, made
 from varlen.dims.out_shape import checked
 from varlen.dims.place import coordinates, moved, order_of, rows_of
+from varlen.ops.accumulator import accumulate
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
@@ -45,6 +46,8 @@ def reduce(
     *,
     empty: Any = DEFAULT,
     out_shape: OutShape | None = None,
+    dtype: Any = None,
+    overflow: str = "wrap",
 ) -> Data[Any]:
     """What all positions of some dims come to, for each position of the others.
 
@@ -64,6 +67,10 @@ def reduce(
         for argmax and argmin. An extreme of no integers is refused.
     out_shape
         The dims that are expected.
+    dtype
+        In which sum, mean and prod are accumulated, and what they give, as NumPy's `dtype`.
+    overflow
+        "raise" refuses a sum or product of integers that its dtype cannot hold; "wrap" is NumPy's way.
 
     Returns
     -------
@@ -75,6 +82,10 @@ def reduce(
     ------
     ValueError
         An unknown mode; integers of which nothing is the extreme.
+    TypeError
+        Values that have no such mode; a dtype or an overflow that this one does not take.
+    OverflowError
+        With `overflow="raise"` a result that its dtype cannot hold; its row is named.
     IndexError
         A dim that is not there.
     OutShapeError
@@ -97,17 +108,21 @@ def reduce(
     """
     if mode not in _MODES:
         raise ValueError(f"mode: expected one of {', '.join(_MODES)}, got {mode!r}")
+    if (dtype is not None or overflow != "wrap") and mode not in ("sum", "mean", "prod"):
+        raise TypeError(f"reduce: sum, mean and prod take dtype and overflow, {mode} does not")
     asked = places(x, axis)
     if mode in ("argmax", "argmin"):
         return checked(_places_of(x, mode, asked, empty), out_shape)
     values, level, _, rest = grouped(x, asked)
     given = _empty_of(mode, values, level, empty, x, asked)
     try:
-        if mode in _OF_COMPLEX and is_complex(values):
+        values, dtype = complex_first(values, dtype)
+        if mode in _OF_COMPLEX and is_complex(values) and overflow == "wrap":
             rows = _of_complex(mode, values, level, given)
         else:
             verb = "logsumexp" if mode == "logmeanexp" else mode
-            rows = backend_of(values).reduce(verb, values, level, given)
+            how = {"empty": given}
+            rows = accumulate("reduce", verb, values, level, how, dtype, overflow, where=row_along(x, asked))
     except TypeError as error:
         raise TypeError(f"{mode} of {describe(x.dims)}: {str(error).removeprefix('X: ')}") from None
     if mode == "logmeanexp":
@@ -125,6 +140,32 @@ def _of_complex(mode: str, values: Any, level: Level, empty: Any) -> Any:
     backend = backend_of(rows)
     is_empty = backend.like((level.lengths == 0).reshape(-1, *[1] * (rows.ndim - 1)), rows)
     return backend.to_dtype(backend.where(is_empty, empty, rows), rows.dtype)
+
+
+def complex_first(values: Any, dtype: Any) -> tuple[Any, Any]:
+    """Values that are complex, or become so, in a dtype, and no other left; others with theirs.
+
+    Examples
+    --------
+    >>> complex_first(np.ones(1), "complex64")
+    (array([1.+0.j], dtype=complex64), None)
+    """
+    if dtype is not None:
+        backend = backend_of(values)
+        if is_complex(values) or is_complex(backend.to_dtype(values[:0], dtype)):
+            return backend.to_dtype(values, dtype), None
+    return values, dtype
+
+
+def row_along(x: Data[Any], asked: Sequence[int]) -> str:
+    """What errors call a row of the dims at some places; {} is its number.
+
+    Examples
+    --------
+    >>> row_along(vl.Data(np.zeros(2), [Dim("two", 2)]), [0])
+    "row {} along 'two'"
+    """
+    return f"row {{}} along {quoted(dims_of(x, asked), 'and')}"
 
 
 def over_pairs(values: Any, function: Callable[[Any], Any]) -> Any:

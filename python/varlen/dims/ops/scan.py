@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from varlen.backends import backend_of
 from varlen.backends.numeric import is_complex
 from varlen.dims.axes import describe, place
-from varlen.dims.ops.reduce import grouped, over_pairs
+from varlen.dims.ops.reduce import complex_first, grouped, over_pairs, row_along
 from varlen.dims.ops.softmax import ungrouped
 from varlen.dims.out_shape import checked
+from varlen.ops.accumulator import accumulate
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
@@ -24,6 +24,8 @@ def cumsum(
     exclusive: bool = False,
     reverse: bool = False,
     out_shape: OutShape | None = None,
+    dtype: Any = None,
+    overflow: str = "wrap",
 ) -> Data[Any]:
     """The running sum along a dim; each row starts anew.
 
@@ -40,6 +42,8 @@ def cumsum(
         From the last position of each row to the first.
     out_shape
         The dims that are expected.
+    dtype, overflow
+        As those of `reduce`.
 
     Returns
     -------
@@ -53,6 +57,8 @@ def cumsum(
         A dim that is not there.
     OutShapeError
         Other dims than expected.
+    OverflowError
+        With `overflow="raise"` a sum that its dtype cannot hold.
 
     Notes
     -----
@@ -66,7 +72,7 @@ def cumsum(
     >>> vl.dims.cumsum(x, exclusive=True, reverse=True).to_list()
     [[5, 4, 0], [0]]
     """
-    return _scanned("sum", x, axis, exclusive, reverse, out_shape)
+    return _scanned("sum", x, axis, exclusive, reverse, out_shape, dtype, overflow)
 
 
 def cumprod(
@@ -76,6 +82,8 @@ def cumprod(
     exclusive: bool = False,
     reverse: bool = False,
     out_shape: OutShape | None = None,
+    dtype: Any = None,
+    overflow: str = "wrap",
 ) -> Data[Any]:
     """The running product along a dim; each row starts anew.
 
@@ -83,7 +91,7 @@ def cumprod(
     ----------
     x
         Real numbers or bools.
-    axis, reverse, out_shape
+    axis, reverse, out_shape, dtype, overflow
         As those of `cumsum`.
     exclusive
         Leave the number itself out: the first position holds 1.
@@ -95,7 +103,7 @@ def cumprod(
 
     Raises
     ------
-    IndexError, OutShapeError
+    IndexError, OutShapeError, OverflowError
         As `cumsum`.
 
     Examples
@@ -104,7 +112,7 @@ def cumprod(
     >>> vl.dims.cumprod(x).to_list()
     [[3, 3, 12], [5]]
     """
-    return _scanned("prod", x, axis, exclusive, reverse, out_shape)
+    return _scanned("prod", x, axis, exclusive, reverse, out_shape, dtype, overflow)
 
 
 def cummax(
@@ -179,16 +187,26 @@ def cummin(
     return _scanned("min", x, axis, exclusive, reverse, out_shape)
 
 
-def _scanned(op: str, x: Data[Any], axis: Axis, exclusive: bool, reverse: bool, out_shape: Any) -> Data[Any]:
+def _scanned(
+    op: str,
+    x: Data[Any],
+    axis: Axis,
+    exclusive: bool,
+    reverse: bool,
+    out_shape: Any,
+    dtype: Any = None,
+    overflow: str = "wrap",
+) -> Data[Any]:
     asked = (place(x, axis),)
     values, level, order, _ = grouped(x, asked)
+    how = {"exclusive": exclusive, "reverse": reverse}
     try:
-        if op == "sum" and is_complex(values):
-            result = over_pairs(
-                values, lambda pairs: backend_of(pairs).scan(op, pairs, level, exclusive, reverse)
-            )
+        values, dtype = complex_first(values, dtype)
+        if op == "sum" and is_complex(values) and overflow == "wrap":
+            result = over_pairs(values, lambda pairs: accumulate("scan", op, pairs, level, how))
         else:
-            result = backend_of(values).scan(op, values, level, exclusive, reverse)
+            where = row_along(x, asked)
+            result = accumulate("scan", op, values, level, how, dtype, overflow, where=where)
     except TypeError as error:
         raise TypeError(f"cum{op} of {describe(x.dims)}: {str(error).removeprefix('X: ')}") from None
     return checked(ungrouped(x, result, asked, order), out_shape)
