@@ -161,7 +161,7 @@ def _(case: Case) -> None:
     "segment sum of int64 that may reach 2**63, with overflow='raise', mean length 16, in cache",
 )
 def _(case: Case) -> None:
-    _checked(case, case.size(4096, 21), 2**59, 8.0)
+    _checked(case, case.size(4096, 21), 2**59, 10.0)
 
 
 @row("reduce.sum.large", "segment sum of plain numbers, mean length 16, 64 MB")

@@ -109,6 +109,14 @@ OF_FLAT = {
         r.count(),
         ops.reduce_max(r, empty=0, which=True),
     ),
+    "accumulated": lambda r, xp: (
+        r.sum(dtype="float32"),
+        r.mean(dtype="float16"),
+        r.cumsum(dtype="int8"),
+        vl.Ragged(xp(np.array([2**62, 2**62, -(2**62)])), [3]).sum(overflow="raise"),
+        vl.Ragged(xp(np.array([2**63, 7, 2**62], "uint64")), [2, 1]).cumsum(overflow="raise"),
+        vl.Ragged(xp(np.array([2**31, 2**31, -1])), [3]).prod(overflow="raise", dtype="int64"),
+    ),
     "axes": lambda r, xp: (
         r.sum(axis=1),
         r.mean(axis=2),

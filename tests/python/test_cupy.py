@@ -80,6 +80,17 @@ def test_two_devices_in_one_call_are_refused(cupy):
         ops.backprop_softmax(cupy.asarray(VALUES), VALUES, LENGTHS)
 
 
+@pytest.mark.parametrize("dtype", ["int64", "uint64"])
+def test_integers_beyond_a_dtype_are_refused_there(cupy, dtype):
+    x = cupy.asarray(np.array([1, 2**62, 2**62, 2**62, 2**62], dtype))
+    with pytest.raises(OverflowError, match=f"sum: {2**64} in sequence 1 is beyond {dtype}"):
+        ops.reduce_sum(x, [1, 4], overflow="raise")
+    with pytest.raises(
+        OverflowError, match=f"cumprod: about 2\\.12676e\\+37 in sequence 1 is beyond {dtype}"
+    ):
+        ops.cumprod(x, [1, 4], overflow="raise")
+
+
 def test_outputs_are_written_there(cupy):
     x, out = cupy.asarray(VALUES), cupy.asarray(np.full((4, 2), -1.0))
     assert ops.reduce_sum(x, LENGTHS, out=out) is out

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from reprlib import repr as short
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,6 +28,27 @@ class Integers(NamedTuple):
     low: int
     high: int
     wide: str
+
+
+# By name, and by the dtypes of NumPy and the names of torch's. Bools are 0 and 1.
+_INTEGERS: dict[Any, Integers] = {}
+for _name in ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"):
+    _low, _high = (0, 1) if _name == "bool" else (int(np.iinfo(_name).min), int(np.iinfo(_name).max))
+    _integers = Integers(_name, _low, _high, "uint64" if _name.startswith("u") else "int64")
+    _INTEGERS |= dict.fromkeys((_name, np.dtype(_name), f"torch.{_name}"), _integers)
+
+
+def integers_of(dtype: Any) -> Integers | None:
+    """The integers that a dtype of any library has; None for others than integers and bools.
+
+    Examples
+    --------
+    >>> integers_of(np.dtype("uint8")), integers_of(np.dtype("float32"))
+    (Integers(name='uint8', low=0, high=255, wide='uint64'), None)
+    """
+    if isinstance(dtype, np.dtype):
+        return _INTEGERS.get(dtype if dtype.isnative else dtype.newbyteorder("="))
+    return _INTEGERS.get(str(dtype))
 
 
 def accumulate(
@@ -70,12 +90,14 @@ def accumulate(
     backend = backend_of(values)
     given, kind = integers_of(values.dtype), values.dtype
     if dtype is None:
-        wanted = integers_of("uint64" if given and given.wide == "uint64" else "int64")
+        wanted = _INTEGERS[given.wide] if given else None
     else:
         if getattr(kind, "kind", "f") in _NOT_NUMBERS:
             raise TypeError(f"dtype: expected numbers to accumulate in {dtype}, got {kind}")
         kind = backend.to_dtype(values[:0], dtype).dtype
-        wanted = None if "bool" in str(kind) else integers_of(kind)
+        wanted = integers_of(kind)
+        if wanted is not None and wanted.name == "bool":
+            wanted = None
     is_whole = given is not None and wanted is not None and op in ("sum", "prod")
     if overflow == "raise" and not is_whole:
         raise TypeError(
@@ -83,7 +105,11 @@ def accumulate(
             "floats that are too large become inf"
         )
     empty = options.get("empty")
-    if wanted and isinstance(empty, (int, float, np.number)) and not wanted.low <= empty <= wanted.high:
+    if (
+        wanted is not None
+        and isinstance(empty, (int, float, np.number))
+        and not wanted.low <= empty <= wanted.high
+    ):
         raise ValueError(f"empty: {empty} does not fit {wanted.name}")
     # Sums and products of integers are the same modulo 2 to their bits, whenever they are narrowed.
     rows = values if is_whole else backend.to_dtype(values, dtype)
@@ -93,26 +119,6 @@ def accumulate(
     if dtype is not None:
         result = backend.to_dtype(result, dtype)
     return result if out is None else backend.assign(out, result)
-
-
-def integers_of(dtype: Any) -> Integers | None:
-    """The integers that a dtype of any library has, or its name; bools are 0 and 1.
-
-    Examples
-    --------
-    >>> integers_of("uint8"), integers_of(np.float32)
-    (Integers(name='uint8', low=0, high=255, wide='uint64'), None)
-    """
-    name = dtype if isinstance(dtype, str) else getattr(dtype, "name", "") or str(dtype)
-    name = name.removeprefix("torch.")
-    if name == "bool":
-        return Integers(name, 0, 1, "int64")
-    parts = re.fullmatch(r"(u?)int(\d+)", name)
-    if parts is None:
-        return None
-    sign, bits = parts[1], int(parts[2])
-    low, high = (0, 2**bits) if sign else (-(2 ** (bits - 1)), 2 ** (bits - 1))
-    return Integers(name, low, high - 1, f"{sign}int64")
 
 
 @tracing.eager_only("overflow='raise'")
@@ -148,7 +154,7 @@ def _refuse_lost(
         where = f"column {place[1] if len(place) == 2 else place[1:]} of {where}"
     holder = "float64', which rounds"
     for name in ("uint64", "int64"):
-        if type(number) is int and _holds(integers_of(name), number, number, 1):
+        if type(number) is int and _holds(_INTEGERS[name], number, number, 1):
             holder = f"{name}'"
     raise OverflowError(
         f"{op if verb == 'reduce' else f'cum{op}'}: {number} in {where} is beyond {wanted.name}, which holds "
@@ -166,7 +172,7 @@ def _rounds_of_sums(
     """
     backend = backend_of(rows)
     halves = backend.ufunc("right_shift", [backend.to_dtype(rows, "int64"), 32], {})
-    if "uint64" in str(rows.dtype):
+    if integers_of(rows.dtype) == _INTEGERS["uint64"]:
         halves = backend.ufunc("bitwise_and", [halves, 2**32 - 1], {})
     if options.get("empty") is not None:
         options = {**options, "empty": int(options["empty"]) >> 32}
@@ -210,6 +216,6 @@ def _run(verb: str, op: str, rows: Any, level: Level, options: dict[str, Any], o
     return (backend.reduce if verb == "reduce" else backend.scan)(op, rows, level, **options, out=out)
 
 
-def _holds(wanted: Integers | None, low: int, high: int, count: int) -> bool:
+def _holds(wanted: Integers, low: int, high: int, count: int) -> bool:
     """Whether integers hold all sums of up to so many numbers of a range."""
-    return wanted is not None and wanted.low <= min(low, 0) * count and max(high, 0) * count <= wanted.high
+    return wanted.low <= min(low, 0) * count and max(high, 0) * count <= wanted.high

@@ -64,8 +64,9 @@ def reduce_sum(
     dtype
         In which rows are added up, and what the result has, as NumPy's `dtype`: values become it first.
     overflow
-        What becomes of integers that the result's dtype cannot hold: "wrap" keeps what is left of them modulo
-        2 to its bits, as NumPy does; "raise" refuses them, and costs a second sum, in float64.
+        What becomes of integers that the result's dtype cannot hold. "wrap" keeps what is left of them modulo
+        2 to its bits, as NumPy does. "raise" refuses them: exactly, and for a look at the values where none
+        can be so large, a second pass where one could.
 
     Returns
     -------
@@ -79,7 +80,7 @@ def reduce_sum(
         Values that are not numbers, lengths that are negative or do not add up to the rows, an `empty` that
         the dtype cannot hold, an `overflow` that there is not, or "raise" for others than integers.
     OverflowError
-        With "raise" a sum that its dtype cannot hold; sequence and column are named.
+        With "raise" a sum that its dtype cannot hold; the sum, its sequence and its column are named.
 
     Notes
     -----
@@ -93,8 +94,12 @@ def reduce_sum(
     array([[2, 4],
            [0, 0],
            [4, 5]])
-    >>> vl.ops.reduce_sum(np.array([100, 100, 1], np.int8), [2, 1], dtype=np.float32)
-    array([200.,   1.], dtype=float32)
+    >>> x = np.array([100, 100, 1], np.int8)
+    >>> vl.ops.reduce_sum(x, [2, 1]), vl.ops.reduce_sum(x, [2, 1], dtype=np.int8)
+    (array([200,   1]), array([-56,   1], dtype=int8))
+    >>> vl.ops.reduce_sum(x, [2, 1], dtype=np.int8, overflow="raise")
+    Traceback (most recent call last):
+    OverflowError: sum: 200 in sequence 0 is beyond int8, which holds -128 to 127; ...
     """
     return reduced("sum", X, lengths, axis, level, empty, out, 0, dtype, overflow)
 
@@ -123,8 +128,11 @@ def reduce_mean(
 
     Parameters
     ----------
-    X, lengths, axis, level, empty, out, dtype
+    X, lengths, axis, level, empty, out
         As those of `reduce_sum`.
+    dtype
+        As that of `reduce_sum`. Integers are no accumulator of a mean: values become them, and the mean of
+        those is cut to one.
 
     Returns
     -------
@@ -146,6 +154,8 @@ def reduce_mean(
     --------
     >>> vl.ops.reduce_mean(np.array([1.0, 2.0, 6.0]), [1, 2])
     array([1., 4.])
+    >>> vl.ops.reduce_mean(np.array([1, 2, 7]), [1, 2], dtype=np.float32)
+    array([1. , 4.5], dtype=float32)
     """
     return reduced("mean", X, lengths, axis, level, empty, out, 0, dtype)
 

@@ -72,7 +72,7 @@ def cumsum(
     TypeError, ValueError
         Values that are not numbers, lengths that are negative or do not add up to the rows.
     OverflowError
-        With `overflow="raise"` a sum that its dtype cannot hold; sequence and column are named.
+        With `overflow="raise"` a number that its dtype cannot hold, in any row; it is named, with its place.
 
     Notes
     -----
@@ -89,6 +89,8 @@ def cumsum(
     array([0, 3, 4, 0, 1])
     >>> vl.ops.cumsum(vl.Ragged([3, 1, 4, 1, 5], [3, 2]), reverse=True).to_list()
     [[8, 5, 4], [6, 5]]
+    >>> vl.ops.cumsum([3, 1, 4, 1, 5], [3, 2], dtype=np.float32)
+    array([3., 4., 8., 1., 6.], dtype=float32)
     """
     return scanned("sum", X, lengths, axis, level, exclusive, reverse, out, dtype, overflow)
 

@@ -71,7 +71,7 @@ class Computing(RaggedBase[ArrayT]):
         dtype
             In which rows are added up, and what the result has, as NumPy's `dtype`.
         overflow
-            "raise" refuses integers that the result's dtype cannot hold; "wrap" is NumPy's way.
+            "raise" refuses integers that the result's dtype cannot hold; "wrap" keeps what is left of them.
 
         Returns
         -------
@@ -94,6 +94,8 @@ class Computing(RaggedBase[ArrayT]):
         --------
         >>> vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2]).sum()
         array([8, 0, 6])
+        >>> vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2]).sum(dtype=np.float32)
+        array([8., 0., 6.], dtype=float32)
         """
         return reduced("sum", self, None, axis, level, empty, None, 0, dtype, overflow)
 
