@@ -22,7 +22,13 @@ _NOT_NUMBERS = "mMUS"  # the letters that NumPy has for times, durations, text a
 
 
 class Integers(NamedTuple):
-    """The integers of a dtype, and the dtype of 64 bits in which they are added up."""
+    """The integers of a dtype, and the dtype of 64 bits in which they are added up.
+
+    Examples
+    --------
+    >>> Integers("uint8", 0, 255, "uint64").high
+    255
+    """
 
     name: str
     low: int
@@ -49,6 +55,17 @@ def integers_of(dtype: Any) -> Integers | None:
     if isinstance(dtype, np.dtype):
         return _INTEGERS.get(dtype if dtype.isnative else dtype.newbyteorder("="))
     return _INTEGERS.get(str(dtype))
+
+
+def is_plain(dtype: Any, overflow: Any) -> bool:
+    """Whether a verb is to accumulate as it does by itself.
+
+    Examples
+    --------
+    >>> is_plain(None, "wrap"), is_plain("int8", "wrap")
+    (True, False)
+    """
+    return dtype is None and type(overflow) is str and overflow == "wrap"
 
 
 def accumulate(
@@ -83,10 +100,10 @@ def accumulate(
     Traceback (most recent call last):
     OverflowError: sum: 200 in sequence 0 is beyond int8, which holds -128 to 127; ...
     """
+    if is_plain(dtype, overflow):
+        return _run(verb, op, values, level, options, out)
     if type(overflow) is not str or overflow not in ("wrap", "raise"):
         raise ValueError(f"overflow: expected 'wrap' or 'raise', got {short(overflow)}")
-    if dtype is None and overflow == "wrap":
-        return _run(verb, op, values, level, options, out)
     backend = backend_of(values)
     given, kind = integers_of(values.dtype), values.dtype
     if dtype is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, overload
 
 from varlen.backends import backend_of
-from varlen.ops.accumulator import accumulate
+from varlen.ops.accumulator import accumulate, is_plain
 from varlen.ops.axes import along, axes_of
 from varlen.ops.inputs import regroup, rows_along, units_of
 
@@ -393,7 +393,7 @@ def _rows_of(
     overflow: str,
     axis: Any = None,
 ) -> Any:
-    if dtype is None and overflow == "wrap":
+    if is_plain(dtype, overflow):
         return backend_of(values).reduce(op, values, units, empty, out, ddof)
     where = "sequence {}" if axis is None else f"line {{}} along axis {axis}"
     return accumulate("reduce", op, values, units, {"empty": empty}, dtype, overflow, out, where)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from varlen.arguments import axis_of
 from varlen.backends import backend_of
-from varlen.ops.accumulator import accumulate
+from varlen.ops.accumulator import accumulate, is_plain
 from varlen.ops.axes import in_line
 from varlen.ops.inputs import rows_along, same_kind, units_of
 
@@ -314,7 +314,7 @@ def _scan(
     overflow: str,
     axis: Any = None,
 ) -> Any:
-    if dtype is None and overflow == "wrap":
+    if is_plain(dtype, overflow):
         return backend_of(rows).scan(op, rows, units, exclusive, reverse, out)
     where = "sequence {}" if axis is None else f"line {{}} along axis {axis}"
     how = {"exclusive": exclusive, "reverse": reverse}

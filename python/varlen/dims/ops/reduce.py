@@ -14,7 +14,7 @@ from varlen.dims.axes import describe, places, quoted
 from varlen.dims.base import NO_FACTS, made
 from varlen.dims.out_shape import checked
 from varlen.dims.place import coordinates, moved, order_of, rows_of
-from varlen.ops.accumulator import accumulate
+from varlen.ops.accumulator import accumulate, is_plain
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
@@ -108,21 +108,21 @@ def reduce(
     """
     if mode not in _MODES:
         raise ValueError(f"mode: expected one of {', '.join(_MODES)}, got {mode!r}")
-    if (dtype is not None or overflow != "wrap") and mode not in ("sum", "mean", "prod"):
+    if mode not in ("sum", "mean", "prod") and not is_plain(dtype, overflow):
         raise TypeError(f"reduce: sum, mean and prod take dtype and overflow, {mode} does not")
     asked = places(x, axis)
     if mode in ("argmax", "argmin"):
         return checked(_places_of(x, mode, asked, empty), out_shape)
     values, level, _, rest = grouped(x, asked)
     given = _empty_of(mode, values, level, empty, x, asked)
+    where = "" if is_plain(dtype, overflow) else row_along(x, asked)
     try:
         values, dtype = complex_first(values, dtype)
-        if mode in _OF_COMPLEX and is_complex(values) and overflow == "wrap":
+        if mode in _OF_COMPLEX and is_complex(values) and is_plain(dtype, overflow):
             rows = _of_complex(mode, values, level, given)
         else:
             verb = "logsumexp" if mode == "logmeanexp" else mode
-            how = {"empty": given}
-            rows = accumulate("reduce", verb, values, level, how, dtype, overflow, where=row_along(x, asked))
+            rows = accumulate("reduce", verb, values, level, {"empty": given}, dtype, overflow, where=where)
     except TypeError as error:
         raise TypeError(f"{mode} of {describe(x.dims)}: {str(error).removeprefix('X: ')}") from None
     if mode == "logmeanexp":
@@ -165,7 +165,7 @@ def row_along(x: Data[Any], asked: Sequence[int]) -> str:
     >>> row_along(vl.Data(np.zeros(2), [Dim("two", 2)]), [0])
     "row {} along 'two'"
     """
-    return f"row {{}} along {quoted(dims_of(x, asked), 'and')}"
+    return f"row {{}} along {quoted(dims_of(x, asked), 'and')}" if asked else "row {}"
 
 
 def over_pairs(values: Any, function: Callable[[Any], Any]) -> Any:

@@ -9,7 +9,7 @@ from varlen.dims.axes import describe, place
 from varlen.dims.ops.reduce import complex_first, grouped, over_pairs, row_along
 from varlen.dims.ops.softmax import ungrouped
 from varlen.dims.out_shape import checked
-from varlen.ops.accumulator import accumulate
+from varlen.ops.accumulator import accumulate, is_plain
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
@@ -200,12 +200,12 @@ def _scanned(
     asked = (place(x, axis),)
     values, level, order, _ = grouped(x, asked)
     how = {"exclusive": exclusive, "reverse": reverse}
+    where = "" if is_plain(dtype, overflow) else row_along(x, asked)
     try:
         values, dtype = complex_first(values, dtype)
-        if op == "sum" and is_complex(values) and overflow == "wrap":
+        if op == "sum" and is_complex(values) and is_plain(dtype, overflow):
             result = over_pairs(values, lambda pairs: accumulate("scan", op, pairs, level, how))
         else:
-            where = row_along(x, asked)
             result = accumulate("scan", op, values, level, how, dtype, overflow, where=where)
     except TypeError as error:
         raise TypeError(f"cum{op} of {describe(x.dims)}: {str(error).removeprefix('X: ')}") from None
