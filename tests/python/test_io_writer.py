@@ -585,3 +585,40 @@ def test_a_padding_word_that_is_given_takes_id_0_before_the_words_of_pieces(tmp_
             "b",
             "c",
         )  # of all shards, now that they are open
+
+
+def test_times_of_the_other_byte_order_are_times(tmp_path):
+    times = np.array(["2020-01-01", "NaT"], ">M8[s]")
+    for rows in ({"x": times}, {"dim1/bounds": np.array([1, 2]), "dim1/x": times}):
+        with io.Writer(tmp_path / "a.nrt") as writer:
+            writer.append(rows)
+        values = io.open_file(tmp_path / "a.nrt").joint().values("x")
+        np.testing.assert_array_equal(values, times.astype("M8[s]"), strict=True)
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype"),
+    [
+        (np.array([5], "m8[s]"), "M8[s]"),
+        (np.array([5], "M8[s]"), "m8[s]"),
+        (np.array([5], "M8[s]"), "M8[D]"),
+        (np.array([1500], "m8[ms]"), "m8[s]"),
+    ],
+)
+def test_times_are_of_the_kind_and_the_unit_of_the_schema_or_refused(tmp_path, values, dtype):
+    for rows in ({"x": values}, {"dim0/x": values}, {"x": list(values)}, {"x": [values]}):
+        with io.Writer(tmp_path / "a.nrt", schema={"x": dtype}) as writer:
+            with pytest.raises((ValueError, OverflowError), match=r"x.*(fit|schema|go into)"):
+                writer.append(rows)
+            writer.discard()
+    with pytest.raises((ValueError, OverflowError), match="x"):
+        varlen.JointNestedRaggedTensorDict({"x": [values]}, schema={"x": np.dtype(dtype)})
+
+
+def test_a_dtype_that_no_file_holds_is_refused_before_the_piece_is_kept(tmp_path):
+    with io.Writer(tmp_path / "a.nrt", widen=True) as writer:
+        writer.append({"x": np.array([2**25 + 1])})
+        with pytest.raises(TypeError, match=r"^x: a file cannot hold dtype complex128"):
+            writer.append({"x": np.array([1j], "c8")})
+        writer.append({"x": np.array([7])})
+    assert io.open_file(tmp_path / "a.nrt").joint().values("x").tolist() == [2**25 + 1, 7]

@@ -413,3 +413,17 @@ def test_arrays_among_numbers_of_another_kind_are_converted_to_their_last_elemen
             values = vl.Ragged.from_list(nested).values
             flat = [x for part in nested for x in np.asarray(part).tolist()]
             assert values.tolist() == flat
+
+
+def test_times_in_arrays_are_not_cut_to_a_coarser_unit():
+    rows = [np.array(["2020-01-01", "NaT"], "M8[s]"), np.array(["2020-01-02T01"], "M8[s]")]
+    with pytest.raises(OverflowError, match=r"x\[1\]\[0\]: .*2020-01-02T01.* does not fit datetime64\[D\]"):
+        _core.from_lists(rows, -1, "M8[D]", name="x")
+    values, _ = _core.from_lists(rows[:1], -1, "M8[D]", name="x")
+    np.testing.assert_array_equal(values, np.array(["2020-01-01", "NaT"], "M8[D]"), strict=True)
+
+
+def test_what_is_no_number_is_named_beside_integers_beyond_64_bits():
+    for depth in (-1, 1):
+        with pytest.raises(TypeError, match=r"x\[0\]\[1\]: expected a number, got NoneType"):
+            _core.from_lists([[1, None, 2**64]], depth, None, False, name="x")

@@ -91,6 +91,7 @@ void raise_rounded(const std::string& path, const py::object& leaf, const std::s
 }
 
 void raise_wide(PyObject* root, const Shape& shape, const Request& request) {
+  find_invalid_leaf(root, request.name);  // what is no number cannot be compared with one
   const py::list leaves = flat_leaves(root, shape.depth());
   const auto [least, greatest] = range_of(leaves, false);
   if (request.want.narrow) {

@@ -132,9 +132,20 @@ py::object cast_checked(const py::object& values, const Shape& shape, const Requ
         number_of(fields_of(wide.ptr())->descr) ? cast_checked(wide, shape, native) : wide;
     return exact.attr("astype")(request.dtype, py::arg("copy") = false);
   }
-  if (kind == to && (to == 'M' || to == 'm') &&
-      numpy("can_cast")(source, request.dtype, "safe").cast<bool>()) {
-    return as_common(values, request.dtype, request.name);  // a finer unit ends sooner
+  const auto raise_lost = [&](const py::object& lost) {
+    const auto place = numpy("argmax")(lost).cast<std::int64_t>();
+    const std::int64_t per_row =
+        values.attr("size").cast<std::int64_t>() / fields_of(values.ptr())->dimensions[0];
+    const py::object leaf = flat_of(values).attr("__getitem__")(place);
+    raise_unfit(path_to(shape, place, per_row, request.name), to == 'f' ? leaf.attr("item")() : leaf,
+                request.dtype);
+  };
+  if (kind == to && (to == 'M' || to == 'm')) {  // a finer unit ends sooner, a coarser one cuts
+    py::object out = values.attr("astype")(request.dtype);
+    const py::object back = out.attr("astype")(source).attr("view")("i8");
+    const py::object lost = numpy("not_equal")(back, values.attr("view")("i8"));
+    if (lost.attr("any")().cast<bool>()) raise_lost(lost);
+    return out;
   }
   const py::object silent = numpy("errstate")(py::arg("over") = "ignore");
   silent.attr("__enter__")();
@@ -148,13 +159,7 @@ py::object cast_checked(const py::object& values, const Shape& shape, const Requ
   silent.attr("__exit__")(py::none(), py::none(), py::none());
   if (to == 'f' || to == 'c' || user_type) {
     const py::object lost = numpy("isfinite")(values) & ~numpy("isfinite")(out);
-    if (lost.attr("any")().cast<bool>()) {
-      const auto place = numpy("argmax")(lost).cast<std::int64_t>();
-      const std::int64_t per_row =
-          values.attr("size").cast<std::int64_t>() / fields_of(values.ptr())->dimensions[0];
-      raise_unfit(path_to(shape, place, per_row, request.name), flat_of(values).attr("item")(place),
-                  request.dtype);
-    }
+    if (lost.attr("any")().cast<bool>()) raise_lost(lost);
   }
   return out;
 }

@@ -253,9 +253,10 @@ def _with_unit(key: str, times: Array) -> Array:
 
 
 def _times_as(key: str, times: Array, dtype: np.dtype[Any]) -> Array:
-    """Times in a unit that was asked for: a coarser one cuts them, a finer one has to hold them."""
-    is_finer = dtype.kind == times.dtype.kind and np.can_cast(times.dtype, dtype, "safe")
-    return cast_exactly(key, times, dtype) if is_finer else times.astype(dtype)
+    """Times in a unit that was asked for, which has to hold them."""
+    if dtype.kind != times.dtype.kind:
+        raise ValueError(f"{key}: dtype {times.dtype}, but the schema says {dtype}")
+    return cast_exactly(key, times, dtype)
 
 
 def _without_empty_arrays(value: Any) -> Any:
@@ -292,7 +293,19 @@ def _scalars(key: str, value: Any, options: ColumnOptions) -> Array:
             return _numbers(key, [np.nan if item is None else item for item in items], 0, options)[0]
         if kind in "iub":
             raise
-        return np.array(items, dtype=dtype)  # text as dates, say
+        return _times_of(key, items, np.dtype(dtype)) if kind in "mM" else np.array(items, dtype=dtype)
+
+
+def _times_of(key: str, items: Any, dtype: np.dtype[Any]) -> Array:
+    """Texts and Python's times in a unit, which has to hold them."""
+    kinds = {item.dtype.kind for item in items if isinstance(item, np.generic)} & set("mM")
+    if kinds - {dtype.kind}:
+        raise ValueError(f"{key}: times of kind {kinds.pop()!r}, but the schema says {dtype}")
+    try:
+        times = np.array(items, dtype=f"{dtype.kind}8")  # of the unit that holds all of them
+    except ValueError:  # numbers have none
+        return np.array(items, dtype=dtype)
+    return _times_as(key, times, dtype)
 
 
 def _numbers(key: str, value: Any, depth: int, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:

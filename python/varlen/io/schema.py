@@ -288,7 +288,7 @@ def encode_metadata(
     """The metadata of a file with these keys: what `decode_metadata` reads, and what the caller adds."""
     out = {"format": "varlen", "varlen.version": str(VERSION)}
     description: dict[str, Any] = {
-        "keys": {name: {"dtype": str(dtype)} for name, dtype in sorted(fields.items())}
+        "keys": {name: {"dtype": str(dtype.newbyteorder("="))} for name, dtype in sorted(fields.items())}
     }
     for name, column in (declared or {}).items():
         if name in fields:

@@ -333,10 +333,10 @@ class Writer(atomic.AtomicWriter):
 
     def _prepare(self, name: str, dim: int, given: Array, given_dtype: np.dtype[Any]) -> _Prepared:
         stored = store(name, given, {})
-        kind = given.dtype if given.dtype.kind in "mM" else stored.dtype.newbyteorder("=")
+        kind = (given if given.dtype.kind in "mM" else stored).dtype.newbyteorder("=")
         pinned = self._pinned.get(name)
         if pinned is not None and pinned != kind:
-            if (pinned.kind in "mM") != (given.dtype.kind in "mM"):
+            if pinned.kind != given.dtype.kind and {pinned.kind, given.dtype.kind} & set("mM"):
                 raise ValueError(f"{name}: dtype {given_dtype}, but the schema says {pinned}")
             cast = cast_exactly(name, given if pinned.kind in "mM" else stored, pinned, asked=True)
             stored, kind = store(name, cast, {}), pinned
@@ -362,6 +362,7 @@ class Writer(atomic.AtomicWriter):
     def _check_exact(self, name: str, column: _Column, stored: Array) -> None:
         """Refuse integers that the dtype of all pieces would round, of this piece and of those before."""
         common = promote(name, column.dtype, stored.dtype)
+        tag_of(common, name)
         cast_exactly(name, stored, common)
         if common.kind == "f" and column.wide is not None:
             place, value = column.wide
