@@ -51,6 +51,21 @@ def events(seed=0, rows=40):
     )
 
 
+def test_files_without_rows_and_columns_without_fields_are_in_the_account(here, capsys):
+    (here / "a.jsonl").write_text("")
+    (here / "b.jsonl").write_text('{"x": [{}], "y": 1}\n')
+    account = convert(capsys, "a.jsonl", "b.jsonl", "o.nrt")
+    assert (account.files, account.unread) == ({"a.jsonl": 0, "b.jsonl": 1}, {"x": "objects without a field"})
+    feather.write_feather(pa.table({"x": pa.array([{}], pa.struct([])), "y": [1]}), "a.feather")
+    assert convert(capsys, "a.feather", "o2.nrt").unread == {"x": "structs without a field"}
+
+
+def test_nulls_that_nan_fills_are_nulls_still(here, capsys):
+    pq.write_table(pa.table({"x": [0.5, None]}), "a.parquet")
+    x = convert(capsys, "a.parquet", "o.nrt", "--nulls", "fill", "--fill", "nan").columns["x"]
+    assert (x.source.nulls, x.result.nulls, reasons(x)) == (1, 1, {"nulls became nan": (0, 1)})
+
+
 # A folder of tables.
 
 

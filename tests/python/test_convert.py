@@ -22,6 +22,7 @@ from varlen.cli import main
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 
 import pyarrow as pa
+import pyarrow.feather
 import pyarrow.parquet as pq
 
 
@@ -552,6 +553,117 @@ def test_times_that_no_unit_holds_are_named(here, capsys):
         assert text in refused(capsys, here, *names, "q.nrt", *options)[0]
 
 
+# Declared types: what does not fit is refused where it lies.
+BEYOND = [
+    ("a.csv", "x\n0.5\n1e300\n", "float32", "a.csv: x: 1e+300 at line 3 does not fit float32"),
+    ("a.csv", "x\n1e400\n", "float64", "a.csv, line 2: x: '1e400' is no double"),
+    ("a.csv", "x\n1\n1e5\n", "float16", "a.csv: x: 100000.0 at line 3 does not fit float16"),
+    ("a.csv", "x\n2020-01-01T12:00\n", "datetime64[D]", "x: 2020-01-01T12:00:00 at line 2 does not fit"),
+    ("a.jsonl", '{"x": "1e400"}', "float64", "a.jsonl, line 1: 'x': '1e400' is no float64"),
+    ("a.jsonl", '{"x": "1e5"}', "float16", "'1e5' is no float16"),
+    ("a.jsonl", '{"x": "1_0"}', "int64", "'1_0' is no int64"),
+    ("a.jsonl", '{"x": "\u0663"}', "float32", "is no float32"),
+    ("a.jsonl", '{"x": "7"}', "bool", "'7' is no bool"),
+    ("a.jsonl", '{"x": 5}', "datetime64[s]", "line 1: 'x': a number, but --types says datetime64[s]"),
+    ("a.jsonl", '{"x": [[1], [2]]}\n{"x": [[3, 4], [5, 300]]}', "int8", "line 2: 'x': 300 does not fit int8"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "dtype", "said"), BEYOND)
+def test_a_value_that_a_declared_type_does_not_hold_is_named_where_it_lies(
+    here, capsys, name, text, dtype, said
+):
+    (here / name).write_text(text)
+    assert said in refused(capsys, here, name, "o.nrt", "--types", f"x={dtype}")[0]
+
+
+def test_values_of_declared_types_are_named_by_their_own_file_and_row(here, capsys):
+    pq.write_table(pa.table({"x": [[1, 2], [3]], "w": ["5", "a"]}), "a.parquet")
+    pq.write_table(pa.table({"x": [[1, 2], [70000]], "w": ["6", "7"]}), "b.parquet")
+    said = refused(capsys, here, "a.parquet", "b.parquet", "o.nrt", "--types", "x=int16")
+    assert said == ["varlen: b.parquet: x: 70000 at row 1 does not fit int16"]
+    said = refused(capsys, here, "a.parquet", "o.nrt", "--types", "w=int64")
+    assert said == ["varlen: a.parquet: w: holds text, but --types says int64; cast it first"]
+    said = refused(capsys, here, "a.parquet", "o.nrt", "--types", "x=datetime64[s]")
+    assert said == ["varlen: a.parquet: x: holds int64, but --types says datetime64[s]"]
+    pq.write_table(pa.table({"x": pa.array([[1, 2], [3, 4]], pa.list_(pa.int8(), 2))}), "c.parquet")
+    rows = rows_of(convert("c.parquet", "c.nrt", "--types", "x=str"))
+    assert rows == [{"x": ["1", "2"]}, {"x": ["3", "4"]}]
+    pq.write_table(pa.table({"x": [b"a", b"\xff"]}), "d.parquet")
+    said = refused(capsys, here, "d.parquet", "o.nrt", "--types", "x=str")[0]
+    assert said.startswith("varlen: d.parquet: x: binary cannot be read as text")
+
+
+def test_truth_and_halves_are_types_of_texts(here):
+    write_lines(here / "a.jsonl", [{"x": "true"}, {"x": "0"}])
+    assert [row["x"] for row in rows_of(convert("a.jsonl", "a.nrt", "--types", "x=bool"))] == [True, False]
+    write_csv("b.csv", ["x"], [["0.1"], ["inf"], [" 2 "]])
+    data = convert("b.csv", "b.nrt", "--types", "x=float16")
+    assert data.fields["x"].dtype == np.float16
+    assert [row["x"] for row in rows_of(data)] == [np.float16(0.1), float("inf"), 2]
+
+
+# Keys and files that differ.
+
+
+@pytest.mark.parametrize(
+    ("late", "options", "first"),
+    [
+        (5, ["--nulls", "nan"], float("nan")),
+        (5, ["--nulls", "fill", "--fill", "0.5"], 0.5),
+        ("w", ["--null-word", "?"], "?"),
+        ("w", ["--nulls", "fill", "--fill", "0"], "0"),
+        ({"b": 5}, ["--nulls", "nan"], float("nan")),
+        ("2020-01-01", ["--nulls", "nan", "--types", "a=datetime64[D]"], None),
+    ],
+)
+def test_a_key_that_comes_late_has_nulls_before_it(here, late, options, first):
+    write_lines(here / "a.jsonl", [{"x": 1}])
+    write_lines(here / "b.jsonl", [{"x": 2, "a": late}])
+    one, two = rows_of(convert("a.jsonl", "b.jsonl", "o.nrt", *options))
+    key = "a.b" if isinstance(late, dict) else "a"
+    assert one[key] == first or (first is not None and first != first and one[key] != one[key])
+    assert str(two[key]).startswith(str(late["b"] if isinstance(late, dict) else late))
+
+
+def test_files_that_differ_in_kind_are_named(here, capsys):
+    tables = {
+        "number": pa.table({"x": [1]}),
+        "object": pa.table({"x": [{"y": 1}]}),
+        "list": pa.table({"x": [[1]]}),
+        "span": pa.table({"x": pa.array([5], pa.duration("s"))}),
+        "time": pa.table({"x": pa.array([5], pa.timestamp("ms"))}),
+    }
+    for name, table in tables.items():
+        pq.write_table(table, f"{name}.parquet")
+    for first, second, text in [
+        ("number", "object", "keys ['x'] are missing and ['x.y'] are new"),
+        ("number", "list", "x: dim 1"),
+        ("span", "time", "x: no dtype holds both timedelta64[s] and datetime64[ms]"),
+        ("time", "span", "x: no dtype holds both datetime64[ms] and timedelta64[s]"),
+    ]:
+        said = refused(capsys, here, f"{first}.parquet", f"{second}.parquet", "o.nrt")
+        assert len(said) == 1
+        assert said[0].startswith(f"varlen: {second}.parquet: ")
+        assert text in said[0]
+    write_lines(here / "a.jsonl", [{"x": {"q": 1}}])
+    write_lines(here / "b.jsonl", [{"x": {"p": 1, "q": 1}}])
+    said = refused(capsys, here, "b.jsonl", "a.jsonl", "o.nrt")
+    assert said == ["varlen: a.jsonl, line 1: no value for 'x.p'; see --nulls"]
+    assert said == refused(capsys, here, "a.jsonl", "b.jsonl", "o.nrt")
+
+
+def test_a_header_alone_is_a_table_without_rows(here, capsys):
+    write_csv("a.csv", ["x", "w"], [[1, "a"]])
+    for text in ("w,x", "w,x\n"):
+        (here / "b.csv").write_text(text)
+        assert rows_of(convert("a.csv", "b.csv", "o.nrt", "--force")) == [{"x": 1, "w": "a"}]
+    (here / "b.csv").write_text('x,"w')
+    assert "a quote in the names of columns does not end" in refused(capsys, here, "b.csv", "p.nrt")[0]
+    write_lines(here / "a.jsonl", [{"x": {}}, {"x": {}}])
+    assert "2 records, but none of them has a value" in refused(capsys, here, "a.jsonl", "p.nrt")[0]
+
+
 def test_text_that_is_no_utf8_is_named(here, capsys):
     (here / "a.csv").write_bytes(b"id,w\n1,a\n2,\xe9\n")
     assert refused(capsys, here, "a.csv", "o.nrt")[0].startswith("varlen: a.csv, line 3: no UTF-8 text")
@@ -820,6 +932,37 @@ def test_regroup_of_words_in_dictionaries(here):
     pq.write_table(pa.table({"p": keys, "x": [1, 2, 3, 4, 5]}), "a.parquet")
     rows = rows_of(convert("a.parquet", "o.nrt", "--group-by", "p", "--regroup", "--sort-by", "p,x"))
     assert rows == [{"p": "a", "x": [2, 5]}, {"p": "b", "x": [1, 3]}, {"p": "c", "x": [4]}]
+
+
+@pytest.mark.parametrize("options", [[], ["--regroup"]])
+def test_words_in_dictionaries_group_as_others_do(here, capsys, options):
+    """Of narrow ids, with entries that are not used, or null."""
+    ids = pa.DictionaryArray.from_arrays(pa.array([1, 3, 0, 0], pa.int8()), pa.array(["y", "x", None, "x"]))
+    table = pa.table({"p": [1, 1, 2, 2], "v": ids, "n": [1, 2, 3, 4]})
+    pa.feather.write_feather(table, "a.feather")
+    rows = rows_of(convert("a.feather", "o.nrt", "--group-by", "p", "--group-by", "v", *options))
+    assert rows == [{"p": 1, "v": ["x"], "n": [[1, 2]]}, {"p": 2, "v": ["y"], "n": [[3, 4]]}]
+    rows = rows_of(convert("a.feather", "o.nrt", "--group-by", "v", "--force", *options))
+    assert [row["n"] for row in rows] == [[1, 2], [3, 4]]
+    null = pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int8()), pa.array(["y", None]))
+    pa.feather.write_feather(pa.table({"p": [1, 1], "v": null}), "b.feather")
+    for groups in (["v"], ["p", "v"]):
+        names = [word for name in groups for word in ("--group-by", name)]
+        said = refused(capsys, here, "b.feather", "q.nrt", *names, *options)
+        assert said == ["varlen: b.feather: v: null at row 1; a group needs a value"]
+
+
+@pytest.mark.parametrize("options", [[], ["--regroup"]])
+@pytest.mark.parametrize("keys", [[0.5, 0.5, None], [7, 7, None], [True, True, None], [None, None, None]])
+def test_nan_makes_no_group_of_its_own(here, capsys, keys, options):
+    write_lines(here / "a.jsonl", [{"p": key, "x": i} for i, key in enumerate(keys)])
+    arguments = ("o.nrt", "--group-by", "p", "--nulls", "nan", *options)
+    line = keys.index(None) + 1
+    said = refused(capsys, here, "a.jsonl", *arguments)
+    assert said == [f"varlen: a.jsonl: p: null at line {line}; a group needs a value"]
+    floats = [float("nan") if key is None else float(key) for key in keys]
+    pq.write_table(pa.table({"p": floats, "x": [1, 2, 3]}), "a.parquet")
+    assert f"p: null at row {line - 1}; a group" in refused(capsys, here, "a.parquet", *arguments)[0]
 
 
 def test_regroup_orders_integers_of_64_bits(here):

@@ -374,9 +374,10 @@ def _run(arguments: argparse.Namespace) -> int:
             "account": (account := io.Account()),
         }
         records = 0
+        wrong = (ValueError, TypeError, OverflowError)
         # Errors at the end are the input's fault too, except those of the system.
         with (
-            name_file(inputs[0].path, (ValueError, TypeError, OverflowError)),
+            name_file(inputs[0].path, wrong, [one.path for one in inputs]),
             contextlib.ExitStack() as opened,
         ):
             pieces = plan.read("writing")
@@ -386,7 +387,8 @@ def _run(arguments: argparse.Namespace) -> int:
             for joint in pieces if first is None else itertools.chain([first], pieces):
                 if arguments.row_ids is not None and joint.dim(arguments.row_ids) != 0:
                     raise ValueError(f"--row-ids: {arguments.row_ids!r} is not a key with one value a record")
-                writer.append(cast(joint, learned))
+                with name_file(plan.reading, wrong):
+                    writer.append(cast(joint, learned))
                 records += len(joint)
             account += plan.whole_account()
         if arguments.json:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv as text_tables
-import re
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -16,12 +16,10 @@ import pyarrow.compute as pc
 from varlen.cli.conversion.inputs import Input, first_lines, open_bytes
 from varlen.cli.conversion.places import Places, lines_of
 from varlen.cli.conversion.text_kinds import TextColumn
+from varlen.cli.conversion.typed_texts import WHOLE, number_of
 from varlen.cli.conversion.wrong import Findings
 
 __all__: list[str] = []
-
-_NUMBER = re.compile(r"\s*[-+]?((\d+\.?\d*|\.\d+)(e[-+]?\d+)?|inf(inity)?|nan)\s*", re.IGNORECASE)
-_WHOLE = re.compile(r"\s*[-+]?\d+\s*")
 
 
 def header_of(one: Input) -> list[str]:
@@ -37,18 +35,16 @@ def read_csv(one: Input, types: Mapping[str, pa.DataType]) -> Iterator[pa.Table]
     convert = csv.ConvertOptions(
         column_types=dict(types), include_columns=list(types), quoted_strings_can_be_null=True
     )
-    parse = csv.ParseOptions(delimiter=one.delimiter, newlines_in_values=True)
-    with open_bytes(one) as (content, _):
-        for batch in csv.open_csv(content, parse_options=parse, convert_options=convert):
-            table = pa.Table.from_batches([batch])
-            for i, kind in enumerate(table.schema.types):
-                if pa.types.is_string(kind):  # nobody writes the empty word: it is no value
-                    texts = table.column(i)
-                    empty = pc.equal(texts, "")
-                    if pc.any(empty).as_py():
-                        none = pa.scalar(None, pa.string())
-                        table = table.set_column(i, table.column_names[i], pc.if_else(empty, none, texts))
-            yield table
+    for batch in _read(one, convert):
+        table = pa.Table.from_batches([batch])
+        for i, kind in enumerate(table.schema.types):
+            if pa.types.is_string(kind):  # nobody writes the empty word: it is no value
+                texts = table.column(i)
+                empty = pc.equal(texts, "")
+                if pc.any(empty).as_py():
+                    none = pa.scalar(None, pa.string())
+                    table = table.set_column(i, table.column_names[i], pc.if_else(empty, none, texts))
+        yield table
 
 
 def csv_types(
@@ -66,6 +62,7 @@ def csv_types(
     """
     fixed = {name: _type_of(kind) for name, kind in given.items() if name in columns}
     found = {name: TextColumn() for name in columns if not _is_plain(fixed.get(name))}
+    floats = [name for name, kind in fixed.items() if pa.types.is_floating(kind)]
     for one in inputs:
         header = header_of(one)
         if len(set(header)) < len(header):
@@ -73,9 +70,12 @@ def csv_types(
             raise ValueError(f"{one.path}: two columns are called {columns_twice[0]!r}")
         row = 0
         try:
-            for batch in _batches(one, {**fixed, **dict.fromkeys(found, pa.string())}, columns):
+            for batch in _batches(one, {**fixed, **dict.fromkeys([*found, *floats], pa.string())}, columns):
                 for name, column in found.items():
                     column.add(batch.column(name), partial(_place, one, row))
+                for name in floats:
+                    if not _are_doubles(batch.column(name)):
+                        raise pa.ArrowInvalid(f"{name}: there is a text that no double holds")
                 row += batch.num_rows
             rows[one.path] = row
         except pa.ArrowInvalid as wrong:
@@ -116,12 +116,28 @@ def _batches(
     convert = csv.ConvertOptions(
         column_types=dict(types), include_columns=list(columns), strings_can_be_null=True
     )
+    yield from _read(one, convert)
+
+
+def _read(one: Input, convert: Any) -> Iterator[pa.RecordBatch]:
+    from pyarrow import csv
+
+    if not _has_rows(one):  # a header that ends without a line break is an error to Arrow
+        if first_lines(one, 1)[0].count('"') % 2:
+            raise ValueError(f"{one.path}: a quote in the names of columns does not end")
+        return
     parse = csv.ParseOptions(delimiter=one.delimiter, newlines_in_values=True)
     with (
         open_bytes(one) as (content, _),
         csv.open_csv(content, parse_options=parse, convert_options=convert) as reader,
     ):
         yield from reader
+
+
+def _has_rows(one: Input) -> bool:
+    with open_bytes(one) as (content, _):
+        lines = (line for line in content if line.strip())
+        return len(list(itertools.islice(lines, 2))) == 2
 
 
 def _place(one: Input, first_row: int, row: int) -> str:
@@ -136,7 +152,18 @@ def _type_of(given: Any) -> pa.DataType:
     if given.kind == "M":  # Arrow has no hours, and days of texts with a clock are refused
         unit = np.datetime_data(given)[0]
         return pa.timestamp(unit if unit in ("s", "ms", "us", "ns") else "s")
-    return pa.from_numpy_dtype(given)
+    # A narrower float is made of the double, so that one beyond it is seen.
+    return pa.float64() if given.kind == "f" else pa.from_numpy_dtype(given)
+
+
+def _are_doubles(texts: pa.Array) -> bool:
+    """Whether all texts are numbers that doubles hold; nulls are none."""
+    try:
+        numbers = pc.utf8_trim(texts, " \t").cast(pa.float64())
+    except pa.ArrowInvalid:
+        return False
+    far = pc.and_not(pc.is_inf(numbers), pc.match_substring(texts, "inf", ignore_case=True))
+    return not pc.any(far).as_py()
 
 
 def _is_plain(kind: pa.DataType | None) -> bool:
@@ -183,9 +210,13 @@ def _fits(value: str, kind: pa.DataType | None) -> bool:
     if kind is None or pa.types.is_string(kind) or pa.types.is_null(kind):
         return True
     if pa.types.is_floating(kind):
-        return _NUMBER.fullmatch(value) is not None
+        try:
+            number_of(value)
+        except ValueError:
+            return False
+        return True
     if pa.types.is_integer(kind):
-        if not _WHOLE.fullmatch(value):
+        if not WHOLE.fullmatch(value):
             return False
         limits = np.iinfo(kind.to_pandas_dtype())
         return limits.min <= int(value) <= limits.max

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from varlen._core import Level
 
-__all__ = ["codes_of", "group_rows"]
+__all__ = ["codes_of", "group_keys", "group_rows"]
 
 
 def _changes(table: pa.Table, names: Sequence[str], first_row: int) -> npt.NDArray[np.bool_]:
@@ -20,14 +20,40 @@ def _changes(table: pa.Table, names: Sequence[str], first_row: int) -> npt.NDArr
     out = np.zeros(table.num_rows, bool)
     out[:1] = True
     for name in names:
-        column = table.column(name).combine_chunks()
-        if isinstance(column, pa.ChunkedArray):
-            column = pa.concat_arrays(column.chunks)
-        if column.null_count:
-            row = first_row + int(np.flatnonzero(column.is_null())[0])
-            raise ValueError(f"{name}: null at row {row}; a group needs a value")
+        column = group_keys(table, name, first_row)
         out[1:] |= pc.not_equal(column[1:], column[:-1]).to_numpy(zero_copy_only=False)
     return out
+
+
+def group_keys(table: pa.Table, name: str, first_row: int) -> pa.Array:
+    """The values of a column that groups rows, in one array.
+
+    Raises
+    ------
+    ValueError
+        One of them is null, or NaN, which is equal to no other; its row is named, counted from `first_row`.
+
+    Examples
+    --------
+    >>> group_keys(pa.table({"p": pa.array(["a", "b"]).dictionary_encode()}), "p", 0).to_pylist()
+    ['a', 'b']
+    """
+    column = _plain(table.column(name))
+    if pa.types.is_float16(column.type):
+        column = column.cast(pa.float32())
+    if column.null_count or pa.types.is_floating(column.type):
+        wrong = np.flatnonzero(pc.is_null(column, nan_is_null=True).to_numpy(zero_copy_only=False))
+        if len(wrong):
+            raise ValueError(f"{name}: null at row {first_row + int(wrong[0])}; a group needs a value")
+    return column
+
+
+def _plain(column: pa.ChunkedArray) -> pa.Array:
+    """One array of values, out of chunks and dictionaries."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    array = column.combine_chunks()
+    return pa.concat_arrays(array.chunks) if isinstance(array, pa.ChunkedArray) else array
 
 
 def _split_group(name: str, key: Any, names: Sequence[str]) -> ValueError:
@@ -45,8 +71,7 @@ def codes_of(column: pa.ChunkedArray) -> npt.NDArray[Any]:
     >>> codes_of(pa.chunked_array([["b", "a"], ["b"]]))
     array([0, 1, 0], dtype=int32)
     """
-    array = pa.chunked_array(column.chunks, column.type).dictionary_encode().unify_dictionaries()
-    codes: npt.NDArray[Any] = pa.chunked_array([c.indices for c in array.chunks], pa.int32()).to_numpy()
+    codes: npt.NDArray[Any] = _plain(column).dictionary_encode().indices.to_numpy()
     return codes
 
 

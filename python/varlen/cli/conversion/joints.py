@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -27,7 +27,7 @@ from varlen.io.dtypes import cast_exactly
 
 if TYPE_CHECKING:
     from varlen.cli.conversion.plan import ConversionPlan
-    from varlen.io import Schema, SchemaColumn
+    from varlen.io import Schema
 
 __all__ = ["encode_words", "join_columns", "read_joints", "with_options"]
 
@@ -76,13 +76,15 @@ def join_columns(
     words: Vocabularies,
     first_row: int = 0,
     schema: Schema | None = None,
+    types: Mapping[str, Any] | None = None,
 ) -> Joint:
     """The columns of a table as one joint: group columns at their own dim, the rest below all groups.
 
     Raises
     ------
     ValueError
-        The lists of two columns have different lengths; the message names both and the first row.
+        A value does not fit the dtype of its column in `types`; it is named with its row. The lists of two
+        columns have different lengths; the message names both and the first row.
 
     Examples
     --------
@@ -102,11 +104,16 @@ def join_columns(
         for key, column in found.items():
             flat = column.values
             if column.vocabulary is not None:
+                if said := _dtype_of(key, types):
+                    raise ValueError(f"{key}: holds text, but {_who(key, schema)} says {said}; cast it first")
                 flat = encode_words(words, key, column, (), first_row)
             elif words.is_given(key):
                 raise ValueError(f"{key}: numbers, but --vocabulary gives words for it; see --types")
-            elif schema is not None and key in schema:
-                flat = _as_declared(key, column, schema[key], first_row)
+            else:
+                if schema is not None and key in schema:
+                    check_zone(key, schema[key], flat.dtype, column.zone is not None)
+                if said := _dtype_of(key, types):
+                    flat = _as_declared(key, column, said, first_row, schema)
             dim = len(levels)
             if name in groups and column.levels:
                 raise ValueError(f"--group-by: {key!r} holds lists; a group has one value a row")
@@ -140,13 +147,27 @@ def join_columns(
     return Joint(names, dims, values, nest, table.num_rows if not nest else -1)
 
 
-def _as_declared(key: str, column: Column, said: SchemaColumn, first_row: int) -> npt.NDArray[Any]:
-    """Values in the dtype that was declared; one that does not fit is named with its row."""
-    check_zone(key, said, column.values.dtype, column.zone is not None)
-    if said.dtype is None or column.values.dtype.kind in "mM":
-        return column.values
+def _dtype_of(key: str, types: Mapping[str, Any] | None) -> np.dtype[Any] | None:
+    """What was said of a key, where that is no text."""
+    said = (types or {}).get(key)
+    return said if isinstance(said, np.dtype) else None
+
+
+def _who(key: str, schema: Schema | None) -> str:
+    return "--types" if schema is None or key not in schema else "the schema"
+
+
+def _as_declared(
+    key: str, column: Column, dtype: np.dtype[Any], first_row: int, schema: Schema | None
+) -> npt.NDArray[Any]:
+    """Values in the dtype that was said; one that does not fit is named with its row."""
+    who, own = _who(key, schema), column.values.dtype
+    if own.kind != dtype.kind and {own.kind, dtype.kind} & set("mM"):
+        if column.values.size == 0:
+            return column.values.astype("i8").astype(dtype)
+        raise ValueError(f"{key}: holds {own}, but {who} says {dtype}")
     try:
-        return cast_exactly(key, column.values, np.dtype(said.dtype))
+        return cast_exactly(key, column.values, dtype, asked=who == "--types")
     except ValueError as wrong:
         if place := _ROW.search(str(wrong)):
             row = int(place[1])
@@ -195,6 +216,7 @@ def read_joints(
     nulls: Nulls,
     words: Vocabularies,
     schema: Schema | None = None,
+    types: Mapping[str, Any] | None = None,
 ) -> Iterator[tuple[Joint, int]]:
     r"""The pieces of a source with the input rows that each used up.
 
@@ -215,11 +237,12 @@ def read_joints(
             moved, table = table.column(_NUMBER).to_numpy(), table.drop_columns([_NUMBER])
         place = _Rows(source, first_row, moved)
         try:
-            joint = join_columns(table, levels, plan.groups, nulls, words, first_row, schema)
+            joint = join_columns(table, levels, plan.groups, nulls, words, first_row, schema, types)
         except ValueError as wrong:
             if not _ROW.search(str(wrong)):  # of an option or a column, whatever the row
                 raise ValueError(place.located(with_options(str(wrong)))) from None
-            join = partial(join_columns, levels=[], groups=(), nulls=nulls, words=words, schema=schema)
+            options: dict[str, Any] = {"nulls": nulls, "words": words, "schema": schema, "types": types}
+            join = partial(join_columns, levels=[], groups=(), **options)
             found = _wrong_rows(join, table, first_row)
             for text in itertools.chain([next(found, str(wrong))], found):
                 if plan.findings.is_full:

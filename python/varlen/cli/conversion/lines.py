@@ -43,6 +43,7 @@ def _records(
 ) -> Iterator[tuple[list[int], list[dict[str, Any]]]]:
     """The records of each piece, and the lines that they stand in: empty lines hold none."""
     number, done = 1, 0
+    plan.account.add_file(str(one.path), 0)
     with open_bytes(one) as (content, file):
         while read := content.readlines(_PIECE):
             lines, records, rows = [], [], 0
@@ -77,6 +78,9 @@ class _Rounded(float):
     """A number of more digits than a double has."""
 
     text: str
+
+
+_Rounded.__name__ = "float"  # in errors
 
 
 def _exact(text: str) -> float:
@@ -182,6 +186,8 @@ def _leaves(
         yield name, column, depth - 1, leaf
         return
     plan.fields[name] = _fields(column, plan.fields.get(name, []))
+    if not plan.fields[name]:
+        plan.account.unread[name] = "objects without a field"
     for field in plan.fields[name]:
         try:
             inner = _pick_fast(column, field, depth - 1)
@@ -268,8 +274,9 @@ def _join_records(
                 column = _without_nulls(column, plan.words.null_word, depth + 1)
             elif policy == "fill" or (policy == "nan" and name not in plan.words):
                 is_text = name in plan.words or isinstance(leaf, str)
-                is_time = is_text and is_typed and plan.wanted_types[name].kind == "M" and policy == "nan"
+                is_time = is_typed and plan.wanted_types[name].kind == "M" and policy == "nan"
                 text = "NaT" if is_time else str(filler)
+                is_text |= is_time and leaf is None
                 column = _without_nulls(column, text if is_text else filler, depth + 1)
             elif None in column:
                 option = "--null-word" if name in plan.words else "--nulls"
@@ -318,18 +325,21 @@ def _flat(
     if name not in plan.words and not (_holds_text(column) and name in plan.wanted_types):
         if plan.words.is_given(name) and any(column):
             raise ValueError(": numbers, but --vocabulary gives words for it")
-        given = plan.wanted_types.get(
-            name
-        )  # rounds what floats do not hold, where they are asked for by name
-        is_float = isinstance(given, np.dtype) and given.kind == "f"
+        given = plan.wanted_types.get(name)
+        # What floats do not hold is rounded where they are asked for by name.
+        is_float = isinstance(given, np.dtype) and given.kind == "f" and name in plan.types
         if not is_float and plan.has_long:
             _check_digits(column)
         values, levels = _core.from_lists(column, depth, np.float64 if is_float else None, name="")
-        said = plan.schema.get(name) if plan.schema is not None else None
-        if said is None or said.dtype is None or values.dtype.kind in "mM":
+        if not isinstance(given, np.dtype):
             return values, levels
+        if given.kind in "mM":
+            if values.size == 0:
+                return values.astype("i8").astype(given), levels
+            who = "--types" if name in plan.types else "the schema"
+            raise ValueError(f"[{_record_of(levels, 0)}]: a number, but {who} says {given}")
         try:
-            return cast_exactly("", values, np.dtype(said.dtype)), levels
+            return cast_exactly("", values, given, asked=name in plan.types), levels
         except ValueError as wrong:
             place = re.fullmatch(r": (.*) at row (\d+) (.*)", str(wrong))
             if place is None:

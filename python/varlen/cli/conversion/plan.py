@@ -67,7 +67,8 @@ class ValueRange:
         if self.dtype is None or (values.size and not self.has_values):
             self.dtype = values.dtype
         elif values.size:
-            if (self.dtype.kind in "mM") != (values.dtype.kind in "mM"):
+            kinds = {self.dtype.kind, values.dtype.kind}
+            if len(kinds) > 1 and kinds & set("mM"):
                 raise TypeError(f"{self.dtype} and {values.dtype}")
             self.dtype = self._both(values.dtype)
         self.has_values |= values.size > 0
@@ -155,6 +156,7 @@ class ConversionPlan:
     missing: dict[str, int] = field(default_factory=dict)  # nulls of lines
     gathered: GatheredRows | None = None
     is_learned: bool = False
+    _lines_of: Input | None = None  # the file of lines that is read
     _opened: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
 
     def __enter__(self) -> ConversionPlan:
@@ -200,6 +202,12 @@ class ConversionPlan:
     def has_text(self) -> bool:
         """Some column of the tables holds strings: its vocabulary is known only after a pass."""
         return self.tables.has_text() or any(table.has_text() for table in self.static_tables)
+
+    @property
+    def reading(self) -> Path:
+        """The file that is read, for errors of what it holds."""
+        now = self._lines_of if self.lines else None if self.regroup else self.tables.reading
+        return (now or self.inputs[0]).path
 
     @property
     def wanted_types(self) -> dict[str, Any]:
@@ -262,7 +270,8 @@ class ConversionPlan:
             word = self.words.null_word if key in self.words else None
             if word is not None or policy == "fill":
                 became = str(value) if word is None and key in self.words else word or value
-                account.change(key, f"nulls became {became!r}", count, count)
+                still = word is None and value != value  # NaN, which counts as a null
+                account.change(key, f"nulls became {became!r}", count, 0 if still else count)
         for table in self.static_tables:
             account += table.account()
         self.words.account_for(account)
@@ -275,6 +284,7 @@ class ConversionPlan:
         from varlen.cli.conversion.lines import read_lines
 
         for one in self.inputs:
+            self._lines_of = one
             with name_file(one.path):
                 for joint in read_lines(self, one, advance):
                     for name in self.groups:
@@ -301,7 +311,7 @@ class ConversionPlan:
         from varlen.interop.arrow import Nulls
 
         nulls = Nulls(*self.nulls, self.words.null_word)
-        for joint, rows in read_joints(self, self.tables, nulls, self.words, self.schema):
+        for joint, rows in read_joints(self, self.tables, nulls, self.words, self.schema, self.wanted_types):
             advance(rows)
             yield joint
 
@@ -324,8 +334,10 @@ def learn_dtypes(plan: ConversionPlan, *, narrow: bool) -> None:
     {'t': dtype('uint16')}
     """
     spans, late = _read_spans(plan)
-    if late:  # their nulls were numbers until the first word came
+    if late:
         spans, _ = _read_spans(plan)
+    if plan.lines and not spans and (rows := plan.account.rows.source.values):
+        raise ValueError(f"{plan.inputs[0].path}: {rows:,} records, but none of them has a value")
     for name, span in spans.items():
         if name not in plan.wanted_types:
             span.check(name)
@@ -339,10 +351,17 @@ def learn_dtypes(plan: ConversionPlan, *, narrow: bool) -> None:
 
 
 def _read_spans(plan: ConversionPlan) -> tuple[dict[str, ValueRange], bool]:
-    """What the values of each key need; whether a key turned out to hold words after its first pieces."""
+    """What the values of each key need; whether a key came, or turned out to hold words, after others.
+
+    Then the nulls before it were not seen, or seen as numbers.
+    """
     spans: dict[str, ValueRange] = {}
     bare: set[str] = set()
+    plan.levels, plan.with_nulls = {}, set()
+    is_new, is_first = False, True
     for joint in plan.read("reading"):
+        is_new |= not is_first and any(name not in spans for name in joint.names)
+        is_first = False
         for name in joint.names:
             plan.levels[name] = joint.dim(name) or 0
             values = joint.values(name)
@@ -355,10 +374,12 @@ def _read_spans(plan: ConversionPlan) -> tuple[dict[str, ValueRange], bool]:
                 spans.setdefault(name, ValueRange()).add(joint.values(name))
             except TypeError:
                 kinds = f"{spans[name].dtype} and {joint.values(name).dtype}"
-                raise ValueError(f"{name}: no dtype holds both {kinds}; see --types") from None
+                raise ValueError(
+                    f"{plan.reading}: {name}: no dtype holds both {kinds}; see --types"
+                ) from None
             if name not in plan.words:
                 bare.add(name)
-    return spans, any(name in plan.words for name in bare)
+    return spans, is_new or any(name in plan.words for name in bare)
 
 
 def cast(joint: Joint, dtypes: dict[str, np.dtype[Any]]) -> Joint:

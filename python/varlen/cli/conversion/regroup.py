@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from varlen.cli.conversion.groups import codes_of
+from varlen.cli.conversion.groups import codes_of, group_keys
 
 __all__ = ["GatheredRows"]
 
@@ -73,6 +73,8 @@ class GatheredRows:
         size = rows = 0
         for table in tables:
             own = _number_groups(table, self._names[0], numbers, rows)
+            for name in self._names[1:]:
+                group_keys(table, name, rows)  # refuses nulls while rows are in their places
             counts = np.pad(counts, (0, len(numbers) - len(counts)))
             counts += np.bincount(own, minlength=len(numbers))
             rows += table.num_rows
@@ -152,15 +154,7 @@ def _number_groups(
     table: pa.Table, name: str, numbers: dict[Any, int], first_row: int
 ) -> npt.NDArray[np.int64]:
     """The number of each row's group; new groups get the next ones."""
-    column = table.column(name)
-    if column.null_count:
-        row = first_row + int(np.flatnonzero(column.is_null().to_numpy())[0])
-        raise ValueError(f"{name}: null at row {row}; a group needs a value")
-    array = pa.chunked_array(column.chunks, column.type).unify_dictionaries().combine_chunks()
-    if isinstance(array, pa.ChunkedArray):
-        array = pa.concat_arrays(array.chunks)
-    if not pa.types.is_dictionary(array.type):
-        array = array.dictionary_encode()
+    array = group_keys(table, name, first_row).dictionary_encode()
     keys = array.dictionary.to_pylist()
     used = np.unique(array.indices.to_numpy(), return_index=True)
     table_of = np.zeros(max(len(keys), 1), np.int64)

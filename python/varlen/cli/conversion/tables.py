@@ -73,6 +73,7 @@ class TableReader:
         self._places = Places()
         self.account, self.missing = Account(), dict[str, int]()
         self.counts = True  # what is read; False for a pass before the last one
+        self.reading: Input | None = None  # the file that is read
         schemas = {}
         for one in self.inputs:
             with name_file(one.path):
@@ -90,6 +91,11 @@ class TableReader:
             for schema in schemas.values()
             for name in schema.names
             if name not in self.columns
+        } | {
+            name: "structs without a field"
+            for schema in schemas.values()
+            for name in self.columns
+            if _is_hollow(schema.field(name).type)
         }
         texts = [one for one in self.inputs if one.kind == "csv"]
         given = dict.fromkeys(words, str) | self._types
@@ -189,6 +195,7 @@ class TableReader:
         self.account.unread = dict(self._unread)
         rows = 0
         for one in self.inputs:
+            self.reading = one
             self._places.begin(one, rows)
             self.account.add_file(str(one.path), 0)
             with name_file(one.path, (ValueError, OSError, KeyError, NotImplementedError)):
@@ -239,7 +246,11 @@ class TableReader:
                 table = table.set_column(i, name, pa.chunked_array(chunks))
             kind, column = self._types.get(name), table.column(i)
             if kind is str:
-                table = table.set_column(i, name, column.cast(_nested(column.type, pa.string())))
+                try:
+                    texts = column.cast(_nested(column.type, pa.string()))
+                except pa.ArrowException as wrong:
+                    raise ValueError(f"{name}: {column.type} cannot be read as text: {wrong}") from None
+                table = table.set_column(i, name, texts)
             elif kind is not None and kind.kind == "f" and _holds_decimals(column.type):  # rounded, as asked
                 texts = column.cast(_nested(column.type, pa.string()))
                 table = table.set_column(i, name, texts.cast(_nested(column.type, pa.float64())))
@@ -317,9 +328,18 @@ def _nested(kind: pa.DataType, leaf: pa.DataType) -> pa.DataType:
     """The same lists of another type."""
     if pa.types.is_struct(kind):
         raise ValueError(f"--types: str is for a column of one type, not {kind}")
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(_nested(kind.value_type, leaf), kind.list_size)
     if hasattr(kind, "value_type") and not pa.types.is_dictionary(kind):
         return pa.large_list(_nested(kind.value_type, leaf))
     return leaf
+
+
+def _is_hollow(kind: pa.DataType) -> bool:
+    """A type of structs that hold no field, in lists too."""
+    while hasattr(kind, "value_type"):
+        kind = kind.value_type
+    return bool(pa.types.is_struct(kind)) and all(_is_hollow(part.type) for part in kind)
 
 
 def _holds_decimals(kind: pa.DataType) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from decimal import Decimal
@@ -13,8 +14,12 @@ import numpy.typing as npt
 from varlen.cli.conversion.words import UnknownWord
 from varlen.io.dtypes import cast_exactly
 
-__all__ = ["comes_back", "parse_texts"]
+__all__ = ["NUMBER", "WHOLE", "comes_back", "number_of", "parse_texts"]
 
+#: Numbers as they are written, without what Python alone reads as one.
+WHOLE = re.compile(r"\s*[-+]?\d+\s*", re.ASCII)
+NUMBER = re.compile(r"\s*[-+]?((\d+\.?\d*|\.\d+)(e[-+]?\d+)?|inf(inity)?|nan)\s*", re.IGNORECASE | re.ASCII)
+_TRUTH = {"true": True, "false": False, "1": True, "0": False}
 _TIME = re.compile(
     r"(\d{4}-\d\d-\d\d(?:[T ]\d\d(?::\d\d(?::\d\d(?:\.\d{1,9})?)?)?)?)(Z|[-+]\d\d(?::?\d\d)?)?|NaT", re.ASCII
 )
@@ -39,11 +44,18 @@ def parse_texts(texts: Sequence[str], dtype: np.dtype[Any]) -> tuple[npt.NDArray
         try:
             if dtype.kind == "M":
                 values[i], zones[i] = _time(text, dtype)
+            elif dtype.kind == "b":
+                values[i] = _TRUTH[text.strip().lower()]
             elif dtype.kind == "f":
-                values[i] = float(text)
-            else:
+                with np.errstate(over="ignore"):
+                    values[i] = number_of(text)
+                if np.isinf(values[i]) and "inf" not in text.lower():
+                    raise ValueError
+            elif WHOLE.fullmatch(text):
                 values[i] = int(text)
-        except (ValueError, OverflowError):
+            else:
+                raise ValueError
+        except (ValueError, OverflowError, KeyError):
             raise UnknownWord(f"{text!r} is no {dtype}, as --types says", i) from None
     return values, zones
 
@@ -60,6 +72,25 @@ def _time(text: str, dtype: np.dtype[Any]) -> tuple[Any, int]:
         minutes = 60 * int(digits[:2]) + int(digits[2:])
         time = time - np.timedelta64(minutes if zone[0] == "+" else -minutes, "m")
     return cast_exactly("", time, dtype)[0], int(zone is not None)
+
+
+def number_of(text: str) -> float:
+    """The double that a text says.
+
+    Raises
+    ------
+    ValueError
+        It is no number, or one beyond the doubles.
+
+    Examples
+    --------
+    >>> number_of(" 1e3"), number_of("-inf")
+    (1000.0, -inf)
+    """
+    number = float(text) if NUMBER.fullmatch(text) else None
+    if number is None or (math.isinf(number) and "inf" not in text.lower()):
+        raise ValueError(f"{text!r} is no double")
+    return number
 
 
 def comes_back(text: str) -> bool:

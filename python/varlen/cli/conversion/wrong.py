@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from varlen.cli.errors import one_line
@@ -15,7 +15,7 @@ _SHOWN = 20
 
 
 class WrongRows(ValueError):
-    """Several rows of an input are wrong; `lines` says which, a line each."""
+    """Rows of an input are wrong; `lines` says which, a line each with its file."""
 
     def __init__(self, lines: list[str]) -> None:
         super().__init__("; ".join(lines))
@@ -32,7 +32,7 @@ class Findings:
     ...     raise ValueError("t.csv, line 3: no number")
     >>> findings.finish()
     Traceback (most recent call last):
-    ValueError: t.csv, line 3: no number
+    varlen.cli.conversion.wrong.WrongRows: t.csv, line 3: no number
     """
 
     def __init__(self) -> None:
@@ -68,13 +68,11 @@ class Findings:
 
         Raises
         ------
-        ValueError
-            The one finding.
         WrongRows
-            Several.
+            One finding, or several.
         """
         if self._count == 1:
-            raise ValueError(self._lines[0])
+            raise WrongRows(self._lines)
         if self._count:
             more = self._count - len(self._lines)
             rest = [f"and {more:,} more"] if more else []
@@ -97,8 +95,10 @@ def different_lists(key: str, mine: int, other: str, others: int, where: str) ->
 
 
 @contextlib.contextmanager
-def name_file(path: Path | str, kinds: tuple[type[Exception], ...] = (Exception,)) -> Iterator[None]:
-    """Errors of these kinds name the file that is read.
+def name_file(
+    path: Path | str, kinds: tuple[type[Exception], ...] = (Exception,), others: Iterable[Path] = ()
+) -> Iterator[None]:
+    """Errors of these kinds name the file that is read, unless they name it, or one of the others.
 
     Examples
     --------
@@ -113,4 +113,5 @@ def name_file(path: Path | str, kinds: tuple[type[Exception], ...] = (Exception,
         raise
     except kinds as wrong:
         text = one_line(wrong)
-        raise ValueError(text if text.startswith(str(path)) else f"{path}: {text}") from None
+        is_named = any(text.startswith(str(name)) for name in (path, *others))
+        raise ValueError(text if is_named else f"{path}: {text}") from None
