@@ -171,3 +171,38 @@ def test_norm_says_which_dim_is_not_there():
         dims.layer_norm(frames(), Dim(2, name="other"))
     with pytest.raises(vl.dims.OutShapeError):
         dims.layer_norm(frames(), FEATURE, out_shape={FEATURE})
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float8_e5m2"])
+@pytest.mark.parametrize("over", ["time", "feature", "both", "batch"])
+def test_norms_of_small_floats_hold_squares_that_these_do_not(dtype, over):
+    torch = pytest.importorskip("torch")
+    time, feature = vl.Dim("time", lengths=[2, 1]), vl.Dim("feature", 2)
+    exact = vl.Data(np.array([[0.0, 1024], [2048, 0], [4, 2]]), [batch_dim, time, feature])
+    small = vl.Data(torch.tensor(exact.values).to(getattr(torch, dtype)), exact.dims)
+    given = [exact, small]
+    if dtype == "float16":
+        given.append(vl.Data(exact.values.astype(np.float16), exact.dims))
+
+    def norm(x):
+        if over == "batch":
+            return vl.dims.batch_norm(x, feature)
+        return vl.dims.layer_norm(x, {"time": time, "feature": feature, "both": [time, feature]}[over])
+
+    wanted, *found = (norm(x) for x in given)
+    for x, result in zip(given[1:], found, strict=True):
+        assert result.dtype == x.dtype
+        numbers = torch.as_tensor(result.values).double().numpy()
+        assert np.allclose(numbers, wanted.values, atol=0.2 if dtype.startswith("float8") else 0.02)
+
+
+@pytest.mark.parametrize("tensors", [False, True])
+def test_norms_of_complex_numbers_are_refused(tensors):
+    values = np.array([[1 + 1j, 2], [3, 4j]])
+    if tensors:
+        values = pytest.importorskip("torch").tensor(values)
+    feature = vl.Dim("feature", 2)
+    x = vl.Data(values, [batch_dim, feature])
+    for norm in (vl.dims.layer_norm, vl.dims.batch_norm, vl.dims.moments):
+        with pytest.raises(TypeError, match="x: expected bool, integers or floats, got complex128"):
+            norm(x, feature)

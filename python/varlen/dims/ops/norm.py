@@ -9,6 +9,7 @@ import numpy as np
 
 from varlen._core import Dim
 from varlen.backends import backend_of
+from varlen.backends.numeric import as_of, numbers, widened
 from varlen.dims.axes import places, quoted
 from varlen.dims.base import is_data, made
 from varlen.dims.ops.combine import combine, where
@@ -77,17 +78,23 @@ def layer_norm(
     asked = places(x, in_dim, "in_dim")
     for given, name in ((scale, "scale"), (bias, "bias")):
         _check_within(x, given, name)
+    numbers(x._values, "x")
     behind = x._shape.rank - len(asked)
-    if asked and behind >= x._shape.ragged and sorted(asked) == list(range(behind, x._shape.rank)):
+    if (
+        asked
+        and x._values.dtype.itemsize > 1
+        and behind >= x._shape.ragged
+        and sorted(asked) == list(range(behind, x._shape.rank))
+    ):
         return checked(_of_rows(x, behind, scale, bias, eps), out_shape)
-    values, level, order, _ = grouped(x, asked)
+    values, level, order, _ = grouped(x._map(widened), asked)
     values = _as_float(values)
     mean, variance = _moments(values, level)
     backend = backend_of(values)
     centred = values - backend.broadcast_rows(mean, level)
     factor = backend.ufunc("rsqrt", [variance + eps], {})
     result = ungrouped(x, centred * backend.broadcast_rows(factor, level), asked, order)
-    return checked(_scaled(result, scale, bias), out_shape)
+    return checked(_narrow(_scaled(result, scale, bias), x, scale, bias), out_shape)
 
 
 def _of_rows(x: Data[Any], behind: int, scale: Any, bias: Any, eps: float) -> Data[Any]:
@@ -130,12 +137,16 @@ def _as_float(values: Any) -> Any:
     return backend.astype(values, backend.ufunc("sqrt", [values[:0]], {}).dtype)
 
 
+def _narrow(result: Data[Any], *given: Data[Any] | None) -> Data[Any]:
+    """What halves come to, computed in float32, where squares of theirs do not overflow, as halves again."""
+    dtypes = [each._values for each in given if each is not None]
+    return result._map(lambda values: as_of(values, *dtypes))
+
+
 def _moments(values: Any, level: Any) -> tuple[Any, Any]:
     """The mean and the variance of each sequence; NaN of none."""
     backend = backend_of(values)
-    mean = backend.reduce("mean", values, level, np.nan)
-    centred = values - backend.broadcast_rows(mean, level)
-    return mean, backend.reduce("mean", centred * centred, level, np.nan)
+    return tuple(backend.reduce(op, values, level, np.nan) for op in ("mean", "var"))
 
 
 class Moments(NamedTuple):
@@ -268,6 +279,7 @@ def moments(x: Data[Any], axis: Axis | Sequence[Axis]) -> Moments:
     (array([2., 5.]), array([1., 0.]), array([2, 1]))
     """
     asked = places(x, axis)
+    numbers(x._values, "x")
     values, level, _, rest = grouped(x, asked)
     values = _as_float(values)
     backend = backend_of(values)
@@ -344,10 +356,13 @@ def batch_norm(
     kept = places(x, in_dim, "in_dim")
     for given, name in ((scale, "scale"), (bias, "bias")):
         _check_within(x, given, name)
+    numbers(x._values, "x")
+    among = (x, *(() if statistics is None else statistics[:2]), scale, bias)
+    x = x._map(widened)
     dims = x._shape.dims
     gone = [dims[k] for k in range(x._shape.rank) if k not in kept]
     if any(dim in dims[k].over for dim in gone for k in kept):
-        return checked(_of_changed(x, gone, statistics, scale, bias, eps), out_shape)
+        return checked(_narrow(_of_changed(x, gone, statistics, scale, bias, eps), *among), out_shape)
     if statistics is None:
         statistics = moments(x, gone)
     for each, name in zip(statistics[:2], ("mean", "variance"), strict=True):
@@ -357,7 +372,8 @@ def batch_norm(
     result = combine("*", combine("-", x, statistics.mean), factor)
     if scale is not None and _lacks(statistics.variance, scale):
         result = combine("*", result, scale)
-    return checked(result if bias is None else combine("+", result, bias), out_shape)
+    result = result if bias is None else combine("+", result, bias)
+    return checked(_narrow(result, *among), out_shape)
 
 
 def _of_changed(
