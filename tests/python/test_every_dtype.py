@@ -238,3 +238,57 @@ def test_data_of_tensors_of_every_dtype_is_moved_and_computed_as_arrays_or_refus
         if wanted is not None:
             plain = (x.values if isinstance(x, vl.Data) else x for x in (result, wanted))
             agree(*plain, tolerance)
+
+
+def _data(x, *dims):
+    return vl.Data(x, dims)
+
+
+_TIME, _PLACE, _OUT = vl.Dim("time", lengths=LENGTHS), vl.Dim("place", 5), vl.Dim("out", 1)
+OF_TWO = {
+    "concatenate": lambda x, y: vl.concatenate([x, y]).values,
+    "stack": lambda x, y: vl.stack([x, y], axis=1).values,
+    "where": lambda x, y: vl.where(MASK, x, y).values,
+    "sequence_concat": lambda x, y: vl.sequence_concat([x, y]).values,
+    "einsum": lambda x, y: ops.einsum("bt,bt->b", x, y),
+    "sequence_conv": lambda x, y: vl.sequence_conv(x, y.values[:3].reshape(3, 1)).values,
+    "row_conv": lambda x, y: vl.sequence.row_conv(
+        vl.Ragged(x.values.reshape(5, 1), LENGTHS), y.values[:2].reshape(2, 1)
+    ).values,
+    "dims.dot": lambda x, y: vl.dims.dot(
+        _data(x.values.reshape(1, 5), vl.dims.batch_dim, _PLACE),
+        _data(y.values.reshape(5, 1), _PLACE, _OUT),
+        _PLACE,
+    ).values,
+    "dims.concat": lambda x, y: vl.dims.concat(
+        *((_data(r.values, vl.dims.batch_dim, _TIME), _TIME) for r in (x, y))
+    ).values,
+}  # fmt: skip
+
+
+@pytest.mark.skipif(torch is None, reason="needs torch")
+@pytest.mark.parametrize("other", ["bool", "uint8", "uint64", "int8", "int64", "uint16", "float32"])
+@pytest.mark.parametrize("dtype", ["uint16", "uint32", "uint64"])
+def test_tensors_of_unsigned_integers_meet_others_as_arrays_do(dtype, other):
+    for name, call in OF_TWO.items():
+        for pair in ((dtype, other), (other, dtype)):
+            arrays = [vl.Ragged(VALUES[:, 0].astype(each), LENGTHS) for each in pair]
+            tensors = [
+                vl.Ragged(torch.tensor(VALUES[:, 0]).to(getattr(torch, each)), LENGTHS) for each in pair
+            ]
+            wanted, found = call(*arrays), call(*tensors)
+            if other != "float32":  # torch's floats are not NumPy's
+                assert str(found.dtype) == f"torch.{wanted.dtype}", name
+            assert np.array_equal(found.double().numpy(), wanted), name
+
+
+@pytest.mark.skipif(torch is None, reason="needs torch")
+def test_floats_of_a_byte_are_refused_beside_others_by_both_names():
+    x = vl.Ragged(torch.ones(5).to(torch.float8_e5m2), LENGTHS)
+    y = vl.Ragged(torch.ones(5), LENGTHS)
+    for name, call in (*OF_TWO.items(), ("attention_pool", lambda x, y: ops.attention_pool(x, y))):
+        with pytest.raises(
+            TypeError, match=r"torch.float8_e5m2 and torch.float32|torch.float32 and torch.float8_e5m2"
+        ):
+            call(x, y)
+        assert call(x, x).dtype is torch.float8_e5m2, name

@@ -221,9 +221,9 @@ def product(a: Any, b: Any) -> Any:
     >>> product(np.ones((1, 4096), np.float16), np.ones((4096, 1), np.float16))
     array([[4.096e+03]], dtype=float16)
     """
-    if is_tensor(a):  # torch adds halves up in float32 by itself
+    if is_tensor(a) and common_dtype(a, b).itemsize > 1:  # torch adds halves up in float32 by itself
         dtype = common_dtype(a, b)
-        return a.to(dtype) @ b.to(dtype)
+        return backend_of(a).ufunc("matmul", [a.to(dtype), b.to(dtype)], {})
     return as_of(widened(a) @ widened(b), a, b)
 
 
@@ -260,9 +260,7 @@ def of_pairs(values: Any) -> Any:
 
 def _are_numbers(values: Any, complexes: bool) -> bool:
     if is_tensor(values):
-        from varlen.backends.torch.autograd import has_no_name
-
-        return complexes if values.is_complex() else not has_no_name(values)
+        return complexes or not values.is_complex()
     return complexes if values.dtype.kind == "c" else _is_known(values.dtype, complexes)
 
 
@@ -280,9 +278,10 @@ def _is_known(dtype: Any, long: bool) -> bool:
 
 
 def _is_half(dtype: Any) -> bool:
-    if dtype.itemsize != 2:
-        return False
-    return bool(dtype.kind in "fV" if isinstance(dtype, np.dtype) else dtype.is_floating_point)
+    """Or a quarter, which torch has."""
+    if isinstance(dtype, np.dtype):
+        return dtype.itemsize == 2 and dtype.kind in "fV"
+    return bool(dtype.itemsize <= 2 and dtype.is_floating_point)
 
 
 def _name(dtype: Any) -> str:
@@ -291,9 +290,9 @@ def _name(dtype: Any) -> str:
 
 def _wider(a: Any, b: Any, of_tensors: bool) -> Any:
     if of_tensors:
-        import torch
+        from varlen.backends.torch.cast import shared_dtype
 
-        return torch.promote_types(a, b)
+        return shared_dtype(a, b)
     try:
         return np.result_type(a, b)
     except TypeError:  # bfloat16 beside float16 and the like have no dtype in common

@@ -65,9 +65,11 @@ def row_conv(input: SameT | Sequence[Any], filter: Any, *, level: int = -1) -> S
     filter = _filter_of_rows(r, filter)
     values, units, _ = units_of(r, None, level)
     rows, taps = widened(numbers(values, "input", True)), widened(filter)
-    result = rows * taps[0]
+    on = backend_of(rows)
+    result = on.ufunc("multiply", [rows, taps[0]], {})
     for k in range(1, len(taps)):
-        result = result + backend_of(rows).shift(rows, units, -k) * taps[k]
+        ahead = on.ufunc("multiply", [on.shift(rows, units, -k), taps[k]], {})
+        result = on.ufunc("add", [result, ahead], {})
     result = as_of(result, values, filter)
     return cast("SameT", r._make(result, r.levels) if shape is None else result.reshape(shape))
 

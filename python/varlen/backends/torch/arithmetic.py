@@ -10,7 +10,7 @@ import torch
 
 from varlen import tracing
 from varlen._core import bfloat16, is_plain_tensor
-from varlen.backends.torch.cast import has_bits_alone, scalar
+from varlen.backends.torch.cast import has_bits_alone, in_shared_dtype, scalar
 from varlen.backends.torch.followers import beside
 from varlen.backends.torch.memory import as_numpy, core_dtype, like, on_host, tensor_of
 
@@ -185,6 +185,7 @@ def where(mask: Any, values: Any, others: Any) -> torch.Tensor:
     mask, values, others = (
         like(x, tensor) if isinstance(x, np.ndarray) and x.ndim else x for x in (mask, values, others)
     )
+    values, others = in_shared_dtype([values, others])
     with beside(tensor):  # torch makes a tensor of a number
         if isinstance(values, torch.Tensor):
             return values.where(mask, others)

@@ -10,6 +10,7 @@ import torch
 from varlen import _core
 from varlen._core import DeviceArray
 from varlen.backends.torch.autograd import AutogradOp, level_of
+from varlen.backends.torch.cast import shared_dtype
 from varlen.backends.torch.memory import dtype_of, like
 from varlen.backends.torch.reduce import multiply, repeat_rows, sums
 
@@ -122,11 +123,11 @@ def weighable(values: Any, scores: Any) -> tuple[torch.Tensor, torch.Tensor]:
     if not isinstance(values, torch.Tensor):
         values = like(values, scores)
     given = scores if isinstance(scores, torch.Tensor) else like(scores, values)
-    dtype = torch.promote_types(values.dtype, given.dtype)
+    dtype = shared_dtype(values.dtype, given.dtype)
     if dtype.is_complex:
         raise TypeError(f"X, scores: expected real numbers, got {values.dtype} and {given.dtype}")
     dtype = dtype if dtype.is_floating_point else torch.float64
-    return values.to(dtype), given.to(torch.promote_types(dtype, torch.float32))
+    return values.to(dtype), given.to(dtype if dtype.itemsize > 2 else torch.float32)
 
 
 def weighted_sum(weights: torch.Tensor, values: torch.Tensor, level: Any) -> torch.Tensor:
@@ -140,8 +141,10 @@ def weighted_sum(weights: torch.Tensor, values: torch.Tensor, level: Any) -> tor
     <BLANKLINE>
             [[5.]]])
     """
-    result: torch.Tensor = _sum(weights, values, level)
-    return result
+    narrow = values.dtype
+    rows = values.float() if narrow.itemsize == 1 else values
+    result: torch.Tensor = _sum(weights, rows, level)
+    return result.to(narrow)
 
 
 def weighted_sum_to_values(sums: torch.Tensor, weights: torch.Tensor, level: Any, dtype: Any) -> torch.Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -49,6 +50,52 @@ def has_bits_alone(dtype: torch.dtype) -> bool:
     (True, False)
     """
     return dtype in _SIGNED
+
+
+def shared_dtype(a: torch.dtype, b: torch.dtype) -> torch.dtype:
+    """The dtype that holds the numbers of two: torch's, and of unsigned integers, where it has none, NumPy's.
+
+    Raises
+    ------
+    TypeError
+        A float of 8 bits beside another dtype.
+
+    Examples
+    --------
+    >>> import torch
+    >>> shared_dtype(torch.uint16, torch.int32), shared_dtype(torch.uint16, torch.float16)
+    (torch.int32, torch.float16)
+    """
+    if a is b:
+        return a
+    floats = [x for x in (a, b) if x.is_floating_point or x.is_complex]
+    if any(x.is_floating_point and x.itemsize == 1 for x in floats):
+        raise TypeError(f"{a} and {b} have no dtype in common; use astype() first")
+    if not floats and (has_bits_alone(a) or has_bits_alone(b)):
+        names = (str(x).removeprefix("torch.") for x in (a, b))
+        shared: torch.dtype = getattr(torch, np.promote_types(*names).name)
+        return shared
+    return torch.promote_types(a, b)
+
+
+def in_shared_dtype(values: list[Any]) -> list[Any]:
+    """Tensors in a dtype that holds all their numbers, where torch has none; what is no tensor stays.
+
+    Examples
+    --------
+    >>> import torch
+    >>> [x.dtype for x in in_shared_dtype([torch.ones(1).to(torch.uint32), torch.ones(1).long()])]
+    [torch.int64, torch.int64]
+    """
+    dtypes = [x.dtype for x in values if isinstance(x, torch.Tensor)]
+    if all(x is dtypes[0] for x in dtypes) or not any(map(_shares_little, dtypes)):
+        return values
+    dtype = functools.reduce(shared_dtype, dtypes)
+    return [x.to(dtype) if isinstance(x, torch.Tensor) else x for x in values]
+
+
+def _shares_little(dtype: torch.dtype) -> bool:
+    return has_bits_alone(dtype) or (dtype.is_floating_point and dtype.itemsize == 1)
 
 
 def by_width(x: torch.Tensor, move: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:

@@ -11,7 +11,7 @@ import torch
 from varlen import _core
 from varlen._core import Level, is_plain_tensor, on_plain_tensors
 from varlen.backends.nested import nested_rows
-from varlen.backends.torch.cast import cast
+from varlen.backends.torch.cast import cast, in_shared_dtype
 from varlen.backends.torch.memory import as_numpy, from_memory, on_host, tensor_of
 from varlen.backends.torch.span import take
 
@@ -29,7 +29,7 @@ def concat(values: list[Any], axis: int = 0, argument: str = "values") -> torch.
     """
     first = next(x for x in values if isinstance(x, torch.Tensor))
     parts = [x if isinstance(x, torch.Tensor) else tensor_of(x).to(first.device) for x in values]
-    return torch.cat(parts, axis)
+    return torch.cat(in_shared_dtype(parts), axis)
 
 
 def interleave(values: list[Any], levels: list[Level], argument: str) -> tuple[torch.Tensor, Level]:

@@ -11,7 +11,7 @@ from varlen._core import DeviceArray
 from varlen.backends.equation import Equation, equation_of
 from varlen.backends.padded import padded_einsum
 from varlen.backends.torch.autograd import AutogradOp, into
-from varlen.backends.torch.cast import pick
+from varlen.backends.torch.cast import has_bits_alone, pick
 from varlen.backends.torch.followers import in_transform
 from varlen.backends.torch.gather import gather
 from varlen.backends.torch.pad import levels_of, pad, unpad
@@ -160,7 +160,7 @@ def einsum(
     if dtype.is_floating_point and dtype.itemsize < 4:
         wide = einsum(equation, [x.float() for x in values], levels, extents)
         return into(wide.to(dtype), out)
-    if not levels and dtype is not torch.bool:
+    if not levels and not (dtype is torch.bool or has_bits_alone(dtype)):
         letters = f"{','.join(equation.terms)}->{equation.out}"
         return into(torch.einsum(letters, *values), out)
     if "" in (*equation.terms, equation.out):

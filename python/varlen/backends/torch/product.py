@@ -8,6 +8,7 @@ import torch
 
 from varlen.backends.blocks import Blocks, multiply_blocks
 from varlen.backends.torch.arithmetic import ufunc
+from varlen.backends.torch.cast import shared_dtype
 from varlen.backends.torch.gather import gather
 from varlen.backends.torch.memory import tensor_of
 
@@ -77,5 +78,5 @@ def of_one_kind(a: Any, b: Any) -> tuple[torch.Tensor, torch.Tensor]:
         return a, b
     device = a.device if isinstance(a, torch.Tensor) else b.device
     x, y = (t if isinstance(t, torch.Tensor) else tensor_of(t).to(device) for t in (a, b))
-    dtype = torch.promote_types(x.dtype, y.dtype)
+    dtype = shared_dtype(x.dtype, y.dtype)
     return x.to(dtype), y.to(dtype)
