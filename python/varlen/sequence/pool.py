@@ -11,6 +11,7 @@ from varlen._core import Level
 from varlen.arguments import unmasked
 from varlen.backends import backend_of
 from varlen.backends.numeric import cast, double, floats, is_complex, numbers
+from varlen.backends.numpy.order import is_ordered, refuse
 from varlen.backends.values import as_ints, like
 from varlen.ops.inputs import units_of
 from varlen.ops.reduce import wrap_units
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _ENDS = ("last", "first")
 _TYPES = ("average", "sum", "sqrt", "max", *_ENDS)
+_VERBS = {"average": "mean", "sqrt": "mean"}
 
 
 @overload
@@ -54,13 +56,15 @@ def sequence_pool(
     ----------
     input
         `Ragged` of rows (T, ...), pooled column by column. Numbers for all but "last" and "first", which take
-        any dtype.
+        any dtype. Times, durations and text have a "max", times and durations an "average", durations a
+        "sum".
     pool_type
         "average", "sum", "sqrt", "max", "last" or "first", in any case.
     is_test
         Ignored; Paddle has it.
     pad_value
-        What a sequence without rows gives: a number, for "last" and "first" also a row.
+        What a sequence without rows gives: a number, for "last" and "first" also a row. 0 is also the zero of
+        other dtypes: no duration, no text, and NaT of times.
     level
         The level whose sequences become one row each, with all rows below; -1 is the innermost.
     with_index
@@ -70,14 +74,14 @@ def sequence_pool(
     Returns
     -------
     numpy.ndarray, torch.Tensor or Ragged, or a tuple of two
-        (n, ...), an array or a tensor as the values are; under more levels a `Ragged` of those above. Floats
-        keep their dtype; of integers "average" and "sqrt" give float64, "sum" int64 or uint64. With
-        `with_index` also the index.
+        (n, ...), an array or a tensor as the values are; under more levels a `Ragged` of those above. Floats,
+        times, durations and text keep their dtype; of integers "average" and "sqrt" give float64, "sum" int64
+        or uint64. With `with_index` also the index.
 
     Raises
     ------
     TypeError
-        `input` is not a Ragged, or not of numbers.
+        `input` is not a Ragged, or of what has no such pool.
     ValueError
         Another pool_type, a pad_value that the dtype cannot hold, an index of other than "max".
     IndexError
@@ -99,9 +103,13 @@ def sequence_pool(
     if with_index and kind != "max":
         raise ValueError(f'with_index: only "max" has one, not "{kind}"')
     values, units, above = units_of(r, None, level)
-    if kind not in _ENDS:
-        numbers(values, "input")
     unmasked(pad_value, "pad_value")
+    if is_ordered(values):
+        pad_value = np.datetime64("NaT") if _is_zero_time(values, pad_value) else fill_for(values, pad_value)
+        if kind not in _ENDS:
+            refuse("mean" if kind == "average" else kind, values, "input")
+    elif kind not in _ENDS:
+        numbers(values, "input")
     try:
         if with_index:
             result, which = backend_of(values).reduce_extreme("max", values, units, pad_value)
@@ -109,16 +117,14 @@ def sequence_pool(
         if kind in _ENDS:
             result = backend_of(values).reduce_end(values, units, kind == "last", fill_for(values, pad_value))
         else:
-            result = backend_of(values).reduce(
-                "mean" if kind in ("average", "sqrt") else kind, values, units, pad_value
-            )
+            result = backend_of(values).reduce(_VERBS.get(kind, kind), values, units, pad_value)
     except ValueError as error:
         raise of_pad_value(error) from None
     return wrap_units(r, _times_root(result, units, 1) if kind == "sqrt" else result, above)
 
 
 def sequence_first_step(input: RaggedBase[ArrayT], *, level: int = -1) -> ArrayT | Any:
-    """The first row of each sequence, zeros where it has none: `sequence_pool` of "first".
+    """The first row of each sequence, zeros (of times NaT) where it has none: `sequence_pool` of "first".
 
     Parameters
     ----------
@@ -152,7 +158,7 @@ def sequence_first_step(input: RaggedBase[ArrayT], *, level: int = -1) -> ArrayT
 
 
 def sequence_last_step(input: RaggedBase[ArrayT], *, level: int = -1) -> ArrayT | Any:
-    """The last row of each sequence, zeros where it has none: `sequence_pool` of "last".
+    """The last row of each sequence, zeros (of times NaT) where it has none: `sequence_pool` of "last".
 
     Parameters
     ----------
@@ -295,6 +301,11 @@ def _kind(pool_type: Any) -> str:
 def _no_rows(d: Any) -> Any:
     """No rows like those of d."""
     return d[:0]
+
+
+def _is_zero_time(values: Any, pad_value: Any) -> bool:
+    """Whether an empty sequence of times would give 1970, which is in none of them."""
+    return values.dtype.kind == "M" and type(pad_value) in (int, float) and pad_value == 0
 
 
 def _rows(which: Any, units: Level) -> Any:

@@ -35,8 +35,19 @@ _HALF = np.uint64(2**63 - 1)
 _NAT = np.iinfo(np.int64).min
 
 
-def refuse(verb: str, values: Any) -> None:
-    """Refuse a verb that has no meaning for times, durations or text.
+def is_ordered(values: Any) -> bool:
+    """Whether values are times, durations or text of arrays: they have an order, and are no numbers.
+
+    Examples
+    --------
+    >>> is_ordered(np.array(["a"])), is_ordered(np.array([1]))
+    (True, False)
+    """
+    return isinstance(values, np.ndarray) and values.dtype.kind in _ALL
+
+
+def refuse(verb: str, values: Any, argument: str = "X") -> None:
+    """Refuse a verb that has no meaning for times, durations or text; nothing for other values.
 
     Raises
     ------
@@ -52,7 +63,7 @@ def refuse(verb: str, values: Any) -> None:
     kind = values.dtype.kind
     if kind in _ALL and kind not in _MEANINGS.get(verb, ""):
         hint = next(text for kinds, text in _HINTS.items() if kind in kinds)
-        wanted = f"X: expected bool, integers or floats, got {values.dtype}"
+        wanted = f"{argument}: expected bool, integers or floats, got {values.dtype}"
         raise TypeError(f"{wanted}, for which {verb} has no meaning; {hint}")
 
 
