@@ -612,3 +612,40 @@ def test_what_does_not_broadcast_against_each_row_is_told_its_axis(tensors):
         vl.Ragged(ones(5), [3, 2]),
     ):
         assert (r * x).to_list() == r.to_list()
+
+
+def test_arguments_that_numpy_does_not_take_together_are_refused():
+    r = vl.Ragged([3.0, 1.0], [2])
+    for call in (
+        lambda: np.std(r, axis=1, ddof=1, correction=0),
+        lambda: np.var(r, axis=1, ddof=2, correction=1),
+        lambda: np.sort(r, kind="stable", stable=True),
+        lambda: np.argsort(r, kind="none"),
+    ):
+        with pytest.raises(ValueError, match=r"not both|kind"):
+            call()
+
+
+def test_an_initial_text_is_among_those_of_each_sequence():
+    r = vl.Ragged(np.array(["b", "a", "d"]), [2, 0, 1])
+    assert np.max(r, axis=1, initial="c").tolist() == ["c", "c", "d"]
+    assert np.min(r, axis=1, initial="c").tolist() == ["a", "c", "c"]
+    assert np.max(r, initial="e") == "e"
+    assert np.min(vl.Ragged(np.array([b"b"]), [1]), initial=b"c") == b"b"
+
+
+def test_functions_of_torch_that_give_floats_give_no_integers():
+    torch = pytest.importorskip("torch")
+    r = vl.Ragged(torch.tensor([3.0, 1.0]), [2])
+    for call in (torch.softmax, torch.log_softmax, torch.mean):
+        with pytest.raises(
+            TypeError, match=f"dtype: torch.{call.__name__} of a Ragged gives floats, got torch.int64"
+        ):
+            call(r, dim=1, dtype=torch.int64)
+    assert torch.softmax(r, dim=1, dtype=torch.bfloat16).dtype is torch.bfloat16
+
+
+def test_any_and_all_of_no_axes_are_of_each_number():
+    torch = pytest.importorskip("torch")
+    r = vl.Ragged(torch.tensor([3.0, 0.0]), [2])
+    assert torch.any(r, dim=()).to_list() == torch.all(r, dim=()).to_list() == [[True, False]]

@@ -16,6 +16,7 @@ from varlen import tracing
 from varlen._core import RaggedBase
 from varlen.arguments import as_bool
 from varlen.backends import backend_of
+from varlen.backends.numeric import is_float
 from varlen.backends.values import is_tensor, like, row_as
 from varlen.levels import equal_lengths
 from varlen.ops import reduce_ends
@@ -37,6 +38,7 @@ _AXIS_METHODS = {
     "logsumexp": "logsumexp", "cumsum": "cumsum", "cumprod": "cumprod", "softmax": "softmax",
     "log_softmax": "log_softmax",
 }  # fmt: skip
+_FLOATS = ("std", "var", "softmax", "log_softmax")
 _KEEP_ROWS = ("cumsum", "cumprod", "softmax", "log_softmax")
 
 # What brings the `initial` of NumPy to the result.
@@ -128,6 +130,8 @@ def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
                 raise _refusal(f"torch.{name} of two", f"torch.{name}imum")
             raise _refusal(f"torch.{name} with dim", f"r.{name}(axis={dim}) and r.arg{name}(axis={dim})")
         if given.get("dim") in ((), []) and name not in _KEEP_ROWS:
+            if name in ("any", "all"):
+                return given["input"] != 0  # no axes
             del given["dim"]  # all axes
         if name == "softmin":
             name, given["input"] = "softmax", -given["input"]
@@ -178,6 +182,8 @@ def by_numpy(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
     if name in _AXIS_METHODS and _is_ragged(_first(args, kwargs, "a")):
         given = given_to("np", name, args, kwargs)
         if "correction" in given:
+            if "ddof" in given:
+                raise ValueError(f"np.{name} takes ddof or correction, not both")
             given["ddof"] = given.pop("correction")
         return _along_axis(f"np.{name}", name, given.pop("a"), given.pop("axis", None), given)
     if name in ("sort", "argsort") and _is_ragged(_first(args, kwargs, "a")):
@@ -185,7 +191,8 @@ def by_numpy(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
         if given.get("axis", -1) is None or "order" in given:
             unmeant = "order" if "order" in given else "axis=None"
             raise _refusal(f"np.{name} with {unmeant}", f"r.{name}(), which goes along each sequence")
-        # Equal numbers keep their order, which every kind and stable may.
+        # Equal numbers keep their order, which every kind and stable may; NumPy knows which there are.
+        np.sort(np.empty(0), **{key: given[key] for key in ("kind", "stable") if key in given})
         return getattr(given["a"], name)(axis=given.get("axis", -1))
     raise _refusal(
         f"np.{name}", f"r.{name}()" if _has_method(args, name) else "r.values, r.to_dense() or np.asarray(r)"
@@ -236,9 +243,11 @@ def _along_axis(function: str, name: str, r: Ragged[Any], axis: Any, given: dict
     if "dtype" in taken and method not in ("sum", "mean", "prod", "cumsum", "cumprod"):
         r = r.astype(taken.pop("dtype"))
         dtype = r.dtype
-        if method in ("std", "var") and np.dtype(str(dtype).removeprefix("torch.")).kind != "f":
+        if (method in _FLOATS or function == "torch.mean") and not is_float(r._values):
             raise TypeError(f"dtype: {function} of a Ragged gives floats, got {dtype}")
     if method.startswith("arg") and axis is None:
+        if not tracing.is_tracing() and r.size == 0:
+            raise ValueError(f"{function}: there is no number; r.{method}(empty=) says it of each sequence")
         whole = equal_lengths(1, r.size)
         result = getattr(reduce_ends, method)(r._values.reshape(-1), whole)[0]
     else:
@@ -269,7 +278,10 @@ def _reduced(
         return result
     rows = result._values if _is_ragged(result) else result
     start = row_as(initial, rows.reshape(-1), "initial")[0]
-    rows = backend_of(rows).ufunc(_WITH_INITIAL[method], [rows, start], {})
+    if getattr(rows.dtype, "kind", "") in ("U", "S"):  # NumPy has no maximum of text
+        rows = np.where(rows < start if method == "max" else rows > start, start, rows)[()]
+    else:
+        rows = backend_of(rows).ufunc(_WITH_INITIAL[method], [rows, start], {})
     return same_kind(result, rows) if _is_ragged(result) else rows
 
 
