@@ -56,13 +56,15 @@ def array(dtype: str, shape: tuple[int, ...], data: str) -> Any:
 
 
 def level(offsets: Any) -> Level:
-    """A level of its offsets, an array or bytes.
+    """A level of its offsets: an array, bytes, or what a copy that no pickle made passes on.
 
     Examples
     --------
     >>> level(vl.Level([2, 1]).offsets.tobytes())
     Level(2 sequences, 3 rows, lengths 1 to 2)
     """
+    if isinstance(offsets, _Offsets):
+        offsets = offsets.array
     given = np.frombuffer(offsets, "<i8") if isinstance(offsets, bytes) else offsets
     return Level.from_offsets(given.astype(np.int64, copy=False))
 

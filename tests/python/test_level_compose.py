@@ -91,6 +91,12 @@ def test_level_is_pickled_without_what_it_keeps(protocol):
     assert copy.deepcopy(above).compose(copy.deepcopy(below)) == flat
 
 
+def test_level_is_copied():
+    level = vl.Level([2, 0, 1])
+    for made in (copy.copy(level), copy.deepcopy(level)):
+        assert made.offsets.tolist() == level.offsets.tolist()
+
+
 def test_threads_are_given_one_level():
     for _ in range(20):
         above, below = vl.Level(np.full(500, 4)), vl.Level(np.full(2000, 2))

@@ -222,3 +222,11 @@ def test_bidirectional_finds_its_sizes_and_copies_what_reads_forwards():
     assert [layer.get_dim("nO") for layer in both] == [2, 2]
     assert both[0] is not both[1]
     assert model.predict([X])[0].shape == (2, 4)
+
+
+@pytest.mark.parametrize("shape", [(0, 3, 2), (3, 0, 2), (0, 0, 2)])
+def test_with_padded_takes_a_block_without_steps_or_columns(shape):
+    model = thinc.with_padded(thinc.Model("same", lambda model, X, is_train: (X, lambda d: d)))
+    block = np.zeros(shape, np.float32)
+    Y, backprop = model.begin_update(block)
+    assert Y.shape == backprop(block).shape == shape

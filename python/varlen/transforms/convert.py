@@ -91,7 +91,7 @@ def as_padded(X: Any) -> Way:
             raise ValueError(f"X: expected an array (steps, columns, ...), got shape {tuple(X.shape)}")
         steps, columns = X.shape[:2]
         fields = [columns] * steps, [steps] * columns, np.arange(columns)
-        return Padded(X, *map(np.array, fields)), _array_of_padded
+        return Padded(X, *(np.array(field, np.int64) for field in fields)), _array_of_padded
     raise kind_error(X, expected="a Ragged, a Padded, a list of arrays or an array (steps, columns, ...)")
 
 
