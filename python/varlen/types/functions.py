@@ -240,10 +240,13 @@ def _along_axis(function: str, name: str, r: Ragged[Any], axis: Any, given: dict
     if axis is None and method in _KEEP_ROWS:
         raise _refusal(f"{function} without an axis", f"r.{method}(), which goes along each sequence")
     dtype = None
+    asked = taken.get("dtype")
+    if function == "torch.mean" and not (getattr(asked, "is_floating_point", True) or asked.is_complex):
+        raise TypeError(f"dtype: {function} of a Ragged gives floats, got {asked}")
     if "dtype" in taken and method not in ("sum", "mean", "prod", "cumsum", "cumprod"):
         r = r.astype(taken.pop("dtype"))
         dtype = r.dtype
-        if (method in _FLOATS or function == "torch.mean") and not is_float(r._values):
+        if method in _FLOATS and not is_float(r._values):
             raise TypeError(f"dtype: {function} of a Ragged gives floats, got {dtype}")
     if method.startswith("arg") and axis is None:
         if not tracing.is_tracing() and r.size == 0:
