@@ -240,7 +240,7 @@ def _along_axis(function: str, name: str, r: Ragged[Any], axis: Any, given: dict
     if axis is None and method in _KEEP_ROWS:
         raise _refusal(f"{function} without an axis", f"r.{method}(), which goes along each sequence")
     dtype = None
-    asked = taken.get("dtype")
+    asked: Any = taken.get("dtype")
     if function == "torch.mean" and not (getattr(asked, "is_floating_point", True) or asked.is_complex):
         raise TypeError(f"dtype: {function} of a Ragged gives floats, got {asked}")
     if "dtype" in taken and method not in ("sum", "mean", "prod", "cumsum", "cumprod"):
