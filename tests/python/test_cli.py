@@ -220,6 +220,7 @@ def test_info_says_what_is_there(capsys, tmp_path):
         "kind": "number",
         "nullable": True,
         "zone": None,
+        "dims": [],
         "note": None,
     }
     assert found["levels"][0]["longest"] == 2

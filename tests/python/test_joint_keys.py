@@ -202,6 +202,16 @@ def test_fixed_dims_behind_the_ragged_ones(make):
         Joint({"wave": [a, b[0]]}, trailing_dims={"wave": 1})
 
 
+def test_lists_of_one_length_are_fixed_dims_where_asked():
+    J = Joint({"p": [[[1, 2], [3, 4]], [[5, 6]]], "q": [[1, 2], [3, 4]]}, trailing_dims={"p": 1, "q": 1})
+    assert [J[key].values.shape if key == "p" else J[key].shape for key in "pq"] == [(3, 2), (2, 2)]
+    assert J.to_list() == {"q": [[1, 2], [3, 4]], "p": [[[1, 2], [3, 4]], [[5, 6]]]}
+    words = Joint({"w": [["a", "b"], ["b", "b"]]}, schema={"w": str}, trailing_dims={"w": 1})
+    assert words["w"].tolist() == [[1, 2], [2, 2]]
+    with pytest.raises(ValueError, match="p: a list of 1 at row 1, but its fixed dims say 2"):
+        Joint({"p": [[[1, 2], [3, 4]], [[5]]]}, trailing_dims={"p": 1})
+
+
 def test_rows_are_found_by_their_ids(make):
     J = make({"who": [30, 10, 20], "T": [[1], [], [2, 3]]}, row_ids="who")
     assert J.row_ids == "who"

@@ -1,6 +1,7 @@
 """What columns are meant to be: declared once, kept with the data, enforced for all that comes later."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -37,6 +38,15 @@ COLUMNS = st.one_of(
         zone=st.sampled_from([None, "UTC"]),
     ),
 )
+FIXED = st.builds(
+    SchemaColumn,
+    st.just("number"),
+    st.just("int8"),
+    trailing=st.lists(st.integers(0, 5), max_size=2),
+    level=st.just(1),
+)
+NAMED = st.builds(SchemaColumn, st.just("code"), level=st.just(2), dims=st.just(["visit", "code"]))
+COLUMNS |= FIXED | NAMED
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
 
 EVENTS = Schema(
@@ -69,7 +79,7 @@ def test_a_schema_comes_back_from_toml(columns):
 def test_a_schema_comes_back_from_arrow(columns):
     pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     found = Schema.from_arrow(Schema(columns).to_arrow())
-    plain = {name: SchemaColumn(c.kind, c.dtype, c.nullable, c.level, c.zone) for name, c in columns.items()}
+    plain = {name: replace(column, note=None) for name, column in columns.items()}
     assert found == Schema(plain)
 
 
@@ -106,6 +116,12 @@ def test_schemas_of_arrow_are_columns():
         ({"kind": "number", "dtype": "int8", "zone": "UTC"}, "zone: is for times"),
         ({"kind": "code", "level": -1}, "level: expected at least 0"),
         ({"kind": "code", "nullable": 1}, "nullable: expected bool, got 1"),
+        ({"kind": "code", "trailing": 3}, "trailing: expected a list of int, got 3"),
+        ({"kind": "code", "trailing": [True]}, "trailing: expected a list of int"),
+        ({"kind": "code", "trailing": [-1]}, "trailing: expected sizes from 0"),
+        ({"kind": "code", "dims": "ab"}, "dims: expected a list of str, got 'ab'"),
+        ({"kind": "code", "level": 1, "dims": ["a", "b"]}, "dims: 2 names .* for 1 axes"),
+        ({"kind": "code", "level": 2, "dims": ["a", "a"]}, "dims: expected names that differ"),
     ],
 )
 def test_columns_that_contradict_themselves_are_named(column, text):
@@ -170,6 +186,211 @@ def test_files_of_times_with_and_without_a_zone_are_no_data_set(tmp_path):
     with pytest.raises(ValueError, match=r"b\.nrt: key 't' .*times of UTC, not times without a zone"):
         varlen.open([tmp_path / "a.nrt", tmp_path / "b.nrt"]).batch([0, 1])
     assert len(varlen.open([tmp_path / "b.nrt"])) == 1
+
+
+# Fixed dims, and names of dims.
+
+POINTS = Schema(
+    {
+        "xyz": SchemaColumn("number", "float32", level=1, trailing=(3,), dims=("visit", "axis")),
+        "pair": SchemaColumn("code", trailing=(2,)),
+        "code": SchemaColumn("code", level=2, dims=("visit", "code")),
+    }
+)
+
+
+def points(**changed):
+    return {
+        "xyz": [[[1, 2, 3], [4, 5, 6]], []],
+        "pair": [["a", "b"], ["b", "b"]],
+        "code": [[["a"], ["b", "c"]], []],
+    } | changed
+
+
+def as_tables(given):
+    """As Arrow infers it, and with lists of a fixed size."""
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    yield pa.table(given)
+    fixed = {
+        "xyz": pa.array(given["xyz"], pa.list_(pa.list_(pa.float32(), 3))),
+        "pair": pa.array(given["pair"], pa.list_(pa.string(), 2)),
+    }
+    yield pa.table(given | fixed)
+    yield pa.table(given | fixed).to_batches()[0]
+
+
+@pytest.mark.parametrize("door", ["Writer", "ShardWriter", "build"])
+def test_fixed_dims_are_taken_and_kept(tmp_path, door):
+    arrays = points(
+        xyz=[np.arange(1, 7).reshape(2, 3), np.empty((0, 3))], pair=np.array([["a", "b"], ["b", "b"]])
+    )
+    for number, given_rows in enumerate([points(), arrays]):
+        write_with(door, POINTS, tmp_path / str(number), given_rows)
+        data = varlen.open(tmp_path / str(number))
+        assert [data[i].to_list() for i in (0, 1)] == [{k: v[i] for k, v in points().items()} for i in (0, 1)]
+        assert [data.fields[name].trailing for name in points()] == [(3,), (2,), ()]
+        assert open_shards(tmp_path / str(number)).schema == POINTS
+        assert data.batch([0, 1])["xyz"].shape == (2, 2, 3)
+
+
+@pytest.mark.parametrize("door", ["Writer", "ShardWriter", "build"])
+@pytest.mark.parametrize(
+    ("changed", "text"),
+    [
+        ({"xyz": [[[1, 2, 3], [4, 5]], []]}, "xyz: a list of 2 at row 0, but its fixed dims say 3"),
+        ({"xyz": [[[1, 2, 3], [4, 5, 6]], [[1]]]}, "xyz: a list of 1 at row 1, but its fixed dims say 3"),
+        ({"pair": [["a", "b"], ["b"]]}, "pair: a list of 1 at row 1, but its fixed dims say 2"),
+        ({"xyz": [[1, 2], []]}, "xyz: "),
+        ({"pair": ["a", "b"]}, "pair: expected 1 fixed dims, of arrays or lists"),
+        (
+            {"xyz": [np.ones((2, 4)), np.ones((0, 4))]},
+            r"xyz: values of fixed dims \(4,\), but the schema says",
+        ),
+    ],
+)
+def test_other_fixed_dims_are_refused(tmp_path, door, changed, text):
+    with pytest.raises((ValueError, RuntimeError), match=text):
+        write_with(door, POINTS, tmp_path / "a", points(**changed))
+    assert not list(tmp_path.glob("a/*.nrt"))
+
+
+def test_save_checks_fixed_dims(tmp_path):
+    schema = Schema({"x": SchemaColumn("number", "int8", trailing=(2,))})
+    save(tmp_path / "a.nrt", {"dim0/x": np.ones((3, 2), "i1")}, schema=schema)
+    assert open_file(tmp_path / "a.nrt").schema == schema
+    with pytest.raises(ValueError, match=r"x: values of fixed dims \(3,\), but the schema says \(2,\)"):
+        save(tmp_path / "b.nrt", {"dim0/x": np.ones((2, 3), "i1")}, schema=schema)
+
+
+def test_files_say_which_fixed_dims_their_keys_have(tmp_path):
+    save(tmp_path / "a.nrt", {"dim0/x": np.ones((3, 2), "i1")})
+    assert open_file(tmp_path / "a.nrt").schema == Schema(
+        {"x": SchemaColumn("number", "int8", trailing=(2,))}
+    )
+
+
+@pytest.mark.parametrize(
+    ("columns", "text"),
+    [
+        ({"a": (1, (), ["visit"]), "b": (1, (), ["day"])}, "level 1 is 'day' in 'b', but 'visit' in 'a'"),
+        (
+            {"a": (1, (), ["visit"]), "b": (0, (3,), ["visit"])},
+            "'visit' is size 3 of 'b', but level 1 of 'a'",
+        ),
+        ({"a": (0, (2,), ["xy"]), "b": (0, (3,), ["xy"])}, "'xy' is size 3 of 'b', but size 2 of 'a'"),
+    ],
+)
+def test_names_of_dims_mean_one_thing(columns, text):
+    made = {
+        name: SchemaColumn("code", level=level, trailing=trailing, dims=dims)
+        for name, (level, trailing, dims) in columns.items()
+    }
+    with pytest.raises(ValueError, match=f"dims: {text}"):
+        Schema(made)
+
+
+def test_files_of_other_kinds_and_dims_are_no_data_set(tmp_path):
+    """A kind beside another, and names of dims beside others; what says nothing goes with all."""
+    columns = {
+        "number": SchemaColumn("number", "int64", level=1),
+        "id": SchemaColumn("id", "int64", level=1),
+        "visit": SchemaColumn("number", "int64", level=1, dims=["visit"]),
+        "day": SchemaColumn("number", "int64", level=1, dims=["day"]),
+    }
+    for name, column in columns.items():
+        write_with("Writer", Schema({"x": column}), tmp_path / f"{name}.nrt", {"x": [[1]]})
+    write_with("Writer", None, tmp_path / "plain.nrt", {"x": [[1]]})
+    for one, other, text in (
+        ("number", "id", "values of kind 'id', not 'number'"),
+        ("id", "number", "values of kind 'number', not 'id'"),
+        ("visit", "day", r"dims \['day'\], not \['visit'\]"),
+    ):
+        with pytest.raises(ValueError, match=rf"{other}\.nrt: key 'x' .*{one}\.nrt.*{text}"):
+            varlen.open([tmp_path / f"{one}.nrt", tmp_path / f"{other}.nrt"]).batch([0, 1])
+    for one, other in (("number", "visit"), ("id", "plain"), ("plain", "id")):
+        assert len(varlen.open([tmp_path / f"{one}.nrt", tmp_path / f"{other}.nrt"]).batch([0, 1]))
+
+
+# Tables of Arrow.
+
+
+@pytest.mark.parametrize("door", ["Writer", "ShardWriter", "build"])
+def test_tables_are_rows_under_a_schema(tmp_path, door):
+    for number, table in enumerate(as_tables(points())):
+        write_with(door, POINTS, tmp_path / str(number), table)
+        assert varlen.open(tmp_path / str(number))[:].to_list() == points()
+        assert open_shards(tmp_path / str(number)).schema == POINTS
+    if door == "build":
+        columns = varlen.open(tmp_path / "0").account.columns
+        assert {name: columns[name].source.values for name in points()} == {"xyz": 2, "pair": 2, "code": 3}
+
+
+@pytest.mark.parametrize("door", ["Writer", "ShardWriter", "build"])
+def test_tables_are_rows_without_a_schema(tmp_path, door):
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    times = pa.array([[0], [1, 2]], pa.list_(pa.timestamp("s", "UTC")))
+    visits = pa.array([[{"c": "x", "n": 1}], [{"c": "y", "n": 2}, {"c": "x", "n": 3}]])
+    table = pa.table({"id": [2**53 + 1, 2], "t": times, "v": visits})
+    want = {"id": [2**53 + 1, 2], "v.c": [["x"], ["y", "x"]], "v.n": [[1], [2, 3]]}
+    for number, given_rows in enumerate([table, table.to_batches()[0], table.slice(0, 2)]):
+        write_with(door, None, tmp_path / str(number), given_rows)
+        data = varlen.open(tmp_path / str(number))
+        found = data[:].to_list()
+        assert {name: found[name] for name in want} == want
+        assert data.fields["t"].dtype == np.dtype("M8[s]")
+        assert data.fields["v.c"].vocabulary == ("[PAD]", "x", "y")
+
+
+def test_frames_that_export_a_table_are_rows(tmp_path):
+    polars = pytest.importorskip("polars", reason="polars is not installed")
+    frame = polars.DataFrame({"id": [1, 2], "w": [["a"], ["b", "a"]]})
+    write_with("Writer", None, tmp_path / "a.nrt", frame)
+    assert varlen.open(tmp_path / "a.nrt")[:].to_list() == {"id": [1, 2], "w": [["a"], ["b", "a"]]}
+
+
+def test_nulls_of_tables_are_refused_or_nan_where_the_schema_allows_them(tmp_path):
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    table = pa.table({"x": pa.array([1.5, None], pa.float32()), "w": ["a", "b"]})
+    columns = {"x": SchemaColumn("number", "float32"), "w": SchemaColumn("code")}
+    write_with("Writer", Schema(columns), tmp_path / "a.nrt", table)
+    assert np.isnan(varlen.open(tmp_path / "a.nrt").batch([0, 1])["x"]).tolist() == [False, True]
+    strict = Schema(columns | {"x": SchemaColumn("number", "float32", nullable=False)})
+    for schema, given_rows, text in (
+        (strict, table, "x: null at row 1; the schema says that there is none"),
+        (None, table, "x: null at row 1; fill them, or give a Schema"),
+        (Schema(columns), pa.table({"x": [1.5], "w": pa.array([None], pa.string())}), "w: null at row 0"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            write_with("Writer", schema, tmp_path / "b.nrt", given_rows)
+        with pytest.raises(RuntimeError, match=text):
+            build([given_rows], None, tmp_path / "b", schema=schema)
+    account = build([table], None, tmp_path / "c", schema=Schema(columns)).account
+    assert (account.columns["x"].source.nulls, account.columns["x"].result.nulls) == (1, 1)
+
+
+def test_tables_that_are_no_rows_are_refused(tmp_path):
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    zoned = Schema({"t": SchemaColumn("time", "datetime64[s]")})
+    twice = pa.table([pa.array([1]), pa.array([{"x": 1}])], ["v.x", "v"])
+    for schema, table, text in (
+        (None, twice, r"two columns are called 'v\.x'"),
+        (
+            None,
+            pa.table({"a": [[1], [2]], "b": [[1], [2, 3]]}),
+            "row 1 of level 1 has length 2 in 'b' and 1 in 'a'",
+        ),
+        (
+            zoned,
+            pa.table({"t": pa.array([0], pa.timestamp("s", "UTC"))}),
+            "t: times have a zone, but the schema",
+        ),
+        (zoned, pa.table({"u": [1]}), "has no column 't'"),
+    ):
+        with (
+            pytest.raises((ValueError, RuntimeError), match=text),
+            Writer(tmp_path / "a.nrt", schema=schema) as one,
+        ):
+            one.append(table)
 
 
 # The command line.
@@ -257,3 +478,110 @@ def test_options_of_schemas_that_exclude_each_other_are_refused(here, capsys):
         assert main(["convert", *options]) == 2
         assert text in capsys.readouterr().err
     assert main(["convert", "a.csv", "o.nrt", "--schema", "none.toml"]) == 1
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("nulls", [["--nulls", "fill", "--fill", "0"], ["--nulls", "nan"], []])
+def test_no_option_lets_nulls_into_a_column_that_has_none(here, capsys, kind, nulls):
+    """Not --nulls, nor --null-word, nor an id that a static table lacks; a nullable column takes them."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    records = [{"id": 1, "x": 1.5, "w": "a"}, {"id": 2, "x": None, "w": None}]
+    if kind == "parquet":
+        pq.write_table(pa.Table.from_pylist(records), "a.parquet")
+    elif kind == "csv":
+        (here / "a.csv").write_text("id,x,w\n1,1.5,a\n2,,\n")
+    else:
+        (here / "a.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    columns = {
+        "id": SchemaColumn("id", "int64", False),
+        "x": SchemaColumn("number", "float64", False),
+        "w": SchemaColumn("code"),
+    }
+    options = [f"a.{kind}", "o.nrt", "--schema", "s.toml", "--quiet", "--null-word", "none", *nulls]
+    for name in ("x", "w"):
+        strict = {key: replace(column, nullable=key != name) for key, column in columns.items()}
+        Schema(strict).write("s.toml")
+        assert main(["convert", *options]) == 1
+        said = capsys.readouterr().err
+        assert f"a.{kind}" in said
+        assert name in said
+        assert "the schema says that there is none" in said
+        assert not (here / "o.nrt").exists()
+    Schema({key: replace(column, nullable=True) for key, column in columns.items()}).write("s.toml")
+    assert main(["convert", *options]) == 0
+    data = varlen.open("o.nrt")
+    assert data[:].to_list()["w"] == ["a", "none"]
+    x = data.batch([0, 1])["x"][1]
+    assert x == 0 if "fill" in nulls else np.isnan(x)
+
+
+def test_no_option_lets_nulls_into_fields_of_structs_and_static_tables(here, capsys):
+    (here / "a.jsonl").write_text('{"id": 1, "v": {"x": 1.5}}\n{"id": 2, "v": {"x": null}}\n')
+    columns = {"id": SchemaColumn("id", "int64"), "v.x": SchemaColumn("number", "float64", False)}
+    Schema(columns).write("s.toml")
+    fill = ["--schema", "s.toml", "--nulls", "fill", "--fill", "0", "--quiet"]
+    assert main(["convert", "a.jsonl", "o.nrt", *fill]) == 1
+    assert (
+        "a.jsonl, line 2: no value for 'v.x'; the schema says that there is none" in capsys.readouterr().err
+    )
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({"id": [1, 2], "v": [{"x": 1.5}, {"x": None}]}), "a.parquet")
+    assert main(["convert", "a.parquet", "o.nrt", *fill]) == 1
+    assert "v.x: null at row 1" in capsys.readouterr().err
+    (here / "b.csv").write_text("id\n1\n2\n")
+    (here / "people.csv").write_text("id,age\n1,30\n")
+    Schema({"id": SchemaColumn("id", "int64"), "age": SchemaColumn("number", "int64", False)}).write("s.toml")
+    assert main(["convert", "b.csv", "o.nrt", "--static", "people.csv", "--row-ids", "id", *fill]) == 1
+    said = capsys.readouterr().err
+    assert "people.csv: age: null for id 2; the schema says that there is none" in said
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet", "fixed"])
+def test_a_conversion_makes_fixed_dims(here, capsys, kind):
+    import pyarrow.parquet as pq
+
+    tables = dict(zip(("parquet", "fixed", ""), as_tables(points()), strict=True))
+    name = "a.jsonl" if kind == "jsonl" else "a.parquet"
+    if kind == "jsonl":
+        lines = ({key: value[i] for key, value in points().items()} for i in (0, 1))
+        (here / name).write_text("".join(json.dumps(line) + "\n" for line in lines))
+    else:
+        pq.write_table(tables[kind], name)
+    POINTS.write("s.toml")
+    assert main(["convert", name, "o.nrt", "--schema", "s.toml", "--quiet"]) == 0
+    assert varlen.open("o.nrt")[:].to_list() == points()
+    assert read_schema("o.nrt") == POINTS
+    assert varlen.open("o.nrt").account.columns["xyz"].source.values == 2
+    if kind == "fixed":  # other lists are levels, until somebody says what they are
+        assert main(["convert", "--infer-schema", "i.toml", name, "--quiet"]) == 0
+        assert read_schema("i.toml")["xyz"].trailing == (3,)
+    wide = {**POINTS, "xyz": replace(POINTS["xyz"], trailing=(4,))}
+    Schema(wide).write("s.toml")
+    assert main(["convert", name, "p.nrt", "--schema", "s.toml", "--quiet"]) == 1
+    said = capsys.readouterr().err
+    assert name in said
+    assert "xyz" in said
+    assert not (here / "p.nrt").exists()
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_errors_name_who_says_a_type(here, capsys, kind):
+    Schema({"t": SchemaColumn("time", "datetime64[s]"), "x": SchemaColumn("number", "int64")}).write("s.toml")
+    if kind == "csv":
+        (here / "a.csv").write_text("t,x\n2020-01-01,1\n2020-01-01,one\n")
+        name, value = "x", "one"
+    else:
+        (here / "a.jsonl").write_text('{"t": "2020-01-01", "x": 1}\n{"t": "never", "x": 1}\n')
+        name, value = "t", "never"
+    kinds = {"x": "int64", "t": "datetime64[s]"}
+    for options, said in (
+        (["--schema", "s.toml"], "the schema"),
+        (["--types", ",".join(f"{key}={kinds[key]}" for key in kinds)], "--types"),
+    ):
+        assert main(["convert", f"a.{kind}", "o.nrt", *options]) == 1
+        assert f"{name!r}: " in (text := capsys.readouterr().err) or f"{name}: " in text
+        assert f"{value!r} is no {kinds[name]}, as {said} says" in text

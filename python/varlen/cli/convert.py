@@ -410,13 +410,10 @@ def _static_tables(arguments: argparse.Namespace, plan: Any) -> list[Any]:
     if not arguments.static:
         return []
     from varlen.cli.conversion.static import StaticTable
-    from varlen.interop.arrow import Nulls
 
-    policy, value = plan.nulls
-    nulls = Nulls(policy, value, plan.words.null_word)
     key = arguments.group_by[0] if arguments.group_by else arguments.row_ids
     return [
-        StaticTable(one, key, nulls, plan.types.get(key))
+        StaticTable(one, key, plan.declared_nulls, plan.types.get(key))
         for one in find_inputs(arguments.static, _delimiter(arguments))
     ]
 

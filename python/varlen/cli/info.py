@@ -139,6 +139,7 @@ def describe(path: str | Path, batch_size: int = 32) -> dict[str, Any]:
                 "kind": schema[name].kind,
                 "nullable": schema[name].nullable,
                 "zone": schema[name].zone,
+                "dims": list(schema[name].dims),
                 "note": schema[name].note,
             }
             for name, entry in source.fields.items()
@@ -168,6 +169,7 @@ def _key_table(found: dict[str, Any]) -> Iterator[str]:
     lines = [("key", "dim", "dtype", "rows", "")]
     for name, key in found["keys"].items():
         notes = [f"rows of {tuple(key['trailing'])}"] if key["trailing"] else []
+        notes += [f"dims {' x '.join(key['dims'])}"] if key["dims"] else []
         notes += [f"{key['words']:,} words"] if key["words"] is not None else []
         notes += [key["zone"]] if key["zone"] is not None else []
         notes += [key["kind"]] if key["kind"] in ("id", "text") and name != found["row_ids"] else []

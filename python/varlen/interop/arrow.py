@@ -19,54 +19,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from varlen._core import Level
-from varlen.arguments import PADDING, as_bool, as_list, one_of, refuse_gradient, unmasked
+from varlen.arguments import PADDING, as_bool, as_list, unmasked
+from varlen.interop.nulls import FIELD, Nulls
 
 __all__ = ["Column", "Nulls", "columns_of", "from_arrow", "to_arrow"]
 
-#: A part of a column name for the fields of a struct: `visit.code`.
-FIELD = "."
-
-_NULLS_HINT = "say what nulls become: 'nan', or 'fill' and a value"
+_REFUSED = Nulls()
 _TEXT_HINT = "cast the column to strings"
-
-
-@dataclass(frozen=True)
-class Nulls:
-    """What becomes of a null: ``refuse`` raises, ``nan`` gives NaN (NaT, or id -1), ``fill`` gives `value`.
-
-    A null list is an empty list, except under ``refuse``.
-
-    Parameters
-    ----------
-    policy : {"refuse", "nan", "fill"}
-        What is done.
-    value : scalar
-        What stands for a null with ``fill``; None otherwise.
-    word : str, optional
-        What stands for a null among strings, whatever the policy says of others.
-
-    Raises
-    ------
-    ValueError
-        Another policy, ``fill`` without a value, or a value without ``fill``.
-
-    Examples
-    --------
-    >>> Nulls("fill", 0).value
-    0
-    """
-
-    policy: str = "refuse"
-    value: Any = None
-    word: str | None = None
-
-    def __post_init__(self) -> None:
-        one_of(self.policy, "nulls", ("refuse", "nan", "fill"))
-        if self.word is not None and not isinstance(self.word, str):
-            raise TypeError(f"word: expected a string, got {short(self.word)}")
-        refuse_gradient(self.value, "fill")
-        if (self.policy == "fill") != (self.value is not None):
-            raise ValueError(f"fill: goes with nulls='fill', got {short(self.value)} with {self.policy!r}")
 
 
 @dataclass(frozen=True)
@@ -106,7 +65,7 @@ class _Place:
     def inside(self, row_of: Callable[[int], int]) -> _Place:
         return _Place(self.name, lambda i: self.row_of(row_of(i)))
 
-    def refuse_nulls(self, array: pa.Array, why: str = _NULLS_HINT) -> None:
+    def refuse_nulls(self, array: pa.Array, why: str) -> None:
         if array.null_count:
             first = int(np.flatnonzero(array.is_null().to_numpy(zero_copy_only=False))[0])
             raise ValueError(f"{self.name}: null at row {self.row_of(first)}; {why}")
@@ -182,7 +141,7 @@ def _is_list(kind: pa.DataType) -> bool:
 
 def _unlist(array: pa.Array, place: _Place, nulls: Nulls) -> tuple[pa.Array, Level]:
     if nulls.policy == "refuse":
-        place.refuse_nulls(array)
+        place.refuse_nulls(array, nulls.why)
     lengths = pc.fill_null(pc.list_value_length(array), 0).to_numpy(zero_copy_only=False)
     return array.flatten(), Level.from_lengths(lengths)
 
@@ -267,7 +226,7 @@ def _leaf(array: pa.Array, place: _Place, nulls: Nulls) -> Column:
     array = plain_array(array, place.name)
     kind = array.type
     if nulls.policy == "refuse" and (nulls.word is None or not _holds_words(kind)):
-        place.refuse_nulls(array)
+        place.refuse_nulls(array, nulls.why)
     if extension_name(kind) == _TENSOR:
         return _tensors(array, place, nulls)
     if pa.types.is_fixed_size_list(kind):
@@ -309,7 +268,7 @@ def _whole_array(array: pa.Array | pa.ChunkedArray, name: str) -> pa.Array:
 
 
 def columns_of(
-    array: pa.Array | pa.ChunkedArray, name: str, nulls: Nulls = Nulls(), first_row: int = 0
+    array: pa.Array | pa.ChunkedArray, name: str, nulls: Nulls = _REFUSED, first_row: int = 0
 ) -> dict[str, Column]:
     """The columns in one Arrow column: one, or one for each field of a struct, however deep the lists.
 
@@ -365,6 +324,7 @@ def _sequence_of(bounds: npt.NDArray[np.int64], i: int) -> int:
 
 def _columns(array: pa.Array, place: _Place, nulls: Nulls) -> dict[str, Column]:
     levels: list[Level] = []
+    all_nulls, nulls = nulls, nulls.of(place.name)
     array = plain_array(array, place.name)
     while _is_list(array.type):
         array, level = _unlist(array, place, nulls)
@@ -375,11 +335,11 @@ def _columns(array: pa.Array, place: _Place, nulls: Nulls) -> dict[str, Column]:
         leaf = _leaf(array, place, nulls)
         return {place.name: replace(leaf, levels=tuple(levels))}
     if nulls.policy == "refuse":
-        place.refuse_nulls(array)
+        place.refuse_nulls(array, nulls.why)
     out: dict[str, Column] = {}
     for field, part in zip(array.type, array.flatten(), strict=True):
         inner = _Place(f"{place.name}{FIELD}{field.name}", place.row_of)
-        for key, column in _columns(part, inner, nulls).items():
+        for key, column in _columns(part, inner, all_nulls).items():
             if key in out:
                 raise ValueError(f"{place.name}: two of its fields are called {key!r}")
             out[key] = replace(column, levels=(*levels, *column.levels))

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from varlen.interop.arrow import FIELD, _holds_words, _is_list
+from varlen.interop.arrow import _TENSOR, _holds_words, _is_list, extension_name
+from varlen.interop.nulls import FIELD
 
 __all__: list[str] = []
 
 _KIND = b"varlen.kind"
+_DIMS = b"varlen.dims"
 
 
 def columns_of_schema(schema: pa.Schema) -> dict[str, dict[str, Any]]:
@@ -37,13 +40,15 @@ def _leaves(field: pa.Field, name: str, level: int, nullable: bool) -> Iterator[
     while _is_list(kind):
         nullable |= kind.value_field.nullable
         kind, level = kind.value_type, level + 1
-    if pa.types.is_struct(kind):
+    kind, trailing = _without_fixed(kind)
+    if pa.types.is_struct(kind) and not trailing:
         for part in kind:
             yield from _leaves(part, f"{name}{FIELD}{part.name}", level, nullable or part.nullable)
         return
     if pa.types.is_dictionary(kind) and not _holds_words(kind):
         kind = kind.value_type
     column: dict[str, Any] = {"kind": "number", "dtype": None, "level": level, "nullable": nullable}
+    column |= {"trailing": trailing} if trailing else {}
     if _holds_words(kind):
         column["kind"] = "code"
     elif pa.types.is_decimal(kind):
@@ -62,10 +67,24 @@ def _leaves(field: pa.Field, name: str, level: int, nullable: bool) -> Iterator[
         column |= {"kind": "time" if dtype.kind in "mM" else "number", "dtype": str(dtype)}
         if getattr(kind, "tz", None) is not None:
             column["zone"] = "UTC"
-    said = (field.metadata or {}).get(_KIND)
-    if said is not None:
-        column["kind"] = said.decode()
+    said = field.metadata or {}
+    if _KIND in said:
+        column["kind"] = said[_KIND].decode()
+    if _DIMS in said:
+        column["dims"] = json.loads(said[_DIMS])
     yield name, column
+
+
+def _without_fixed(kind: pa.DataType) -> tuple[pa.DataType, tuple[int, ...]]:
+    """The type in lists of a fixed size, or in tensors, and their sizes."""
+    if extension_name(kind) == _TENSOR:
+        order = kind.permutation or range(len(kind.shape))
+        return kind.value_type, tuple(kind.shape[dim] for dim in order)
+    sizes = []
+    while pa.types.is_fixed_size_list(kind):
+        sizes.append(kind.list_size)
+        kind = kind.value_type
+    return kind, tuple(sizes)
 
 
 def schema_of_columns(columns: Mapping[str, Mapping[str, Any]]) -> pa.Schema:
@@ -83,7 +102,12 @@ def schema_of_columns(columns: Mapping[str, Mapping[str, Any]]) -> pa.Schema:
             if dtype.kind == "M" and column.get("zone"):
                 kind = pa.timestamp(np.datetime_data(dtype)[0], column["zone"])
         nullable = column.get("nullable", True)
+        for size in column.get("trailing", ())[::-1]:
+            kind = pa.list_(pa.field("item", kind, nullable), size)
         for _ in range(column.get("level", 0)):
             kind = pa.large_list(pa.field("item", kind, nullable))
-        out.append(pa.field(name, kind, nullable, {_KIND: column["kind"]}))
+        said = {_KIND: column["kind"].encode()}
+        if dims := column.get("dims"):
+            said[_DIMS] = json.dumps(dims).encode()
+        out.append(pa.field(name, kind, nullable, said))
     return pa.schema(out)

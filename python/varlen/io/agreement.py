@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -31,7 +31,7 @@ class Agreement:
         self._path = file.path
         self.fields: dict[str, Field] = {name: file.fields[name] for name in names}
         self.row_ids = file.row_ids
-        self._zones = _zones_of(file)
+        self._declared = file.layout.schema.declared
         self._known: tuple[dict[str, Field], tuple[Any]] | None = None
 
     @property
@@ -67,19 +67,17 @@ class Agreement:
                 conflict = field.conflict(file.fields[name], words=False)
                 if conflict:
                     raise _conflict_error(file.path, name, "the index says", conflict)
-        zones = _zones_of(file)
+        declared = file.layout.schema.declared
         for name, field in self.fields.items():
             if name not in file.fields:
                 raise FileFormatError(f"{file.path}: has no key {name!r}, as {self._others()} have")
             found = file.fields[name]
             if file.count == 0:  # no value, so any dtype fits
                 found = replace(found, dtype=field.dtype, tag=field.tag)
-            zone = zones.get(name)
-            if file.count and name in zones and zone != self._zones.get(name, zone):
-                mine, theirs = (
-                    f"times of {z}" if z else "times without a zone" for z in (zone, self._zones[name])
-                )
-                raise _conflict_error(file.path, name, f"{self._others()} have", f"{mine}, not {theirs}")
+            if file.count and name in declared and name in self._declared:
+                differ = _difference(declared[name], self._declared[name])
+                if differ:
+                    raise _conflict_error(file.path, name, f"{self._others()} have", differ)
             self._join(file.path, name, found)
         if self._all_keys and len(file.fields) > len(self.fields):
             more = sorted(set(file.fields) - set(self.fields))
@@ -102,10 +100,19 @@ class Agreement:
         return f"the others (such as {self._path})"
 
 
-def _zones_of(file: File) -> dict[str, Any]:
-    """The zones of what was declared; None for what has none."""
-    declared = file.layout.schema.declared
-    return {name: column.get("zone") for name, column in declared.items()}
+def _difference(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> str | None:
+    """What two files declare of a key that differs: its kind, the zone of times, the names of its dims."""
+    if mine.get("kind") != theirs.get("kind"):
+        return f"values of kind {mine.get('kind')!r}, not {theirs.get('kind')!r}"
+    if mine.get("zone") != theirs.get("zone"):
+        zones = (
+            f"times of {z}" if z else "times without a zone" for z in (mine.get("zone"), theirs.get("zone"))
+        )
+        return ", not ".join(zones)
+    dims = mine.get("dims"), theirs.get("dims")
+    if None not in dims and dims[0] != dims[1]:
+        return f"dims {dims[0]}, not {dims[1]}"
+    return None
 
 
 def _conflict_error(path: str, name: str, others: str, conflict: str) -> FileFormatError:

@@ -43,7 +43,7 @@ class ColumnOptions:
         self,
         schema: Mapping[str, Any] | None = None,
         narrow: bool = True,
-        trailing_dims: Mapping[str, int] | None = None,
+        trailing_dims: Mapping[str, int | tuple[int, ...]] | None = None,
         vocabularies: Mapping[str, Sequence[str]] | None = None,
         row_ids: str | None = None,
         first_words: Callable[[str], Sequence[str]] = new_words,
@@ -51,9 +51,11 @@ class ColumnOptions:
         self.first_words = first_words
         self.schema = {key: _check_dtype(key, dtype) for key, dtype in (schema or {}).items()}
         self.narrow = narrow
-        self.trailing_dims = {
-            key: as_int(n, f"trailing_dims of {key!r}") for key, n in (trailing_dims or {}).items()
+        self.trailing = {
+            key: n if isinstance(n, tuple) else (-1,) * as_int(n, f"trailing_dims of {key!r}")
+            for key, n in (trailing_dims or {}).items()
         }
+        self.trailing_dims = {key: len(sizes) for key, sizes in self.trailing.items()}
         self.row_ids = row_ids
         self.vocabularies = {key: words_of(key, words) for key, words in (vocabularies or {}).items()}
 
@@ -180,15 +182,47 @@ def _from_nested(key: str, value: Any, options: ColumnOptions) -> tuple[Array, l
     is_text = isinstance(leaf, np.ndarray) and _holds_text(leaf)
     if isinstance(value, np.ndarray) and (value.ndim > 1 or value.size == 0 or value.dtype.kind in "mMUT"):
         return _from_array(key, value, options), []
+    trailing = options.trailing.get(key, ())
     if options.schema.get(key) is str or key in options.vocabularies or is_text:
-        return _from_strings(key, value, options)
-    if options.trailing_dims.get(key, 0) > 0:
+        return fold_levels(key, *_from_strings(key, value, options), trailing)
+    if trailing and isinstance(leaf, np.ndarray):
         return _blocks(key, value, options)
     if key not in options.schema and _holds_times(leaf):
-        return _from_times(key, value, options)
+        return fold_levels(key, *_from_times(key, value, options), trailing)
     if isinstance(value[0], (list, tuple, np.ndarray)):
-        return _nested(key, value, options)
-    return _scalars(key, value, options), []
+        return fold_levels(key, *_nested(key, value, options), trailing)
+    return fold_levels(key, _scalars(key, value, options), [], trailing)
+
+
+def fold_levels(
+    key: str, flat: Array, levels: Sequence[_core.Level], trailing: Sequence[int]
+) -> tuple[Array, list[_core.Level]]:
+    """The innermost levels as fixed dims of these sizes, where -1 is that of the first list.
+
+    Raises ValueError for too few levels, or a list of another length, whose row it names.
+
+    >>> fold_levels("x", np.arange(4), [_core.Level([2]), _core.Level([2, 2])], (2,))[0].tolist()
+    [[0, 1], [2, 3]]
+    """
+    count = len(levels) - len(trailing)
+    if not trailing or flat.ndim > 1:
+        return flat, list(levels)
+    if count < 0:
+        raise ValueError(
+            f"{key}: expected {len(trailing)} fixed dims, of arrays or lists; there are {len(levels)} levels"
+        )
+    sizes = []
+    for number, size in enumerate(trailing, start=count):
+        lengths = levels[number].lengths
+        size = size if size >= 0 else int(lengths[0]) if len(lengths) else 0
+        wrong = lengths != size
+        if wrong.any():
+            row = at = int(wrong.argmax())
+            for above in levels[:number][::-1]:
+                row = int(np.searchsorted(above.bounds, row, "right"))
+            raise ValueError(f"{key}: a list of {lengths[at]} at row {row}, but its fixed dims say {size}")
+        sizes.append(size)
+    return flat.reshape(len(levels[count]), *sizes), list(levels[:count])
 
 
 def first_leaf(value: Any) -> Any:

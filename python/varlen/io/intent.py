@@ -47,11 +47,17 @@ class SchemaColumn:
         The zone of times, "UTC"; None for times without one.
     note : str, optional
         What somebody should know of it; nothing is made of it.
+    trailing : tuple of int, default ()
+        The fixed dims of each value, behind the levels: (2, 3) where each is a matrix of 2 rows and 3
+        columns. Lists come in for them, too, where all have these lengths.
+    dims : tuple of str, default ()
+        The names of its axes, one for each level and then one for each fixed dim; none where it is empty.
 
     Raises
     ------
     ValueError
-        Another kind, a dtype that does not go with it, or a zone of what is no time.
+        Another kind, a dtype that does not go with it, a zone of what is no time, or as many names of dims as
+        there are no axes.
 
     Examples
     --------
@@ -66,6 +72,8 @@ class SchemaColumn:
     level: int = 0
     zone: str | None = field(default_factory=type(None))
     note: str | None = field(default_factory=type(None))
+    trailing: tuple[int, ...] = ()
+    dims: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         one_of(self.kind, "kind", KINDS)
@@ -86,6 +94,50 @@ class SchemaColumn:
             raise ValueError(f"dtype: {self.dtype!r} does not go with kind {self.kind!r}")
         if self.zone is not None and self.kind != "time":
             raise ValueError(f"zone: is for times, not for kind {self.kind!r}")
+        self._take_dims()
+
+    def _take_dims(self) -> None:
+        for name, kind in (("trailing", int), ("dims", str)):
+            given = getattr(self, name)
+            if not isinstance(given, (tuple, list)) or not all(type(each) is kind for each in given):
+                raise ValueError(f"{name}: expected a list of {kind.__name__}, got {given!r}")
+            object.__setattr__(self, name, tuple(given))
+        if any(size < 0 for size in self.trailing):
+            raise ValueError(f"trailing: expected sizes from 0, got {self.trailing}")
+        axes = self.level + len(self.trailing)
+        if self.dims and len(self.dims) != axes:
+            raise ValueError(
+                f"dims: {len(self.dims)} names {self.dims} for {axes} axes; give each one a name"
+            )
+        if len(set(self.dims)) < len(self.dims) or "" in self.dims:
+            raise ValueError(f"dims: expected names that differ, got {self.dims}")
+
+    def check_zone(self, name: str, dtype: np.dtype[Any], is_zoned: bool) -> None:
+        """Refuses times with a zone where none is declared, and times without where one is.
+
+        Parameters
+        ----------
+        name : str
+            Of the column, for the error.
+        dtype : numpy.dtype
+            Of its values.
+        is_zoned : bool
+            They have a zone.
+
+        Raises
+        ------
+        ValueError
+            They have one and the column has none, or the other way round.
+
+        Examples
+        --------
+        >>> SchemaColumn("time", "datetime64[s]").check_zone("t", np.dtype("M8[s]"), True)
+        Traceback (most recent call last):
+        ValueError: t: times have a zone, but the schema says none
+        """
+        if dtype.kind == "M" and is_zoned != (self.zone is not None):
+            have, says = ("a zone", "none") if is_zoned else ("no zone", "one")
+            raise ValueError(f"{name}: times have {have}, but the schema says {says}")
 
     @property
     def is_words(self) -> bool:
@@ -153,6 +205,22 @@ class Schema(Mapping[str, SchemaColumn]):
                 self._columns[name] = SchemaColumn(**words)
             except ValueError as wrong:
                 raise ValueError(f"columns: {name!r}: {wrong}") from None
+        self._check_dims()
+
+    def _check_dims(self) -> None:
+        """Refuses a level of two names, and a name of two levels or sizes."""
+        axis_of: dict[str, tuple[str, Any]] = {}
+        name_of: dict[Any, tuple[str, str]] = {}
+        for column, said in self._columns.items():
+            axes = [*(f"level {k + 1}" for k in range(said.level)), *(f"size {n}" for n in said.trailing)]
+            for dim, axis in zip(said.dims, axes, strict=False):
+                other, known = axis_of.setdefault(dim, (column, axis))
+                if known != axis:
+                    raise ValueError(f"dims: {dim!r} is {axis} of {column!r}, but {known} of {other!r}")
+                if axis.startswith("level"):
+                    other, known = name_of.setdefault(axis, (column, dim))
+                    if known != dim:
+                        raise ValueError(f"dims: {axis} is {dim!r} in {column!r}, but {known!r} in {other!r}")
 
     def __getitem__(self, name: str) -> SchemaColumn:
         return self._columns[name]
@@ -203,12 +271,14 @@ class Schema(Mapping[str, SchemaColumn]):
 
         Examples
         --------
-        >>> Schema.of({"t": Field(1, np.dtype("M8[s]"), "I64")})["t"]
-        SchemaColumn(kind='time', dtype='datetime64[s]', nullable=True, level=1, zone=None, note=None)
+        >>> Schema.of({"t": Field(1, np.dtype("M8[s]"), "I64")})["t"] == SchemaColumn(
+        ...     "time", "datetime64[s]", level=1
+        ... )
+        True
         """
         said = declared or {}
         try:
-            return cls({name: said.get(name, _column_of(one)) for name, one in stored.items()})
+            return cls({name: _column_of(one, said.get(name)) for name, one in stored.items()})
         except (TypeError, ValueError) as wrong:
             raise FileFormatError(f"schema: {wrong}") from None
 
@@ -320,7 +390,7 @@ class Schema(Mapping[str, SchemaColumn]):
         Returns
         -------
         pyarrow.Schema
-            Large lists, a level each, of numbers, times or large strings.
+            Large lists, a level each, of numbers, times or large strings; fixed dims are lists of fixed size.
 
         Examples
         --------
@@ -362,8 +432,8 @@ class Schema(Mapping[str, SchemaColumn]):
         """
         self.check(
             {
-                name: Field(dim, dtype, "", (), () if name in words else None)
-                for name, (dim, dtype, _) in columns.items()
+                name: Field(dim, dtype, "", values.shape[1:], () if name in words else None)
+                for name, (dim, dtype, values) in columns.items()
             },
             where,
         )
@@ -390,7 +460,7 @@ class Schema(Mapping[str, SchemaColumn]):
         Raises
         ------
         ValueError
-            A key is missing or new, or has another kind, nesting or dtype; it is named.
+            A key is missing or new, or has another kind, nesting, dtype or fixed dims; it is named.
 
         Examples
         --------
@@ -409,6 +479,11 @@ class Schema(Mapping[str, SchemaColumn]):
             found = stored[name]
             if found.dim != column.level:
                 raise ValueError(f"{where}: {name}: level {found.dim}, but the schema says {column.level}")
+            if found.trailing != column.trailing:
+                raise ValueError(
+                    f"{where}: {name}: values of fixed dims {found.trailing}, but the schema says "
+                    f"{column.trailing}"
+                )
             if (found.vocabulary is not None) != column.is_words:
                 what = "numbers" if column.is_words else "words"
                 raise ValueError(f"{where}: {name}: holds {what}, but the schema says {column.kind}")
@@ -432,20 +507,27 @@ def plain(column: SchemaColumn) -> dict[str, Any]:
     {'kind': 'code', 'level': 1}
     """
     out = {one.name: getattr(column, one.name) for one in fields(column)}
-    usual = {"nullable": True, "level": 0}
+    usual = {"nullable": True, "level": 0, "trailing": (), "dims": ()}
     return {name: value for name, value in out.items() if value != usual.get(name)}
 
 
-def _column_of(found: Field) -> SchemaColumn:
+def _column_of(found: Field, said: Any = None) -> Any:
+    """What was said of a column, or what it is."""
+    if isinstance(said, dict):
+        return {"trailing": found.trailing, **said}
+    if said is not None:
+        return said
+    options: dict[str, Any] = {"level": max(found.dim, 0), "trailing": found.trailing}  # below 0: left behind
     if found.vocabulary is not None:
-        return SchemaColumn("code", level=max(found.dim, 0))
-    kind = "time" if found.dtype.kind in "mM" else "number"
-    return SchemaColumn(kind, str(found.dtype), level=max(found.dim, 0))  # below 0: left behind
+        return SchemaColumn("code", **options)
+    return SchemaColumn("time" if found.dtype.kind in "mM" else "number", str(found.dtype), **options)
 
 
 def _quoted(value: Any) -> str:
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_quoted, value))}]"
     return str(value).lower()  # TOML's booleans
 
 

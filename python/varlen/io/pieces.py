@@ -9,6 +9,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.io.columns import ColumnOptions, build_joint, first_leaf
+from varlen.io.intent import Schema
 from varlen.io.save import as_tensor, level_of, split_name
 
 __all__ = ["as_piece"]
@@ -25,6 +26,13 @@ class Piece(NamedTuple):
     vocabularies: Mapping[str, Sequence[str]] = {}
 
 
+def is_table(rows: Any) -> bool:
+    """A table or a record batch of Arrow, or a frame that exports one."""
+    return hasattr(rows, "__arrow_c_stream__") or (
+        hasattr(rows, "__arrow_c_array__") and hasattr(rows, "schema")
+    )
+
+
 class JointLike(Protocol):
     """An object with the core's joint columns, as a joint dict has them."""
 
@@ -32,11 +40,15 @@ class JointLike(Protocol):
 
 
 def as_piece(
-    rows: Any, schema: Mapping[str, np.dtype[Any]], first_words: Callable[[str], Sequence[str]]
+    rows: Any,
+    schema: Mapping[str, np.dtype[Any]],
+    first_words: Callable[[str], Sequence[str]],
+    intent: Schema | None = None,
 ) -> Piece:
     """Columns of a `_core.Joint` or what carries one, of full names to arrays, or of keys to nested lists.
 
-    `first_words` says what a vocabulary of words in lists begins with.
+    `first_words` says what a vocabulary of words in lists begins with, `intent` which of the lists are fixed
+    dims and which nulls of a table of Arrow are fine.
 
     >>> piece = as_piece({"dim1/bounds": np.array([2, 3]), "dim1/t": np.array([5, 6, 7])}, {}, list)
     >>> piece.columns, piece.rows
@@ -46,6 +58,10 @@ def as_piece(
         rows = rows.__varlen_joint__()
     if isinstance(rows, _core.Joint):
         return _from_joint(rows)
+    if is_table(rows):
+        from varlen.io.arrow_rows import joint_of_table
+
+        return _from_joint(joint_of_table(rows, intent, first_words))
     if not isinstance(rows, Mapping) and isinstance(tensors := getattr(rows, "tensors", None), Mapping):
         return _from_entries(tensors)  # a joint dict of nested_ragged_tensors
     if not isinstance(rows, Mapping):
@@ -60,9 +76,9 @@ def as_piece(
     dtypes: dict[str, Any] = {name: str for name, value in rows.items() if isinstance(first_leaf(value), str)}
     dtypes |= {name: str if dtype.kind in "UT" else dtype for name, dtype in schema.items() if name in rows}
     try:
-        return _from_joint(
-            build_joint(rows, ColumnOptions(dtypes, narrow=False, first_words=first_words), "rows")
-        )
+        fixed = {name: said.trailing for name, said in (intent or {}).items() if name in rows}
+        options = ColumnOptions(dtypes, False, fixed, first_words=first_words)
+        return _from_joint(build_joint(rows, options, "rows"))
     except ValueError as error:
         if error.__cause__ is None:
             raise

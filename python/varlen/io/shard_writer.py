@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from varlen import _core
 from varlen.arguments import as_int, dtypes_of
 from varlen.io import atomic
 from varlen.io.account import Account
-from varlen.io.pieces import as_piece
+from varlen.io.pieces import Piece, as_piece
 from varlen.io.schema import Field
 from varlen.io.shard_index import INDEX, Shard, write_index
 from varlen.io.urls import local_path
@@ -106,7 +105,7 @@ class ShardWriter(atomic.AtomicWriter):
             known = self._writer or self._previous
             if known is None:
                 known = self._writer = self._next()
-            joint = _as_joint(rows, self._schema, known._first_words)
+            joint = _as_joint(as_piece(rows, self._schema, known._first_words, known._intent))
             at = 0
             if len(joint) == 0 and not self._shards:  # no rows, but their keys
                 self._writer = self._writer or self._next()
@@ -212,10 +211,7 @@ class ShardWriter(atomic.AtomicWriter):
         self._fields = fields
 
 
-def _as_joint(
-    rows: Any, schema: dict[str, np.dtype[Any]], first_words: Callable[[str], Sequence[str]]
-) -> _core.Joint:
-    piece = as_piece(rows, schema, first_words)
+def _as_joint(piece: Piece) -> _core.Joint:
     names = list(piece.columns)
     values = [a.astype(str) if a.dtype.kind == "O" else a for _, a in piece.columns.values()]
     dims = [dim for dim, _ in piece.columns.values()]

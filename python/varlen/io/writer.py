@@ -191,9 +191,12 @@ class Writer(atomic.AtomicWriter):
 
         Parameters
         ----------
-        rows : joint dict, Joint or dict
+        rows : joint dict, Joint, dict or table
             A joint dict, a `_core.Joint`, or a dict: of full names such as `dim1/bounds` to arrays, or of
             keys to nested lists of numbers or words. Ids of a vocabulary become those of the writer's own.
+            A table or record batch of Arrow, or a frame that exports one: its columns are keys, a field of a
+            struct is "column.field". Nulls are errors, but NaN where a `Schema` allows nulls of floats and
+            times.
 
         Raises
         ------
@@ -216,7 +219,7 @@ class Writer(atomic.AtomicWriter):
         """
         if not self._open:
             raise ValueError(f"{self.path}: the writer is closed")
-        piece = as_piece(rows, self._schema, self._first_words)
+        piece = as_piece(rows, self._schema, self._first_words, self._intent)
         words = {name: dict(known) for name, known in self._words.items()}
         columns = {}
         for name, (dim, given) in piece.columns.items():

@@ -58,7 +58,7 @@ class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods, Plac
         numbers.
     trailing_dims
         From keys to the number of fixed dims behind the ragged ones: their innermost lists are arrays of
-        them.
+        them, or as many more lists, all of one length.
     vocabularies
         From keys of strings to the words that ids stand for, in order; any other word is refused.
     padding_id

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv as text_tables
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -48,11 +48,15 @@ def read_csv(one: Input, types: Mapping[str, pa.DataType]) -> Iterator[pa.Table]
 
 
 def csv_types(
-    inputs: Sequence[Input], columns: Sequence[str], given: Mapping[str, Any], rows: dict[Path, int]
+    inputs: Sequence[Input],
+    columns: Sequence[str],
+    given: Mapping[str, Any],
+    rows: dict[Path, int],
+    declared: Container[str] = (),
 ) -> tuple[dict[str, pa.DataType], dict[str, str]]:
     """A type for each column that gives back all its texts, of all files, and why some of them are text.
 
-    Counts the rows of each file on the way.
+    Counts the rows of each file on the way. The types of `declared` columns are those of a schema.
 
     Raises
     ------
@@ -82,7 +86,7 @@ def csv_types(
             _check_text(one)
             # Not times: whether they have a zone is not known yet.
             numbers = {name: kind for name, kind in fixed.items() if name not in found}
-            _name_wrong_lines(one, columns, numbers, str(wrong))
+            _name_wrong_lines(one, columns, numbers, str(wrong), declared)
     types, notes = dict(fixed), {}
     for name, column in found.items():
         try:
@@ -103,7 +107,7 @@ def csv_types(
                 for _ in _batches(one, {name: types[name]}, [name]):
                     pass
             except pa.ArrowInvalid as wrong:
-                _name_wrong_lines(one, [name], types, str(wrong))
+                _name_wrong_lines(one, [name], types, str(wrong), declared)
     return {name: types[name] for name in columns}, notes
 
 
@@ -189,7 +193,9 @@ def _check_text(one: Input) -> None:
     findings.finish()
 
 
-def _name_wrong_lines(one: Input, columns: Sequence[str], types: Mapping[str, pa.DataType], why: str) -> None:
+def _name_wrong_lines(
+    one: Input, columns: Sequence[str], types: Mapping[str, pa.DataType], why: str, declared: Container[str]
+) -> None:
     """Raises what is wrong with the lines of a file, each by its number."""
     nulls = _nulls()
     findings = Findings()
@@ -201,7 +207,8 @@ def _name_wrong_lines(one: Input, columns: Sequence[str], types: Mapping[str, pa
             continue
         for name, value in zip(header, fields, strict=False):
             if name in columns and value not in nulls and not _fits(value, types.get(name)):
-                findings.add(f"{where}: {name}: {value!r} is no {types[name]}, as --types says")
+                who = "the schema" if name in declared else "--types"
+                findings.add(f"{where}: {name}: {value!r} is no {types[name]}, as {who} says")
     findings.finish()
     raise ValueError(f"{one.path}: {why}")
 

@@ -17,12 +17,11 @@ from varlen.cli.conversion.constants import first_values
 from varlen.cli.conversion.counting import count_groups
 from varlen.cli.conversion.groups import group_rows
 from varlen.cli.conversion.inputs import Input
-from varlen.cli.conversion.intent import check_zone, nulls_of
 from varlen.cli.conversion.regroup import GatheredRows
 from varlen.cli.conversion.words import UnknownWord, Vocabularies
 from varlen.cli.conversion.wrong import WrongRows, different_lists
 from varlen.interop.arrow import Column, Nulls, columns_of
-from varlen.io.columns import check_names
+from varlen.io.columns import check_names, fold_levels
 from varlen.io.dtypes import cast_exactly
 
 if TYPE_CHECKING:
@@ -99,8 +98,7 @@ def join_columns(
     nest = list(levels)
     named_by = ["the groups"] * len(nest)
     for name in table.column_names:
-        own = nulls_of(schema, name, nulls)
-        found: dict[str, Column] = columns_of(table.column(name), name, own, first_row)
+        found: dict[str, Column] = columns_of(table.column(name), name, nulls, first_row)
         for key, column in found.items():
             flat = column.values
             if column.vocabulary is not None:
@@ -111,11 +109,13 @@ def join_columns(
                 raise ValueError(f"{key}: numbers, but --vocabulary gives words for it; see --types")
             else:
                 if schema is not None and key in schema:
-                    check_zone(key, schema[key], flat.dtype, column.zone is not None)
+                    schema[key].check_zone(key, flat.dtype, column.zone is not None)
                 if said := _dtype_of(key, types):
                     flat = _as_declared(key, column, said, first_row, schema)
+            fixed = () if schema is None or key not in schema else schema[key].trailing
+            flat, own_levels = fold_levels(key, flat, column.levels, fixed)
             dim = len(levels)
-            if name in groups and column.levels:
+            if name in groups and own_levels:
                 raise ValueError(f"--group-by: {key!r} holds lists; a group has one value a row")
             if name in groups:
                 dim = groups.index(name)
@@ -123,7 +123,7 @@ def join_columns(
                 for level in levels[dim:]:
                     first = level.offsets[first]
                 flat = flat[first]
-            for level in column.levels:
+            for level in own_levels:
                 if dim == len(nest):
                     nest.append(level)
                     named_by.append(key)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,12 +17,11 @@ from varlen import _core
 from varlen._core import Joint, Level
 from varlen.cli.conversion.counting import count_list
 from varlen.cli.conversion.inputs import Input, open_bytes
-from varlen.cli.conversion.intent import check_zone
 from varlen.cli.conversion.typed_texts import comes_back, parse_texts
 from varlen.cli.conversion.words import UnknownWord
 from varlen.cli.conversion.wrong import different_lists
 from varlen.cli.errors import one_line
-from varlen.io.columns import check_names
+from varlen.io.columns import check_names, fold_levels
 from varlen.io.dtypes import cast_exactly
 
 if TYPE_CHECKING:
@@ -244,22 +244,20 @@ def _join_records(
     plan: ConversionPlan, path: Path, lines: list[int], records: list[dict[str, Any]], bad: dict[int, str]
 ) -> Joint | None:
     """The records as a joint; those that cannot be joined go into `bad`, one that is not known as -1."""
-    policy, value = plan.nulls
-    filler = float("nan") if policy == "nan" else value
     keys: list[str] = list(plan.wanted or plan.keys)
     if not plan.wanted:
         keys = list(dict.fromkeys(itertools.chain(keys, *records)))
     check_names(keys, "keys")
     columns: list[_Column] = []
     came: dict[str, tuple[int, int]] = {}
-    careful = policy != "refuse" or plan.words.null_word is not None
     for top in keys:
-        if policy == "refuse" and plan.words.null_word is None:
+        nulls = plan.declared_nulls.of(top)
+        if nulls.policy == "refuse" and nulls.word is None:
             without = [k for k, record in enumerate(records) if record.get(top) is None]
             if len(without) == len(records):  # one line says it for all
-                bad[-1] = f"line {lines[0]}: no value for {top!r}; see --nulls"
+                bad[-1] = f"line {lines[0]}: no value for {top!r}; {nulls.why}"
             else:
-                bad.update((k, f"no value for {top!r}; see --nulls") for k in without)
+                bad.update((k, f"no value for {top!r}; {nulls.why}") for k in without)
         if bad:
             return None
         for name, column, depth, leaf in _leaves(plan, top, [record.get(top) for record in records], bad):
@@ -269,9 +267,13 @@ def _join_records(
             if (isinstance(leaf, str) and not is_typed) or plan.wanted_types.get(name) is str:
                 plan.words.begin(name)
             plan.depths[name] = depth = max(depth, plan.depths.get(name, 0))
-            came[name] = count_list(column, depth, careful=careful)
-            if name in plan.words and plan.words.null_word is not None:
-                column = _without_nulls(column, plan.words.null_word, depth + 1)
+            nulls = plan.declared_nulls.of(name)
+            policy, filler = nulls.policy, float("nan") if nulls.policy == "nan" else nulls.value
+            careful = policy != "refuse" or nulls.word is not None
+            count, missing = count_list(column, depth, careful=careful)
+            came[name] = count // max(math.prod(plan.fixed.get(name, ())), 1), missing
+            if name in plan.words and nulls.word is not None:
+                column = _without_nulls(column, nulls.word, depth + 1)
             elif policy == "fill" or (policy == "nan" and name not in plan.words):
                 is_text = name in plan.words or isinstance(leaf, str)
                 is_time = is_typed and plan.wanted_types[name].kind == "M" and policy == "nan"
@@ -279,10 +281,11 @@ def _join_records(
                 is_text |= is_time and leaf is None
                 column = _without_nulls(column, text if is_text else filler, depth + 1)
             elif None in column:
-                option = "--null-word" if name in plan.words else "--nulls"
+                is_word = name in plan.words and nulls.why == plan.declared_nulls.why
+                why = "see --null-word" if is_word else nulls.why
                 for k, item in enumerate(column):
                     if item is None:
-                        bad.setdefault(k, f"no value for {name!r}; see {option}")
+                        bad.setdefault(k, f"no value for {name!r}; {why}")
                 return None
             if any(name == known for known, _, _ in columns):
                 bad[-1] = (
@@ -331,12 +334,13 @@ def _flat(
         if not is_float and plan.has_long:
             _check_digits(column)
         values, levels = _core.from_lists(column, depth, np.float64 if is_float else None, name="")
+        values, levels = fold_levels("", values, levels, plan.fixed.get(name, ()))
         if not isinstance(given, np.dtype):
             return values, levels
         if given.kind in "mM":
             if values.size == 0:
                 return values.astype("i8").astype(given), levels
-            who = "--types" if name in plan.types else "the schema"
+            who = plan.says(name)
             raise ValueError(f"[{_record_of(levels, 0)}]: a number, but {who} says {given}")
         try:
             return cast_exactly("", values, given, asked=name in plan.types), levels
@@ -351,12 +355,12 @@ def _flat(
         if name in plan.words:
             found = plan.words.encode(name, list(own), ids)
             plan.words.place(name, lambda i: _record_of(levels, i))
-            return found, levels
-        values, zones = parse_texts(list(own), plan.wanted_types[name])
+            return fold_levels("", found, levels, plan.fixed.get(name, ()))
+        values, zones = parse_texts(list(own), plan.wanted_types[name], plan.says(name))
         _check_zones(plan, name, list(own), zones)
         if plan.schema is not None and name in plan.schema:
-            check_zone(name, plan.schema[name], values.dtype, 1 in plan.time_zones.get(name, {}))
-        return values[ids], levels
+            plan.schema[name].check_zone(name, values.dtype, 1 in plan.time_zones.get(name, {}))
+        return fold_levels("", values[ids], levels, plan.fixed.get(name, ()))
     except UnknownWord as wrong:
         k = wrong.index if name in plan.words else int((ids == wrong.index).argmax())
         raise ValueError(f"[{_record_of(levels, k)}]: {wrong}") from None

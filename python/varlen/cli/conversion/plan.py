@@ -19,6 +19,10 @@ from varlen.cli.conversion.order import sort_inside
 from varlen.cli.conversion.words import Vocabularies
 from varlen.cli.conversion.wrong import Findings, name_file
 from varlen.io.account import Account
+from varlen.io.declared_nulls import DeclaredNulls
+
+#: What to do about nulls.
+SEE_NULLS = "see --nulls"
 
 if TYPE_CHECKING:
     from varlen.cli.conversion.regroup import GatheredRows
@@ -140,6 +144,7 @@ class ConversionPlan:
     types: dict[str, Any] = field(default_factory=dict)
     schema: Schema | None = None
     levels: dict[str, int] = field(default_factory=dict)
+    trailing: dict[str, tuple[int, ...]] = field(default_factory=dict)
     with_nulls: set[str] = field(default_factory=set)
     words: Vocabularies = field(default_factory=Vocabularies)
     static_tables: list[StaticTable] = field(default_factory=list)
@@ -186,7 +191,13 @@ class ConversionPlan:
         from varlen.cli.conversion.tables import TableReader
 
         reader = TableReader(
-            self.inputs, self.rows, self.wanted, self.types, self.words.given, self.wanted_types
+            self.inputs,
+            self.rows,
+            self.wanted,
+            self.types,
+            self.words.given,
+            self.wanted_types,
+            self.fixed,
         )
         missing = [name for name in self.groups if name not in reader.columns]
         if missing:
@@ -213,6 +224,20 @@ class ConversionPlan:
     def wanted_types(self) -> dict[str, Any]:
         """Types that were said, one by one or by the schema."""
         return {**(self.schema.dtypes if self.schema is not None else {}), **self.types}
+
+    @cached_property
+    def fixed(self) -> dict[str, tuple[int, ...]]:
+        """The fixed dims that the schema declares."""
+        return {name: column.trailing for name, column in (self.schema or {}).items() if column.trailing}
+
+    @cached_property
+    def declared_nulls(self) -> DeclaredNulls:
+        """What becomes of the nulls of each column."""
+        return DeclaredNulls(*self.nulls, self.words.null_word, SEE_NULLS, self.schema)
+
+    def says(self, name: str) -> str:
+        """Who says the type of a key."""
+        return "--types" if name in self.types else "the schema"
 
     @property
     def zones(self) -> dict[str, str]:
@@ -308,9 +333,8 @@ class ConversionPlan:
 
     def _from_tables(self, advance: Callable[[int], Any]) -> Iterator[Joint]:
         from varlen.cli.conversion.joints import read_joints
-        from varlen.interop.arrow import Nulls
 
-        nulls = Nulls(*self.nulls, self.words.null_word)
+        nulls = self.declared_nulls
         for joint, rows in read_joints(self, self.tables, nulls, self.words, self.schema, self.wanted_types):
             advance(rows)
             yield joint
@@ -365,6 +389,7 @@ def _read_spans(plan: ConversionPlan) -> tuple[dict[str, ValueRange], bool]:
         for name in joint.names:
             plan.levels[name] = joint.dim(name) or 0
             values = joint.values(name)
+            plan.trailing[name] = values.shape[1:]
             if (
                 values.dtype.kind in "fmM"
                 and (np.isnan(values) if values.dtype.kind == "f" else np.isnat(values)).any()

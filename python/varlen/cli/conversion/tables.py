@@ -9,13 +9,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from varlen.cli.conversion.counting import count_table
 from varlen.cli.conversion.csv_tables import csv_types, header_of, read_csv
 from varlen.cli.conversion.inputs import Input
 from varlen.cli.conversion.places import Places
 from varlen.cli.conversion.wrong import name_file
-from varlen.interop.arrow import FIELD, extension_name, plain_array
+from varlen.interop.arrow import extension_name, plain_array
+from varlen.interop.nulls import FIELD
 from varlen.io.account import Account
+from varlen.io.arrow_counts import count_table
 
 __all__ = ["TableReader", "leaves_in", "text_in"]
 
@@ -63,15 +64,18 @@ class TableReader:
         types: Mapping[str, Any] | None = None,
         words: Iterable[str] = (),
         declared: Mapping[str, Any] | None = None,
+        fixed: Mapping[str, tuple[int, ...]] | None = None,
     ) -> None:
         self.inputs = list(inputs)
         self.left_out: list[str] = []
         self._rows = rows
         self._types = dict(types or {})
+        self._declared = dict(declared or {}).keys() - self._types.keys()
         self._csv_types: dict[str, pa.DataType] = {}
         self._csv_rows: dict[Path, int] = {}
         self._places = Places()
         self.account, self.missing = Account(), dict[str, int]()
+        self._fixed = fixed
         self.counts = True  # what is read; False for a pass before the last one
         self.reading: Input | None = None  # the file that is read
         schemas = {}
@@ -101,7 +105,9 @@ class TableReader:
         given = dict.fromkeys(words, str) | self._types
         self.notes: dict[str, str] = {}
         if texts:
-            self._csv_types, self.notes = csv_types(texts, self.columns, given, self._csv_rows)
+            self._csv_types, self.notes = csv_types(
+                texts, self.columns, given, self._csv_rows, self._declared
+            )
         self._schemas = [pa.schema([(n, s.field(n).type) for n in self.columns]) for s in schemas.values()]
         self.zones = self._zones_of()
         self._kinds = {  # of columns that hold nulls alone in some of the files
@@ -204,7 +210,7 @@ class TableReader:
                         rows += table.num_rows
                         table = self._with_kinds(table.select(self.columns))
                         if self.counts:
-                            count_table(self.account, table, self.missing)
+                            count_table(self.account, table, self.missing, self._fixed)
                         yield self._typed(table)
                 self.account.add_file(str(one.path), self._rows_in(one, rows - self._places.start))
 
@@ -246,6 +252,11 @@ class TableReader:
                 table = table.set_column(i, name, pa.chunked_array(chunks))
             kind, column = self._types.get(name), table.column(i)
             if kind is str:
+                if pa.types.is_struct(column.type):
+                    who = "the schema" if name in self._declared else "--types"
+                    raise ValueError(
+                        f"{name}: {who} says text, which is of a column of one type, not {column.type}"
+                    )
                 try:
                     texts = column.cast(_nested(column.type, pa.string()))
                 except pa.ArrowException as wrong:
@@ -327,7 +338,7 @@ def leaves_in(kind: pa.DataType, name: str) -> Iterator[tuple[str, pa.DataType]]
 def _nested(kind: pa.DataType, leaf: pa.DataType) -> pa.DataType:
     """The same lists of another type."""
     if pa.types.is_struct(kind):
-        raise ValueError(f"--types: str is for a column of one type, not {kind}")
+        raise ValueError(f"text is for a column of one type, not {kind}")
     if pa.types.is_fixed_size_list(kind):
         return pa.list_(_nested(kind.value_type, leaf), kind.list_size)
     if hasattr(kind, "value_type") and not pa.types.is_dictionary(kind):

@@ -25,8 +25,12 @@ _TIME = re.compile(
 )
 
 
-def parse_texts(texts: Sequence[str], dtype: np.dtype[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int8]]:
+def parse_texts(
+    texts: Sequence[str], dtype: np.dtype[Any], who: str = "--types"
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.int8]]:
     """Values of texts, and which of them are times with a zone: 1; without one: 0; neither: -1.
+
+    `who` says the dtype, for the error.
 
     Raises
     ------
@@ -56,7 +60,7 @@ def parse_texts(texts: Sequence[str], dtype: np.dtype[Any]) -> tuple[npt.NDArray
             else:
                 raise ValueError
         except (ValueError, OverflowError, KeyError):
-            raise UnknownWord(f"{text!r} is no {dtype}, as --types says", i) from None
+            raise UnknownWord(f"{text!r} is no {dtype}, as {who} says", i) from None
     return values, zones
 
 

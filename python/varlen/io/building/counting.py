@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from itertools import chain
@@ -11,6 +12,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.io.account import Account
+from varlen.io.pieces import is_table
 from varlen.io.save import split_name
 
 __all__: list[str] = []
@@ -26,8 +28,12 @@ def name_of(partition: Any, number: int) -> str:
     return os.fspath(partition) if is_path else f"partition {number}"
 
 
-def count_piece(account: Account, name: str, rows: Any) -> None:
-    """Rows and values of what `Writer.append` takes: a joint dict, or a mapping to arrays or nested lists.
+def count_piece(
+    account: Account, name: str, rows: Any, fixed: Mapping[str, tuple[int, ...]] | None = None
+) -> None:
+    """Rows and values of what `Writer.append` takes: a joint dict, a table, a mapping to arrays or lists.
+
+    `fixed` are the sizes of keys whose innermost lists become fixed dims.
 
     >>> account = Account()
     >>> count_piece(account, "a.csv", {"x": [[1, 2], []], "t": np.array([5, 6])})
@@ -42,6 +48,14 @@ def count_piece(account: Account, name: str, rows: Any) -> None:
             if dim >= 0:
                 account.column(key).source.add(rows.values(key))
         return
+    if is_table(rows):
+        from varlen.io.arrow_counts import count_table
+        from varlen.io.arrow_rows import as_table
+
+        table = as_table(rows)
+        account.add_file(name, table.num_rows)
+        count_table(account, table, {}, fixed)
+        return
     if not isinstance(rows, Mapping):
         rows = getattr(rows, "tensors", {})
     count = 0
@@ -50,13 +64,17 @@ def count_piece(account: Account, name: str, rows: Any) -> None:
         if at is not None and key == "bounds" and at > 0:
             count = len(value) if at == 1 else count
         elif at is None or at >= 0:
-            account.column(key).source.values += _leaves(value) if at is None else len(value)
+            account.column(key).source.values += (
+                _leaves(value, (fixed or {}).get(key)) if at is None else len(value)
+            )
             count = count if at else len(value)
     account.add_file(name, count)
 
 
-def _leaves(value: Any) -> int:
-    """The values in nested lists: what lies in the last of them, or the rows of arrays."""
+def _leaves(value: Any, fixed: tuple[int, ...] | None = None) -> int:
+    """The values in nested lists: what lies in the last of them, or the rows of arrays; or of fixed dims."""
+    if fixed and math.prod(fixed) and isinstance(value, (list, tuple)):
+        return _numbers(value) // math.prod(fixed)
     while isinstance(value, (list, tuple)):
         if value and all(isinstance(item, np.ndarray) for item in value):
             return sum(map(len, value))
@@ -65,3 +83,10 @@ def _leaves(value: Any) -> int:
             break
         value = list(chain.from_iterable(value))
     return len(value)
+
+
+def _numbers(value: Any) -> int:
+    """All that lies in nested lists and in the arrays that they end in."""
+    while isinstance(value, (list, tuple)) and value and isinstance(value[0], (list, tuple)):
+        value = list(chain.from_iterable(value))
+    return sum(item.size for item in value) if len(value) and isinstance(value[0], np.ndarray) else len(value)

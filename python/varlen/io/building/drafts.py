@@ -51,9 +51,11 @@ def make_draft(draft: Draft, partition: Any) -> int:
     rows = partition if draft.make is None else draft.make(partition)
     metadata = {FINGERPRINT: draft.fingerprint}
     account, name = Account(), name_of(partition, draft.number)
+    schema = draft.options.get("schema")
+    fixed = {n: c.trailing for n, c in schema.items()} if isinstance(schema, Schema) else None
     with Writer(draft.path, metadata=metadata, account=account, **draft.options) as writer:
         for piece in [rows] if isinstance(rows, Mapping) or not hasattr(rows, "__next__") else rows:
-            count_piece(account, name, piece)
+            count_piece(account, name, piece, fixed)
             writer.append(piece)
     return writer.rows
 

@@ -1,0 +1,38 @@
+"""What becomes of nulls of columns that a schema declares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from varlen.interop.nulls import FIELD, Nulls
+from varlen.io.intent import Schema
+
+__all__: list[str] = []
+
+_NONE_ALLOWED = "the schema says that there is none"
+
+
+@dataclass(frozen=True)
+class DeclaredNulls(Nulls):
+    """What becomes of nulls, but for columns of a schema: refused where it allows none, NaN where it does.
+
+    >>> schema = Schema({"x": {"kind": "number", "dtype": "float32", "nullable": False}})
+    >>> DeclaredNulls("fill", 0, schema=schema).of("x").policy
+    'refuse'
+    """
+
+    schema: Schema | None = field(default_factory=type(None))
+
+    def of(self, name: str) -> Nulls:
+        schema = self.schema
+        plain = Nulls(self.policy, self.value, self.word, self.why)
+        if schema is None:
+            return plain
+        inside = [each for each in schema if each == name or each.startswith(f"{name}{FIELD}")]
+        if any(not schema[each].nullable for each in inside):
+            return Nulls(why=_NONE_ALLOWED)
+        dtype = schema[name].dtype if name in schema else None
+        is_float = dtype is not None and np.dtype(dtype).kind in "fmM"
+        return replace(plain, policy="nan") if plain.policy == "refuse" and is_float else plain
