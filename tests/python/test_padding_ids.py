@@ -252,6 +252,22 @@ def test_data_with_a_vocabulary_is_padded_with_its_word():
     assert named["code"].to_padded().tolist() == [[[0, 2], [0, 1]], [[2, 2], [1, 1]]]
 
 
+def test_positions_that_dims_add_hold_padding():
+    """At the ends of rows, where rows are moved on, and where windows reach out of them."""
+    named = vl.Dataset(Joint(NESTED, **LAST)).batch([0, 1], layout="data")
+    kind, t = named["kind"], named["t"]
+    assert vl.dims.pad(kind, "dim1", 1, 1).to_list() == [[2, 0, 1, 2], [2, 0, 2]]
+    assert vl.dims.shift(kind, "dim1", 1).to_list() == [[2, 0], [2]]
+    width = vl.Dim("width", 2)
+    assert vl.dims.window(kind, "dim1", width).to_list() == [[[0, 1], [1, 2]], [[0, 2]]]
+    assert vl.dims.pad(kind, "dim1", 1, value=0).to_list() == [[0, 0, 1], [0, 0]]
+    assert vl.dims.pad(t, "dim1", 1).to_list() == [[0, 1.5, 2.5], [0, 0.5]]
+    rf = pytest.importorskip("varlen.returnn.frontend")
+    dim = kind.axis("dim1")
+    assert rf.pad(kind, axes=[dim], padding=[(1, 0)])[0].to_list() == [[2, 0, 1], [2, 0]]
+    assert rf.window(kind, spatial_dim=dim, window_dim=width)[0].to_list() == [[[0, 1], [1, 2]], [[0, 2]]]
+
+
 def test_data_of_returnn_is_padded_with_its_word():
     returnn = pytest.importorskip("varlen.returnn")
     time = vl.Dim("time", lengths=[2, 1])

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Dim, Shape
-from varlen.arguments import padding_id
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, every_place, places
 from varlen.dims.base import made
 from varlen.dims.make import check_dims
 from varlen.dims.place import in_order
+from varlen.dims.vocabulary import padding_class
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
@@ -87,9 +87,7 @@ def _block(data: Data[Any], fill: Any, side: str) -> Any:
     if side not in ("right", "left"):
         raise ValueError(f"side: expected 'right' or 'left', got {side!r}")
     shape, values = data._shape, data._values
-    if fill is None:
-        words = data.vocab
-        fill = 0 if words is None else padding_id(words.labels) or 0
+    fill = padding_class(data.vocab) if fill is None else fill
     first = next((k for k in range(shape.rank) if shape.is_ragged(k)), 0)
     if first:
         sizes = [shape.extent(k) for k in range(first, shape.ragged)]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from varlen.arguments import padding_id
+
 
 @dataclass(frozen=True, init=False)
 class Vocabulary:
@@ -78,6 +80,17 @@ class Vocabulary:
         if found is None:
             raise KeyError(label)
         return found
+
+
+def padding_class(vocab: Vocabulary | None) -> int:
+    """The class "[PAD]", which stands for no value; 0 where no label is called so.
+
+    Examples
+    --------
+    >>> padding_class(Vocabulary(["a", "[PAD]"])), padding_class(None)
+    (1, 0)
+    """
+    return 0 if vocab is None else padding_id(vocab.labels) or 0
 
 
 def as_vocabulary(labels: Vocabulary | Sequence[str]) -> Vocabulary:

@@ -24,6 +24,7 @@ from varlen.dims.ops.combine import with_dims_of
 from varlen.dims.out_shape import checked
 from varlen.dims.place import along, has_inner, lengths_of, placed, positions_taken, rows_of, target_of
 from varlen.dims.planned import planned
+from varlen.dims.vocabulary import padding_class
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,7 +43,7 @@ def pad(
     left: Amount | Sequence[Amount] = 0,
     right: Amount | Sequence[Amount] = 0,
     *,
-    value: Any = 0,
+    value: Any = None,
     mode: str = "constant",
     out_dim: Dim | Sequence[Dim | None] | None = None,
     out_shape: OutShape | None = None,
@@ -59,8 +60,8 @@ def pad(
         How many positions come before and behind: an int, a Dim that is so long, or a Data of integers, for
         each row its own; of several dims one for all, or a list with one for each.
     value
-        What they hold in mode "constant", and what rows of none hold in the others: a number. Where dims are
-        over this dim they have no positions there.
+        What they hold in mode "constant", and what rows of none hold in the others: a number, by default the
+        class "[PAD]" of a vocabulary, else 0. Where dims are over this dim they have no positions there.
     mode
         "constant"; "replicate" repeats the value at the end; "reflect" goes back and forth over the row, and
         has its ends once.
@@ -107,6 +108,7 @@ def pad(
     if mode not in _MODES:
         raise ValueError(f"mode: expected one of {', '.join(_MODES)}, got {mode!r}")
     moving = [x._shape.dims[k] for k in places(x, axis)]
+    value = padding_class(x.vocab) if value is None else value
     lefts, rights = _each(left, len(moving), "left"), _each(right, len(moving), "right")
     for dim, before, behind, out in zip(
         moving, lefts, rights, _each(out_dim, len(moving), "out_dim", None), strict=True

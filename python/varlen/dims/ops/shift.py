@@ -13,6 +13,7 @@ from varlen.dims.ops.amounts import as_amount, brought_before, spread
 from varlen.dims.ops.combine import with_dims_of
 from varlen.dims.out_shape import checked
 from varlen.dims.place import along, has_inner, positions_taken, rows_of, with_dims
+from varlen.dims.vocabulary import padding_class
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
@@ -74,7 +75,7 @@ def _reversed(x: Data[Any], k: int) -> Data[Any]:
 
 
 def shift(
-    x: Data[Any], axis: Axis, amount: Amount, *, value: Any = 0, out_shape: OutShape | None = None
+    x: Data[Any], axis: Axis, amount: Amount, *, value: Any = None, out_shape: OutShape | None = None
 ) -> Data[Any]:
     """Each position of a dim some places on; what leaves a row is lost, and a value comes in.
 
@@ -88,7 +89,8 @@ def shift(
         How many places, towards the end where it is above 0: an int, or a Dim or a Data of integers with a
         number for each row. It may exceed the length.
     value
-        What comes in, a number. Where dims are over this dim nothing of them comes in.
+        What comes in: a number, by default the class "[PAD]" of a vocabulary, else 0. Where dims are over
+        this dim nothing of them comes in.
     out_shape
         The dims that are expected.
 
@@ -116,6 +118,7 @@ def shift(
     """
     by = as_amount(amount, "amount", None)
     k = place(x, axis)
+    value = padding_class(x.vocab) if value is None else value
     dim = x._shape.dims[k]
     x = with_dims_of(x, by._shape.dims)
     return checked(_shifted(x, x._shape.find(dim), by, value), out_shape)

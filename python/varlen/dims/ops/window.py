@@ -26,6 +26,7 @@ from varlen.dims.place import (
     with_dims,
 )
 from varlen.dims.planned import planned
+from varlen.dims.vocabulary import padding_class
 from varlen.levels import equal_lengths
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ def window(
     stride: int = 1,
     dilation: int = 1,
     padding: str | int = "same",
-    value: Any = 0,
+    value: Any = None,
     out_dim: Dim | None = None,
     out_shape: OutShape | None = None,
 ) -> Data[Any]:
@@ -188,7 +189,8 @@ def window(
         position behind than before. "valid": those that lie in the row. An int: so many positions more at
         both ends of the row.
     value
-        What stands where a window reaches out of the row, a number. Where dims are over this dim nothing of
+        What stands where a window reaches out of the row: a number, by default the class "[PAD]" of a
+        vocabulary, else 0. Where dims are over this dim nothing of
         them stands there.
     out_dim
         The dim of the windows under another name; one without lengths gets them. Else it is the dim for
@@ -237,7 +239,7 @@ def window(
     if inner:
         return checked(_with_inner(x, k, width, plan), out_shape)
     rows = backend_of(x._values).contiguous(rows_of(x, k + 1))
-    rows = plan.windows.read(rows, plan.level, value)
+    rows = plan.windows.read(rows, plan.level, padding_class(x.vocab) if value is None else value)
     return checked(placed(x, rows, plan.target, x._shape.dims[k], plan.dim), out_shape)
 
 

@@ -286,7 +286,8 @@ def pad(
     mode
         "constant", "reflect" or "replicate".
     value
-        Of the new positions: a number, or a tensor without dims; 0 by default.
+        Of the new positions: a number, or a tensor without dims; by default the class "[PAD]" of a
+        vocabulary, else 0.
     handle_dynamic_dims
         Taken for the sake of code that says it: each row ends where it ends.
 
@@ -311,7 +312,7 @@ def pad(
     one = len(padding) == 2 and not isinstance(padding[0], (tuple, list))
     pairs = [padding] * len(axes) if one else list(padding)
     left, right = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    held = 0 if value is None else number(value, "value")
+    held = None if value is None else number(value, "value")
     result = dims.pad(source, list(axes), left, right, value=held, mode=mode, out_dim=out_dims)
     longer = [begin + axis + end for axis, begin, end in zip(axes, left, right, strict=True)]
     return as_tensor(result), [result.axis(dim) for dim in (longer if out_dims is None else out_dims)]

@@ -40,7 +40,8 @@ def window(
     padding
         "same": one window for each position; "valid": those that lie in the row.
     pad_value
-        What stands where a window reaches out of the row; 0 by default.
+        What stands where a window reaches out of the row; by default the class "[PAD]" of a vocabulary,
+        else 0.
     stride
         How far apart windows are.
     out_spatial_dim
@@ -68,7 +69,7 @@ def window(
     >>> rf.window(x, spatial_dim=time, window_dim=width, window_right=0)[0].to_list()
     [[[0, 3], [3, 1], [1, 4]], [[0, 5]]]
     """
-    value = 0 if pad_value is None else number(pad_value, "pad_value")
+    value = None if pad_value is None else number(pad_value, "pad_value")
     options: dict[str, Any] = {"stride": stride, "padding": padding, "value": value}
     if out_spatial_dim is not None:
         options["out_dim"] = out_spatial_dim
