@@ -585,3 +585,37 @@ def test_errors_name_who_says_a_type(here, capsys, kind):
         assert main(["convert", f"a.{kind}", "o.nrt", *options]) == 1
         assert f"{name!r}: " in (text := capsys.readouterr().err) or f"{name}: " in text
         assert f"{value!r} is no {kinds[name]}, as {said} says" in text
+
+
+def refusals(capsys, text, name):
+    """What the command says of an input that is not what a schema of one column says."""
+    with open("s.toml", "w") as file:
+        file.write(f"[columns.a]\n{text}")
+    capsys.readouterr()
+    assert main(["convert", name, "o.nrt", "--force", "--schema", "s.toml", "--quiet"]) in (0, 1)
+    return capsys.readouterr().err.splitlines()
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
+def test_ids_come_back_from_the_whole_numbers_that_they_are_declared_as(here, capsys, name):
+    for texts, wrong in ((["389", " 7 "], []), (["389", "0389"], [(True, True)])):
+        lines = [f'{{"a": "{text}"}}' for text in texts] if name == "a.jsonl" else ["a", *texts]
+        (here / name).write_text("\n".join(lines))
+        found = refusals(capsys, 'kind = "id"\ndtype = "int64"\n', name)
+        assert [("'0389'" in line, "does not come back from int64" in line) for line in found] == wrong
+
+
+def test_values_against_the_schema_are_named_where_they_lie(here, capsys):
+    (here / "a.jsonl").write_text('{"a": 1}\n\n{"a": 9007199254740993}\n')
+    (here / "t.jsonl").write_text('{"a": "2020-01-01T00:00:00Z"}\n')
+    assert refusals(capsys, 'kind = "number"\ndtype = "float64"\n', "a.jsonl") == [
+        "varlen: a.jsonl, line 3: 'a': 9007199254740993 does not fit float64"
+    ]
+    assert refusals(capsys, 'kind = "time"\ndtype = "datetime64[s]"\n', "t.jsonl") == [
+        "varlen: t.jsonl, line 1: 'a': times have a zone, but the schema says none"
+    ]
+    (here / "s.toml").write_text("[columns]\na = 5\n")
+    assert main(["convert", "a.jsonl", "o.nrt", "--schema", "s.toml"]) == 1
+    assert capsys.readouterr().err.startswith("varlen: s.toml: columns: 'a': expected a dict")
+    assert main(["convert", "t.jsonl", "o.nrt", "--types", "a=datetime64"]) == 2
+    assert "a: 'datetime64' has no unit" in capsys.readouterr().err

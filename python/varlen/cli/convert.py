@@ -245,6 +245,8 @@ def _types(arguments: argparse.Namespace) -> dict[str, Any]:
             out[name] = str if kind in ("str", "string", "text") else np.dtype(kind)
         except TypeError:
             raise Misuse(f"--types: {name}: {kind!r} is neither str nor a dtype of NumPy") from None
+        if out[name] is not str and out[name].kind in "mM" and np.datetime_data(out[name])[0] == "generic":
+            raise Misuse(f"--types: {name}: {kind!r} has no unit; expected one such as {kind}[s]")
         if out[name] is not str and out[name].kind not in "biufmM":
             raise Misuse(f"--types: {name}: {kind!r} is neither str nor of numbers or times")
     return out

@@ -43,5 +43,5 @@ def read_schema(path: str | os.PathLike[str]) -> Schema:
     with open(path, encoding="utf-8") as file:
         try:
             return Schema.from_toml(file.read())
-        except ValueError as wrong:
+        except (TypeError, ValueError) as wrong:
             raise ValueError(f"{os.fspath(path)}: {wrong}") from None

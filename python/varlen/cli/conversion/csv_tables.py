@@ -53,6 +53,7 @@ def csv_types(
     given: Mapping[str, Any],
     rows: dict[Path, int],
     declared: Container[str] = (),
+    ids: Container[str] = (),
 ) -> tuple[dict[str, pa.DataType], dict[str, str]]:
     """A type for each column that gives back all its texts, of all files, and why some of them are text.
 
@@ -61,11 +62,11 @@ def csv_types(
     Raises
     ------
     ValueError
-        A line that has not the type given, other fields than the header, or no UTF-8; times of which some
-        have a zone.
+        A line that has not the type given, one of `ids` that is not what it was as a number, other fields
+        than the header, or no UTF-8; times of which some have a zone.
     """
     fixed = {name: _type_of(kind) for name, kind in given.items() if name in columns}
-    found = {name: TextColumn() for name in columns if not _is_plain(fixed.get(name))}
+    found = {name: TextColumn() for name in columns if name in ids or not _is_plain(fixed.get(name))}
     floats = [name for name, kind in fixed.items() if pa.types.is_floating(kind)]
     for one in inputs:
         header = header_of(one)
@@ -93,6 +94,9 @@ def csv_types(
             kind = column.type()
             if name in fixed:
                 column.check_zones()
+                if name in ids and "odd" in column.first:
+                    kind = fixed[name]
+                    raise ValueError(f"{column.first['odd']} does not come back from {kind}, as an id does")
         except ValueError as wrong:
             raise ValueError(f"{name}: {wrong}") from None
         if name in fixed and pa.types.is_timestamp(fixed[name]) and column.is_zoned:

@@ -359,7 +359,12 @@ def _flat(
         values, zones = parse_texts(list(own), plan.wanted_types[name], plan.says(name))
         _check_zones(plan, name, list(own), zones)
         if plan.schema is not None and name in plan.schema:
-            plan.schema[name].check_zone(name, values.dtype, 1 in plan.time_zones.get(name, {}))
+            said = plan.schema[name]
+            said.check_zone("", values.dtype, 1 in plan.time_zones.get(name, {}))
+            for i, text in enumerate(own if said.kind == "id" else ()):
+                if str(values[i]) != text.strip():
+                    why = f"does not come back from {values.dtype}, as an id does"
+                    raise UnknownWord(f"{text!r} {why}", i)
         return fold_levels("", values[ids], levels, plan.fixed.get(name, ()))
     except UnknownWord as wrong:
         k = wrong.index if name in plan.words else int((ids == wrong.index).argmax())

@@ -190,6 +190,8 @@ class ConversionPlan:
         """The reader of the tables."""
         from varlen.cli.conversion.tables import TableReader
 
+        columns = (self.schema or {}).items()
+        ids = [name for name, column in columns if column.kind == "id" and not column.is_words]
         reader = TableReader(
             self.inputs,
             self.rows,
@@ -198,6 +200,7 @@ class ConversionPlan:
             self.words.given,
             self.wanted_types,
             self.fixed,
+            ids,
         )
         missing = [name for name in self.groups if name not in reader.columns]
         if missing:

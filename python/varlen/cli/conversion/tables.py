@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,8 @@ class TableReader:
         Columns that are text in CSV, whatever it looks like: there are words for it already.
     declared
         As types, for the columns among them that there are.
+    ids
+        Columns of whole numbers that are ids: their texts in CSV come back from them.
 
     Raises
     ------
@@ -65,6 +67,7 @@ class TableReader:
         words: Iterable[str] = (),
         declared: Mapping[str, Any] | None = None,
         fixed: Mapping[str, tuple[int, ...]] | None = None,
+        ids: Container[str] = (),
     ) -> None:
         self.inputs = list(inputs)
         self.left_out: list[str] = []
@@ -106,7 +109,7 @@ class TableReader:
         self.notes: dict[str, str] = {}
         if texts:
             self._csv_types, self.notes = csv_types(
-                texts, self.columns, given, self._csv_rows, self._declared
+                texts, self.columns, given, self._csv_rows, self._declared, ids
             )
         self._schemas = [pa.schema([(n, s.field(n).type) for n in self.columns]) for s in schemas.values()]
         self.zones = self._zones_of()
