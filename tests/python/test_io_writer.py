@@ -622,3 +622,16 @@ def test_a_dtype_that_no_file_holds_is_refused_before_the_piece_is_kept(tmp_path
             writer.append({"x": np.array([1j], "c8")})
         writer.append({"x": np.array([7])})
     assert io.open_file(tmp_path / "a.nrt").joint().values("x").tolist() == [2**25 + 1, 7]
+
+
+@pytest.mark.parametrize(
+    "values", [[5], [True], ["a", "b"], np.array(["2020"], "M8[s]"), np.array([1.5], "f4")], ids=str
+)
+def test_a_shard_without_values_of_a_key_has_the_dtype_of_those_before(tmp_path, values):
+    with io.ShardWriter(tmp_path / "a", 1) as writer:
+        for row in (values, [], values):
+            writer.append({"x": [row]})
+    rows = [list(row["x"]) for row in varlen.open(tmp_path / "a")]
+    whole = varlen.open(tmp_path / "a")[:].to_list()["x"]
+    assert [len(row) for row in rows] == [len(values), 0, len(values)]
+    assert [list(row) for row in whole] == [list(np.asarray(v).tolist()) for v in (values, [], values)]

@@ -64,6 +64,7 @@ class _Column:
         self.kind = kind  # as given: times keep their unit
         self.trailing = trailing
         self.rows = 0
+        self.has_values = False  # in the shards before, too
         self.parts: list[np.dtype[Any]] = []  # part i, of one dtype, is the spool's column (name, i)
         self.least = self.most = 0
         self.wide: tuple[int, Any] | None = (
@@ -281,6 +282,8 @@ class Writer(atomic.AtomicWriter):
             self._columns = {
                 n: _Column(c.dim, c.dtype, c.trailing, c.kind) for n, c in other._columns.items()
             }
+            for name, column in self._columns.items():
+                column.has_values = other._columns[name].has_values
             self._totals = [0] * len(other._totals)
 
     def _first_words(self, name: str) -> Sequence[str]:
@@ -295,6 +298,8 @@ class Writer(atomic.AtomicWriter):
         words: dict[str, dict[str, int]],
     ) -> Array:
         """Strings and ids of the piece's vocabulary as ids of the writer's; other values as they are."""
+        if given.size == 0 and name in words and name not in (*self._given_words, *vocabularies):
+            given = given.astype("U1")  # lists without a word, of whatever dtype
         is_text = given.dtype.kind in "UTO"
         if given.dtype.kind in "mM" or not (is_text or name in vocabularies):
             self._check_bare(name, given, words)
@@ -345,7 +350,7 @@ class Writer(atomic.AtomicWriter):
             stored, kind = store(name, cast, {}), pinned
         tag_of(stored.dtype, name)
         column = (self._columns or {}).get(name)
-        if column is not None and len(stored) == 0 and column.rows and kind.kind in "biuf":
+        if column is not None and len(stored) == 0 and column.has_values and kind.kind in "biuf":
             stored, kind = stored.astype(column.dtype), column.kind  # no value, so any dtype holds its values
         if column is not None:
             now, before = (dim, tuple(stored.shape[1:])), (column.dim, column.trailing)
@@ -408,6 +413,7 @@ class Writer(atomic.AtomicWriter):
                 place = first_misfit(array, np.dtype(np.float64))
                 column.wide = None if place is None else (column.rows + place[0], array[place])
             column.rows += len(array)
+            column.has_values |= len(array) > 0
             if self._counts is not None:
                 given = array.view(kind) if kind.kind in "mM" else array
                 self._counts.column(name).result.count_inside(given)
