@@ -218,3 +218,28 @@ def test_processes_of_a_group_share_every_row(ranks, tmp_path):
         out, err = process.communicate(timeout=100)
         assert process.returncode == 0, err
         assert out == "as expected\n"
+
+
+@pytest.mark.parametrize("name", MAKE)
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_accelerate_deals_out_every_row_of_a_sampler_that_is_no_share(name, ranks):
+    shards = pytest.importorskip("accelerate.data_loader").BatchSamplerShard
+
+    def dealt(**how):
+        sampler = MAKE[name](lengths, **how)
+        return [list(shards(sampler, ranks, rank)) for rank in range(ranks)]
+
+    lengths = list(range(1, 32))  # the last batch is short, wherever it comes
+    shares = dealt(num_replicas=1, rank=0)
+    assert {row for share in shares for batch in share for row in batch} == set(range(31))
+    assert len({len(share) for share in shares}) == 1
+    if name == "bins":
+        assert all(batch.bins is not None for share in shares for batch in share)
+    with pytest.raises(ValueError, match="a share already; give num_replicas=1, rank=0"):
+        dealt(num_replicas=ranks, rank=0)
+
+
+def test_a_sampler_in_the_place_of_lengths_says_who_puts_it_there():
+    torch = pytest.importorskip("torch.utils.data")
+    with pytest.raises(TypeError, match="use_distributed_sampler=False"):
+        BatchSampler(torch.DistributedSampler(range(9), 2, 0), batch_size=2)

@@ -215,6 +215,14 @@ def test_without_room_batches_come_through_the_pipe(dataset, monkeypatch, option
     assert files() == []
 
 
+def test_a_batch_of_a_worker_that_has_ended_says_so():
+    outbox = transport.Outbox(os.getpid())
+    name, _ = outbox.take(100)
+    outbox.close()
+    with pytest.raises(ConnectionError, match=f"worker {os.getpid()} ended before its batch was taken"):
+        transport.Inbox().open(name, [])
+
+
 def test_a_loop_that_is_left_leaves_nothing_behind(dataset):
     for batch in loader(dataset, dataset.collator(framework="torch"), num_workers=2, prefetch_factor=4):
         assert len(batch["flag"]) == 5

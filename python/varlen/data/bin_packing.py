@@ -71,7 +71,7 @@ class BinPacking(Sampler):
            [9, 0, 0, 0]], dtype=uint8)]
     """
 
-    _OPTIONS = ("size", "batch_size", "fit", "window", "too_long")
+    _OPTIONS = ("size", "_batch_size", "fit", "window", "too_long")
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class BinPacking(Sampler):
             num_replicas=num_replicas, rank=rank,
         )  # fmt: skip
         self.size = as_int(size, "size", 1)
-        self.batch_size = as_int(batch_size, "batch_size", 1)
+        self._batch_size = as_int(batch_size, "batch_size", 1)
         self.window = as_int(window, "window", 1)
         one_of(fit, "fit", ("best", "first"))
         one_of(too_long, "too_long", ("raise", "skip", "split"))
@@ -183,10 +183,10 @@ class BinPacking(Sampler):
         order, bins = self._fill(rng)
         count = len(bins) - 1
         if self.drop_last:
-            count -= count % self.batch_size
+            count -= count % self._batch_size
         batches = []
-        for first in range(0, count, self.batch_size):
-            ends = bins[first : min(first + self.batch_size, count) + 1]
+        for first in range(0, count, self._batch_size):
+            ends = bins[first : min(first + self._batch_size, count) + 1]
             batches.append(_Bins(order[ends[0] : ends[-1]], ends - ends[0]))
         return batches
 

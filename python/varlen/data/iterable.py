@@ -17,6 +17,7 @@ from varlen.data.options import BatchOptions
 from varlen.data.passes import Pass, Passes
 from varlen.data.sampler import Sampler, Uneven
 from varlen.data.samplers import batches_of
+from varlen.data.shards import refuse_dispatchers
 from varlen.data.transport import offer
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ class IterableDataset(Epoch[ArrayT]):
         sampler = self._batches if isinstance(self._batches, Sampler) else None
         if sampler is not None:
             sampler._find_rank()
-        _refuse_dispatchers(sampler)
+        refuse_dispatchers(sampler)
         _refuse_stacks()
         was, of, before = self._next_share or (number, count, 0)
         if (was, of) != (number, count):
@@ -257,7 +258,7 @@ class IterableDataset(Epoch[ArrayT]):
             self._told = epoch, True
 
     def __getstate__(self) -> dict[str, Any]:
-        _refuse_dispatchers()  # before workers start that would not see it
+        refuse_dispatchers()  # before workers start that would not see it
         return self.__dict__
 
     def __repr__(self) -> str:
@@ -280,30 +281,6 @@ def _worker(repeat: int = 0) -> tuple[int, int, Pass | None]:
         worker.num_workers,
         Pass(owner, worker.seed - worker.id, repeat, first, worker.num_workers),
     )
-
-
-def _refuse_dispatchers(sampler: Sampler | None = None) -> None:
-    """Refuses what Accelerate does with the share of a process as if it were all of the data."""
-    accelerate = sys.modules.get("accelerate.data_loader")
-    frame = None if accelerate is None else sys._getframe(1)
-    while frame is not None and accelerate is not None:
-        if frame.f_code is accelerate.DataLoaderDispatcher.__iter__.__code__:
-            if accelerate.PartialState().num_processes > 1:
-                raise ValueError(
-                    "dataset: Accelerate deals out the batches of the first process, which are a share here, "
-                    "and cuts them up; give prepare() a varlen.data.Loader, or DataLoader(dataset, "
-                    "batch_sampler=..., collate_fn=...) whose sampler has num_replicas=1, rank=0; or leave "
-                    "this loader out of prepare(): each process has its share of batches"
-                )
-            return
-        if frame.f_code is accelerate.IterableDatasetShard.__iter__.__code__:
-            if sampler is not None and sampler.num_replicas > 1:
-                raise ValueError(
-                    "dataset: Accelerate takes a share of the batches, which are a share already; give "
-                    "num_replicas=1, rank=0"
-                )
-            return
-        frame = frame.f_back
 
 
 def _refuse_stacks() -> None:

@@ -15,6 +15,7 @@ from varlen.arguments import as_bool, as_int, as_shuffle, one_of
 from varlen.backends.values import as_ints
 from varlen.data.ranks import as_rank, of_group
 from varlen.data.records import RowNumbers
+from varlen.data.shards import refuse_shards_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -69,7 +70,9 @@ class Sampler:
     """
 
     _has_lengths = True  # or only the number of rows is known
-    _OPTIONS: tuple[str, ...] = ()  # beside those of this class, what batches depend on
+    # Beside those of this class, what batches depend on. A `batch_size` that others see says that all batches
+    # but the last have as many rows: Accelerate leaves out those that have not.
+    _OPTIONS: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -144,6 +147,7 @@ class Sampler:
         """How many batches of this epoch an iteration leaves out, as a state says."""
         self._find_rank()
         self._refuse_nothing()
+        refuse_shards_of(self)
         start = self._start
         if start is None:
             start, self._before = 0, ()
@@ -391,7 +395,7 @@ class Sampler:
 
     def _options(self) -> dict[str, Any]:
         names = ("seed", "shuffle", "drop_last", "uneven", *self._OPTIONS)
-        values = {name: getattr(self, name) for name in names}
+        values = {name.removeprefix("_"): getattr(self, name) for name in names}
         plain = {name: x.tolist() if isinstance(x, np.ndarray) else x for name, x in values.items()}
         return {"sampler": type(self).__name__, **plain}
 
@@ -440,4 +444,9 @@ def _checked_state(state: Any) -> tuple[int, list[tuple[int, int]]]:
 def _lengths_of(given: Any) -> Any:
     """Lengths, or those of a dataset, a Ragged or a joint dict."""
     lengths = getattr(given, "lengths", given)
+    if hasattr(given, "set_epoch") and lengths is given:
+        raise TypeError(
+            f"lengths: expected those of the rows, got a {type(given).__name__}; Lightning puts it there, "
+            "unless its Trainer has use_distributed_sampler=False"
+        )
     return as_ints(lengths() if callable(lengths) else lengths)

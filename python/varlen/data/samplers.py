@@ -132,7 +132,7 @@ class LengthBuckets(Sampler):
     True
     """
 
-    _OPTIONS = ("batch_size", "bucket_size", "buckets")
+    _OPTIONS = ("_batch_size", "bucket_size", "buckets")
 
     def __init__(
         self,
@@ -152,7 +152,7 @@ class LengthBuckets(Sampler):
             lengths, shuffle=shuffle, seed=seed, drop_last=drop_last, uneven=uneven,
             num_replicas=num_replicas, rank=rank,
         )  # fmt: skip
-        self.batch_size = as_int(batch_size, "batch_size", 1)
+        self._batch_size = as_int(batch_size, "batch_size", 1)
         if bucket_size is not None and buckets is not None:
             raise ValueError("buckets: give bucket_size or buckets, not both")
         self.bucket_size = None if bucket_size is None else as_int(bucket_size, "bucket_size", 1)
@@ -174,17 +174,17 @@ class LengthBuckets(Sampler):
             order, bucket = order[key], bucket[key]
             edges = np.flatnonzero(np.diff(bucket)) + 1
         else:
-            size = self.bucket_size or (100 * self.batch_size if self.shuffle else n)
+            size = self.bucket_size or (100 * self._batch_size if self.shuffle else n)
             size = max(min(size, n), 1)
             edges = np.arange(size, n, size)
             bucket = np.arange(n) // size
             order = order[np.lexsort((self.lengths[order], bucket))]
         batches = []
         for part in np.split(order, edges):
-            cuts = np.arange(self.batch_size, len(part), self.batch_size)
+            cuts = np.arange(self._batch_size, len(part), self._batch_size)
             batches += [batch for batch in np.split(part, cuts) if len(batch)]
         if self.drop_last:
-            batches = [batch for batch in batches if len(batch) == self.batch_size]
+            batches = [batch for batch in batches if len(batch) == self._batch_size]
         if self.shuffle:
             batches = [batches[i] for i in rng.permutation(len(batches))]
         return batches

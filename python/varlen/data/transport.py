@@ -186,7 +186,13 @@ class Inbox:
                 atexit.register(_remove_files, lambda _: True, self._pid)
             self._prune()
             path = f"{_FOLDER}/{name}"
-            fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+            try:
+                fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+            except FileNotFoundError:
+                raise ConnectionError(
+                    f"batch: worker {_worker_of(name)} ended before its batch was taken; its error is said "
+                    "where num_workers is 0"
+                ) from None
             try:
                 self._blocks[name] = _Memory(fd, os.fstat(fd).st_size)
             finally:
