@@ -97,6 +97,10 @@ def test_schemas_of_arrow_are_columns():
         "float64",
     ]
     assert (found["v.t"].zone, found["v.t"].level) == ("UTC", 1)
+    tensors = pa.schema({"m": pa.list_(pa.fixed_shape_tensor(pa.int8(), (2, 3), permutation=[1, 0]))})
+    assert Schema.from_arrow(tensors)["m"] == SchemaColumn("number", "int8", level=1, trailing=(3, 2))
+    inner = pa.list_(pa.list_(pa.float32(), 3), 2)
+    assert Schema.from_arrow(pa.schema({"m": inner}))["m"].trailing == (2, 3)
     with pytest.raises(ValueError, match=r"two columns are called 'v\.c'"):
         Schema.from_arrow(pa.schema([("v.c", pa.int8()), ("v", pa.struct({"c": pa.int8()}))]))
     with pytest.raises(TypeError, match="x: columns of type binary hold no numbers"):
@@ -311,6 +315,50 @@ def test_files_of_other_kinds_and_dims_are_no_data_set(tmp_path):
         assert len(varlen.open([tmp_path / f"{one}.nrt", tmp_path / f"{other}.nrt"]).batch([0, 1]))
 
 
+def test_what_is_saved_of_a_data_set_keeps_its_schema(tmp_path):
+    """As a file and as shards, of views and of several data sets; with a key more, which says what it is."""
+    write_with("Writer", EVENTS, tmp_path / "a.nrt", rows())
+    data = varlen.open(tmp_path / "a.nrt")
+    longer = {**EVENTS, "n": SchemaColumn("number", "int64")}
+    for number, (view, schema) in enumerate(
+        [
+            (data, EVENTS),
+            (data.select([1]), EVENTS),
+            (data.filter(min_len=2), EVENTS),
+            (data.concat(varlen.open(tmp_path / "a.nrt")), EVENTS),
+            (data.with_key("n", np.array([5, 6])), Schema(longer)),
+        ]
+    ):
+        view.save(tmp_path / f"{number}.nrt")
+        view.save(tmp_path / f"{number}", rows_per_shard=1)
+        assert read_schema(tmp_path / f"{number}.nrt") == schema
+        assert read_schema(tmp_path / f"{number}") == schema
+    write_with("Writer", None, tmp_path / "plain.nrt", {"x": [[1]]})
+    varlen.open(tmp_path / "plain.nrt").save(tmp_path / "again.nrt")
+    assert not open_shards(tmp_path / "again.nrt").declared
+    assert open_shards(tmp_path / "0.nrt").declared == EVENTS
+
+
+def test_data_have_the_dims_that_are_declared(tmp_path):
+    write_with("Writer", POINTS, tmp_path / "a.nrt", points())
+    data = varlen.open(tmp_path / "a.nrt")
+    for one in (data, data.select([1, 0]), data.with_key("n", np.array([5, 6]))):
+        batch = one.batch([0, 1], layout="data")
+        assert [dim.name for dim in batch["xyz"].dims] == ["batch", "visit", "axis"]
+        assert [dim.name for dim in batch["code"].dims] == ["batch", "visit", "code"]
+        assert [dim.name for dim in batch["pair"].dims] == ["batch", "pair"]
+        assert batch["xyz"].axis("visit") == batch["code"].axis("visit")
+        assert batch["xyz"].sum("axis").dims == batch["code"].dims[:2]
+    own = [varlen.dims.batch_dim, varlen.Dim("day"), varlen.Dim("event")]
+    assert [dim.name for dim in data.batch([0], layout="data", dims=own)["xyz"].dims] == [
+        "batch",
+        "day",
+        "xyz",
+    ]
+    flat = data.batch([0, 1], layout="data", flatten=True)
+    assert [dim.name for dim in flat["code"].dims] == ["batch", "flat"]
+
+
 # Tables of Arrow.
 
 
@@ -339,6 +387,20 @@ def test_tables_are_rows_without_a_schema(tmp_path, door):
         assert {name: found[name] for name in want} == want
         assert data.fields["t"].dtype == np.dtype("M8[s]")
         assert data.fields["v.c"].vocabulary == ("[PAD]", "x", "y")
+
+
+def test_map_takes_tables(tmp_path):
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    write_with("Writer", None, tmp_path / "a.nrt", {"id": [1, 2], "w": [["a"], ["b", "a"]]})
+    made = varlen.open(tmp_path / "a.nrt").map(
+        lambda rows: pa.table(rows.to_list()), tmp_path / "b.nrt", batched=True
+    )
+    assert made[:].to_list() == {"id": [1, 2], "w": [["a"], ["b", "a"]]}
+    assert made.fields["w"].vocabulary == ("[PAD]", "a", "b")
+    with pytest.raises(ValueError, match="map: rows 0 to 1: x: null at row 1"):
+        varlen.open(tmp_path / "a.nrt").map(
+            lambda _: pa.table({"x": [1, None]}), tmp_path / "c.nrt", batched=True
+        )
 
 
 def test_frames_that_export_a_table_are_rows(tmp_path):

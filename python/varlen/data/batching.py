@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from varlen.arguments import as_int
+from varlen.data.declared import declared_dims
 from varlen.data.memory import of_shards
 from varlen.data.named import as_data, check_dtypes, schema_of
 from varlen.data.options import BatchOptions, per_key, select_columns
@@ -93,7 +94,7 @@ class Batching(Rows):
         dims
             One for the rows and one for each level, from the outermost; or DataSpecs, whose dims are those of
             rows, levels and axes in this order, and whose keys are those of the batches. By default the
-            batch, "dim1", "dim2" and so on.
+            batch, "dim1", "dim2" and so on; where the files have a `varlen.io.Schema` that names dims, those.
         flatten
             One level "flat" in place of all, as `batch(flatten=True)` has it.
 
@@ -122,7 +123,9 @@ class Batching(Rows):
         known: dict[Any, DataSpecs] = self.__dict__.setdefault("_schemas", {})
         key = (None if dims is None else tuple(dims), flatten)
         if key not in known:
-            known[key] = schema_of(self.fields, dims, flatten)
+            declared = declared_dims(self._source, self.depth) if dims is None and not flatten else None
+            given, behind = (dims, {}) if declared is None else declared
+            known[key] = schema_of(self.fields, given, flatten, behind=behind)
         return known[key]
 
     def _arrays(

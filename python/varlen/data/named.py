@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from varlen import _core
@@ -22,7 +22,11 @@ _MADE = re.compile(r"dim(\d+)/(offsets|max_length|positions|lengths|part)|window
 
 
 def schema_of(
-    columns: Mapping[str, ColumnLike], dims: Any, flatten: bool, keys: Iterable[str] | None = None
+    columns: Mapping[str, ColumnLike],
+    dims: Any,
+    flatten: bool,
+    keys: Iterable[str] | None = None,
+    behind: Mapping[str, Sequence[Dim]] | None = None,
 ) -> DataSpecs:
     """The DataSpecs of batches of some keys.
 
@@ -36,6 +40,8 @@ def schema_of(
         Whether there is one level in place of all.
     keys
         Those that are asked of a DataSpecs; all of its own by default.
+    behind
+        Dims for the axes of rows, of some keys.
 
     Raises
     ------
@@ -69,7 +75,9 @@ def schema_of(
     specs = {}
     for key, column in columns.items():
         front = given[: min(column.dim, depth) + 1]
-        specs[key] = spec_of_column(key, front, column.trailing, column.vocabulary)
+        axes = (behind or {}).get(key, ())
+        sizes = () if axes else column.trailing
+        specs[key] = spec_of_column(key, [*front, *axes], sizes, column.vocabulary)
     return DataSpecs(specs)
 
 

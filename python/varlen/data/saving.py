@@ -15,9 +15,11 @@ from varlen import _core
 from varlen.arguments import new_words
 from varlen.backends.values import is_tensor
 from varlen.data.accounts import Passage, account_of
+from varlen.data.declared import schema_of_source
 from varlen.io import Account, ShardSet, ShardWriter, Writer, open_shards
 from varlen.io.columns import ColumnOptions, build_joint, first_leaf
 from varlen.io.dtypes import common_dtype, widened
+from varlen.io.pieces import is_table
 from varlen.joint import JointNestedRaggedTensorDict
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ def save_rows(
     if not fields:
         raise ValueError("save: these rows have no keys")
     options: dict[str, Any] = {
-        "schema": {name: field.dtype for name, field in fields.items()},
+        "schema": schema_of_source(dataset.source) or {name: field.dtype for name, field in fields.items()},
         "vocabularies": {name: f.vocabulary for name, f in fields.items() if f.vocabulary is not None},
         "row_ids": dataset.source.row_ids if dataset.source.row_ids in fields else None,
         "account": account_of(dataset).successor(),
@@ -185,9 +187,13 @@ def _call(function: Any, rows: Any, where: str) -> Any:
 def _as_joint(found: Any, where: str, first_words: _FirstWords) -> _core.Joint:
     if isinstance(found, JointNestedRaggedTensorDict):
         return found._view()
-    if not isinstance(found, dict):
+    if not isinstance(found, dict) and not is_table(found):
         raise TypeError(f"map: {where}: expected a joint dict or a dict, got {type(found).__name__}")
     try:
+        if not isinstance(found, dict):
+            from varlen.io.arrow_rows import joint_of_table
+
+            return joint_of_table(found, None, first_words)
         return _built(found, first_words)
     except (TypeError, ValueError, OverflowError) as error:
         place = "" if error.__cause__ is None else f" ({error.__cause__})"

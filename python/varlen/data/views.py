@@ -314,7 +314,8 @@ class Views(Batching):
         ----------
         function
             Takes a row as `ds[i]` is, and gives one: a joint dict, or a dict of keys to nested lists, in
-            which there may be words, dates, arrays, tensors and Raggeds. All results have the same keys at
+            which there may be words, dates, arrays, tensors and Raggeds; of many rows a table of Arrow, too.
+            All results have the same keys at
             the same dims. A key of dim 0 is an array of one value in a row; `row.to_list()` has the value.
         path
             The file to write, or to replace once all rows are done. An error leaves it as it was.

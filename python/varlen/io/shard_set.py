@@ -254,6 +254,26 @@ class ShardSet:
         return Schema({n: declared.get(n) or column for n, column in Schema.of(fields).items()})
 
     @property
+    def declared(self) -> Schema:
+        """What a schema declares of the keys; nothing of those that were written without one.
+
+        Examples
+        --------
+        >>> import tempfile, varlen.io
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> with varlen.io.Writer(f"{folder.name}/a.nrt", schema={"x": "int8"}) as writer:
+        ...     writer.append({"x": [1, 2]})
+        >>> len(varlen.io.open_shards(f"{folder.name}/a.nrt").declared)
+        0
+        >>> folder.cleanup()
+        """
+        if not self._shards:
+            return Schema({})
+        file = self.file(self._first)
+        schema, said = file.schema, file.layout.schema.declared
+        return Schema({name: schema[name] for name in self.fields if name in said and name in schema})
+
+    @property
     def opens_together(self) -> bool:
         """Whether all files may be opened for a few rows: not where each is copied first."""
         return self._cache is None or None not in self._files

@@ -76,8 +76,8 @@ def build(
         others each time: nothing of an earlier build is taken for them.
     make
         Takes a partition, gives its rows: a joint dict, a mapping of keys to nested lists or arrays as
-        `varlen.io.Writer.append` takes it, or an iterator of those. None: the partitions are the rows. With
-        other processes it is pickled, so a function of a module.
+        `varlen.io.Writer.append` takes it, a table or record batch of Arrow, or an iterator of those. None:
+        the partitions are the rows. With other processes it is pickled, so a function of a module.
     folder
         Where the shards go; made where it is not there. Engines on several machines need to share it.
     engine
