@@ -292,6 +292,10 @@ TEST(dim_shape, what_does_not_fit_is_named) {
              (void)shape_of({batch, batch});
            }),
            std::string("dims: 'batch' is in it twice; tell them apart by copy(match_priority=1)"));
+  const ShapeRef rows = shape_of({batch});
+  const ShapeRef foreign = shape_of({Dim::scalar(name, 2)});
+  CHECK_EQ(text([&] { (void)rows->alignment_of(*foreign); }),
+           std::string("'time' is not among the dims that values are brought to"));
   const Dim other = bound(name, {batch}, {2, 2});
   CHECK_EQ(text([&] {
              (void)Shape::joined(shape_of({batch, time}), shape_of({batch, other}));

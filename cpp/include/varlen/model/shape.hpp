@@ -72,7 +72,8 @@ class Shape {
     std::optional<Scratch<std::int64_t>> places;  ///< rows that are taken; or neither
     std::vector<std::int64_t> shape;              ///< or none
   };
-  /// LengthMismatch where lengths differ; a dim that has one extent goes with lengths up to it.
+  /// LengthMismatch where lengths differ; a dim that has one extent goes with lengths up to it. Error where
+  /// this shape lacks a dim of the other.
   [[nodiscard]] Alignment alignment_of(const Shape& other) const;
 
   /// The shape of all dims of both: that of one of them where it has all.

@@ -62,6 +62,10 @@ Shape::Alignment Shape::alignment_of(const Shape& other) const {
   std::size_t front = ragged_;
   for (std::size_t i = 0; i < other.rank(); ++i) {
     here.push_back(place_of(other.axes_[i]));
+    if (here[i] == rank()) {
+      throw Error(Fault::value, dims::in_quotes(other.axes_[i].dim.expression().text()) +
+                                    " is not among the dims that values are brought to");
+    }
     is_second_better(*this, here[i], other, i);
     if (i < other.ragged_) front = std::max(front, here[i] + 1);
   }

@@ -117,6 +117,17 @@ def dims_over(dims: Sequence[Dim], more: Sequence[Dim] = ()) -> list[Dim]:
     return [found[k] for k in Shape.arranged(found)]
 
 
+def _check_over(dim: Any, over: Sequence[Dim]) -> None:
+    """Refuse a dim for a result whose lengths are over a dim that the result's are not."""
+    if type(dim) is not Dim:
+        raise TypeError(f"out_dim: expected a Dim, got {dim!r}")
+    more = [each for each in dim.over if each not in over]
+    if more:
+        has = f"lengths over {quoted(list(over), 'and')}" if over else "one length"
+        names = quoted(more, "and")
+        raise ValueError(f"out_dim: '{dim.name}' has lengths over {names}, but the result has {has}")
+
+
 def bound_to(dim: Dim | None, level: Level, over: Sequence[Dim], name: str, whole: Dim | None = None) -> Dim:
     """A dim of the lengths of a level: that which is given, another, or a new one of some name.
 
@@ -130,6 +141,8 @@ def bound_to(dim: Dim | None, level: Level, over: Sequence[Dim], name: str, whol
     >>> bound_to(None, Level([2, 1]), [vl.dims.batch_dim.bind(2)], "chosen")
     Dim('chosen', 2 lengths 1 to 2 over batch)
     """
+    if dim is not None:
+        _check_over(dim, over)
     known = dim is not None and dim.is_defined
     if not known:
         if dim is None and whole is not None and _has_lengths(whole, level, over):
