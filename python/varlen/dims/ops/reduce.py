@@ -9,7 +9,7 @@ import numpy as np
 
 from varlen._core import Dim, Level, Shape
 from varlen.backends import backend_of
-from varlen.backends.numeric import as_pairs, is_complex, of_pairs
+from varlen.backends.numeric import as_of, as_pairs, is_complex, of_pairs, widened
 from varlen.dims.axes import describe, places, quoted
 from varlen.dims.base import NO_FACTS, made
 from varlen.dims.out_shape import checked
@@ -113,7 +113,7 @@ def reduce(
     asked = places(x, axis)
     if mode in ("argmax", "argmin"):
         return checked(_places_of(x, mode, asked, empty), out_shape)
-    values, level, _, rest = grouped(x, asked)
+    values, level, _, rest = grouped(x._map(widened) if mode == "logmeanexp" else x, asked)
     given = _empty_of(mode, values, level, empty, x, asked)
     where = "" if is_plain(dtype, overflow) else row_along(x, asked)
     try:
@@ -126,7 +126,7 @@ def reduce(
     except TypeError as error:
         raise TypeError(f"{mode} of {describe(x.dims)}: {str(error).removeprefix('X: ')}") from None
     if mode == "logmeanexp":
-        rows = rows - _log_counts(level, rows)
+        rows = as_of(rows - _log_counts(level, rows), x._values)
     return checked(made(rows.reshape(rest.array_shape), rest, order_left(x, asked), _facts(x)), out_shape)
 
 
