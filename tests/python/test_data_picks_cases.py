@@ -1,5 +1,7 @@
 """Cases of what takes, brings and cuts values by position: dims of results, sharing, and bad input."""
 
+import re
+
 import numpy as np
 import pytest
 from varlen import Data, Dim, dims
@@ -290,3 +292,46 @@ def test_bad_input_is_refused_by_name(name):
     function, error, text = BAD[name]
     with pytest.raises(error, match=text):
         function()
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (
+            lambda: dims.flatten(X, out_dim=time),
+            "out_dim: 'time' has lengths over 'batch', but the result has one length",
+        ),
+        (
+            lambda: dims.repeat(X, time, 2, Dim("odd").bind([1, 2], over=[feature])),
+            "out_dim: 'odd' has lengths over 'feature', but the result has lengths over 'batch'",
+        ),
+        (lambda: dims.flatten(X, out_dim="flat"), "out_dim: expected a Dim, got 'flat'"),
+        (lambda: dims.unique(IDS, time, out_dim=3), "out_dim: expected a Dim, got 3"),
+    ],
+)
+def test_a_dim_for_the_result_that_cannot_be_its_own_is_refused(call, text):
+    with pytest.raises((TypeError, ValueError), match=re.escape(text)):
+        call()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: dims.one_hot(x),
+        lambda x: dims.ones_like(x),
+        lambda x: dims.cross_entropy(X, x),
+        lambda x: dims.edit_distance(IDS, x),
+        lambda x: dims.stack(x),
+        lambda x: dims.layer_norm(X, feature, scale=x),
+        lambda x: dims.batch_norm(X, feature, eps=x),
+        lambda x: dims.batch_norm(X, feature, statistics=x),
+        lambda x: dims.softmax(X, time, scale=x),
+        lambda x: dims.dropout(X, x, axes=feature),
+        lambda x: dims.search_sorted(X, x),
+        lambda x: dims.write_dims(x),
+    ],
+)
+@pytest.mark.parametrize("given", ["text", object()])
+def test_arguments_of_another_kind_are_named(call, given):
+    with pytest.raises(TypeError, match="expected"):
+        call(given)

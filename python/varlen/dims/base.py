@@ -210,6 +210,24 @@ def is_data(x: object) -> TypeGuard[Data[Any]]:
     return isinstance(x, DataBase)
 
 
+def check_data(x: object, argument: str) -> None:
+    """Refuse what is no Data.
+
+    Raises
+    ------
+    TypeError
+        It is something else.
+
+    Examples
+    --------
+    >>> check_data(3, "mask")
+    Traceback (most recent call last):
+    TypeError: mask: expected a Data, got int
+    """
+    if not is_data(x):
+        raise TypeError(f"{argument}: expected a Data, got {type(x).__name__}")
+
+
 # The class of what operations give: it says so itself when it is made.
 _CLASS: list[type[Data[Any]]] = []
 

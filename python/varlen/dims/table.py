@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from varlen._core import Dim, Level
+from varlen.dims.make import check_dims
 from varlen.dims.vocabulary import Vocabulary
 
 _VERSION = 1
@@ -39,7 +40,7 @@ def write_dims(dims: Iterable[Dim]) -> str:
     True
     """
     writer = _Writer()
-    places = [writer.dim(dim) for dim in dims]
+    places = [writer.dim(dim) for dim in check_dims(dims)]
     return json.dumps(
         {
             "version": _VERSION,

@@ -11,7 +11,7 @@ import numpy as np
 from varlen._core import Dim, Shape
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, every_place, quoted
-from varlen.dims.base import NO_FACTS, Facts, is_data, made, positions_or_none
+from varlen.dims.base import NO_FACTS, Facts, check_data, is_data, made, positions_or_none
 from varlen.dims.errors import LengthMismatchError
 from varlen.dims.make import check_dims
 from varlen.dims.operators import of_every_dtype
@@ -343,8 +343,7 @@ def where(
     >>> vl.dims.where(x > 0, x, -1).to_list()
     [[-1, 1], [2]]
     """
-    if not is_data(condition):
-        raise TypeError(f"condition: expected a Data, got {type(condition).__name__}")
+    check_data(condition, "condition")
     each = [condition, *[x for x in (a, b) if is_data(x)]]
     shape, order = joined(each, "where", broadcast)
     values = iter(lined_up(each, shape))

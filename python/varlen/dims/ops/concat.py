@@ -10,7 +10,7 @@ import numpy as np
 from varlen._core import Dim, Level, Shape
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, place, quoted
-from varlen.dims.base import NO_FACTS, is_data, made
+from varlen.dims.base import NO_FACTS, check_data, is_data, made
 from varlen.dims.errors import LengthMismatchError, names_itself
 from varlen.dims.ops.amounts import as_amount, check_lengths, named, together
 from varlen.dims.ops.combine import agreed, expand_dim, of_one_kind
@@ -399,12 +399,13 @@ def stack(xs: Sequence[Data[Any]], dim: Dim | None = None, *, out_shape: OutShap
     >>> vl.dims.stack([x, -x], vl.Dim("sign", 2))
     Data([sign(2), batch(2), time(1 to 2)], int64)
     """
+    if not hasattr(xs, "__iter__") or is_data(xs):
+        raise TypeError(f"xs: expected several Data, got {type(xs).__name__}")
     each = list(xs)
     if not each:
         raise ValueError("stack: there is nothing to stack")
     for i, x in enumerate(each):
-        if not is_data(x):
-            raise TypeError(f"stack: part {i}: expected a Data, got {type(x).__name__}")
+        check_data(x, f"stack: part {i}")
         if x.dims_set != each[0].dims_set or x.ndim != each[0].ndim:
             texts = describe(x.dims), describe(each[0].dims)
             raise ValueError(f"stack: part {i} has the dims {texts[0]}, the first {texts[1]}")

@@ -10,7 +10,7 @@ from varlen._core import Dim, Level, Shape
 from varlen.arguments import as_int
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, place, place_into
-from varlen.dims.base import NO_FACTS, is_data, made
+from varlen.dims.base import NO_FACTS, check_data, is_data, made
 from varlen.dims.ops.amounts import check_lengths, named
 from varlen.dims.ops.window import Windows
 from varlen.dims.out_shape import checked
@@ -260,8 +260,7 @@ def _operands(
     x: Data[Any], filter: Data[Any], axis: Axis, in_dim: Dim, out_dim: Dim, groups: int
 ) -> tuple[Data[Any], int, Any, int, Dim]:
     """The input with its channels last, the dim that is gone along, and weights (size, in, out)."""
-    if not is_data(filter):
-        raise TypeError(f"filter: expected a Data, got {type(filter).__name__}")
+    check_data(filter, "filter")
     dim = x._shape.dims[place(x, axis)]
     channels = x._shape.find(in_dim)
     if channels < 0:

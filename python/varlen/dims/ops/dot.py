@@ -13,7 +13,7 @@ import numpy as np
 from varlen._core import Dim, Level, Shape
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, place, place_into
-from varlen.dims.base import NO_FACTS, is_data, made
+from varlen.dims.base import NO_FACTS, check_data, made
 from varlen.dims.ops.combine import agreed, combine
 from varlen.dims.ops.reduce import reduce as reduce_dims
 from varlen.dims.out_shape import checked
@@ -79,8 +79,7 @@ def dot(
            [0.36, 4.4 ]])
     """
     for x, name in ((a, "a"), (b, "b")):
-        if not is_data(x):
-            raise TypeError(f"{name}: expected a Data, got {type(x).__name__}")
+        check_data(x, name)
     gone = tuple([_found(a, b, axis) for axis in ([reduce] if isinstance(reduce, (Dim, str)) else reduce)])
     if len(set(gone)) < len(gone):
         raise ValueError("reduce: a dim is given twice")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from varlen.backends import backend_of
-from varlen.dims.base import NO_FACTS, is_data, made
+from varlen.dims.base import NO_FACTS, check_data, made
 from varlen.dims.ops.combine import combine
 from varlen.dims.out_shape import checked
 
@@ -53,8 +53,7 @@ def _each(
     ufunc = by or name
 
     def function(x: Data[Any]) -> Data[Any]:
-        if not is_data(x):
-            raise TypeError(f"{name}: expected a Data, got {type(x).__name__}")
+        check_data(x, name)
         values = backend_of(x._values).ufunc(ufunc, [x._values], {})
         facts = x._facts
         if facts is not NO_FACTS:

@@ -9,7 +9,7 @@ import numpy as np
 from varlen._core import Dim, Shape
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, place
-from varlen.dims.base import dtype_name, is_data
+from varlen.dims.base import check_data, dtype_name
 from varlen.dims.errors import names_itself
 from varlen.dims.ops.picked import lengths_over, picked, picked_along, said
 from varlen.dims.out_shape import checked
@@ -104,8 +104,7 @@ def integers(indices: Data[Any], argument: str) -> Any:
     >>> integers(vl.Data(np.array([1, 0], np.int8), [Dim("two", 2)]), "indices")
     array([1, 0])
     """
-    if not is_data(indices):
-        raise TypeError(f"{argument}: expected a Data, got {type(indices).__name__}")
+    check_data(indices, argument)
     dtype = dtype_name(indices.dtype)
     if not dtype.startswith(("int", "uint")):
         raise TypeError(f"{argument}: expected integers, got {dtype}")

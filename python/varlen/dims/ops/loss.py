@@ -12,7 +12,7 @@ from varlen.arguments import as_bool, as_int
 from varlen.backends import backend_of
 from varlen.backends.values import device_of
 from varlen.dims.axes import describe, place
-from varlen.dims.base import dtype_name, made
+from varlen.dims.base import check_data, dtype_name, made
 from varlen.dims.ops.combine import combine, expand_dim, of_one_kind, where
 from varlen.dims.ops.dot import dot
 from varlen.dims.ops.elementwise import log
@@ -88,6 +88,7 @@ def cross_entropy(
         raise ValueError(f"estimated_type: expected logits, probs or log-probs, got {estimated_type!r}")
     if not 0 <= label_smoothing <= 1:
         raise ValueError(f"label_smoothing: expected a share of 0 to 1, got {label_smoothing}")
+    check_data(target, "target")
     classes = estimated._shape.dims[place(estimated, axis)]
     is_sparse = target._shape.find(classes) < 0
     if is_sparse:
@@ -318,6 +319,8 @@ def edit_distance(
     >>> vl.dims.edit_distance(x, y).values
     array([1, 1])
     """
+    for x, name in ((a, "a"), (b, "b")):
+        check_data(x, name)
     found, true = a._shape.dims[place(a, axis)], b._shape.dims[place(b, b_axis, "b_axis")]
     rest, order = _outer((a, b), ([found], [true]))
     rows, units = _sequences(a, rest, [found])

@@ -10,7 +10,7 @@ import numpy as np
 from varlen._core import Dim, Shape
 from varlen.backends import backend_of
 from varlen.dims.axes import describe
-from varlen.dims.base import Facts, made
+from varlen.dims.base import Facts, check_data, made
 from varlen.dims.make import bind_by_others, check_dims, check_facts
 from varlen.dims.ops.combine import joined, of_one_kind
 from varlen.dims.out_shape import checked
@@ -210,6 +210,7 @@ def zeros_like(
     >>> vl.dims.zeros_like(x).to_list()
     [[0, 0], [0]]
     """
+    check_data(x, "x")
     return zeros(x.dims, dtype=dtype, like=x, out_shape=out_shape)
 
 
@@ -238,6 +239,7 @@ def ones_like(
     >>> vl.dims.ones_like(vl.Data(np.array([3, 1]), [vl.Dim("two", 2)])).values
     array([1, 1])
     """
+    check_data(x, "x")
     return ones(x.dims, dtype=dtype, like=x, out_shape=out_shape)
 
 
@@ -268,6 +270,7 @@ def full_like(
     >>> vl.dims.full_like(vl.Data(np.array([3, 1]), [vl.Dim("two", 2)]), 7).values
     array([7, 7])
     """
+    check_data(x, "x")
     return full(x.dims, value, dtype=dtype, like=x, out_shape=out_shape)
 
 
@@ -423,6 +426,7 @@ def one_hot(
     >>> vl.dims.one_hot(x).to_list()
     [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
     """
+    check_data(x, "x")
     classes = x._facts.sparse_dim if dim is None else dim
     if classes is None:
         raise ValueError(f"one_hot: {x!r} has no sparse_dim; say dim=")

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from varlen._core import Dim
+from varlen.arguments import as_float
 from varlen.backends import backend_of
 from varlen.backends.numeric import as_of, numbers, widened
 from varlen.dims.axes import places, quoted
-from varlen.dims.base import is_data, made
+from varlen.dims.base import check_data, made
 from varlen.dims.ops.combine import combine, where
 from varlen.dims.ops.elementwise import rsqrt
 from varlen.dims.ops.reduce import grouped, order_left
@@ -75,7 +76,7 @@ def layer_norm(
            [-1.,  1.],
            [ 0.,  0.]])
     """
-    asked = places(x, in_dim, "in_dim")
+    asked, eps = places(x, in_dim, "in_dim"), as_float(eps, "eps")
     for given, name in ((scale, "scale"), (bias, "bias")):
         _check_within(x, given, name)
     numbers(x._values, "x")
@@ -122,8 +123,7 @@ def _scaled(x: Data[Any], scale: Data[Any] | None, bias: Data[Any] | None) -> Da
 def _check_within(x: Data[Any], given: Data[Any] | None, name: str) -> None:
     if given is None:
         return
-    if not is_data(given):
-        raise TypeError(f"{name}: expected a Data, got {type(given).__name__}")
+    check_data(given, name)
     missing = [dim for dim in given.dims if x._shape.find(dim) < 0]
     if missing:
         raise ValueError(f"{name}: {quoted(missing, 'and')} is not in {x!r}")
@@ -353,7 +353,9 @@ def batch_norm(
     >>> running.mean.values.round(3), running.variance.values.round(3)
     (array([0.3]), array([1.167]))
     """
-    kept = places(x, in_dim, "in_dim")
+    kept, eps = places(x, in_dim, "in_dim"), as_float(eps, "eps")
+    if statistics is not None and not isinstance(statistics, tuple):
+        raise TypeError(f"statistics: expected Moments, got {type(statistics).__name__}")
     for given, name in ((scale, "scale"), (bias, "bias")):
         _check_within(x, given, name)
     numbers(x._values, "x")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Dim, Shape
+from varlen.arguments import as_float
 from varlen.backends import backend_of
 from varlen.dims.axes import places
 from varlen.dims.base import Facts, dtype_name, made
@@ -244,6 +245,7 @@ def dropout(
     array([[2., 2., 0., 2.],
            [2., 2., 0., 2.]])
     """
+    p = as_float(p, "p")
     if not 0 <= p <= 1:
         raise ValueError(f"p: expected a share of 0 to 1, got {p}")
     if "float" not in dtype_name(x.dtype):

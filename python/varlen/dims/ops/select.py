@@ -10,7 +10,7 @@ import numpy as np
 from varlen._core import Dim, Level, Shape
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, places, quoted
-from varlen.dims.base import dtype_name, is_data, made
+from varlen.dims.base import check_data, dtype_name, is_data, made
 from varlen.dims.errors import AmbiguousAxisError, LengthMismatchError
 from varlen.dims.ops.combine import where
 from varlen.dims.ops.picked import (
@@ -189,8 +189,7 @@ def masked_scatter(
 
 
 def _check_mask(mask: Any) -> None:
-    if not is_data(mask):
-        raise TypeError(f"mask: expected a Data, got {type(mask).__name__}")
+    check_data(mask, "mask")
     if dtype_name(mask.dtype) != "bool":
         raise TypeError(f"mask: expected bools, got {mask.dtype}")
 

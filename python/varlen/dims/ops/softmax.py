@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from varlen.arguments import as_float
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, places
 from varlen.dims.ops.reduce import grouped
@@ -98,6 +99,7 @@ def log_softmax(
 
 
 def _softmax(x: Data[Any], axis: Any, scale: float, log: bool) -> Data[Any]:
+    scale = as_float(scale, "scale")
     if not scale > 0:
         raise ValueError(f"scale: expected a number above 0, got {scale}")
     values, level, order, _ = grouped(x, places(x, axis))

@@ -10,6 +10,7 @@ import numpy as np
 from varlen._core import Dim, Level, Shape
 from varlen.arguments import as_int, one_of
 from varlen.backends import backend_of
+from varlen.backends.numeric import numbers as as_numbers
 from varlen.dims.axes import describe, place, places
 from varlen.dims.base import is_data, made
 from varlen.dims.ops.picked import along_dim, bound_to, dims_over, lines, repeated, with_facts
@@ -316,7 +317,7 @@ def search_sorted(
     lying, level, numbers = _behind(x, k)
     backend = backend_of(numbers)
     if not is_data(values):
-        given = np.asarray(values)
+        given = as_numbers(np.asarray(values), "values")
         values = made(given if isinstance(numbers, np.ndarray) else backend.like(given, numbers), Shape([]))
     rows = Shape(lying.dims[:-1])
     whole = values._shape.join(rows)
