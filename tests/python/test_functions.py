@@ -649,3 +649,18 @@ def test_any_and_all_of_no_axes_are_of_each_number():
     torch = pytest.importorskip("torch")
     r = vl.Ragged(torch.tensor([3.0, 0.0]), [2])
     assert torch.any(r, dim=()).to_list() == torch.all(r, dim=()).to_list() == [[True, False]]
+
+
+def test_flags_are_no_arrays():
+    given = np.array([0, 1])
+    r = vl.Ragged([3.0, 1.0], [2])
+    for call in (
+        lambda: vl.ops.reduce_max(r, which=given),
+        lambda: vl.ops.cummin(r, which=given),
+        lambda: vl.ops.backprop_cumsum(r, reverse=given),
+        lambda: vl.ops.block_mask(r, causal=given),
+    ):
+        with pytest.raises(TypeError, match=r"(which|reverse|causal): expected"):
+            call()
+    with pytest.raises(TypeError, match="level: expected an int"):
+        r.cumsum(axis=1, level=given)

@@ -199,3 +199,12 @@ def test_numbers_are_rounded_once_on_their_way_to_bfloat16(given, sign):
             for number, want in cases.items():
                 result = _core.cast(np.array([sign * number]).astype(given), ml_dtypes.bfloat16)
                 assert float(result.astype(np.float64)[0]) == sign * want, (high, number)
+
+
+def test_the_logarithm_of_a_mean_of_exponentials_is_rounded_once():
+    time = vl.Dim("time", lengths=[400, 3])
+    exact = vl.Data(np.linspace(-1, 1, 403), [vl.dims.batch_dim, time])
+    halves = vl.Data(exact.values.astype(np.float16), exact.dims)
+    wanted, found = (vl.dims.reduce(x, "logmeanexp", time).values for x in (exact, halves))
+    assert found.dtype == np.float16
+    assert np.allclose(found, wanted, atol=3e-4)

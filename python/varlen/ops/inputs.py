@@ -11,7 +11,7 @@ import numpy as np
 
 from varlen import tracing
 from varlen._core import Level, RaggedBase, trace_level_by
-from varlen.arguments import LARGEST, as_ints
+from varlen.arguments import LARGEST, as_int, as_ints
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, is_tensor
 from varlen.levels import check_levels, flatten_levels, is_on_device, resolve_level
@@ -103,7 +103,7 @@ def rows_along(X: Any, lengths: Any, axis: Any, level: int = -1, argument: str =
     >>> rows_along([3, 1, 4], [2, 1], 0)
     (array([3, 1, 4]), (Level(2 sequences, 3 rows, lengths 1 to 2),))
     """
-    if level != -1:
+    if as_int(level, "level", -LARGEST) != -1:
         raise ValueError(f"level, axis: give one of them, not {level} and {axis}")
     return rows_and_levels(X, lengths, argument)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from varlen.arguments import as_int
+from varlen.arguments import as_bool, as_int
 from varlen.backends import backend_of
 from varlen.backends.values import row_as
 from varlen.ops.axes import along, axes_of
@@ -322,7 +322,7 @@ def reduce_last(X: Any, lengths: Any = None, *, level: int = -1, empty: Any = No
 
 
 def _extreme(op: str, X: Any, lengths: Any, axis: Any, level: int, empty: Any, which: bool, out: Any) -> Any:
-    if not which:
+    if not as_bool(which, "which"):
         return reduced(op, X, lengths, axis, level, empty, out)
     if axis is not None or out is not None:
         name = "axis" if out is None else "out"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from varlen.arguments import axis_of
+from varlen.arguments import as_bool, axis_of
 from varlen.backends import backend_of
 from varlen.ops.accumulator import accumulate, is_plain
 from varlen.ops.axes import in_line
@@ -332,7 +332,7 @@ def _extreme(
     which: bool,
     out: Any,
 ) -> Any:
-    if not which:
+    if not as_bool(which, "which"):
         return scanned(op, X, lengths, axis, level, exclusive, reverse, out)
     if axis is not None:
         raise ValueError("axis: cannot be combined with which=True")

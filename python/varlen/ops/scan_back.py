@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from varlen.arguments import as_bool
 from varlen.backends import backend_of
 from varlen.ops.inputs import rows_and_level, rows_of, same_kind
 from varlen.ops.scan import scanned
@@ -49,7 +50,7 @@ def backprop_cumsum(
     >>> vl.ops.backprop_cumsum(np.array([1.0, 2.0, 4.0]), [2, 1])
     array([3., 2., 4.])
     """
-    result: SameT = scanned("sum", dY, lengths, None, level, exclusive, not reverse, out)
+    result: SameT = scanned("sum", dY, lengths, None, level, exclusive, not as_bool(reverse, "reverse"), out)
     return result
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from varlen import ops
 from varlen._core import Dim, Shape
-from varlen.arguments import as_bool, as_int
+from varlen.arguments import as_bool, as_float, as_int
 from varlen.backends import backend_of
 from varlen.backends.values import device_of
 from varlen.dims.axes import describe, place
@@ -86,6 +86,7 @@ def cross_entropy(
     """
     if estimated_type not in ("logits", "probs", "log-probs"):
         raise ValueError(f"estimated_type: expected logits, probs or log-probs, got {estimated_type!r}")
+    label_smoothing = as_float(label_smoothing, "label_smoothing")
     if not 0 <= label_smoothing <= 1:
         raise ValueError(f"label_smoothing: expected a share of 0 to 1, got {label_smoothing}")
     check_data(target, "target")
@@ -245,6 +246,8 @@ def ctc_loss(
     >>> vl.dims.exp(-vl.dims.ctc_loss(logits, targets, blank=0)).values
     array([0.75, 0.5 ])
     """
+    for x, name in ((logits, "logits"), (targets, "targets")):
+        check_data(x, name)
     time = logits._shape.dims[place(logits, axis)]
     spelling = targets._shape.dims[place(targets, targets_axis, "targets_axis")]
     labels = logits._shape.dims[place(logits, classes, "classes")]

@@ -58,6 +58,7 @@ def _filled(
     shape, order = shape_of(dims)
     values: Any = np.full(shape.array_shape, value, np.float64 if dtype is None and like is None else None)
     if like is not None:
+        check_data(like, "like")
         values = backend_of(like._values).like(values, like._values)
         values = backend_of(values).cast(values, like._values.dtype if dtype is None else dtype, "dtype")
     elif dtype is not None:
@@ -314,6 +315,7 @@ def range_over_dim(
     values: Any = coordinates(shape, shape.rank - 1)
     values = np.ascontiguousarray(np.broadcast_to(values, shape.array_shape))
     if like is not None:
+        check_data(like, "like")
         values = backend_of(like._values).like(values, like._values)
     return checked(made(values, shape, None, Facts(sparse_dim=dim)), out_shape)
 
@@ -538,5 +540,6 @@ def last_frame_position_of_dim(
     lengths = np.asarray(dim.size if dim.is_static else dim.lengths, np.int64)
     values: Any = (lengths - 1).reshape(shape.array_shape)
     if like is not None:
+        check_data(like, "like")
         values = backend_of(like._values).like(values, like._values)
     return checked(made(values, shape, None, Facts(sparse_dim=dim)), out_shape)

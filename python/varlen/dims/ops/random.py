@@ -11,7 +11,7 @@ from varlen._core import Dim, Shape
 from varlen.arguments import as_float
 from varlen.backends import backend_of
 from varlen.dims.axes import places
-from varlen.dims.base import Facts, dtype_name, made
+from varlen.dims.base import Facts, check_data, dtype_name, made
 from varlen.dims.make import check_facts
 from varlen.dims.ops.combine import of_one_kind
 from varlen.dims.ops.make_values import shape_of
@@ -106,6 +106,8 @@ def random(
     if not std >= 0:
         raise ValueError(f"std: expected a number of 0 or more, got {std}")
     shape, order = shape_of(dims)
+    if like is not None:
+        check_data(like, "like")
     of_what: Any = like._values.dtype if dtype is None and like is not None and kind != "randint" else dtype
     beside = None if like is None else like._values
     draw = _drawn_by_torch if _is_of_torch(generator, beside) else _drawn_by_numpy
