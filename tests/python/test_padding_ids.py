@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 import varlen as vl
-from varlen import io
+from varlen import _core, io
 
 Joint = vl.JointNestedRaggedTensorDict
 
@@ -239,6 +239,19 @@ def test_places_that_flatten_leaves_empty_hold_padding(tmp_path, fill_mode, plac
     np.testing.assert_array_equal(floats, np.float32([[0, between, 1], [0, between, 2]]))
     packed = ds.batch([0, 1], layout="packed", pad_to=6, keys=["kind", "code"], **how)
     assert packed["kind"].tolist() == [[0, 2, 1, 0, 2, 2]]
+
+
+def test_rows_between_have_the_bytes_of_those_beside_them():
+    """Of the core, which reads as many bytes as its own rows have."""
+    joint = Joint(NESTED, **LAST).__varlen_joint__()
+    for row in (np.zeros((1, 2), "u1"), np.zeros(1, "u8"), np.zeros(2, "u1")):
+        with pytest.raises(ValueError, match="between of 'kind': expected one row like those of its values"):
+            joint.flatten("first", {"kind": row})
+    fill = np.zeros(1, "u1")
+    with pytest.raises(ValueError, match="kind: the row between is not like that of padding"):
+        _core.Batcher([joint], [""], None, None, ["kind"], [1], [fill], [None], {}, [np.zeros(1, "u8")])
+    flat = joint.flatten("first", {"kind": np.full(1, 9, "u1")})
+    assert flat.values("kind").tolist() == [0, 9, 1, 0, 9]
 
 
 def test_data_with_a_vocabulary_is_padded_with_its_word():

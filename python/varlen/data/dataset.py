@@ -129,8 +129,9 @@ class Dataset(Views):
             count those. A key of a dim above is repeated for the rows under each of its values, as
             `fill_mode` says.
         fill_mode
-            "first": its value goes to the first of these rows, and zero to the others; "nan": the same with
-            NaN, NaT for times, and zero for integers; "repeat": to all of them.
+            "first": its value goes to the first of these rows, and zero to the others, or padding where the
+            key has a vocabulary; "nan": the same with NaN, NaT for times, and zero or padding for integers;
+            "repeat": to all of them.
         padding_side, truncate
             "right" or "left", on every axis.
         fill
