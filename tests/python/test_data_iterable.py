@@ -99,12 +99,19 @@ def test_passes_that_begin_together_are_of_epochs_of_their_own():
     assert lists(batches) == wanted[2]
 
 
-def test_batches_of_batches_are_refused():
-    for workers in (0, 1):
+@pytest.mark.parametrize("method", [None, "fork", "spawn"])
+def test_batches_of_batches_are_refused(method):
+    how = {"num_workers": 1 if method else 0, "multiprocessing_context": method}
+    for options in ({}, {"batch_size": 7}, {"batch_size": 7, "collate_fn": list}):
         with pytest.raises(ValueError, match=r"give DataLoader\(dataset, batch_size=None\)"):
-            list(torch.utils.data.DataLoader(make(), num_workers=workers))
-    alone = torch.utils.data.DataLoader(make(), batch_size=1, collate_fn=lambda batches: batches[0])
+            list(torch.utils.data.DataLoader(make(), **options, **how))
+    alone = torch.utils.data.DataLoader(make(), batch_size=1, collate_fn=the_only_one, **how)
     assert lists(alone) == epochs_of("budget", 1)[0]
+
+
+def the_only_one(batches):
+    [batch] = batches
+    return batch
 
 
 def test_a_state_is_of_the_last_pass_whoever_made_it():

@@ -311,6 +311,12 @@ def test_repr_says_what_comes(ds):
         (lambda ds: Loader(ds, 2, seed=None), TypeError, "seed: expected an int"),
         (lambda ds: Loader(ds, 2, num_workers=2), TypeError, "'num_workers'; threads= says"),
         (lambda ds: Loader([1], 2, num_workers=2), TypeError, "'num_workers'; threads= says"),
+        (
+            lambda ds: ds.epoch(2, num_workers=2),
+            TypeError,
+            "'num_workers'; it is of a DataLoader, whose coll",
+        ),
+        (lambda ds: ds.batch(["P003"]), TypeError, r"got dtype <U4; rows_of\(\) finds rows by their ids"),
         (lambda ds: Loader(ds, batch_sampler=[[0]]), TypeError, "'batch_sampler'; batches= takes"),
         (lambda ds: Loader(ds, sampler=[0]), TypeError, "'sampler'; batches= takes"),
         (lambda ds: Loader(ds, max_length=2), TypeError, "'max_length'; did you mean 'max_len'"),

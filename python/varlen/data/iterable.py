@@ -148,7 +148,7 @@ class IterableDataset(Epoch[ArrayT]):
         if sampler is not None:
             sampler._find_rank()
         refuse_dispatchers(sampler)
-        _refuse_stacks()
+        _refuse_stacks(self)
         was, of, before = self._next_share or (number, count, 0)
         if (was, of) != (number, count):
             raise ValueError(f"state: of worker {was} of {of}, here {number} of {count}")
@@ -259,6 +259,7 @@ class IterableDataset(Epoch[ArrayT]):
 
     def __getstate__(self) -> dict[str, Any]:
         refuse_dispatchers()  # before workers start that would not see it
+        _refuse_stacks(self)
         return self.__dict__
 
     def __repr__(self) -> str:
@@ -283,18 +284,19 @@ def _worker(repeat: int = 0) -> tuple[int, int, Pass | None]:
     )
 
 
-def _refuse_stacks() -> None:
-    """Refuses a DataLoader that makes batches of batches, with an axis more than was asked for."""
-    fetch = sys.modules.get("torch.utils.data._utils.fetch")
-    frame = None if fetch is None else sys._getframe(1)
-    while frame is not None and fetch is not None:
-        if frame.f_code is fetch._IterableDatasetFetcher.__init__.__code__:
-            from torch.utils.data import default_collate
-
-            if frame.f_locals["auto_collation"] and frame.f_locals["collate_fn"] is default_collate:
+def _refuse_stacks(dataset: Any) -> None:
+    """Refuses a DataLoader that makes batches of batches: with an axis more, or of several for one."""
+    data = sys.modules.get("torch.utils.data")
+    frame = None if data is None else sys._getframe(1)
+    while frame is not None and data is not None:
+        loader = frame.f_locals.get("loader") if frame.f_code.co_name == "__init__" else None
+        if isinstance(loader, data.DataLoader) and loader.dataset is dataset:
+            size = loader.batch_size
+            if size is not None and (size > 1 or loader.collate_fn is data.default_collate):
                 raise ValueError(
-                    "batch_size: the dataset gives whole batches, of which the DataLoader makes batches "
-                    "again; give DataLoader(dataset, batch_size=None)"
+                    f"batch_size: the dataset gives whole batches, and the DataLoader puts {size} of them "
+                    "together; give DataLoader(dataset, batch_size=None), or where a loop asks for a size 1 "
+                    "and a collate_fn that takes the only one"
                 )
             return
         frame = frame.f_back

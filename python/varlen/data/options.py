@@ -472,10 +472,21 @@ def _suggestion(name: object, known: Iterable[str]) -> str:
     return f"; did you mean {' or '.join(map(repr, matches))}?" if matches else ""
 
 
+_OF_WORKERS = {
+    "num_workers", "workers", "prefetch_factor", "persistent_workers", "pin_memory", "worker_init_fn",
+    "multiprocessing_context",
+}  # fmt: skip
+
+
 def check_names(options: Iterable[str], declared: Any) -> None:
     """Refuses options that are not declared."""
     names = declared.__annotations__
     for name in options:
+        if name in _OF_WORKERS:
+            raise TypeError(
+                f"there is no option {name!r}; it is of a DataLoader, whose collate_fn is ds.collator(...); "
+                "a varlen.data.Loader has threads= and prefetch="
+            )
         if name not in names:
             raise TypeError(f"there is no option {name!r}{_suggestion(name, names)}")
 

@@ -318,7 +318,8 @@ class Rows:
                 raise IndexError(f"rows: a mask of {len(array)} for {n} rows")
             return np.flatnonzero(array)
         if array.dtype.kind not in "iu":
-            raise TypeError(f"rows: expected integers, got dtype {array.dtype}")
+            hint = "; rows_of() finds rows by their ids" if array.dtype.kind in "USO" else ""
+            raise TypeError(f"rows: expected integers, got dtype {array.dtype}{hint}")
         out_of_range = (array < -n) | (array >= n)  # in the array's own dtype, where nothing wraps
         if out_of_range.any():
             at = int(np.argmax(out_of_range))
