@@ -513,7 +513,11 @@ def test_threads_that_a_fork_leaves_behind_are_not_waited_for():
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda: check_loop(3), TypeError, "make_loop: expected a function, got int"),
+        (
+            lambda: check_loop(3),
+            TypeError,
+            "make_loop: expected a function of rank, ranks and workers, got int",
+        ),
         (lambda: check_loop(print, rows=3), TypeError, "rows: expected a key or a function, got int"),
         (
             lambda: check_loop(print, 3.5),

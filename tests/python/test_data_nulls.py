@@ -163,8 +163,28 @@ def test_nulls_of_lists_that_hold_no_numbers():
         ValueError, match=r"samples\['x'\]: all are null, which says nothing of what they are"
     ):
         Collate(nulls={"x": "fill"})([{"x": None}, {"x": None}])
+    with pytest.raises(ValueError, match=r"all are null, .*; give dtype=\{'x': \.\.\.\}"):
+        Collate(nulls={"x": "fill"})([{"x": [None]}, {"x": []}])
     with pytest.raises(TypeError, match=r"samples\[1\]\['u'\]: has dict, samples\[0\] has NoneType"):
         collate([{"u": None}, {"u": {"v": 1}}])
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float32", "bool", "datetime64[s]"])
+@pytest.mark.parametrize("values", [[None, None], [[None], []], [[None], None], [[[None]], []]], ids=str)
+def test_samples_that_are_all_null_have_the_dtype_that_is_declared(values, dtype):
+    fill = np.ones((), dtype)[()]
+    collate = Collate(nulls="fill", fill={"x": fill}, dtype={"x": dtype})
+    batch = collate([{"x": value} for value in values])
+    assert batch["x"].dtype == dtype
+    assert (batch["x"] == fill).all()
+    assert not batch["x/mask"].any()
+    some = [{"x": value} for value in values] + [{"x": _like(values[0], fill)}]
+    assert collate(some)["x"].dtype == batch["x"].dtype
+    assert collate(some)["x"].ndim == batch["x"].ndim
+
+
+def _like(value, number):
+    return [_like(item, number) for item in value] if isinstance(value, list) else number
 
 
 def test_what_does_not_fit_is_refused():

@@ -92,7 +92,9 @@ def check_loop(
     nothing found in 1 run: 1 rank, 0 workers
     """
     if not callable(make_loop):
-        raise TypeError(f"make_loop: expected a function, got {type(make_loop).__name__}")
+        raise TypeError(
+            f"make_loop: expected a function of rank, ranks and workers, got {type(make_loop).__name__}"
+        )
     if rows is not None and not isinstance(rows, str) and not callable(rows):
         raise TypeError(f"rows: expected a key or a function, got {type(rows).__name__}")
     counts = [as_int(n, "ranks", 1) for n in as_list(ranks, "ranks", "numbers")]

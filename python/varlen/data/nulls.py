@@ -97,7 +97,34 @@ def first_leaf(items: Any, depth: int = 0) -> tuple[int, Any] | None:
     return next((leaf for leaf in found if leaf is not None), None)
 
 
-def without_nulls(items: list[Any], policy: NullPolicy) -> tuple[list[Any], list[Any] | None]:
+def depth_of(items: Any, most: int = _MOST_LEVELS) -> int:
+    """How many lists lie one in the other.
+
+    Examples
+    --------
+    >>> depth_of([None, [None]])
+    2
+    """
+    if not most or not isinstance(items, list):
+        return 0
+    return 1 + max((depth_of(item, most - 1) for item in items), default=0)
+
+
+def as_stand(dtype: Any) -> Any:
+    """A value of a dtype, that stands for nulls until they have theirs.
+
+    Examples
+    --------
+    >>> as_stand("int64")
+    0
+    """
+    is_time = isinstance(dtype, (str, np.dtype)) and str(dtype).startswith(("datetime64", "timedelta64"))
+    return np.zeros((), dtype)[()] if is_time else 0
+
+
+def without_nulls(
+    items: list[Any], policy: NullPolicy, found: tuple[int, Any] | None = None
+) -> tuple[list[Any], list[Any] | None]:
     """Values with a number in the place of each null, and of the same structure where the nulls were.
 
     With "drop" they are left out of lists, and there are no places. A null that stands for a list or an array
@@ -109,6 +136,8 @@ def without_nulls(items: list[Any], policy: NullPolicy) -> tuple[list[Any], list
         Numbers, lists or arrays, one a sample.
     policy
         What is done.
+    found
+        In how many lists a number is, and one of them. By default the first.
 
     Raises
     ------
@@ -120,7 +149,7 @@ def without_nulls(items: list[Any], policy: NullPolicy) -> tuple[list[Any], list
     >>> without_nulls([[1, None], None, [3]], "fill")
     ([[1, 1], [], [3]], [[False, True], [], [False]])
     """
-    found = first_leaf(items)
+    found = first_leaf(items) if found is None else found
     assert found is not None
     depth, leaf = found
     stand = leaf.data if isinstance(leaf, np.ma.MaskedArray) else leaf

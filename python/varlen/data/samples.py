@@ -27,7 +27,9 @@ from varlen.data.nulls import (
     HINT,
     NullPolicy,
     as_floats,
+    as_stand,
     checked_policy,
+    depth_of,
     first_leaf,
     holds_null,
     place_of_null,
@@ -103,7 +105,8 @@ class Collate:
         What becomes of nulls among numbers, None or masked: one word for all, or a mapping from keys.
         "refuse", the default, names the sample, the key and the place. "fill" puts `fill` there, and the mask
         is False; numbers and ragged batches have a mask then, too. "nan" puts NaN there, and integers become
-        float64 in every batch. "drop" leaves them out of lists. A null list is an empty one. Text keeps None.
+        float64 in every batch. "drop" leaves them out of lists. A null list is an empty one. Text keeps None,
+        and so do samples that are all null, unless `dtype` names the key.
     keys
         Of mappings: those that the batch has, in this order. By default all, which are then the same in each.
     framework
@@ -305,16 +308,20 @@ class Collate:
         if policy == "refuse" or not any(map(holds_null, items)):
             return items, None
         found = first_leaf(items)
-        if found is None and list in set(map(type, items)):
+        dtypes = self._values["dtype"]
+        if found is None and isinstance(dtypes, Mapping) and key in dtypes:
+            found = depth_of(items), as_stand(dtypes[key])  # numbers, though there is none
+        if found is None and list in set(map(type, items)) and not any(map(holds_null, filter(None, items))):
             return [[] if item is None else item for item in items], None  # lists without numbers
         if found is None and isinstance(self._nulls, Mapping):
             raise ValueError(
-                f"samples{name}: all are null, which says nothing of what they are; leave them out"
+                f"samples{name}: all are null, which says nothing of what they are; give "
+                f"dtype={{{key!r}: ...}}"
             )
         if found is None or not is_data(found[1]):
             return items, None
         try:
-            return without_nulls(items, policy)
+            return without_nulls(items, policy, found)
         except ValueError as error:
             raise ValueError(f"samples{name}: {error}") from None
 
