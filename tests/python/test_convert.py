@@ -653,6 +653,38 @@ def test_files_that_differ_in_kind_are_named(here, capsys):
     assert said == refused(capsys, here, "a.jsonl", "b.jsonl", "o.nrt")
 
 
+@pytest.mark.parametrize(
+    ("options", "dims"),
+    [
+        ([], [0, 0, 1, 0]),
+        (["--group-by", "p"], [0, 1, 2, 1]),
+        (["--group-by", "p", "--group-by", "q", "--regroup"], [0, 1, 3, 2]),
+        (["--group-by", "p", "--constant", "q", "--sort-by", "t"], [0, 0, 2, 1]),
+        (["--rows-per-shard", "2", "--nulls", "nan", "--narrow"], [0, 0, 1, 0]),
+    ],
+)
+def test_columns_of_a_table_without_rows_are_there(here, capsys, options, dims):
+    columns = {"p": pa.int64(), "q": pa.string(), "x": pa.list_(pa.float32()), "t": pa.timestamp("us")}
+    table = pa.table({name: pa.array([], kind) for name, kind in columns.items()})
+    pq.write_table(table, "a.parquet")
+    fields = convert("a.parquet", "o", *options).fields if "--rows-per-shard" in options else None
+    fields = fields or convert("a.parquet", "o.nrt", *options).fields
+    assert [(name, field.dim) for name, field in fields.items()] == list(zip(columns, dims, strict=True))
+    assert [fields[name].dtype for name in "pxt"] == ["int64", "float32", "M8[us]"]
+    assert fields["q"].vocabulary == ("[PAD]",)
+    said = refused(capsys, here, "a.parquet", "--infer-schema", "e.toml")
+    assert said == ["varlen: a.parquet: holds no row that says what its columns are"]
+
+
+@pytest.mark.parametrize("view", ["list_view", "large_list_view"])
+def test_views_of_lists_are_read_as_text(here, view):
+    kind = getattr(pa, view)(pa.int64())
+    array = pa.array([[7], [1, 2], [], None, [3]], kind).slice(1)
+    pa.feather.write_feather(pa.table({"x": array}), "a.arrow")
+    data = convert("a.arrow", "o.nrt", "--types", "x=str", "--nulls", "nan")
+    assert data[:].to_list()["x"] == [["1", "2"], [], [], ["3"]]
+
+
 def test_a_header_alone_is_a_table_without_rows(here, capsys):
     write_csv("a.csv", ["x", "w"], [[1, "a"]])
     for text in ("w,x", "w,x\n"):

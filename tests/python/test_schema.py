@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -676,6 +677,14 @@ def test_values_against_the_schema_are_named_where_they_lie(here, capsys):
     assert refusals(capsys, 'kind = "time"\ndtype = "datetime64[s]"\n', "t.jsonl") == [
         "varlen: t.jsonl, line 1: 'a': times have a zone, but the schema says none"
     ]
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({"a": [Decimal("0.12345678901234567890")]}), "d.parquet")
+    assert (
+        "d.parquet: a: 0.12345678901234567890 at row 0 has more digits than a double"
+        in (refusals(capsys, 'kind = "number"\ndtype = "float64"\n', "d.parquet")[0])
+    )
     (here / "s.toml").write_text("[columns]\na = 5\n")
     assert main(["convert", "a.jsonl", "o.nrt", "--schema", "s.toml"]) == 1
     assert capsys.readouterr().err.startswith("varlen: s.toml: columns: 'a': expected a dict")

@@ -41,19 +41,21 @@ Id 0 is the word [PAD], with which batches are padded, unless --no-padding-id is
 from outside. --reserve puts words that no value may have before all others.
 
 The fields of .csv end at commas, those of .tsv at tabs; where the header has none of them, at its semicolons,
-tabs or bars, or at --delimiter CHAR. An empty text of a CSV is a null.
+tabs or bars, or at --delimiter CHAR. An empty text of a CSV is a null, and so are NA, NULL, nan and the like
+among numbers and times; among words they are words.
 
 A long table, or lines with an event each, nests with --group-by: consecutive rows with the same value become
 one record, a second --group-by one sequence inside it. The group columns keep one value a group; those of
 --constant one a record, and a record where they have several is refused.
-Rows of a group that are not together are refused, unless --regroup gathers them, by way of files beside OUT
-where they are large. --sort-by orders what a record holds by keys that have a value for each element, and
-with --regroup the records, by the first group column.
+A null and a NaN group no rows. Rows of a group that are not together are refused, unless --regroup gathers
+them, by way of files beside OUT where they are large. --sort-by orders what a record holds by keys that have
+a value for each element, and with --regroup the records, by the first group column.
 
 --static joins tables that have a row an id: the value of the first --group-by, or of --row-ids.
 
 A column has the type that holds all its values in all files. A whole number that would become another one, as
-beside floats, is refused; --types says what to read instead, for the ids of static tables too.
+beside floats, is refused; --types says what to read instead, for the ids of static tables too. What a type
+that was said does not hold is refused; floats alone are rounded.
 
 A column of CSV is numbers or times where all its texts, in all files, come back from them. One zero or plus
 before a number (0389, +5), more digits than int64 or a double has, or one word (V10) make it text, which the
@@ -366,6 +368,8 @@ def _run(arguments: argparse.Namespace) -> int:
         if plan.lines or arguments.narrow or is_inferring or arguments.nulls == "nan" or plan.needs_pass():
             learn_dtypes(plan, narrow=arguments.narrow)
         if is_inferring:
+            if not plan.whole_account().rows.source.values:
+                raise ValueError(f"{inputs[0].path}: holds no row that says what its columns are")
             infer_schema(plan).write(arguments.infer_schema)
             return 0
         pinned = {name: dtype for name, dtype in plan.wanted_types.items() if dtype is not str}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -80,7 +81,7 @@ def _check(
     differs = wanted != flat
     if flat.dtype.kind in "fmM":
         differs &= ~((wanted != wanted) & (flat != flat))  # NaN and NaT are what they are
-    rows = np.flatnonzero(differs.reshape(len(flat), -1).any(1))
+    rows = np.flatnonzero(differs.reshape(len(flat), math.prod(flat.shape[1:])).any(1))
     rows = rows[np.unique(record_of[rows], return_index=True)[1]]  # the first of each record
     for row in rows[:_MOST].tolist():
         record = int(record_of[row])

@@ -119,7 +119,8 @@ def group_rows(tables: Iterator[pa.Table], names: Sequence[str]) -> Iterator[tup
         return table, levels
 
     for table in tables:
-        if table.num_rows == 0:
+        if table.num_rows == 0:  # of an input without rows
+            yield table, [Level.from_lengths(np.zeros(0, np.int64)) for _ in names]
             continue
         pending = (
             table

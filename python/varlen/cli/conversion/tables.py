@@ -7,7 +7,9 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from varlen.cli.conversion.csv_tables import csv_types, header_of, read_csv
 from varlen.cli.conversion.inputs import Input
@@ -216,6 +218,12 @@ class TableReader:
                             count_table(self.account, table, self.missing, self._fixed)
                         yield self._typed(table)
                 self.account.add_file(str(one.path), self._rows_in(one, rows - self._places.start))
+        if not rows:  # the columns are there all the same
+            kinds = {field.name: field.type for field in self._schemas[0]} | self._csv_types
+            table = self._with_kinds(pa.table({name: pa.array([], kind) for name, kind in kinds.items()}))
+            if self.counts:
+                count_table(self.account, table, self.missing, self._fixed)
+            yield self._typed(table)
 
     def _rows_in(self, one: Input, counted: int) -> int:
         """The rows of a file, from another place than the tables that were read of it, where there is one."""
@@ -261,13 +269,18 @@ class TableReader:
                         f"{name}: {who} says text, which is of a column of one type, not {column.type}"
                     )
                 try:
-                    texts = column.cast(_nested(column.type, pa.string()))
+                    texts = _as_texts(column)
                 except pa.ArrowException as wrong:
                     raise ValueError(f"{name}: {column.type} cannot be read as text: {wrong}") from None
                 table = table.set_column(i, name, texts)
-            elif kind is not None and kind.kind == "f" and _holds_decimals(column.type):  # rounded, as asked
-                texts = column.cast(_nested(column.type, pa.string()))
-                table = table.set_column(i, name, texts.cast(_nested(column.type, pa.float64())))
+            elif (
+                kind is not None
+                and kind.kind == "f"
+                and name not in self._declared
+                and _holds_decimals(column.type)
+            ):  # rounded, as asked by name
+                floats = _as_texts(column).cast(_nested(column.type, pa.float64()))
+                table = table.set_column(i, name, floats)
         return table
 
 
@@ -347,6 +360,22 @@ def _nested(kind: pa.DataType, leaf: pa.DataType) -> pa.DataType:
     if hasattr(kind, "value_type") and not pa.types.is_dictionary(kind):
         return pa.large_list(_nested(kind.value_type, leaf))
     return leaf
+
+
+def _as_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The values of a column as text, in the same lists."""
+    chunks = [_texts_of(chunk) for chunk in column.chunks]
+    return pa.chunked_array(chunks, _nested(column.type, pa.string()))
+
+
+def _texts_of(array: pa.Array) -> pa.Array:
+    if "list_view" not in str(array.type):
+        return array.cast(_nested(array.type, pa.string()))
+    # Arrow's cast of views to lists makes offsets that do not fit.
+    lengths = pc.fill_null(pc.list_value_length(array), 0).to_numpy(zero_copy_only=False)
+    offsets = pa.array(np.append(0, np.cumsum(lengths, dtype=np.int64)))
+    is_null = array.is_null() if array.null_count else None
+    return pa.LargeListArray.from_arrays(offsets, _texts_of(array.flatten()), mask=is_null)
 
 
 def _is_hollow(kind: pa.DataType) -> bool:
