@@ -435,6 +435,20 @@ def test_copies_have_the_same_dims(way):
     assert (again + x).dims == x.dims
 
 
+class Named(Data):
+    """A class of a user, which has attributes."""
+
+
+@pytest.mark.parametrize("way", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_copies_are_of_the_class_and_have_its_attributes(way):
+    x = Named(np.ones((3, 4)), [BATCH, MODEL])
+    x.label = "mine"
+    again = way(x)
+    assert type(again) is Named
+    assert again.label == "mine"
+    assert again.to_list() == x.to_list()
+
+
 def test_reprs_say_dims_lengths_and_dtype():
     x = of(BATCH, TIME, MODEL)
     assert repr(x) == "Data([batch(3), time(0 to 3), model(4)], float64)"

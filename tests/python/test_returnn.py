@@ -1,6 +1,8 @@
 """RETURNN's names: tensors of rectangles, templates, functions of its frontend, and its own objects."""
 
+import copy
 import importlib
+import io
 import pickle
 
 import numpy as np
@@ -409,3 +411,21 @@ def test_dtypes_of_numbers_are_float32_and_int32_and_those_of_lists_are_of_numpy
     with pytest.raises(OverflowError, match=r"1099511627776 does not fit int32.*give dtype='int64'"):
         rf.convert_to_tensor(2**40)
     assert rf.convert_to_tensor(2**40, dtype="int64").item() == 2**40
+
+
+@pytest.mark.parametrize("way", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x)), "torch"])
+def test_tensors_stay_tensors_when_they_are_copied_and_saved(way):
+    time, feature = Dim("time", lengths=[2, 1]), Dim("feature", 3)
+    x = Tensor("x", [batch_dim, time, feature], "float32", raw_tensor=np.ones((2, 2, 3), np.float32))
+    if way == "torch":
+        torch = pytest.importorskip("torch")
+        file = io.BytesIO()
+        torch.save(x, file)
+        file.seek(0)
+        result = torch.load(file, weights_only=True)
+    else:
+        result = way(x)
+    assert type(result) is Tensor
+    assert result.dtype == "float32"
+    assert result.dims == x.dims
+    assert result.raw_tensor.tolist() == x.raw_tensor.tolist()

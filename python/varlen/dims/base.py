@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
 from varlen._restored import by_torch, saved
 from varlen.backends.values import ArrayT
+from varlen.types.attributes import attributes_of
 from varlen.types.placed import Placed
 
 if TYPE_CHECKING:
@@ -135,10 +136,15 @@ class DataBase(Placed, Generic[ArrayT]):
         return self._facts.available_for_inference
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        how: tuple[Any, ...]
         if by_torch(protocol) and self._dense is None:
-            return saved(type(self), self._values, self._shape.dims, self._order, tuple(self._facts))
-        dense = None if self._dense is None else (self._dense[0], self._dense[2])
-        return _restored, (self._values, self._shape, self._order, tuple(self._facts), dense)
+            how = saved(type(self), self._values, self._shape.dims, self._order, tuple(self._facts))
+        else:
+            dense = None if self._dense is None else (self._dense[0], self._dense[2])
+            state = self._values, self._shape, self._order, tuple(self._facts), dense, type(self)
+            how = _restored, state
+        own = attributes_of(self, DataBase)
+        return (*how, (None, own)) if own else how
 
     def _rows(self) -> Any:
         return self._values
@@ -266,10 +272,13 @@ def _restored(
     order: tuple[int, ...] | None,
     facts: tuple[Any, ...],
     dense: tuple[Any, str] | None,
+    kind: type[Data[Any]] | None = None,
 ) -> Data[Any]:
-    """What a pickle of a Data gives."""
+    """What a pickle of a Data gives; those that say no class are of older versions."""
     said = Facts(*facts)
-    data = made(values, shape, order, NO_FACTS if said == NO_FACTS else said)
+    data: Data[Any] = _new(_CLASS[0] if kind is None else kind)
+    data._values, data._shape, data._order, data._dense = values, shape, order, None
+    data._facts = NO_FACTS if said == NO_FACTS else said
     if dense is not None:
         data._dense = (dense[0], shape, dense[1])
     return data

@@ -155,7 +155,7 @@ class Data(Computing, NoArray, DataBase[ArrayT]):
     def _from_saved(cls, values: Any, dims: Any, order: Any, facts: Any) -> Data[Any]:
         if order is not None and sorted(order) != list(range(len(dims))):
             raise ValueError(f"order: expected each of {len(dims)} dims once, got {order}")
-        return _restored(make.as_values(values), make.bound_dims(values, dims), order, facts, None)
+        return _restored(make.as_values(values), make.bound_dims(values, dims), order, facts, None, cls)
 
     # Made of something else. Each is told in make.py.
 
