@@ -178,6 +178,8 @@ def test_samples_that_are_all_null_have_the_dtype_that_is_declared(values, dtype
     assert batch["x"].dtype == dtype
     assert (batch["x"] == fill).all()
     assert not batch["x/mask"].any()
+    with pytest.raises(ValueError, match=r"samples\[0\]\['x'\].*: is null"):
+        Collate(dtype={"x": dtype})([{"x": value} for value in values])
     some = [{"x": value} for value in values] + [{"x": _like(values[0], fill)}]
     assert collate(some)["x"].dtype == batch["x"].dtype
     assert collate(some)["x"].ndim == batch["x"].ndim

@@ -304,13 +304,18 @@ class Collate:
 
     def _without_nulls(self, name: str, key: Any, items: list[Any]) -> tuple[list[Any], list[Any] | None]:
         """Numbers with one in the place of each null, and where these are; anything else as it is."""
-        policy = self._null_policy(key)
-        if policy == "refuse" or not any(map(holds_null, items)):
+        policy, dtypes = self._null_policy(key), self._values["dtype"]
+        are_numbers = isinstance(dtypes, Mapping) and key in dtypes  # though there may be none
+        if (policy == "refuse" and not are_numbers) or not any(map(holds_null, items)):
             return items, None
         found = first_leaf(items)
-        dtypes = self._values["dtype"]
-        if found is None and isinstance(dtypes, Mapping) and key in dtypes:
-            found = depth_of(items), as_stand(dtypes[key])  # numbers, though there is none
+        if policy == "refuse":
+            null = place_of_null(items) if found is None else None
+            if null is not None:
+                raise ValueError(f"samples[{null[0]}]{name}{null[1]}: is null; {HINT}")
+            return items, None
+        if found is None and are_numbers:
+            found = depth_of(items), as_stand(dtypes[key])
         if found is None and list in set(map(type, items)) and not any(map(holds_null, filter(None, items))):
             return [[] if item is None else item for item in items], None  # lists without numbers
         if found is None and isinstance(self._nulls, Mapping):
