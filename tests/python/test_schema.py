@@ -690,3 +690,27 @@ def test_values_against_the_schema_are_named_where_they_lie(here, capsys):
     assert capsys.readouterr().err.startswith("varlen: s.toml: columns: 'a': expected a dict")
     assert main(["convert", "t.jsonl", "o.nrt", "--types", "a=datetime64"]) == 2
     assert "a: 'datetime64' has no unit" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_a_schema_that_is_inferred_holds_for_its_own_input(here, capsys, kind):
+    """Lists that are null, and structs, among what it is inferred from."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    records = [
+        {"x": [1, 2], "w": [["a"], None], "s": {"y": [0.5]}, "n": [3]},
+        {"x": None, "w": None, "s": None, "n": []},
+    ]
+    if kind == "jsonl":
+        (here / "a.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    else:
+        pq.write_table(pa.Table.from_pylist(records), "a.parquet")
+    found = []
+    for key in ("x", "w", "s", "n"):
+        options = [f"a.{kind}", "--columns", key, "--quiet", "--force"]
+        assert main(["convert", "--infer-schema", "s.toml", *options]) == 0
+        found += [(name, column.nullable) for name, column in read_schema("s.toml").items()]
+        options += ["--nulls", "nan", "--null-word", "?", "--schema", "s.toml"]
+        assert main(["convert", options[0], "o.nrt", *options[1:]]) == 0
+    assert found == [("x", True), ("w", True), ("s.y", True), ("n", False)]

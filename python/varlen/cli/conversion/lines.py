@@ -17,6 +17,7 @@ from varlen import _core
 from varlen._core import Joint, Level
 from varlen.cli.conversion.counting import count_list
 from varlen.cli.conversion.inputs import Input, open_bytes
+from varlen.cli.conversion.intent import NULL
 from varlen.cli.conversion.typed_texts import comes_back, parse_texts
 from varlen.cli.conversion.words import UnknownWord
 from varlen.cli.conversion.wrong import different_lists
@@ -118,6 +119,10 @@ def _without_nulls(item: Any, value: Any, depth: int) -> Any:
     if item is not None:
         return item
     return value if depth == 0 else []
+
+
+def _has_null(items: list[Any]) -> bool:
+    return any(item is None or (isinstance(item, list) and _has_null(item)) for item in items)
 
 
 def _as_texts(item: Any) -> Any:
@@ -272,6 +277,8 @@ def _join_records(
             careful = policy != "refuse" or nulls.word is not None
             count, missing = count_list(column, depth, careful=careful)
             came[name] = count // max(math.prod(plan.fixed.get(name, ())), 1), missing
+            if plan.words.null_word == NULL and _has_null(column):  # also a list, which becomes empty
+                plan.with_nulls.add(name)
             if name in plan.words and nulls.word is not None:
                 column = _without_nulls(column, nulls.word, depth + 1)
             elif policy == "fill" or (policy == "nan" and name not in plan.words):

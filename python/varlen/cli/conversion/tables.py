@@ -83,6 +83,7 @@ class TableReader:
         self._fixed = fixed
         self.counts = True  # what is read; False for a pass before the last one
         self.reading: Input | None = None  # the file that is read
+        self.null_lists: set[str] = set()  # keys with a list that is null, before the last pass
         schemas = {}
         for one in self.inputs:
             with name_file(one.path):
@@ -216,6 +217,8 @@ class TableReader:
                         table = self._with_kinds(table.select(self.columns))
                         if self.counts:
                             count_table(self.account, table, self.missing, self._fixed)
+                        else:
+                            self.null_lists |= _null_lists_in(table)
                         yield self._typed(table)
                 self.account.add_file(str(one.path), self._rows_in(one, rows - self._places.start))
         if not rows:  # the columns are there all the same
@@ -376,6 +379,26 @@ def _texts_of(array: pa.Array) -> pa.Array:
     offsets = pa.array(np.append(0, np.cumsum(lengths, dtype=np.int64)))
     is_null = array.is_null() if array.null_count else None
     return pa.LargeListArray.from_arrays(offsets, _texts_of(array.flatten()), mask=is_null)
+
+
+def _null_lists_in(table: pa.Table) -> set[str]:
+    """The keys in whose lists one is null."""
+    found = set()
+    stack = [
+        (name, chunk, False)
+        for name, column in zip(table.column_names, table.columns, strict=True)
+        for chunk in column.chunks
+    ]
+    while stack:
+        name, array, is_null = stack.pop()
+        if pa.types.is_struct(array.type):
+            parts = zip(array.type, array.flatten(), strict=True)
+            stack += [(f"{name}{FIELD}{field.name}", part, is_null) for field, part in parts]
+        elif hasattr(array.type, "value_type") and hasattr(array, "flatten"):
+            stack.append((name, array.flatten(), is_null or array.null_count > 0))
+        elif is_null:
+            found.add(name)
+    return found
 
 
 def _is_hollow(kind: pa.DataType) -> bool:
