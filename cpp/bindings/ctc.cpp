@@ -21,11 +21,11 @@ namespace {
 [[noreturn]] void raise_label(const CtcJob& job, Status status) {
   const Offsets level = job.target_level;
   const std::int64_t i = std::upper_bound(level.ends, level.ends + level.count, status.where) - level.ends;
-  const std::string where = "targets: label " + std::to_string(status.value) + " of sequence " +
-                            std::to_string(i) + " at position " +
-                            std::to_string(status.where - level.start(i));
-  if (status.value == job.blank) raise_value(where + " is the blank");
-  raise_value(where + " is none of " + std::to_string(job.classes) + " classes");
+  const std::string label = "label " + std::to_string(status.value) + " of sequence " + std::to_string(i) +
+                            " at position " + std::to_string(status.where - level.start(i));
+  const std::string fault =
+      status.value == job.blank ? " is the blank" : " is none of " + std::to_string(job.classes) + " classes";
+  raise_value(Record{"targets", label + fault, status.where, status.value});
 }
 
 /// What both calls are given; `labels` and the arrays stay until the job is done.
@@ -43,15 +43,15 @@ struct CtcCall {
         labels(as_own_ints(given_targets, "targets")),
         target_level(level_over(given_target_level, "targets", labels.count)) {
     if (log_probs.array.ndim() != 2) {
-      raise_value("log_probs: expected (rows, classes), got " + std::to_string(log_probs.array.ndim()) +
-                  " dimensions");
+      raise_value("log_probs",
+                  "expected (rows, classes), got " + std::to_string(log_probs.array.ndim()) + " dimensions");
     }
     if (log_probs.type != Type::f32 && log_probs.type != Type::f64) {
-      raise_type("log_probs: expected float32 or float64, got " + str_of(log_probs.array.dtype()));
+      raise_type("log_probs", "expected float32 or float64, got " + str_of(log_probs.array.dtype()));
     }
     if (level->count() != target_level->count()) {
-      raise_value("targets: has " + std::to_string(target_level->count()) + " sequences, expected " +
-                  std::to_string(level->count()) + " as log_probs");
+      raise_value("targets", "has " + std::to_string(target_level->count()) + " sequences, expected " +
+                                 std::to_string(level->count()) + " as log_probs");
     }
     job.type = log_probs.type;
     job.level = level->view();
@@ -61,8 +61,8 @@ struct CtcCall {
     job.classes = log_probs.array.shape(1);
     job.blank = int_of(blank, "blank");
     if (job.blank < 0 || job.blank >= job.classes) {
-      raise_value("blank: " + std::to_string(job.blank) + " is none of " + std::to_string(job.classes) +
-                  " classes");
+      raise_value("blank",
+                  std::to_string(job.blank) + " is none of " + std::to_string(job.classes) + " classes");
     }
     job.zero_infinity = truth_of(zero_infinity, "zero_infinity");
     const Status status = ctc_check(job);
@@ -108,11 +108,12 @@ py::object backprop_ctc_loss_of(const Arguments<7>& args) {
   CtcCall call(args[1], args[2], args[3], args[4], args[5], args[6]);
   const Numbers d = numbers_of(args[0], "d");
   if (d.type != call.job.type) {
-    raise_type("d: expected " + str_of(call.log_probs.array.dtype()) + " as log_probs, got " +
-               str_of(d.array.dtype()));
+    raise_type("d", "expected " + str_of(call.log_probs.array.dtype()) + " as log_probs, got " +
+                        str_of(d.array.dtype()));
   }
   if (d.array.ndim() != 1 || d.array.shape(0) != call.job.level.count) {
-    raise_value("d: expected one number for each of " + std::to_string(call.job.level.count) + " sequences");
+    raise_value("d",
+                "expected one number for each of " + std::to_string(call.job.level.count) + " sequences");
   }
   call.job.with_gradient = true;
   call.job.d = static_cast<const std::byte*>(d.array.data());

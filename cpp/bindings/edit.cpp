@@ -20,10 +20,10 @@ namespace {
 Numbers edited_keys(PyObject* argument, const char* name) {
   Numbers keys = numbers_of(argument, name);
   if (keys.array.ndim() != 1) {
-    raise_value(std::string(name) + ": expected one dimension, got " + std::to_string(keys.array.ndim()));
+    raise_value(name, "expected one dimension, got " + std::to_string(keys.array.ndim()));
   }
   if (is_float(keys.type)) {
-    raise_type(std::string(name) + ": expected integers, got dtype " + str_of(keys.array.dtype()));
+    raise_type(name, "expected integers, got dtype " + str_of(keys.array.dtype()));
   }
   if (keys.type == Type::u64 || keys.type == Type::i64) return keys;
   py::array wide = empty_ints(keys.array.shape(0));
@@ -34,8 +34,7 @@ Numbers edited_keys(PyObject* argument, const char* name) {
 
 void check_edited(Level& level, const char* name) {
   if (level.longest() <= kMostEdited) return;
-  raise_overflow(std::string(name) + ": a sequence has " + std::to_string(level.longest()) +
-                 " rows, more than are compared");
+  raise_overflow(name, "a sequence has " + std::to_string(level.longest()) + " rows, more than are compared");
 }
 
 constexpr Signature<5> kEditDistance{"edit_distance", {"a", "a_level", "b", "b_level", "counts"}, 4, 5};
@@ -46,8 +45,8 @@ py::object edit_distance_of(const Arguments<5>& args) {
   const LevelRef a_level = level_over(args[1], "a", a.array.shape(0));
   const LevelRef b_level = level_over(args[3], "b", b.array.shape(0));
   if (a_level->count() != b_level->count()) {
-    raise_value("b: has " + std::to_string(b_level->count()) + " sequences, expected " +
-                std::to_string(a_level->count()) + " as a");
+    raise_value("b", "has " + std::to_string(b_level->count()) + " sequences, expected " +
+                         std::to_string(a_level->count()) + " as a");
   }
   check_edited(LevelRef::in(a_level), "a");
   check_edited(LevelRef::in(b_level), "b");

@@ -43,7 +43,7 @@ Loop loop_of(const char* name, char type) {
   const auto* const ufunc = reinterpret_cast<const Ufunc*>(function.ptr());
   if (std::string_view(Py_TYPE(function.ptr())->tp_name) != "numpy.ufunc" || ufunc->count != 3 ||
       std::strcmp(ufunc->name, name) != 0) {
-    raise_type(std::string("numpy.") + name + ": expected a ufunc of two arrays");
+    raise_type(std::string("numpy.") + name, "expected a ufunc of two arrays");
   }
   for (int k = 0; k < ufunc->ntypes; ++k) {
     const char* const types = ufunc->types + std::ptrdiff_t{3} * k;
@@ -112,7 +112,7 @@ const Arithmetic& arithmetic_of(const py::dtype& dtype) {
   how.matmul = loop_of("matmul", type);
   how.multiply = loop_of("multiply", type);
   if (how.matmul.run == nullptr || how.multiply.run == nullptr) {
-    raise_type("operands: expected numbers, got " + py::str(dtype).cast<std::string>());
+    raise_type("operands", "expected numbers, got " + py::str(dtype).cast<std::string>());
   }
   static const BlasThreads threads = blas_threads();
   how.threads = threads.read;
@@ -138,7 +138,7 @@ Equation equation_of(std::string_view text) {
   const std::size_t first = text.find(';');
   const std::size_t second = first == std::string_view::npos ? first : text.find(';', first + 1);
   if (arrow == std::string_view::npos || second == std::string_view::npos || arrow > first) {
-    raise_value("equation: expected \"ab,bc->ac;sequences and ragged;static\"");
+    raise_value("equation", "expected \"ab,bc->ac;sequences and ragged;static\"");
   }
   const std::string_view operands = text.substr(0, arrow);
   const std::size_t comma = operands.find(',');
@@ -151,7 +151,7 @@ Equation equation_of(std::string_view text) {
   for (const std::string_view term : {result.a, result.b, result.out, result.ragged, result.fixed}) {
     for (std::size_t k = 0; k < term.size(); ++k) {
       if (term.find(term[k], k + 1) != std::string_view::npos) {
-        raise_value("equation: " + std::string(1, term[k]) + " is twice in " + std::string(term));
+        raise_value("equation", std::string(1, term[k]) + " is twice in " + std::string(term));
       }
     }
   }
@@ -161,8 +161,8 @@ Equation equation_of(std::string_view text) {
 py::array operand_of(PyObject* given, const char* name, std::int64_t size) {
   py::array array = as_rows(given, name);
   if (array.size() != size) {
-    raise_value(std::string(name) + ": has " + std::to_string(array.size()) + " elements, the equation " +
-                std::to_string(size));
+    raise_value(name,
+                "has " + std::to_string(array.size()) + " elements, the equation " + std::to_string(size));
   }
   return array;
 }
@@ -171,21 +171,21 @@ constexpr Signature<6> kEinsum{"einsum", {"equation", "a", "b", "levels", "exten
 
 py::object einsum(const Arguments<6>& args) {
   const auto [given_equation, given_a, given_b, given_levels, given_extents, given_out] = args;
-  if (!PyUnicode_Check(given_equation)) raise_type("equation: expected a str");
+  if (!PyUnicode_Check(given_equation)) raise_type("equation", "expected a str");
   Py_ssize_t length = 0;
   const char* const text = PyUnicode_AsUTF8AndSize(given_equation, &length);
   if (text == nullptr) throw py::error_already_set();
   const Equation equation = equation_of({text, static_cast<std::size_t>(length)});
-  if (equation.has_b != given(given_b)) raise_value("b: expected as many operands as the equation has");
+  if (equation.has_b != given(given_b)) raise_value("b", "expected as many operands as the equation has");
 
   const auto levels = py::reinterpret_borrow<py::sequence>(given_levels);
   const auto extents = py::reinterpret_borrow<py::sequence>(given_extents);
   if (!PySequence_Check(given_levels) || !PySequence_Check(given_extents)) {
-    raise_type("levels, extents: expected sequences");
+    raise_type("levels, extents", "expected sequences");
   }
   const std::size_t ragged = equation.ragged.empty() ? 0 : equation.ragged.size() - 1;
   if (levels.size() != ragged || extents.size() != equation.fixed.size()) {
-    raise_value("levels, extents: expected one for each letter");
+    raise_value("levels, extents", "expected one for each letter");
   }
   std::vector<EinsumAxis> axes;
   std::vector<py::object> kept;
@@ -194,14 +194,14 @@ py::object einsum(const Arguments<6>& args) {
     LevelRef::expect(level, "levels");
     const Offsets view = LevelRef::in(level).view();
     if (k == 0) axes.push_back({equation.ragged[0], view.count, {}, false});
-    if (view.count != axes[0].extent) raise_value("levels: expected as many sequences in each");
+    if (view.count != axes[0].extent) raise_value("levels", "expected as many sequences in each");
     axes.push_back({equation.ragged[k + 1], 0, view, true});
     kept.push_back(level);
   }
   for (std::size_t k = 0; k < equation.fixed.size(); ++k) {
     const py::object extent = extents[k];
     const std::int64_t size = int_of(extent.ptr(), "extents");
-    if (size < 0) raise_value("extents: expected none below 0, got " + std::to_string(size));
+    if (size < 0) raise_value("extents", "expected none below 0, got " + std::to_string(size));
     axes.push_back({equation.fixed[k], size, {}, false});
   }
   const EinsumPlan plan(equation.a, equation.has_b ? &equation.b : nullptr, equation.out,
@@ -209,8 +209,8 @@ py::object einsum(const Arguments<6>& args) {
   const py::array a = operand_of(given_a, "a", plan.size_of_a());
   const py::array b = equation.has_b ? operand_of(given_b, "b", plan.size_of_b()) : py::array();
   const py::dtype dtype = a.dtype();
-  if (equation.has_b && !dtype.equal(b.dtype())) raise_type("b: expected the dtype of a");
-  if (dtype.byteorder() == '>') raise_type("a: expected the byte order of this machine");
+  if (equation.has_b && !dtype.equal(b.dtype())) raise_type("b", "expected the dtype of a");
+  if (dtype.byteorder() == '>') raise_type("a", "expected the byte order of this machine");
   const Arithmetic& arithmetic = arithmetic_of(dtype);
 
   // Letters from that of sequences to the last ragged one are one axis.

@@ -18,17 +18,17 @@ struct Letters {
   std::int64_t count = -1;  ///< sequences; below 0: no letter says it
 
   explicit Letters(py::handle letters) {
-    if (!PySequence_Check(letters.ptr())) raise_type("letters: expected a sequence");
+    if (!PySequence_Check(letters.ptr())) raise_type("letters", "expected a sequence");
     for (const py::handle each : py::reinterpret_borrow<py::sequence>(letters)) {
       given.push_back(py::reinterpret_borrow<py::object>(each));
       if (LevelRef::is_level(each.ptr())) {
         const Offsets view = LevelRef::in(each).view();
-        if (count >= 0 && view.count != count) raise_value("letters: expected as many sequences in each");
+        if (count >= 0 && view.count != count) raise_value("letters", "expected as many sequences in each");
         count = view.count;
         axes.push_back({0, 0, view, true});
       } else {
         const std::int64_t extent = int_of(each.ptr(), "letters");
-        if (extent < 0) raise_value("letters: expected none below 0, got " + std::to_string(extent));
+        if (extent < 0) raise_value("letters", "expected none below 0, got " + std::to_string(extent));
         axes.push_back({0, extent, {}, false});
       }
     }
@@ -37,17 +37,17 @@ struct Letters {
 
 /// A level for each of some letters, each of which cuts the rows of the one before.
 std::vector<Offsets> nest_of(py::handle levels, std::vector<py::object>& kept) {
-  if (!PySequence_Check(levels.ptr())) raise_type("levels: expected a sequence");
+  if (!PySequence_Check(levels.ptr())) raise_type("levels", "expected a sequence");
   std::vector<Offsets> nest;
   for (const py::handle each : py::reinterpret_borrow<py::sequence>(levels)) {
     LevelRef::expect(each, "levels");
     kept.push_back(py::reinterpret_borrow<py::object>(each));
     nest.push_back(LevelRef::in(each).view());
     if (nest.size() > 1 && nest[nest.size() - 2].total() != nest.back().count) {
-      raise_value("levels: expected each to cut the rows of the one before");
+      raise_value("levels", "expected each to cut the rows of the one before");
     }
   }
-  if (nest.empty()) raise_value("levels: expected at least one");
+  if (nest.empty()) raise_value("levels", "expected at least one");
   return nest;
 }
 
@@ -55,7 +55,7 @@ constexpr Signature<1> kRows{"nested_rows", {"letters"}};
 
 py::object rows(const Arguments<1>& args) {
   const Letters letters(args[0]);
-  if (letters.count < 0) raise_value("letters: expected a Level among them");
+  if (letters.count < 0) raise_value("letters", "expected a Level among them");
   return py::int_(nested_rows(letters.axes, letters.count));
 }
 
@@ -63,7 +63,7 @@ constexpr Signature<1> kLevels{"nested_levels", {"letters"}};
 
 py::object levels(const Arguments<1>& args) {
   const Letters letters(args[0]);
-  if (letters.count < 0) raise_value("letters: expected a Level among them");
+  if (letters.count < 0) raise_value("letters", "expected a Level among them");
   py::tuple nest(letters.axes.size());
   std::vector<EinsumAxis> above;
   for (std::size_t k = 0; k < letters.axes.size(); ++k) {
@@ -87,9 +87,9 @@ py::object difference(const Arguments<2>& args) {
   std::vector<py::object> kept;
   const std::vector<Offsets> nest = nest_of(args[0], kept);
   const Letters letters(args[1]);
-  if (letters.axes.size() != nest.size()) raise_value("letters: expected one for each level");
+  if (letters.axes.size() != nest.size()) raise_value("letters", "expected one for each level");
   if (letters.count >= 0 && letters.count != nest[0].count) {
-    raise_value("letters: expected as many sequences as the levels have");
+    raise_value("letters", "expected as many sequences as the levels have");
   }
   const auto found = nest_difference(nest, letters.axes);
   if (!found) return py::none();

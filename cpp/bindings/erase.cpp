@@ -63,10 +63,10 @@ py::object erase(const Arguments<3>& args) {
   const LevelRef level = level_over(args[1], "values", values.shape(0));
   const Rows all = rows_of(values);
   if (!is_word(all.width) || row_bytes(named) != all.width) {
-    raise_value("tokens: rows of " + std::to_string(row_bytes(named)) + " bytes, the values have " +
-                std::to_string(all.width) + "; both need 1, 2, 4 or 8");
+    raise_value("tokens", "rows of " + std::to_string(row_bytes(named)) + " bytes, the values have " +
+                              std::to_string(all.width) + "; both need 1, 2, 4 or 8");
   }
-  if (!is_aligned(values) || !is_aligned(named)) raise_value("values: their memory is not aligned");
+  if (!is_aligned(values) || !is_aligned(named)) raise_value("values", "their memory is not aligned");
   if (!place.is_host()) return erase_there(place, values, LevelRef::in(level), named);
   py::array out = rows_like(values, all.count);
   NewLevel left(level->count());

@@ -75,8 +75,8 @@ void check_which(const std::int64_t* which, const Offsets& level, std::int64_t c
     const std::int64_t length = level.length(i);
     for (std::int64_t c = i * columns; c < (i + 1) * columns; ++c) {
       if (which[c] >= (length == 0 ? -1 : 0) && which[c] < length) continue;
-      raise_index("which: " + std::to_string(which[c]) + " in row " + std::to_string(i) +
-                  " is outside a sequence of length " + std::to_string(length));
+      raise_index("which", std::to_string(which[c]) + " in row " + std::to_string(i) +
+                               " is outside a sequence of length " + std::to_string(length));
     }
   }
 }
@@ -98,7 +98,7 @@ PlacedWhich which_of_device(const Place& place, PyObject* argument) {
   } else if (which.type == Type::i32) {
     result.rows.narrow = static_cast<const std::int32_t*>(which.array.data());
   } else {
-    raise_type("which: expected int64 or int32 on a device, got dtype " + str_of(which.array.dtype()));
+    raise_type("which", "expected int64 or int32 on a device, got dtype " + str_of(which.array.dtype()));
   }
   return result;
 }
@@ -117,8 +117,8 @@ void check_shape_of_which(const py::array& which, const py::array& rows) {
   if (which.ndim() == rows.ndim() && std::equal(rows.shape(), rows.shape() + rows.ndim(), which.shape())) {
     return;
   }
-  raise_value("which: expected " + text_of(Extents(rows.shape(), rows.shape() + rows.ndim())) + ", got " +
-              text_of(Extents(which.shape(), which.shape() + which.ndim())));
+  raise_value("which", "expected " + text_of(Extents(rows.shape(), rows.shape() + rows.ndim())) + ", got " +
+                           text_of(Extents(which.shape(), which.shape() + which.ndim())));
 }
 
 py::object expand_to_which(const Arguments<4>& args) {
@@ -160,7 +160,7 @@ constexpr Signature<2> kDivided{"divided_by_lengths", {"rows", "level"}};
 py::object divided(const Arguments<2>& args) {
   const Numbers rows = placed_numbers_of(args[0], "rows");
   if (!is_float(rows.type)) {
-    raise_type("rows: expected floats, got dtype " + str_of(rows.array.dtype()));
+    raise_type("rows", "expected floats, got dtype " + str_of(rows.array.dtype()));
   }
   const Place place = place_of(rows.array);
   const LevelRef of = level_of_rows(args[1], "rows", rows.array.shape(0));

@@ -22,10 +22,10 @@ Numbers keys_of(PyObject* argument, const char* name) {
   const py::object seen = seen_argument(argument);
   Numbers keys = seen ? numbers_of(seen.ptr(), name) : placed_numbers_of(argument, name);
   if (keys.array.ndim() != 1) {
-    raise_value(std::string(name) + ": expected one dimension, got " + std::to_string(keys.array.ndim()));
+    raise_value(name, "expected one dimension, got " + std::to_string(keys.array.ndim()));
   }
   if (keys.type == Type::b1 || is_float(keys.type)) {
-    raise_type(std::string(name) + ": expected integers, got dtype " + str_of(keys.array.dtype()));
+    raise_type(name, "expected integers, got dtype " + str_of(keys.array.dtype()));
   }
   if (!seen) return keys;
   if (keys.type == Type::u64) return {as_placed_rows(keys.array, name), Type::u64};
@@ -68,7 +68,7 @@ py::object hash_of(const Arguments<2>& args) {
   const Numbers ids = keys_of(args[0], "ids");
   const std::int64_t seed = whole_of(args[1], "seed", 0, 0);
   if (seed > std::numeric_limits<std::uint32_t>::max()) {
-    raise_overflow("seed: " + std::to_string(seed) + " does not fit 32 bits");
+    raise_overflow("seed", std::to_string(seed) + " does not fit 32 bits");
   }
   const std::int64_t count = ids.array.shape(0);
   const Place place = place_of(ids.array);

@@ -21,9 +21,9 @@ class Buffers {
     const py::array array = of(gates, "gates");
     const auto type = type_of(array.dtype());
     if (!type || (*type != Type::f32 && *type != Type::f64)) {
-      raise_type("gates: expected float32 or float64, got " + str_of(array.dtype()));
+      raise_type("gates", "expected float32 or float64, got " + str_of(array.dtype()));
     }
-    if (array.ndim() != 2 || array.shape(1) % 4 != 0) raise_value("gates: expected (rows, 4 * width)");
+    if (array.ndim() != 2 || array.shape(1) % 4 != 0) raise_value("gates", "expected (rows, 4 * width)");
     type_ = *type;
     rows_ = array.shape(0);
     width_ = array.shape(1) / 4;
@@ -42,21 +42,21 @@ class Buffers {
                           ? array.ndim() == 1 && array.shape(0) == each * width_
                           : array.ndim() == 2 && array.shape(0) == rows_ && array.shape(1) == each * width_;
     if (!fits || !array.dtype().equal(dtype_)) {
-      raise_value(std::string(name) + ": expected " + (one_row ? "" : std::to_string(rows_) + " rows of ") +
-                  std::to_string(each * width_) + " numbers of the dtype of gates");
+      raise_value(name, "expected " + (one_row ? "" : std::to_string(rows_) + " rows of ") +
+                            std::to_string(each * width_) + " numbers of the dtype of gates");
     }
-    if (written && !array.writeable()) raise_value(std::string(name) + ": read-only");
+    if (written && !array.writeable()) raise_value(name, "read-only");
     return static_cast<std::byte*>(const_cast<void*>(array.data()));
   }
 
  private:
   static py::array of(PyObject* argument, const char* name) {
     if (!py::isinstance<py::array>(argument)) {
-      raise_type(std::string(name) + ": expected an array, got " + type_name(argument));
+      raise_type(name, "expected an array, got " + type_name(argument));
     }
     auto array = py::reinterpret_borrow<py::array>(argument);
     constexpr int kPlain = int{py::array::c_style} | int{py::detail::npy_api::NPY_ARRAY_ALIGNED_};
-    if ((array.flags() & kPlain) != kPlain) raise_value(std::string(name) + ": expected contiguous memory");
+    if ((array.flags() & kPlain) != kPlain) raise_value(name, "expected contiguous memory");
     return array;
   }
 
@@ -78,7 +78,7 @@ py::object step_of(const Arguments<8>& args) {
   step.cells = buffers.at(args[3], "cells", 1, true);
   step.hidden = buffers.at(args[4], "hidden", 1, true);
   step.out = buffers.at(args[5], "out", 1, true);
-  if (given(args[6]) != given(args[7])) raise_type("hidden_were: needed beside cells_were");
+  if (given(args[6]) != given(args[7])) raise_type("hidden_were", "needed beside cells_were");
   if (given(args[6])) {
     step.cells_were = buffers.at(args[6], "cells_were", 1, true);
     step.hidden_were = buffers.at(args[7], "hidden_were", 1, true);

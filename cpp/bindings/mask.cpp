@@ -19,7 +19,7 @@ namespace {
 std::int64_t reach(PyObject* argument, const char* name) {
   if (!given(argument)) return INT64_MAX;
   const std::int64_t rows = int_of(argument, name);
-  if (rows < 0) raise_value(std::string(name) + ": expected at least 0, got " + std::to_string(rows));
+  if (rows < 0) raise_value(name, "expected at least 0, got " + std::to_string(rows));
   return rows;
 }
 
@@ -31,11 +31,11 @@ py::object block_mask_of(const Arguments<7>& args) {
   Level& level = LevelRef::in(of);
   const Place place = place_of_any({args[4], args[6]});
   const py::array values = as_rows(args[1], "values");
-  if (values.ndim() != 1 || values.shape(0) != 2) raise_value("values: expected two, outside and inside");
+  if (values.ndim() != 1 || values.shape(0) != 2) raise_value("values", "expected two, outside and inside");
   const AttentionWindow window{reach(args[2], "before"), reach(args[3], "behind")};
   const Extents shape{level.total(), level.total()};
   const std::int64_t limit = given(args[5]) ? int_of(args[5], "max_bytes") : default_max_bytes();
-  if (limit < 0) raise_value("max_bytes: expected at least 0, got " + std::to_string(limit));
+  if (limit < 0) raise_value("max_bytes", "expected at least 0, got " + std::to_string(limit));
   std::int64_t used = 0;
   if (!given(args[4])) padded_bytes("mask", values.dtype(), shape, limit, used);
   py::array out = given(args[4])

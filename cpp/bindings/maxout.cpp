@@ -29,12 +29,12 @@ constexpr Signature<1> kMaxout{"maxout", {"X"}};
 py::object maxout_array(const Arguments<1>& args) {
   const Numbers x = numbers_of(args[0], "X");
   if (x.type != Type::f32 && x.type != Type::f64) {
-    raise_type("X: expected float32 or float64, got " + str_of(x.array.dtype()));
+    raise_type("X", "expected float32 or float64, got " + str_of(x.array.dtype()));
   }
   const py::ssize_t last = x.array.ndim() - 1;
   const std::int64_t pieces = last < 1 ? 0 : x.array.shape(last);
   if (pieces < 1 || pieces > std::numeric_limits<std::int32_t>::max()) {
-    raise_value("X: expected (..., pieces) with at least one piece, got " + std::to_string(pieces));
+    raise_value("X", "expected (..., pieces) with at least one piece, got " + std::to_string(pieces));
   }
   const Extents shape(x.array.shape(), x.array.shape() + last);
   py::array best = empty(x.array.dtype(), shape);

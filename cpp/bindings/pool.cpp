@@ -20,7 +20,7 @@ void bind_pool(py::module_& m) {
       "set_num_threads",
       [](py::handle given) {
         const std::int64_t n = int_of(given.ptr(), "n");
-        if (n < 1) raise_value("n: expected at least one thread, got " + std::to_string(n));
+        if (n < 1) raise_value("n", "expected at least one thread, got " + std::to_string(n));
         set_num_threads(static_cast<int>(std::min<std::int64_t>(n, INT_MAX)));
       },
       py::arg("n"),

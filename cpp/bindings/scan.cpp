@@ -29,7 +29,7 @@ Scan scan_named(PyObject* name) {
       return static_cast<Scan>(i);
     }
   }
-  raise_value("op: there is none called " + std::string(py::repr(py::handle(name))));
+  raise_value("op", "there is none called " + std::string(py::repr(py::handle(name))));
 }
 
 /// The job of scanning `values` by a level of their rows.
@@ -51,12 +51,12 @@ void check_shape(const py::array& given, const char* name, const py::array& like
   const Extents has = shape_of(given);
   const Extents needs = shape_of(like);
   if (has.size() == needs.size() && std::equal(has.begin(), has.end(), needs.begin())) return;
-  raise_value(std::string(name) + ": expected " + text_of(needs) + " as " + other + ", got " + text_of(has));
+  raise_value(name, "expected " + text_of(needs) + " as " + other + ", got " + text_of(has));
 }
 
 void check_floats(const Numbers& numbers, const char* name) {
   if (is_float(numbers.type)) return;
-  raise_type(std::string(name) + ": expected floats, got " + str_of(numbers.array.dtype()));
+  raise_type(name, "expected floats, got " + str_of(numbers.array.dtype()));
 }
 
 constexpr Signature<6> kScan{"scan", {"op", "values", "level", "exclusive", "reverse", "out"}, 3, 6};
@@ -142,7 +142,7 @@ py::object which_back(const Arguments<4>& args) {
     check_shape(which, "which", dy.array, "dY");
     const std::optional<Type> type = type_of(which.dtype());
     if (!type || *type == Type::b1 || is_float(*type)) {
-      raise_type("which: expected integers, got dtype " + str_of(which.dtype()));
+      raise_type("which", "expected integers, got dtype " + str_of(which.dtype()));
     }
     if (*type != Type::i64) {
       which = cast_at(place, which, py::dtype::of<std::int64_t>(), Fill{});
@@ -156,8 +156,8 @@ py::object which_back(const Arguments<4>& args) {
   const Ints which = as_ints(rows.attr("reshape")(-1), "which");
   const Status status = scan_which_check(level->view(), columns, which.data);
   if (!status.ok()) {
-    raise_index("which: " + std::to_string(status.value) + " in row " +
-                std::to_string(status.where / columns) + " is outside its sequence");
+    raise_index("which", std::to_string(status.value) + " in row " + std::to_string(status.where / columns) +
+                             " is outside its sequence");
   }
   py::array out = out_for_which(place, dy, given_out, {given_dy, dy.array, given_which, which.keep});
   if (!place.is_host()) {
@@ -196,7 +196,7 @@ py::object prod_back(const Arguments<6>& args) {
   check_floats(of_x, "X");
   check_shape(of_dy.array, "dY", of_x.array, "X");
   if (of_dy.type != of_x.type) {
-    raise_type("dY: expected " + str_of(of_x.array.dtype()) + " as X, got " + str_of(of_dy.array.dtype()));
+    raise_type("dY", "expected " + str_of(of_x.array.dtype()) + " as X, got " + str_of(of_dy.array.dtype()));
   }
   const LevelRef level = level_over(given_level, "X", of_x.array.shape(0));
   const py::dtype dtype = of_x.array.dtype();

@@ -71,8 +71,8 @@ struct MovesOf {
  private:
   static void check_count(std::int64_t count, const Level& level) {
     if (count == level.count()) return;
-    raise_value("by: has " + std::to_string(count) + " numbers for " + std::to_string(level.count()) +
-                " sequences");
+    raise_value("by", "has " + std::to_string(count) + " numbers for " + std::to_string(level.count()) +
+                          " sequences");
   }
 };
 

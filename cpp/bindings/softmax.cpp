@@ -23,8 +23,8 @@ double temperature_of(PyObject* argument) {
   const double number = number_of(argument, "temperature");
   // So that it is neither zero nor infinite in float.
   if (!(number >= 1e-30 && number <= 1e30)) {
-    raise_value("temperature: expected a number from 1e-30 to 1e30, got " +
-                std::string(py::repr(py::handle(argument))));
+    raise_value("temperature",
+                "expected a number from 1e-30 to 1e30, got " + std::string(py::repr(py::handle(argument))));
   }
   return number;
 }
@@ -70,9 +70,9 @@ py::object forward(const Arguments<6>& args) {
   level_over(level, "X", values.array.shape(0));
   temperature_of(temperature);
   if (given(inplace) && truth_of(inplace, "inplace")) {
-    if (given(given_out)) raise_type("out: there is none where Xs is written in place");
+    if (given(given_out)) raise_type("out", "there is none where Xs is written in place");
     const py::array same = checked_out_at(place, "X", given_values, dtype, shape, {});
-    if (same.data() != values.array.data()) raise_value("X: is not aligned");
+    if (same.data() != values.array.data()) raise_value("X", "is not aligned");
     return run(job, values, level, temperature, "X", same);
   }
   return run(job, values, level, temperature, "X",
@@ -91,14 +91,14 @@ py::object backprop_softmax(const Arguments<6>& args) {
   const Numbers dy = placed_numbers_of(given_dy, "dY");
   const Place place = place_of(dy.array);
   const Numbers y = numbers_at(place, given_y, "Y");
-  if (!is_float(dy.type)) raise_type("dY: expected floats, got " + str_of(dy.array.dtype()));
+  if (!is_float(dy.type)) raise_type("dY", "expected floats, got " + str_of(dy.array.dtype()));
   if (y.type != dy.type) {
-    raise_type("Y: expected " + str_of(dy.array.dtype()) + " as dY, got " + str_of(y.array.dtype()));
+    raise_type("Y", "expected " + str_of(dy.array.dtype()) + " as dY, got " + str_of(y.array.dtype()));
   }
   const Extents shape = dy.rows(dy.array.shape(0));
   const Extents has(y.array.shape(), y.array.shape() + y.array.ndim());
   if (text_of(has) != text_of(shape)) {
-    raise_value("Y: expected the shape of dY, " + text_of(shape) + ", got " + text_of(has));
+    raise_value("Y", "expected the shape of dY, " + text_of(shape) + ", got " + text_of(has));
   }
   level_over(level, "dY", dy.array.shape(0));
   temperature_of(temperature);

@@ -10,7 +10,7 @@ import numpy as np
 
 from varlen import tracing
 from varlen._core import Level, is_placed
-from varlen.arguments import as_int, as_ints, as_list
+from varlen.arguments import as_int, as_ints, as_list, error_of, naming
 
 Levels = tuple[Level, ...]
 
@@ -59,14 +59,11 @@ def check_levels(count: int | None, levels: Levels, argument: str = "levels") ->
     """
     for d in range(len(levels) - 1):
         if not levels[d]._fits(len(levels[d + 1])):
-            raise ValueError(
-                f"{argument}: the lengths of level {d} add up to {levels[d].total}, "
-                f"but level {d + 1} has {len(levels[d + 1])} sequences"
-            )
+            fault = f"the lengths of level {d} add up to {levels[d].total}, but level {d + 1}"
+            raise error_of(ValueError, argument, f"{fault} has {len(levels[d + 1])} sequences")
     if count is not None and not levels[-1]._fits(count):
-        raise ValueError(
-            f"{argument}: the lengths add up to {levels[-1].total}, but there are {count} values"
-        )
+        fault = f"the lengths add up to {levels[-1].total}, but there are {count} values"
+        raise error_of(ValueError, argument, fault)
 
 
 def same_levels(a: Levels, b: Levels) -> bool:
@@ -189,23 +186,21 @@ def nest_levels(over: Levels, argument: str, empty: str | None = None, first: in
     levels = []
     for d, (above, below) in enumerate(pairwise(over), first):
         if above.total != below.total:
-            raise ValueError(
-                f"{argument}: the lengths of level {d} add up to {above.total}, "
-                f"those of level {d + 1} to {below.total}"
-            )
+            fault = f"the lengths of level {d} add up to {above.total}, those of level {d + 1}"
+            raise error_of(ValueError, argument, f"{fault} to {below.total}")
         if len(above) == 0 and len(below):
-            raise ValueError(f"{argument}: level {d} has no sequences, but level {d + 1} has {len(below)}")
+            fault = f"level {d} has no sequences, but level {d + 1} has {len(below)}"
+            raise error_of(ValueError, argument, fault)
         ends, cuts = below.offsets, above.offsets[1:-1]
         left, right = np.searchsorted(ends, cuts), np.searchsorted(ends, cuts, side="right")
         unclear = left == right if empty else right - left != 1
         if unclear.any():
             i = int(unclear.argmax())
-            where = f"{argument}: sequence {i} of level {d} ends at {cuts[i]},"
+            where = f"sequence {i} of level {d} ends at {cuts[i]},"
             if left[i] == right[i]:
-                raise ValueError(f"{where} inside a sequence of level {d + 1}")
-            raise ValueError(
-                f"{where} beside an empty sequence of level {d + 1}; say empty='before' or 'after'"
-            )
+                raise error_of(ValueError, argument, f"{where} inside a sequence of level {d + 1}")
+            fault = f"{where} beside an empty sequence of level {d + 1}"
+            raise error_of(ValueError, argument, fault, "say empty='before' or 'after'")
         inner = left if empty == "after" else right - 1
         edges = ([0], inner, [len(below)]) if len(above) else ([0],)
         levels.append(Level.from_offsets(np.concatenate(edges)))
@@ -279,7 +274,7 @@ def not_empty(level: Level) -> None:
         raise ValueError("lengths: some may be 0, which nobody knows of lengths on a device; say empty=")
     if len(level) and level.shortest == 0:
         at = int((level.lengths == 0).argmax())
-        raise ValueError(f"lengths: sequence {at} is empty; say what it gives with empty=")
+        raise error_of(ValueError, "lengths", f"sequence {at} is empty", "say what it gives with empty=")
 
 
 def first_longer(level: Level, most: int) -> int | None:
@@ -353,13 +348,10 @@ def level_from(given: Any, make: Callable[..., Level], argument: str, count: int
     """
     if isinstance(given, Level):
         return given
-    try:
+    with naming(argument):
         if is_on_device(given) and make in (Level.from_lengths, Level.from_offsets):
             return make(given, total=count)
         return make(as_ints(given))
-    except (TypeError, ValueError, OverflowError, MemoryError) as error:
-        message = str(error)
-        raise type(error)(f"{argument}: {message.partition(': ')[2] or message}") from None
 
 
 def nested_levels(given: Any, make: Callable[[Any], Level], argument: str) -> Levels:

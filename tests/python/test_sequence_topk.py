@@ -106,12 +106,16 @@ def test_topk_names_what_is_of_no_numbers(dtype):
         backprop([[1.0]], x, row, col, [1], 1)
 
 
-def test_topk_refuses_tensors_of_no_numbers():
+def test_topk_takes_tensors_of_floats_and_no_complex_numbers():
     torch = pytest.importorskip("torch")
     _, row, col = table([0, 0, 0])
-    for dtype in (torch.complex64, torch.float8_e5m2):
-        with pytest.raises(TypeError, match=r"input: expected bool, integers or floats, got (comp|float8)"):
-            vl.sequence_topk_avg_pooling(vl.Ragged(torch.zeros(3).to(dtype), [3]), row, col, [1], 1)
+    x = torch.tensor([1.0, 5, 3])
+    for dtype in (torch.float16, torch.float8_e5m2):
+        best = vl.sequence_topk_avg_pooling(vl.Ragged(x.to(dtype), [3]), row, col, [1, 2], 1)
+        assert best.values.dtype == dtype
+        assert best.values.tolist() == [[5, 4]]
+    with pytest.raises(TypeError, match="input: expected bool, integers or floats, got complex64"):
+        vl.sequence_topk_avg_pooling(vl.Ragged(x.to(torch.complex64), [3]), row, col, [1], 1)
 
 
 def test_topk_refuses_gradients_that_are_no_floats_or_of_another_shape():

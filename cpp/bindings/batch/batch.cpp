@@ -12,7 +12,7 @@ namespace batch_arguments {
 
 const Joint& joint_at(py::handle object, const char* argument) {
   const Joint* joint = joint_of(object.ptr());
-  if (joint == nullptr) raise_type(std::string(argument) + ": expected a Joint, got " + type_name(object));
+  if (joint == nullptr) raise_type(argument, "expected a Joint, got " + type_name(object));
   return *joint;
 }
 
@@ -25,8 +25,8 @@ const std::int64_t* optional_ints(py::handle given, const char* argument, std::i
   if (given.is_none()) return nullptr;
   keep = as_ints(given, argument);
   if (keep.count != count) {
-    raise_value(std::string(argument) + ": has " + std::to_string(keep.count) + " entries for " +
-                std::to_string(count) + " rows");
+    raise_value(argument,
+                "has " + std::to_string(keep.count) + " entries for " + std::to_string(count) + " rows");
   }
   return keep.data;
 }

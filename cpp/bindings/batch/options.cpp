@@ -60,7 +60,7 @@ BatchOptions batch_options(const py::dict& given) {
     if (name == "fill_mode") {
       const auto text = value.cast<std::string>();
       if (text != "first" && text != "repeat" && text != "nan")
-        raise_value("fill_mode: expected 'first', 'repeat' or 'nan', got '" + text + "'");
+        raise_value("fill_mode", "expected 'first', 'repeat' or 'nan', got '" + text + "'");
       o.fill_mode = text == "repeat" ? FillMode::repeat : FillMode::first;
       o.fill_nan = text == "nan";
     } else if (name == "padding_side") {
@@ -70,7 +70,7 @@ BatchOptions batch_options(const py::dict& given) {
     } else if (name == "draw") {
       o.draw = static_cast<Draw>(value.cast<int>());
     } else {
-      raise_type("options: '" + name + "' is not one");
+      raise_type("options", "'" + name + "' is not one");
     }
   }
   return o;
@@ -83,7 +83,7 @@ BatchKey batch_key(const std::string& name, int dim, py::handle fill, py::handle
   if (!nan.is_none()) key.nan = std::make_shared<ArrayValues>(py::array(nan.attr("reshape")(-1)));
   if (!between.is_none()) {
     const py::array hole = as_rows(between, name.c_str());
-    if (hole.nbytes() != row.nbytes()) raise_value(name + ": the row between is not like that of padding");
+    if (hole.nbytes() != row.nbytes()) raise_value(name, "the row between is not like that of padding");
     key.between = std::make_shared<ArrayValues>(hole);
   } else if (options.fill_nan && nan.is_none()) {
     if (auto missing = missing_row(row)) key.between = std::make_shared<ArrayValues>(std::move(*missing));

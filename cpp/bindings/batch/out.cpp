@@ -15,20 +15,20 @@ py::array in_buffer(const std::string& name, const py::object& given, const py::
                     const Extents& shape, std::int64_t count) {
   const std::string argument = "out['" + name + "']";
   if (!py::isinstance<py::array>(given)) {
-    raise_type(argument + ": expected an array, got " + type_name(given));
+    raise_type(argument, "expected an array, got " + type_name(given));
   }
   refuse_masked(given.ptr(), argument);
   auto array = py::reinterpret_borrow<py::array>(given);
   if (!array.dtype().equal(dtype)) {
-    raise_type(argument + ": has dtype " + py::str(array.dtype()).cast<std::string>() + ", the batch gives " +
-               py::str(dtype).cast<std::string>());
+    raise_type(argument, "has dtype " + py::str(array.dtype()).cast<std::string>() + ", the batch gives " +
+                             py::str(dtype).cast<std::string>());
   }
   if ((array.flags() & py::array::c_style) == 0 || !array.writeable()) {
-    raise_value(argument + ": must be C-contiguous and writeable");
+    raise_value(argument, "must be C-contiguous and writeable");
   }
   if (array.size() < count) {
-    raise_value(argument + ": has room for " + std::to_string(array.size()) + " entries, the batch needs " +
-                std::to_string(count));
+    raise_value(argument, "has room for " + std::to_string(array.size()) + " entries, the batch needs " +
+                              std::to_string(count));
   }
   const bool same = array.ndim() == static_cast<py::ssize_t>(shape.size()) &&
                     std::equal(shape.begin(), shape.end(), array.shape());
@@ -90,7 +90,7 @@ py::dict batch_arrays(BatchPlan& plan, const std::vector<py::str>& names,
   if (taken < given.size()) {
     for (const auto& [name, buffer] : given) {
       if (!result.contains(name)) {
-        raise_value("out: the batch has no '" + py::str(name).cast<std::string>() + "'");
+        raise_value("out", "the batch has no '" + py::str(name).cast<std::string>() + "'");
       }
     }
   }

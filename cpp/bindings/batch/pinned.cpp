@@ -29,7 +29,7 @@ std::int64_t this_process() noexcept {
 class PinnedMemory {
  public:
   PinnedMemory(int device, std::int64_t bytes) : bytes_(bytes), process_(this_process()) {
-    if (bytes < 0) raise_value("nbytes: expected at least 0, got " + std::to_string(bytes));
+    if (bytes < 0) raise_value("nbytes", "expected at least 0, got " + std::to_string(bytes));
     place_.kernels = kernels_on_host() != nullptr ? kernels_on_host() : kernels_of_devices();
     if (place_.kernels == nullptr) {
       throw std::runtime_error("device: varlen has no kernels for it here; varlen.cuda.status() says why");
@@ -41,7 +41,7 @@ class PinnedMemory {
       error = place_.kernels->pin(device, bytes, &memory_);
     }
     if (error == cuda::kNoMemory) {
-      raise_memory("pin_memory: the host has no " + std::to_string(bytes) + " bytes of pinned memory left");
+      raise_memory("pin_memory", "the host has no " + std::to_string(bytes) + " bytes of pinned memory left");
     }
     place_.check(error, "pin_memory");
   }
@@ -62,8 +62,8 @@ class PinnedMemory {
     const py::array to = placed_bytes(given, "to");
     const Place place = place_of(to);
     if (bytes < 0 || bytes > bytes_ || bytes > to.nbytes()) {
-      raise_value("nbytes: expected 0 to " + std::to_string(std::min<std::int64_t>(bytes_, to.nbytes())) +
-                  ", got " + std::to_string(bytes));
+      raise_value("nbytes", "expected 0 to " + std::to_string(std::min<std::int64_t>(bytes_, to.nbytes())) +
+                                ", got " + std::to_string(bytes));
     }
     refuse_child();
     if (event_ != nullptr && place.stream.device != place_.stream.device) {  // events are of one device

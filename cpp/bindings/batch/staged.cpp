@@ -40,7 +40,7 @@ class Recipe {
     recipe.take(stage.cut);
     recipe.take_all(stage.axes);
     recipe.take_all(stage.arrays);
-    if (recipe.at_ != recipe.text_.size()) raise_value("recipe: is none of this version");
+    if (recipe.at_ != recipe.text_.size()) raise_value("recipe", "is none of this version");
     return stage;
   }
 
@@ -56,7 +56,7 @@ class Recipe {
   }
   template <class T>
   void take(T& value) {
-    if (text_.size() - at_ < sizeof value) raise_value("recipe: is none of this version");
+    if (text_.size() - at_ < sizeof value) raise_value("recipe", "is none of this version");
     std::memcpy(&value, text_.data() + at_, sizeof value);
     at_ += sizeof value;
   }
@@ -83,9 +83,9 @@ class StagedBatch {
         asked_(std::move(asked)),
         plan_(batcher.stage(asked_->request)) {
     if (plan_->stage().axes.size() > cuda::kMostDepth) {
-      raise_value("device: a padded batch has " + std::to_string(plan_->stage().axes.size()) +
-                  " ragged axes, over " + std::to_string(cuda::kMostDepth) +
-                  "; give keys of fewer levels, or flatten=True");
+      raise_value("device", "a padded batch has " + std::to_string(plan_->stage().axes.size()) +
+                                " ragged axes, over " + std::to_string(cuda::kMostDepth) +
+                                "; give keys of fewer levels, or flatten=True");
     }
   }
 
@@ -116,11 +116,11 @@ class StagedBatch {
   void write(const py::array& block) {
     if (!py::isinstance<py::array_t<std::uint8_t>>(block) || block.ndim() != 1 || !block.writeable() ||
         (block.flags() & py::array::c_style) == 0) {
-      raise_type("block: expected a writeable array of uint8, end to end");
+      raise_type("block", "expected a writeable array of uint8, end to end");
     }
     if (block.size() < bytes()) {
-      raise_value("block: has " + std::to_string(block.size()) + " bytes, the batch needs " +
-                  std::to_string(bytes()));
+      raise_value("block", "has " + std::to_string(block.size()) + " bytes, the batch needs " +
+                               std::to_string(bytes()));
     }
     auto* const to = static_cast<std::byte*>(py::array(block).mutable_data());
     const Unlocked unlocked(bytes() + (batcher_->reads_maps() ? kMapped : 0));
@@ -139,7 +139,7 @@ const std::byte* part_of(const BatchStage& stage, const std::byte* block, std::i
                          std::int64_t count, std::int64_t width) {
   if (place < 0 || count < 0 || width < 0 || place > stage.bytes ||
       (width > 0 && count > (stage.bytes - place) / width)) {
-    raise_value("recipe: leads out of a block of " + std::to_string(stage.bytes) + " bytes");
+    raise_value("recipe", "leads out of a block of " + std::to_string(stage.bytes) + " bytes");
   }
   return block + place;
 }
@@ -149,8 +149,8 @@ void unstage(const py::bytes& recipe, const py::object& given, const py::list& o
   const Place place = place_of(block);
   const BatchStage stage = Recipe::read(recipe);
   if (block.nbytes() < stage.bytes) {
-    raise_value("block: has " + std::to_string(block.nbytes()) + " bytes, the recipe needs " +
-                std::to_string(stage.bytes));
+    raise_value("block", "has " + std::to_string(block.nbytes()) + " bytes, the recipe needs " +
+                             std::to_string(stage.bytes));
   }
   std::vector<std::byte*> addresses;
   for (const py::handle address : outputs) {
@@ -165,10 +165,10 @@ void unstage(const py::bytes& recipe, const py::object& given, const py::list& o
 
 py::array placed_bytes(const py::object& given, const char* argument) {
   const py::object seen = is_tensor(given.ptr()) ? placed_over(given.ptr()) : placed_array(given);
-  const std::string wanted = std::string(argument) + ": expected memory of a device, got ";
-  if (!seen) raise_type(wanted + type_name(given));
+  const std::string wanted = "expected memory of a device, got ";
+  if (!seen) raise_type(argument, wanted + type_name(given));
   py::array placed = as_placed_rows(seen, argument);
-  if (place_of(placed).is_host()) raise_value(wanted + "some of the host");
+  if (place_of(placed).is_host()) raise_value(argument, wanted + "some of the host");
   return placed;
 }
 
@@ -183,8 +183,8 @@ void make_arrays(const Place& place, const BatchStage& stage, const std::byte* b
   for (const StagedArray& staged : stage.arrays) {
     if (staged.output < 0 || static_cast<std::size_t>(staged.output) >= outputs.size() || staged.depth < 0 ||
         static_cast<std::size_t>(staged.depth) > axes.size()) {
-      raise_value("recipe: names output " + std::to_string(staged.output) + " of " +
-                  std::to_string(outputs.size()));
+      raise_value("recipe",
+                  "names output " + std::to_string(staged.output) + " of " + std::to_string(outputs.size()));
     }
     cuda::BatchArray array;
     array.kind = static_cast<cuda::BatchKind>(staged.kind);

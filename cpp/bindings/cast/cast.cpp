@@ -37,17 +37,17 @@ void refuse_unseen(const Place& place, const py::dtype& from, const py::dtype& t
   const std::optional<Type> known = type_of(from);
   const std::optional<Type> wanted = type_of(to);
   if (!known || !wanted) {
-    raise_type(std::string(argument) + ": " + str_of(from) + " does not become " + str_of(to));
+    raise_type(argument, str_of(from) + " does not become " + str_of(to));
   }
   if (!always_fits(*known, *wanted)) {
-    raise_type(std::string(argument) + ": numbers of " + str_of(from) + " may not fit " + str_of(to) +
-               ", and those on a device are not looked at; cast them first");
+    raise_type(argument, "numbers of " + str_of(from) + " may not fit " + str_of(to) +
+                             ", and those on a device are not looked at; cast them first");
   }
 }
 
 py::array aligned_at(const Place& place, const py::array& values) {
   if ((values.flags() & py::detail::npy_api::NPY_ARRAY_ALIGNED_) != 0) return values;
-  if (!is_seen_at(place)) raise_value("values: is not aligned");
+  if (!is_seen_at(place)) raise_value("values", "is not aligned");
   return values.attr("copy")();
 }
 

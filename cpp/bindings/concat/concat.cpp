@@ -26,7 +26,7 @@ namespace {
 
 py::sequence sequence_of(PyObject* argument, const char* name) {
   if (PySequence_Check(argument) == 0) {
-    raise_type(std::string(name) + ": expected a sequence, got " + type_name(argument));
+    raise_type(name, "expected a sequence, got " + type_name(argument));
   }
   return py::reinterpret_borrow<py::sequence>(argument);
 }
@@ -37,11 +37,10 @@ void check_like(const py::array& first, const py::array& other, std::size_t at, 
   for (py::ssize_t axis = 1; same && axis < first.ndim(); ++axis)
     same = other.shape(axis) == first.shape(axis);
   if (!same)
-    raise_value(std::string(name) + ": rows of array " + std::to_string(at) +
-                " have another shape than the first's");
+    raise_value(name, "rows of array " + std::to_string(at) + " have another shape than the first's");
   if (!other.dtype().is(first.dtype()) && !other.dtype().equal(first.dtype())) {
-    raise_value(std::string(name) + ": array " + std::to_string(at) + " has dtype " + str_of(other.dtype()) +
-                ", the first has " + str_of(first.dtype()));
+    raise_value(name, "array " + std::to_string(at) + " has dtype " + str_of(other.dtype()) +
+                          ", the first has " + str_of(first.dtype()));
   }
 }
 
@@ -63,7 +62,7 @@ class InputTable {
 
 /// The arrays, all at the place of the first, of equal rows.
 std::vector<py::array> parts_of(const py::sequence& arrays, const char* name = "arrays") {
-  if (arrays.size() == 0) raise_value(std::string(name) + ": there is nothing to concatenate");
+  if (arrays.size() == 0) raise_value(name, "there is nothing to concatenate");
   std::vector<py::array> parts;
   parts.reserve(arrays.size());
   for (std::size_t i = 0; i < arrays.size(); ++i) {
@@ -85,7 +84,7 @@ py::object concat_arrays(const Arguments<1>& args) {
   for (const py::array& part : parts) {
     const Rows rows = rows_of(part);
     blocks.push_back({rows.data, rows.count * rows.width});
-    if (!checked_add(count, rows.count, count)) raise_overflow("arrays: the rows do not fit 63 bits");
+    if (!checked_add(count, rows.count, count)) raise_overflow("arrays", "the rows do not fit 63 bits");
     bytes += blocks.back().bytes;
   }
   const Place place = place_of(parts[0]);
@@ -105,12 +104,13 @@ void check_woven(const std::vector<py::array>& parts, const std::vector<LevelRef
   for (std::size_t p = 0; p < parts.size(); ++p) {
     const std::string part = std::to_string(p);
     if (!levels[p]->fits(parts[p].shape(0))) {
-      raise_value("levels: the lengths of part " + part + " add up to " + std::to_string(levels[p]->total()) +
-                  ", but it has " + std::to_string(parts[p].shape(0)) + " rows");
+      raise_value("levels", "the lengths of part " + part + " add up to " +
+                                std::to_string(levels[p]->total()) + ", but it has " +
+                                std::to_string(parts[p].shape(0)) + " rows");
     }
     if (levels[p]->count() != levels[0]->count()) {
-      raise_value("levels: part " + part + " has " + std::to_string(levels[p]->count()) +
-                  " sequences, the first has " + std::to_string(levels[0]->count()));
+      raise_value("levels", "part " + part + " has " + std::to_string(levels[p]->count()) +
+                                " sequences, the first has " + std::to_string(levels[0]->count()));
     }
   }
 }
@@ -136,7 +136,7 @@ LevelRef interleaved_level(const Place& place, const std::vector<LevelRef>& leve
   if (!place.is_host() && has_hidden(levels)) {
     std::int64_t total = 0;
     for (const py::array& part : parts) {
-      if (!checked_add(total, part.shape(0), total)) raise_overflow("arrays: the rows do not fit 63 bits");
+      if (!checked_add(total, part.shape(0), total)) raise_overflow("arrays", "the rows do not fit 63 bits");
     }
     return interleave_levels_at(place, levels, total);
   }
@@ -168,7 +168,7 @@ py::object interleave_parts(const Arguments<3>& args) {
   const auto levels = sequence_of(args[1], "levels").cast<std::vector<LevelRef>>();
   const std::size_t n = arrays.size();
   if (n > 0 && levels.size() != n) {
-    raise_value("levels: " + std::to_string(levels.size()) + " of them for " + std::to_string(n) + " arrays");
+    raise_value("levels", std::to_string(levels.size()) + " of them for " + std::to_string(n) + " arrays");
   }
   const std::vector<py::array> parts = parts_of(arrays);
   std::vector<Rows> rows;
@@ -229,7 +229,7 @@ JoinedRows join_there(const py::sequence& arrays, const char* name, const py::ob
     const Rows rows = rows_of(parts[i]);
     blocks.push_back({rows.data, rows.count * rows.width});
     if (!checked_add(count, rows.count, count)) {
-      raise_overflow(std::string(name) + ": the rows do not fit 63 bits");
+      raise_overflow(name, "the rows do not fit 63 bits");
     }
     level.ends()[i] = count;
   }

@@ -89,7 +89,7 @@ template <class Op>
 PyObject* with_operand(PyObject* self, PyObject* other, Op op) noexcept {
   return guarded([&]() -> PyObject* {
     const Operand b(other);
-    if (!b.is_one()) raise_type("other: expected a Dim or an int, got " + type_name(other));
+    if (!b.is_one()) raise_type("other", "expected a Dim or an int, got " + type_name(other));
     return create(op(DimOwner::in(self).dim, *b));
   });
 }
@@ -169,7 +169,7 @@ PyObject* repr(PyObject* self) noexcept {
 std::vector<ModelDim> dims_of(PyObject* over) {
   if (DimOwner::is(over)) return {DimOwner::in(over).dim};
   if (!PyTuple_Check(over) && !PyList_Check(over)) {
-    raise_type("over: expected a Dim or a sequence of them, got " + type_name(over));
+    raise_type("over", "expected a Dim or a sequence of them, got " + type_name(over));
   }
   std::vector<ModelDim> dims;
   for (const py::handle each : py::handle(over)) dims.push_back(dim_of(each, "over").dim);
@@ -191,7 +191,7 @@ ModelDim bound(const Expression& name, PyObject* lengths, PyObject* over) {
   LevelRef level;
   if (is_int) {
     const std::int64_t length = int_of(lengths, "lengths");
-    if (given(over) && !dims_of(over).empty()) raise_value("over: one number is over nothing");
+    if (given(over) && !dims_of(over).empty()) raise_value("over", "one number is over nothing");
     return ModelDim::scalar(name, length);
   }
   if (LevelRef::is_level(lengths)) {
@@ -222,16 +222,17 @@ ModelDim bound(const Expression& name, PyObject* lengths, PyObject* over) {
     // Lengths over a dim that is itself ragged come one after the other.
     if (extents.size() != dims.size()) {
       if (extents.size() > 1) {
-        raise_value("over: expected " + std::to_string(extents.size()) +
-                    " dims, one for each axis of the lengths, got " + std::to_string(dims.size()));
+        raise_value("over", "expected " + std::to_string(extents.size()) +
+                                " dims, one for each axis of the lengths, got " +
+                                std::to_string(dims.size()));
       }
       extents.clear();
     }
   } else if (extents.size() == 1) {
     dims.emplace_back(Expression::batch());
   } else if (!extents.empty()) {
-    raise_value("over: lengths of " + std::to_string(extents.size()) +
-                " axes need the dims that they are over");
+    raise_value("over",
+                "lengths of " + std::to_string(extents.size()) + " axes need the dims that they are over");
   }
   return ModelDim::bound(name, std::move(dims), std::make_shared<LengthsOfLevel>(std::move(level)), extents);
 }
@@ -241,43 +242,43 @@ constexpr Signature<7> kDim{"Dim", {"size", "dimension", "lengths", "name", "kin
 py::object made(const Arguments<7>& args) {
   auto [size, dimension, lengths, name, kind_given, over, vocab] = args;
   if (given(size) && PyUnicode_Check(size)) {
-    if (given(name)) raise_type("name: given twice");
+    if (given(name)) raise_type("name", "given twice");
     name = std::exchange(size, nullptr);
   }
   if (given(dimension)) {
-    if (given(size)) raise_type("size: given twice");
+    if (given(size)) raise_type("size", "given twice");
     size = dimension;
   }
-  if (given(name) && !PyUnicode_Check(name)) raise_type("name: expected a str, got " + type_name(name));
+  if (given(name) && !PyUnicode_Check(name)) raise_type("name", "expected a str, got " + type_name(name));
   if (given(size) && !is_plain_int(size)) {
-    if (given(lengths)) raise_type("lengths: given twice");
+    if (given(lengths)) raise_type("lengths", "given twice");
     lengths = std::exchange(size, nullptr);
   }
-  if (given(size) && given(lengths)) raise_type("lengths: a dim of one size has none");
+  if (given(size) && given(lengths)) raise_type("lengths", "a dim of one size has none");
   Generator what;
   what.kind = given(kind_given) ? kind_of(kind_given) : DimKind::unspecified;
   if (given(name)) what.name = py::cast<std::string>(py::handle(name));
   if (given(size)) {
     what.size = int_of(size, "size");
-    if (what.size < 0) raise_value("size: expected at least 0, got " + std::to_string(what.size));
+    if (what.size < 0) raise_value("size", "expected at least 0, got " + std::to_string(what.size));
   }
   if (given(vocab)) {
-    if (given(lengths)) raise_value("vocab: a dim with lengths has no vocabulary");
+    if (given(lengths)) raise_value("vocab", "a dim with lengths has no vocabulary");
     const py::object words =
         py::module_::import("varlen.dims.vocabulary").attr("as_vocabulary")(py::handle(vocab));
     const auto count = static_cast<std::int64_t>(py::len(words));
     if (what.size >= 0 && what.size != count) {
-      raise_value("vocab: expected " + std::to_string(what.size) + " labels, as many as the size, got " +
-                  std::to_string(count));
+      raise_value("vocab", "expected " + std::to_string(what.size) + " labels, as many as the size, got " +
+                               std::to_string(count));
     }
     what.size = count;
     what.companion = companion_of(words);
   }
   const py::object own_name = given(name) ? py::reinterpret_borrow<py::object>(name) : py::object();
-  if (given(over) && !given(lengths)) raise_type("over: there are no lengths that could be over it");
+  if (given(over) && !given(lengths)) raise_type("over", "there are no lengths that could be over it");
   if (what.kind == DimKind::batch) {
     // The batch is one name: how many there are of it is a matter of each batch.
-    if (given(vocab)) raise_value("vocab: the batch has no vocabulary");
+    if (given(vocab)) raise_value("vocab", "the batch has no vocabulary");
     const Expression& batch = Expression::batch();
     if (what.size >= 0) return new_dim(ModelDim::scalar(batch, what.size), own_name);
     if (given(lengths)) return new_dim(bound(batch, lengths, over), own_name);
@@ -296,11 +297,11 @@ py::object bind_to(PyObject* object, const Arguments<2>& args) {
   DimObject& self = DimOwner::in(object);
   const Expression name = self.dim.expression().reduced();
   if (!name.is_generator()) {
-    raise_value(name.text() + ": it is worked out of other dims: bind those");
+    raise_value(name.text(), "it is worked out of other dims: bind those");
   }
   if (name.is_static()) {
-    raise_value(name.text() + ": it has size " + std::to_string(name.size()) +
-                ", and no lengths to be bound to");
+    raise_value(name.text(),
+                "it has size " + std::to_string(name.size()) + ", and no lengths to be bound to");
   }
   return new_dim(bound(name, args[0], args[1]), self.name, self.match_priority);
 }
@@ -361,7 +362,7 @@ constexpr Signature<3> kCopy{"copy", {"name", "same_as_self", "match_priority"},
 py::object copied(PyObject* object, const Arguments<3>& args) {
   DimObject& self = DimOwner::in(object);
   const auto [name, same_as_self, match_priority] = args;
-  if (given(name) && !PyUnicode_Check(name)) raise_type("name: expected a str, got " + type_name(name));
+  if (given(name) && !PyUnicode_Check(name)) raise_type("name", "expected a str, got " + type_name(name));
   const py::object own_name = given(name) ? py::reinterpret_borrow<py::object>(name) : self.name;
   const std::int64_t priority =
       given(match_priority) ? int_of(match_priority, "match_priority") : self.match_priority;
@@ -369,7 +370,7 @@ py::object copied(PyObject* object, const Arguments<3>& args) {
     return new_dim(self.dim, own_name, priority);
   }
   const Expression& expression = self.dim.expression();
-  if (expression.is_batch()) raise_value("same_as_self: all dims of the batch are the same");
+  if (expression.is_batch()) raise_value("same_as_self", "all dims of the batch are the same");
   Generator what;
   what.name = py::cast<std::string>(given(name) ? own_name : name_of(self));
   what.kind = expression.kind();
@@ -398,7 +399,7 @@ PyObject* reduce(PyObject* self, PyObject*) noexcept {
 constexpr Signature<1> kRestored{"_restored", {"state"}};
 
 py::object restored_of(const Arguments<1>& args) {
-  if (!PyTuple_CheckExact(args[0])) raise_type("state: expected a tuple, got " + type_name(args[0]));
+  if (!PyTuple_CheckExact(args[0])) raise_type("state", "expected a tuple, got " + type_name(args[0]));
   return restored(py::reinterpret_borrow<py::tuple>(args[0]));
 }
 
@@ -569,7 +570,7 @@ LevelRef DimObject::level() {
 
 DimObject& dim_of(py::handle object, const char* argument) {
   if (!DimOwner::is(object.ptr())) {
-    raise_type(std::string(argument) + ": expected a Dim, got " + type_name(object));
+    raise_type(argument, "expected a Dim, got " + type_name(object));
   }
   return DimOwner::in(object.ptr());
 }
@@ -590,8 +591,8 @@ DimKind kind_of(py::handle kind) {
       return static_cast<DimKind>(k);
     }
   }
-  raise_value("kind: expected 'batch', 'spatial', 'feature' or 'unspecified', got " +
-              std::string(py::repr(kind)));
+  raise_value("kind",
+              "expected 'batch', 'spatial', 'feature' or 'unspecified', got " + std::string(py::repr(kind)));
 }
 
 std::shared_ptr<void> companion_of(py::object object) {

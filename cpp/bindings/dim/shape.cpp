@@ -36,7 +36,7 @@ using ShapeOwner = Own<ShapeObject>;
 
 ShapeObject& shape_of(PyObject* object, const char* argument) {
   if (!ShapeOwner::is(object)) {
-    raise_type(std::string(argument) + ": expected a Shape, got " + type_name(object));
+    raise_type(argument, "expected a Shape, got " + type_name(object));
   }
   return ShapeOwner::in(object);
 }
@@ -48,7 +48,7 @@ Axis axis_of(py::handle object, const char* argument) {
 
 std::vector<Axis> axes_of(PyObject* dims) {
   if (!PyTuple_Check(dims) && !PyList_Check(dims)) {
-    raise_type("dims: expected a sequence of dims, got " + type_name(dims));
+    raise_type("dims", "expected a sequence of dims, got " + type_name(dims));
   }
   std::vector<Axis> axes;
   for (const py::handle each : py::handle(dims)) axes.push_back(axis_of(each, "dims"));
@@ -185,8 +185,8 @@ PyObject* find(PyObject* self, PyObject* dim) noexcept {
 std::size_t index_in(const Shape& shape, PyObject* object, std::size_t end, const char* argument) {
   const std::int64_t k = int_of(object, argument);
   if (k < 0 || k >= static_cast<std::int64_t>(end)) {
-    raise_index(std::string(argument) + ": " + std::to_string(k) + " is out of range for " +
-                std::to_string(shape.rank()) + " dims");
+    raise_index(argument,
+                std::to_string(k) + " is out of range for " + std::to_string(shape.rank()) + " dims");
   }
   return static_cast<std::size_t>(k);
 }
@@ -218,7 +218,7 @@ py::object span(PyObject* self, const Arguments<2>& args) {
   const Shape& shape = *ShapeOwner::in(self).shape;
   const std::size_t first = index_in(shape, args[0], shape.rank() + 1, "first");
   const std::size_t end = index_in(shape, args[1], shape.rank() + 1, "end");
-  if (end < first) raise_value("end: expected at least first");
+  if (end < first) raise_value("end", "expected at least first");
   return LevelRef(shape.span(first, end));
 }
 

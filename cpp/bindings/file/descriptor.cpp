@@ -23,7 +23,7 @@ void raise_io(Status status, const std::string& path) {
     if (status.value == 0) raise_file_error("FileFormatError", path, "not a regular file");
     raise_io({Code::io_error, -1, EISDIR}, path);
   }
-  if (status.code == Code::overflow) raise_overflow("ends: the ranges do not fit 63 bits");
+  if (status.code == Code::overflow) raise_overflow("ends", "the ranges do not fit 63 bits");
   if (status.code == Code::beyond_total) {
     raise_file_error("FileFormatError", path,
                      "range " + std::to_string(status.where) + " lies outside the data, it ends at " +
@@ -56,7 +56,7 @@ Descriptor::Descriptor(std::string path, const std::optional<Identity>& expect) 
 }
 
 int Descriptor::fd() const {
-  if (fd_ < 0) raise_value(path_ + ": the reader is closed");
+  if (fd_ < 0) raise_value(path_, "the reader is closed");
   return fd_;
 }
 

@@ -35,7 +35,7 @@ class MappedFile {
       header_ = read_header(file);
       if (nested) check_ends(file);
     } else if (header_->data_start() + header_->data_size() != id_.size) {
-      raise_value("recall: gave the header of another file");
+      raise_value("recall", "gave the header of another file");
     }
     if (map) {
       const Status status = map_file(file.fd(), id_.size, data_);
@@ -58,11 +58,11 @@ class MappedFile {
 
   [[nodiscard]] py::array view(std::int64_t entry, const py::dtype& dtype, py::handle self) const {
     const HeaderEntry& e = header_->entry(entry);
-    if (data_ == nullptr) raise_value("view: the file is not mapped");
+    if (data_ == nullptr) raise_value("view", "the file is not mapped");
     if (dtype.itemsize() != kTags[static_cast<std::size_t>(e.tag)].bytes ||
         dtype.attr("hasobject").cast<bool>()) {
-      raise_value("dtype: " + py::str(dtype).cast<std::string>() + " is not as wide as the file's " +
-                  std::string(kTags[static_cast<std::size_t>(e.tag)].name));
+      raise_value("dtype", py::str(dtype).cast<std::string>() + " is not as wide as the file's " +
+                               std::string(kTags[static_cast<std::size_t>(e.tag)].name));
     }
     const std::int64_t* dims = header_->shape(e);
     return frozen(py::array(dtype, std::vector<py::ssize_t>(dims, dims + e.rank), {},
@@ -72,7 +72,7 @@ class MappedFile {
   void need(py::handle begins, py::handle ends) const {
     const Ints from = as_ints(begins, "begins");
     const Ints to = as_ints(ends, "ends");
-    if (from.count != to.count) raise_value("ends: as many as begins are needed");
+    if (from.count != to.count) raise_value("ends", "as many as begins are needed");
     if (data_ == nullptr) return;
     const py::gil_scoped_release release;
     will_need(data_ + header_->data_start(), header_->data_size(), from.data, to.data, from.count);
@@ -114,13 +114,13 @@ class FileReader {
  public:
   FileReader(py::handle path, const std::optional<Identity>& expect, std::int64_t data_start)
       : file_(fs_path(path), expect), start_(data_start) {
-    if (start_ < 8 || start_ > file_.id().size) raise_value("data_start: " + std::to_string(start_));
+    if (start_ < 8 || start_ > file_.id().size) raise_value("data_start", std::to_string(start_));
   }
 
   py::array read(py::handle begins, py::handle ends) {
     const Ints from = as_own_ints(begins, "begins");
     const Ints to = as_own_ints(ends, "ends");
-    if (from.count != to.count) raise_value("ends: as many as begins are needed");
+    if (from.count != to.count) raise_value("ends", "as many as begins are needed");
     const std::int64_t limit = file_.id().size - start_;
     std::int64_t size = 0;
     const Status summed = sum_ranges(limit, from.data, to.data, from.count, size);
@@ -149,7 +149,7 @@ class FileReader {
 
 // The bytes of a file that processes share; the last view of them ends the map.
 py::array shared_bytes(int fd, std::int64_t size) {
-  if (size < 1) raise_value("size: expected at least 1, got " + std::to_string(size));
+  if (size < 1) raise_value("size", "expected at least 1, got " + std::to_string(size));
   std::byte* data = nullptr;
   const Status status = map_shared(fd, size, data);
   if (!status.ok()) raise_io(status, "fd " + std::to_string(fd));
@@ -161,9 +161,9 @@ py::array shared_bytes(int fd, std::int64_t size) {
 bool swap_shared(py::array_t<std::int64_t> words, std::int64_t place, std::int64_t expected,
                  std::int64_t value) {
   if (words.ndim() != 1 || !words.writeable() || words.strides(0) != 8) {
-    raise_value("words: a writeable array of int64 end to end is needed");
+    raise_value("words", "a writeable array of int64 end to end is needed");
   }
-  if (place < 0 || place >= words.size()) raise_value("place: " + std::to_string(place));
+  if (place < 0 || place >= words.size()) raise_value("place", std::to_string(place));
   return __atomic_compare_exchange_n(words.mutable_data() + place, &expected, value, false, __ATOMIC_SEQ_CST,
                                      __ATOMIC_SEQ_CST);
 }

@@ -27,9 +27,9 @@ struct Nested {
 
   Nested(py::array rows, LevelRefs nesting) : values(std::move(rows)), levels(std::move(nesting)) {}
   Nested(PyObject* rows, PyObject* nesting) : values(as_placed_rows(rows, "values")) {
-    if (!PyTuple_Check(nesting)) raise_type("levels: expected a tuple, got " + type_name(nesting));
+    if (!PyTuple_Check(nesting)) raise_type("levels", "expected a tuple, got " + type_name(nesting));
     const Py_ssize_t depth = PyTuple_GET_SIZE(nesting);
-    if (depth == 0) raise_value("levels: expected at least one");
+    if (depth == 0) raise_value("levels", "expected at least one");
     levels.reserve(static_cast<std::size_t>(depth));
     for (Py_ssize_t d = 0; d < depth; ++d) {
       PyObject* const level = PyTuple_GET_ITEM(nesting, d);
@@ -51,8 +51,8 @@ struct Nested {
  private:
   void check_total(std::size_t d, std::int64_t below) const {
     if (levels[d]->fits(below)) return;
-    raise_value("levels: level " + std::to_string(d) + " covers " + std::to_string(levels[d]->total()) +
-                " rows, but there are " + std::to_string(below));
+    raise_value("levels", "level " + std::to_string(d) + " covers " + std::to_string(levels[d]->total()) +
+                              " rows, but there are " + std::to_string(below));
   }
 };
 

@@ -23,7 +23,7 @@ py::str text_in(std::string_view text) {
 std::shared_ptr<FileHeader> parse(const py::buffer& buffer, std::int64_t data_size) {
   const py::buffer_info info = buffer.request();
   const std::int64_t size = info.size * info.itemsize;
-  if (size >= std::int64_t{1} << 32) raise_value("text: a header has less than 2**32 bytes");
+  if (size >= std::int64_t{1} << 32) raise_value("text", "a header has less than 2**32 bytes");
   std::unique_ptr<char[]> text(new char[static_cast<std::size_t>(size)]);
   if (size > 0) std::memcpy(text.get(), info.ptr, static_cast<std::size_t>(size));
   return std::make_shared<FileHeader>(std::move(text), size, data_size, std::string());

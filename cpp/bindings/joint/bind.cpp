@@ -113,8 +113,9 @@ PyObject* reduce(PyObject* self, PyObject*) noexcept {
 Joint make(const std::vector<std::string>& names, const std::vector<int>& dims, const py::sequence& values,
            const py::sequence& levels, std::int64_t count, py::object meta) {
   if (names.size() != dims.size() || names.size() != values.size()) {
-    raise_value("names, dims and values: expected as many of each, got " + std::to_string(names.size()) +
-                ", " + std::to_string(dims.size()) + " and " + std::to_string(values.size()));
+    raise_value("names, dims and values", "expected as many of each, got " + std::to_string(names.size()) +
+                                              ", " + std::to_string(dims.size()) + " and " +
+                                              std::to_string(values.size()));
   }
   auto data = std::make_shared<JointData>();
   data->meta = kept_by(std::move(meta));
@@ -207,8 +208,9 @@ Joint concat(const std::vector<const Joint*>& parts, bool stack) {
     const auto& meta = parts[p]->data().meta;
     if (meta == parts[0]->data().meta) continue;
     if (!meta_of(parts[p]->data()).equal(meta_of(parts[0]->data()))) {
-      raise_value("parts: part " + std::to_string(p) +
-                  " has other vocabularies, units or row ids than the first; make them one before");
+      raise_value("parts",
+                  "part " + std::to_string(p) +
+                      " has other vocabularies, units or row ids than the first; make them one before");
     }
   }
   const Unlocked unlocked(bytes);
@@ -223,7 +225,7 @@ std::shared_ptr<const Values> not_a_number(const Values& values) {
 
 Joint flatten(const Joint& joint, const std::string& fill_mode, const py::dict& between) {
   if (joint.depth() >= 1 && fill_mode != "first" && fill_mode != "repeat" && fill_mode != "nan") {
-    raise_value("fill_mode: expected 'first', 'repeat' or 'nan', got '" + fill_mode + "'");
+    raise_value("fill_mode", "expected 'first', 'repeat' or 'nan', got '" + fill_mode + "'");
   }
   const bool is_nan = fill_mode == "nan";
   return joint.flatten(

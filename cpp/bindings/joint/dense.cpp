@@ -78,7 +78,7 @@ class DenseOutputs {
       if (!fill.is_none()) {
         output.pattern = as_rows(fill, "fill");
         if (output.pattern->nbytes() != row_bytes(source))
-          raise_value("fill: the row for '" + entry.name + "' has another size");
+          raise_value("fill", "the row for '" + entry.name + "' has another size");
       }
     }
     padded_bytes(entry.name, output.dtype, output.shape, -1, used_);

@@ -124,15 +124,15 @@ struct Bounds {
   /// ValueError for a level of the host of which they do not hold.
   void check_of(Level& level, const std::string& name) const {
     if (total >= 0 && level.total() != total) {
-      raise_value(name + ": they add up to " + std::to_string(level.total()) + ", but there are " +
-                  std::to_string(total) + " rows");
+      raise_value(name, "they add up to " + std::to_string(level.total()) + ", but there are " +
+                            std::to_string(total) + " rows");
     }
     if (max_len < 0 || level.stats().longest <= max_len) return;
     const Offsets view = level.view();
     std::int64_t i = 0;
     while (view.length(i) <= max_len) ++i;
-    raise_value(name + ": row " + std::to_string(i) + " has length " + std::to_string(view.length(i)) +
-                ", over max_len=" + std::to_string(max_len));
+    raise_value(name, "row " + std::to_string(i) + " has length " + std::to_string(view.length(i)) +
+                          ", over max_len=" + std::to_string(max_len));
   }
 
  private:
@@ -140,7 +140,7 @@ struct Bounds {
     if (!given(number)) return -1;
     const std::int64_t size = int_of(number, argument);
     if (size < 0) {
-      raise_value(std::string(argument) + ": expected at least 0, got " + std::to_string(size));
+      raise_value(argument, "expected at least 0, got " + std::to_string(size));
     }
     return size;
   }
@@ -208,8 +208,8 @@ py::object from_offsets(const Arguments<4>& args) {
 /// TypeError for numbers on a device, for which no kernel makes a level of such.
 void refuse_placed(PyObject* numbers, const char* name) {
   if (!numbers_of_device(numbers)) return;
-  raise_type(std::string(name) +
-             ": lie on a device, where levels are made of lengths or offsets; copy them to the host first");
+  raise_type(name,
+             "lie on a device, where levels are made of lengths or offsets; copy them to the host first");
 }
 
 py::object from_bounds(const Arguments<1>& args) {
@@ -218,7 +218,7 @@ py::object from_bounds(const Arguments<1>& args) {
 }
 py::object from_row_ids(const Arguments<2>& args) {
   const std::int64_t count = args[1] == nullptr ? -1 : int_of(args[1], "count");
-  if (count < -1) raise_value("count: expected at least 0, got " + std::to_string(count));
+  if (count < -1) raise_value("count", "expected at least 0, got " + std::to_string(count));
   refuse_placed(args[0], "row_ids");
   return made(args[0], "row_ids", [=](py::handle numbers) { return Level::from_row_ids(numbers, count); });
 }
@@ -452,7 +452,7 @@ py::object numbers_beside(const Arguments<3>& args) {
   } else if (is("positions")) {
     place.check(kernels.positions_of(place.stream, there, count, ints(out)), "positions");
   } else {
-    raise_value("name: there is none called " + std::string(py::repr(py::handle(name))));
+    raise_value("name", "there is none called " + std::string(py::repr(py::handle(name))));
   }
   return out;
 }
@@ -535,11 +535,12 @@ bool LevelRef::is_level(PyObject* object) noexcept {
 
 void LevelRef::refuse(py::handle object, const char* argument, const char* what) {
   const std::string got = type_name(object);
-  std::string text = std::string(argument) + ": expected " + what + ", got " + got;
+  std::string reason = std::string("expected ") + what + ", got " + got;
   if (got == "TracedLevel") {
-    text += ", whose numbers do not show in a graph in the making: call what reads them before or behind it";
+    reason +=
+        ", whose numbers do not show in a graph in the making: call what reads them before or behind it";
   }
-  raise_type(text);
+  raise_type(argument, reason);
 }
 
 void bind_level(py::module_& m) {

@@ -132,12 +132,12 @@ struct Born final : Hidden {
     const std::string row = "row " + std::to_string(fact(cuda::Fact::where));
     if (code == Code::ok) return;
     if (code == Code::total_mismatch) {
-      raise_value(argument + ": they add up to " + std::to_string(value) + ", but there are " +
-                  std::to_string(total) + " rows");
+      raise_value(argument, "they add up to " + std::to_string(value) + ", but there are " +
+                                std::to_string(total) + " rows");
     }
     if (code == Code::too_long) {
-      raise_value(argument + ": " + row + " has length " + std::to_string(value) +
-                  ", over max_len=" + std::to_string(max_len));
+      raise_value(argument,
+                  row + " has length " + std::to_string(value) + ", over max_len=" + std::to_string(max_len));
     }
     throw_if({code, fact(cuda::Fact::where), value}, argument);
   }
@@ -172,19 +172,19 @@ LevelRef Level::born(const py::array& numbers, bool are_offsets, std::int64_t to
   const Place place = place_of(numbers);
   const std::string name(argument);
   if (numbers.ndim() != 1) {
-    raise_value(name + ": expected one dimension, got " + std::to_string(numbers.ndim()));
+    raise_value(name, "expected one dimension, got " + std::to_string(numbers.ndim()));
   }
   const std::optional<Type> type = type_of(numbers.dtype());
   if (!type || *type == Type::b1 || is_float(*type)) {
-    raise_type(name + ": expected integers, got dtype " + str_of(numbers.dtype()));
+    raise_type(name, "expected integers, got dtype " + str_of(numbers.dtype()));
   }
   if (are_offsets && numbers.shape(0) == 0) throw_if({Code::empty_offsets, 0, 0}, argument);
   const std::int64_t count = numbers.shape(0) - (are_offsets ? 1 : 0);
   std::int64_t room = 0;
   if (total > 0 && (count == 0 || (max_len >= 0 && checked_mul(count, max_len, room) && room < total))) {
-    raise_value("total: " + std::to_string(total) + " rows have no room in " + std::to_string(count) +
-                " sequences" +
-                (count > 0 ? " of at most max_len=" + std::to_string(max_len) : std::string()));
+    raise_value("total", std::to_string(total) + " rows have no room in " + std::to_string(count) +
+                             " sequences" +
+                             (count > 0 ? " of at most max_len=" + std::to_string(max_len) : std::string()));
   }
   auto born = std::make_unique<Born>(place, argument);
   born->count = count;
@@ -262,9 +262,9 @@ std::int64_t Level::hidden_longest() {
 
 std::int64_t Level::shortest() {
   if (is_hidden())
-    raise_value(
-        "lengths: whether some are 0 is not known where they lie on a device: call "
-        "level.sync(), which waits for them");
+    raise_value("lengths",
+                "whether some are 0 is not known where they lie on a device: call "
+                "level.sync(), which waits for them");
   return stats().shortest;
 }
 
@@ -351,8 +351,8 @@ const std::int64_t* Level::ends_at(const Place& place) {
 /// Where one of the two is on a device, and may stay there.
 LevelRef Level::compose_there(Level& below) {
   if (!fits(below.count())) {
-    raise_value("levels: the lengths of one level add up to " + std::to_string(total()) +
-                ", but the one below it has " + std::to_string(below.count()) + " sequences");
+    raise_value("levels", "the lengths of one level add up to " + std::to_string(total()) +
+                              ", but the one below it has " + std::to_string(below.count()) + " sequences");
   }
   const Place place = born_in(*(is_hidden() ? hidden_ : below.hidden_)).place;
   const std::int64_t* const outer = ends_at(place) - 1;

@@ -26,7 +26,7 @@ py::object of_array_like(const py::object& item, const std::string& name) {
     array = numpy("asarray")(item);
   } catch (py::error_already_set& error) {
     if (!error.matches(PyExc_ValueError)) throw;
-    raise_value(name + ": a list that is no rectangle of numbers");
+    raise_value(name, "a list that is no rectangle of numbers");
   }
   if (!is_list(item.ptr())) return array;
   const char kind = py::detail::array_descriptor_proxy(fields_of(array.ptr())->descr)->kind;
@@ -36,7 +36,7 @@ py::object of_array_like(const py::object& item, const std::string& name) {
 }
 
 py::object array_of(PyObject* item, const std::string& name) {
-  if (never_a_number(item)) raise_type(name + ": expected an array, got " + type_name(item));
+  if (never_a_number(item)) raise_type(name, "expected an array, got " + type_name(item));
   const auto self = py::reinterpret_borrow<py::object>(item);
   py::object array;
   if (is_array(item, Api::get())) {
@@ -48,8 +48,8 @@ py::object array_of(PyObject* item, const std::string& name) {
     array = of_array_like(self, name);
   }
   const auto* fields = fields_of(array.ptr());
-  if (holds_objects(fields->descr)) raise_type(name + ": arrays of Python objects cannot be moved as bytes");
-  if (fields->nd == 0) raise_value(name + ": expected at least one dimension, got a scalar");
+  if (holds_objects(fields->descr)) raise_type(name, "arrays of Python objects cannot be moved as bytes");
+  if (fields->nd == 0) raise_value(name, "expected at least one dimension, got a scalar");
   return array;
 }
 
@@ -61,8 +61,7 @@ py::object common_of(const py::list& dtypes, const char* name) {
   }
   const py::handle text(reinterpret_cast<PyObject*>(&PyUnicode_Type));
   const py::object texts = py::module_::import("builtins").attr("map")(text, dtypes);
-  raise_type(std::string(name) + ": no dtype holds " +
-             std::string(py::str(py::str(" and ").attr("join")(texts))));
+  raise_type(name, "no dtype holds " + std::string(py::str(py::str(" and ").attr("join")(texts))));
 }
 
 std::string shape_text(const py::object& array) {
@@ -100,8 +99,8 @@ py::object as_common(const py::object& array, const py::object& dtype, const std
   const char kind = py::reinterpret_borrow<py::dtype>(from).kind();
   const char to = py::reinterpret_borrow<py::dtype>(dtype).kind();
   if (kind != to && (kind == 'M' || kind == 'm' || to == 'M' || to == 'm')) {
-    raise_type(name + ": " + std::string(py::str(from)) + " beside others of " + std::string(py::str(dtype)) +
-               "; no dtype holds both");
+    raise_type(name, std::string(py::str(from)) + " beside others of " + std::string(py::str(dtype)) +
+                         "; no dtype holds both");
   }
   const py::object out = numpy("asarray")(array, py::arg("dtype") = dtype, py::arg("order") = "C");
   const bool is_whole = (kind == 'i' || kind == 'u') && (to == 'f' || to == 'c');
@@ -147,9 +146,10 @@ void Pieces::normalise(PyObject* const* items, const char* name, bool drop_empty
   for (std::size_t k = 0; k < keep_.size(); ++k) {
     if (!agree(keep_[k], keep_[0])) {
       const bool axes = fields_of(keep_[k].ptr())->nd != fields_of(keep_[0].ptr())->nd;
-      raise_value(place_name(k) + ": has shape " + shape_text(keep_[k]) + ", but " + place_name(0) + " has " +
-                  shape_text(keep_[0]) + ": " +
-                  (axes ? "the number of dimensions must agree" : "only the first dimension may differ"));
+      raise_value(place_name(k),
+                  "has shape " + shape_text(keep_[k]) + ", but " + place_name(0) + " has " +
+                      shape_text(keep_[0]) + ": " +
+                      (axes ? "the number of dimensions must agree" : "only the first dimension may differ"));
     }
     PyObject* const item = held[places[k]].ptr();
     PyObject* const descr = fields_of(keep_[k].ptr())->descr;

@@ -30,8 +30,8 @@ std::vector<Offsets> levels_of(PyObject* given_levels, PyObject* values) {
     const std::int64_t rows = k + 1 < levels.size() ? levels[k + 1].count : array->dimensions[0];
     if (levels[k].total() == rows) continue;
     const std::string below = k + 1 < levels.size() ? "level " + std::to_string(k + 1) : "values";
-    raise_value("levels: level " + std::to_string(k) + " ends at " + std::to_string(levels[k].total()) +
-                ", but " + below + " has " + std::to_string(rows) + " rows");
+    raise_value("levels", "level " + std::to_string(k) + " ends at " + std::to_string(levels[k].total()) +
+                              ", but " + below + " has " + std::to_string(rows) + " rows");
   }
   return levels;
 }

@@ -88,7 +88,7 @@ constexpr Signature<3> kColumns{"columns", {"samples", "read", "keys"}, 1, 3};
 
 py::object columns(const Arguments<3>& args) {
   PyObject* const samples = args[0];
-  if (!PyList_CheckExact(samples)) raise_type("samples: expected a list, got " + type_name(samples));
+  if (!PyList_CheckExact(samples)) raise_type("samples", "expected a list, got " + type_name(samples));
   const bool some = given(args[2]);
   const Py_ssize_t count = PyList_GET_SIZE(samples);
   if (count == 0 || !PyDict_CheckExact(PyList_GET_ITEM(samples, 0))) return py::none();

@@ -42,10 +42,10 @@ void find_invalid_leaf(PyObject* object, const std::string& path, int level = 0)
   } else if (!is_number(object) && !is_array(object, Api::get())) {
     const PyNumberMethods* slots = Py_TYPE(object)->tp_as_number;
     if (!never_a_number(object) && slots != nullptr && slots->nb_float != nullptr) {
-      raise_overflow(path + ": " + text_of(py::reinterpret_borrow<py::object>(object)) +
-                     " has more digits than float64");
+      raise_overflow(path,
+                     text_of(py::reinterpret_borrow<py::object>(object)) + " has more digits than float64");
     }
-    raise_type(path + ": expected a number, got " + type_name(object));
+    raise_type(path, "expected a number, got " + type_name(object));
   }
 }
 
@@ -73,21 +73,21 @@ py::list flat_leaves(PyObject* root, int depth) {
 
 void raise_unfit(const std::string& path, const py::object& leaf, const py::object& dtype) {
   const std::string name = py::str(dtype);
-  const std::string text = path + ": " + text_of(leaf);
+  const std::string number = text_of(leaf);
   const char kind = py::reinterpret_borrow<py::dtype>(dtype).kind();
-  if (kind == 'b') raise_value(text + " is neither 0 nor 1, as bool asks");
+  if (kind == 'b') raise_value(path, number + " is neither 0 nor 1, as bool asks");
   if ((kind == 'i' || kind == 'u') && is_float(leaf)) {
     const double value = leaf.cast<double>();
     if (value != numpy("floor")(value).cast<double>() || !std::isfinite(value)) {
-      raise_value(text + " is not a whole number, as " + name + " asks");
+      raise_value(path, number + " is not a whole number, as " + name + " asks");
     }
   }
-  raise_overflow(text + " does not fit " + name);
+  raise_overflow(path, number + " does not fit " + name);
 }
 
 void raise_rounded(const std::string& path, const py::object& leaf, const std::string& dtype) {
-  raise_overflow(path + ": " + text_of(leaf) + " does not fit " + dtype +
-                 ", which the numbers beside it need; give a dtype");
+  raise_overflow(
+      path, text_of(leaf) + " does not fit " + dtype + ", which the numbers beside it need; give a dtype");
 }
 
 void raise_wide(PyObject* root, const Shape& shape, const Request& request) {
@@ -103,12 +103,12 @@ void raise_wide(PyObject* root, const Shape& shape, const Request& request) {
   for (std::size_t i = 0; i < leaves.size(); ++i) {
     const py::object leaf = leaves[i];
     if (leaf < low || leaf > high) {
-      raise_overflow(path_of(shape, shape.depth(), static_cast<std::int64_t>(i), request.name) + ": " +
+      raise_overflow(path_of(shape, shape.depth(), static_cast<std::int64_t>(i), request.name),
                      text_of(leaf) + " does not fit 64 bits");
     }
   }
-  raise_overflow(std::string(request.name) + ": no 64-bit integer type holds both " + text_of(least) +
-                 " and " + text_of(greatest));
+  raise_overflow(request.name,
+                 "no 64-bit integer type holds both " + text_of(least) + " and " + text_of(greatest));
 }
 
 void raise_misfit(const Misfit& misfit, PyObject* root, const Shape& shape, const Request& request) {
@@ -130,13 +130,13 @@ void raise_misfit(const Misfit& misfit, PyObject* root, const Shape& shape, cons
   const std::string path = path_of(shape, shape.depth(), misfit.place, request.name);
   if (request.want.number) raise_unfit(path, leaf, request.dtype);
   if (!any_float) raise_wide(root, shape, request);
-  raise_overflow(path + ": " + text_of(leaf) + " does not fit float64");
+  raise_overflow(path, text_of(leaf) + " does not fit float64");
 }
 
 void raise_invalid_leaf(PyObject* object, const std::string& path) {
   refuse_cycles(object, path);
   find_invalid_leaf(object, path);
-  raise_type(path + ": expected nested lists of numbers");
+  raise_type(path, "expected nested lists of numbers");
 }
 
 }  // namespace varlen::bindings

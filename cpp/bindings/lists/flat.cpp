@@ -15,8 +15,8 @@ void check_gaps(const Pieces& pieces, std::int64_t gap) {
   std::int64_t rows = 0;
   std::int64_t used = 0;
   if (!checked_mul(gap, pieces.count() + 1, rows) || !checked_add(rows, pieces.total(), rows)) {
-    raise_overflow("pad: " + std::to_string(gap) + " rows between " + std::to_string(pieces.count()) +
-                   " arrays do not fit 63 bits");
+    raise_overflow("pad", std::to_string(gap) + " rows between " + std::to_string(pieces.count()) +
+                              " arrays do not fit 63 bits");
   }
   const auto bytes = py::dtype::of<std::uint8_t>();
   padded_bytes("X", bytes, {rows, pieces.width()}, default_max_bytes(), used);
@@ -27,7 +27,7 @@ constexpr Signature<3> kFlatten{"flatten", {"X", "dtype", "pad"}, 1, 3};
 py::object flatten(const Arguments<3>& args) {
   const py::object dtype = dtype_given(args[1]);
   const std::int64_t gap = args[2] == nullptr ? 0 : int_of(args[2], "pad");
-  if (gap < 0) raise_value("pad: expected at least 0, got " + std::to_string(gap));
+  if (gap < 0) raise_value("pad", "expected at least 0, got " + std::to_string(gap));
   const py::object list = sequence_of(args[0]);
   const Py_ssize_t count = PySequence_Fast_GET_SIZE(list.ptr());
   NewLevel level(count);
@@ -49,12 +49,13 @@ py::object views(const Arguments<3>& args) {
   const Ints ends = as_ints(args[2], "ends");
   const std::int64_t rows = fields_of(values)->dimensions[0];
   if (begins.count != ends.count) {
-    raise_value("ends: " + std::to_string(ends.count) + " for " + std::to_string(begins.count) + " begins");
+    raise_value("ends", std::to_string(ends.count) + " for " + std::to_string(begins.count) + " begins");
   }
   for (std::int64_t i = 0; i < ends.count; ++i) {
     if (0 <= begins.data[i] && begins.data[i] <= ends.data[i] && ends.data[i] <= rows) continue;
-    raise_value("ends: view " + std::to_string(i) + " is of rows " + std::to_string(begins.data[i]) + " to " +
-                std::to_string(ends.data[i]) + ", but there are " + std::to_string(rows));
+    raise_value("ends", "view " + std::to_string(i) + " is of rows " + std::to_string(begins.data[i]) +
+                            " to " + std::to_string(ends.data[i]) + ", but there are " +
+                            std::to_string(rows));
   }
   py::object list = new_list(ends.count);
   const Views view(values);

@@ -41,8 +41,8 @@ py::object by_numpy(PyObject* root, const Shape& shape, const Request& request) 
   const std::string kind = values.attr("dtype").attr("kind").cast<std::string>();
   if (kind == "O") raise_invalid_leaf(root, request.name);
   if (fields_of(values.ptr())->nd != 1 || kind.find_first_of("OSUT") != std::string::npos) {
-    raise_type(std::string(request.name) + ": the leaves have no common dtype but " +
-               py::str(values.attr("dtype")).cast<std::string>());
+    raise_type(request.name,
+               "the leaves have no common dtype but " + py::str(values.attr("dtype")).cast<std::string>());
   }
   if (kind == "c" || kind == "M" || kind == "m") {  // what NumPy rounds or takes for a time in silence
     const py::object common = values.attr("dtype");
@@ -107,7 +107,7 @@ py::object from_lists(const Arguments<6>& args) {
   request.name = name.c_str();
   request.want.narrow = args[3] != nullptr && truth_of(args[3], "narrow");
   if (given(args[2])) {
-    if (request.want.narrow) raise_value("narrow: a dtype was given too");
+    if (request.want.narrow) raise_value("narrow", "a dtype was given too");
     request.dtype = dtype_given(args[2]);
     request.want.number = number_of(request.dtype.ptr());
   }
@@ -116,7 +116,7 @@ py::object from_lists(const Arguments<6>& args) {
   PyObject* root = args[0];
   const bool array = is_array(root, Api::get());
   if (never_a_number(root) || is_number(root) || (array && fields_of(root)->nd == 0)) {
-    raise_type(name + ": expected a list, tuple or array, got " + type_name(root));
+    raise_type(name, "expected a list, tuple or array, got " + type_name(root));
   }
   try {
     if (!is_list(root) && !(array && !holds_objects(fields_of(root)->descr))) throw NeedsPython{};

@@ -60,7 +60,7 @@ bool plain_fill(PyObject* fill, const Pieces& pieces, Fill16& out) {
 
 void make_fill(PyObject* fill, Pieces& pieces, Fill16& out) {
   if (is_zero(fill) || plain_fill(fill, pieces, out)) return;
-  if (fill == Py_None) raise_type("fill: expected a value, got None");
+  if (fill == Py_None) raise_type("fill", "expected a value, got None");
   pieces.hold();  // from here on Python code may run, and change the list
   const auto given_fill = py::reinterpret_borrow<py::object>(fill);
   const auto dtype = py::reinterpret_borrow<py::dtype>(pieces.descr());
@@ -70,11 +70,11 @@ void make_fill(PyObject* fill, Pieces& pieces, Fill16& out) {
 }
 
 std::int64_t slots_for(std::int64_t longest, std::int64_t round_to) {
-  if (round_to < 1) raise_value("round_to: must be at least 1, got " + std::to_string(round_to));
+  if (round_to < 1) raise_value("round_to", "must be at least 1, got " + std::to_string(round_to));
   const std::int64_t rest = longest % round_to;
   std::int64_t slots = longest;
   if (rest != 0 && !checked_add(slots, round_to - rest, slots)) {
-    raise_overflow("round_to: the padded length does not fit 63 bits");
+    raise_overflow("round_to", "the padded length does not fit 63 bits");
   }
   return slots;
 }
@@ -83,11 +83,16 @@ void check_bytes(std::int64_t count, std::int64_t slots, std::int64_t width, std
   std::int64_t bytes = 0;
   const bool fits = checked_mul(count, slots, bytes) && checked_mul(bytes, width, bytes);
   if (fits && bytes <= max_bytes) return;
-  const std::string text = "arrays: " + std::to_string(count) + " sequences padded to " +
-                           std::to_string(slots) + " rows of " + std::to_string(width) + " bytes";
-  if (!fits) raise_overflow(text + " do not fit 63 bits");
-  raise_value(text + " are " + std::to_string(bytes) + " bytes, over max_bytes=" + std::to_string(max_bytes) +
-              "; give max_len, or keep them ragged");
+  const std::string text = std::to_string(count) + " sequences padded to " + std::to_string(slots) +
+                           " rows of " + std::to_string(width) + " bytes";
+  if (!fits) raise_overflow(Record{"arrays", text + " do not fit 63 bits", {}, {}, {}, "padded_size"});
+  raise_value(
+      Record{"arrays",
+             text + " are " + std::to_string(bytes) + " bytes, over max_bytes=" + std::to_string(max_bytes),
+             {},
+             bytes,
+             "give max_len, or keep them ragged",
+             "padded_size"});
 }
 
 /// What list2dense was asked for.
@@ -102,7 +107,7 @@ struct Asked {
 
 /// Arrays that lie on a device.
 py::object pad_there(const py::sequence& list, const Asked& asked) {
-  if (asked.fill == Py_None) raise_type("fill: expected a value, got None");
+  if (asked.fill == Py_None) raise_type("fill", "expected a value, got None");
   const JoinedRows joined = join_there(list, "arrays", asked.dtype);
   const Place place = place_of(joined.values);
   const Rows rows = rows_of(joined.values);
@@ -163,11 +168,11 @@ py::object list2dense(const Arguments<kPadArguments>& args) {
   const Side side = side_or_right(args[kSide], "padding_side");
   const Side cut = side_or_right(args[kTruncate], "truncate");
   const std::int64_t max_len = given(args[kMaxLen]) ? int_of(args[kMaxLen], "max_len") : INT64_MAX;
-  if (max_len < 0) raise_value("max_len: must not be negative, got " + std::to_string(max_len));
+  if (max_len < 0) raise_value("max_len", "must not be negative, got " + std::to_string(max_len));
   const std::int64_t round_to = args[kRoundTo] != nullptr ? int_of(args[kRoundTo], "round_to") : 1;
   const std::int64_t max_bytes =
       given(args[kMaxBytes]) ? int_of(args[kMaxBytes], "max_bytes") : default_max_bytes();
-  if (max_bytes < 0) raise_value("max_bytes: must not be negative, got " + std::to_string(max_bytes));
+  if (max_bytes < 0) raise_value("max_bytes", "must not be negative, got " + std::to_string(max_bytes));
   const bool with_mask = args[kMask] != nullptr && truth_of(args[kMask], "mask");
   const py::object dtype = dtype_given(args[kDtype]);
 

@@ -52,7 +52,7 @@ Pieces::Pieces(PyObject* const* items, Py_ssize_t count, const char* name, std::
   }
   if (collect(items, offsets)) return;
   normalise(items, name, drop_empty);
-  if (!collect(own_.data(), offsets)) raise_type(std::string(name) + ": not arrays of one dtype");
+  if (!collect(own_.data(), offsets)) raise_type(name, "not arrays of one dtype");
 }
 
 std::int64_t Pieces::itemsize() const noexcept {
@@ -140,7 +140,7 @@ py::array Pieces::flat(const std::int64_t* offsets, PyObject* out) {
 
 py::array checked_out(PyObject* out, const Pieces& pieces, int nd, Py_intptr_t* shape, int wider) {
   const Api& api = Api::get();
-  if (!is_array(out, api)) raise_type("out: expected an array, got " + type_name(out));
+  if (!is_array(out, api)) raise_type("out", "expected an array, got " + type_name(out));
   refuse_masked(out, "out");
   const auto* array = fields_of(out);
   PyObject* const descr = pieces.descr();
@@ -150,15 +150,15 @@ py::array checked_out(PyObject* out, const Pieces& pieces, int nd, Py_intptr_t* 
     fits = size == shape[axis] || (axis == wider && size > shape[axis]);
   }
   if (!fits) {
-    raise_value("out: has shape " + text_of(Extents(array->dimensions, array->dimensions + array->nd)) +
-                ", but " + text_of(Extents(shape, shape + nd)) + " is needed");
+    raise_value("out", "has shape " + text_of(Extents(array->dimensions, array->dimensions + array->nd)) +
+                           ", but " + text_of(Extents(shape, shape + nd)) + " is needed");
   }
   if (!api.PyArray_EquivTypes_(array->descr, descr)) {
-    raise_type("out: has dtype " + std::string(py::str(py::handle(array->descr))) + ", but " +
-               std::string(py::str(py::handle(descr))) + " is needed");
+    raise_type("out", "has dtype " + std::string(py::str(py::handle(array->descr))) + ", but " +
+                          std::string(py::str(py::handle(descr))) + " is needed");
   }
   constexpr int kNeeded = Api::NPY_ARRAY_C_CONTIGUOUS_ | Api::NPY_ARRAY_WRITEABLE_;
-  if ((array->flags & kNeeded) != kNeeded) raise_value("out: must be writeable and C-contiguous");
+  if ((array->flags & kNeeded) != kNeeded) raise_value("out", "must be writeable and C-contiguous");
   if (wider >= 0) shape[wider] = array->dimensions[wider];
   auto given = py::reinterpret_borrow<py::array>(out);
   const Memory memory(given);

@@ -24,8 +24,8 @@ struct ArrayRows {
       ++place;
     } else if (steps == 0) {
       if (items_of(node).size > 0) {
-        raise_value(path_of(shape, shape.depth() - 1, place, name) +
-                    ": a list of numbers beside arrays of two dimensions and more");
+        raise_value(path_of(shape, shape.depth() - 1, place, name),
+                    "a list of numbers beside arrays of two dimensions and more");
       }
       ++place;
     } else {
@@ -119,8 +119,8 @@ py::object cast_checked(const py::object& values, const Shape& shape, const Requ
   const auto source = py::reinterpret_borrow<py::object>(from);
   if (!user_type && !ticks && !numpy("can_cast")(source, request.dtype, "same_kind").cast<bool>() &&
       !(kind == 'f' && (to == 'i' || to == 'u'))) {
-    raise_type(std::string(request.name) + ": " + std::string(py::str(source)) + " values do not go into " +
-               std::string(py::str(request.dtype)));
+    raise_type(request.name, std::string(py::str(source)) + " values do not go into " +
+                                 std::string(py::str(request.dtype)));
   }
   if (request.want.number || to == 'i' || to == 'u') {
     // From float16 and the like into checked numbers, and from those into the other byte order.

@@ -95,10 +95,15 @@ void Walker::scalar(PyObject* object) {
   if (is_array(object, api) && fields_of(object)->nd == 0 && !holds_objects(fields_of(object)->descr)) {
     return array_row(object);
   }
-  if (never_a_number(object)) raise_type(path() + ": expected a number, got " + type_name(object));
+  if (never_a_number(object)) raise_type(path(), "expected a number, got " + type_name(object));
   if (is_list(object) || is_array(object, api)) {
     refuse_cycles(root_, name_);
-    raise_value(path() + ": expected a number, got " + type_name(object) + ": nested deeper than the rest");
+    raise_value(Record{path(),
+                       "expected a number, got " + type_name(object) + ": nested deeper than the rest",
+                       {},
+                       {},
+                       {},
+                       "nesting"});
   }
   if (is_number(object)) throw NeedsNumpy{};
   throw NeedsPython{};
@@ -108,8 +113,7 @@ void Walker::array_row(PyObject* array) {
   const auto* fields = fields_of(array);
   const std::int64_t count = fields->nd == 0 ? 1 : fields->dimensions[0];
   if (fields->nd > 1) {
-    raise_value(path() + ": an array of " + std::to_string(fields->nd) +
-                " dimensions among lists of numbers");
+    raise_value(path(), "an array of " + std::to_string(fields->nd) + " dimensions among lists of numbers");
   }
   if (const auto number = number_of(fields->descr)) {
     seen_ |= kind_bit(*number);

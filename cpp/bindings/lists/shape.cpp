@@ -82,18 +82,23 @@ class LevelWalk {
       const auto* array = fields_of(child);
       if (holds_objects(array->descr)) throw NeedsPython{};
       if (!last_) {
-        raise_value(path(place) + ": an array is a row, but rows lie " +
-                    std::to_string(shape_.depth() - 1 - level_) + " deeper elsewhere");
+        raise_value(path(place), "an array is a row, but rows lie " +
+                                     std::to_string(shape_.depth() - 1 - level_) + " deeper elsewhere");
       }
       shape_.any_array = true;
       shape_.any_block = shape_.any_block || array->nd > 1;
       return array->dimensions[0];
     }
     if (never_a_number(child))
-      raise_type(path(place) + ": expected a list or an array, got " + type_name(child));
+      raise_type(path(place), "expected a list or an array, got " + type_name(child));
     if (!is_number(child) && !is_array(child, api)) throw NeedsPython{};
-    raise_value(path(place) + ": expected a list or an array, got " + type_name(child) +
-                ": not nested as deep as the rest");
+    raise_value(
+        Record{path(place),
+               "expected a list or an array, got " + type_name(child) + ": not nested as deep as the rest",
+               {},
+               {},
+               {},
+               "nesting"});
   }
 
   std::string path(std::int64_t place) const { return path_of(shape_, level_, place, name_); }
@@ -111,8 +116,8 @@ class LevelWalk {
 }  // namespace
 
 void raise_deep(const char* name) {
-  raise_value(std::string(name) + ": nested deeper than " + std::to_string(kMaxDepth) +
-              " levels, or a list that contains itself");
+  raise_value(name,
+              "nested deeper than " + std::to_string(kMaxDepth) + " levels, or a list that contains itself");
 }
 
 int depth_of(PyObject* root, const char* name) {
@@ -127,8 +132,7 @@ Shape shape_of(PyObject* root, int depth, const char* name) {
   shape.total = list ? items_of(root).size : fields_of(root)->dimensions[0];
   if (!list) {
     if (depth > 0) {
-      raise_value(std::string(name) +
-                  ": an array is one row, it has no levels; give depth=0, or a list of arrays");
+      raise_value(name, "an array is one row, it has no levels; give depth=0, or a list of arrays");
     }
     shape.any_array = true;
     shape.any_block = fields_of(root)->nd > 1;

@@ -15,8 +15,8 @@ namespace py = pybind11;
 
 /// An array, of any dtype and strides.
 inline PyObject* array_argument(PyObject* values) {
-  if (!is_array(values, Api::get())) raise_type("values: expected an array, got " + type_name(values));
-  if (fields_of(values)->nd == 0) raise_value("values: expected at least one dimension, got a scalar");
+  if (!is_array(values, Api::get())) raise_type("values", "expected an array, got " + type_name(values));
+  if (fields_of(values)->nd == 0) raise_value("values", "expected at least one dimension, got a scalar");
   return values;
 }
 

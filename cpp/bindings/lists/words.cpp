@@ -32,11 +32,11 @@ constexpr Signature<4> kFromWords{"from_words", {"lists", "vocabulary", "depth",
 
 py::object from_words(const Arguments<4>& args) {
   const std::string name = given(args[3]) ? py::cast<std::string>(args[3]) : "values";
-  if (PyDict_CheckExact(args[1]) == 0) raise_type("vocabulary: expected a dict, got " + type_name(args[1]));
+  if (PyDict_CheckExact(args[1]) == 0) raise_type("vocabulary", "expected a dict, got " + type_name(args[1]));
   refuse_cycles(args[0], name);
   const py::object root = plain_copy(args[0]);
   if (PyList_Check(root.ptr()) == 0 && PyTuple_Check(root.ptr()) == 0) {
-    raise_type(name + ": expected a list or tuple, got " + type_name(args[0]));
+    raise_type(name, "expected a list or tuple, got " + type_name(args[0]));
   }
   const int depth = given(args[2]) && int_of(args[2], "depth") >= 0
                         ? static_cast<int>(int_of(args[2], "depth"))
@@ -48,7 +48,7 @@ py::object from_words(const Arguments<4>& args) {
   for (std::int64_t i = 0; i < shape.total; ++i) {
     PyObject* leaf = PyList_GET_ITEM(leaves.ptr(), i);
     if (PyUnicode_Check(leaf) == 0) {
-      raise_type(path_of(shape, depth, i, name.c_str()) + ": expected text, got " + type_name(leaf));
+      raise_type(path_of(shape, depth, i, name.c_str()), "expected text, got " + type_name(leaf));
     }
     to[i] = id_of(leaf, args[1]);
   }

@@ -22,20 +22,19 @@ std::string text(std::int64_t number) {
 }
 
 void refuse_lengths(const Status& status, std::int64_t steps) {
-  const std::string column = "lengths: column " + text(status.where) + " has length " + text(status.value);
-  if (status.code == Code::too_long) {
-    raise_value(column + ", but the block has " + text(steps) + " steps");
-  }
-  if (status.code == Code::increasing) {
-    raise_value(column + ", more than the column before it; the longest comes first");
-  }
-  if (!status.ok()) raise_value(column);
+  if (status.ok()) return;
+  std::string reason = "column " + text(status.where) + " has length " + text(status.value);
+  if (status.code == Code::too_long) reason += ", but the block has " + text(steps) + " steps";
+  if (status.code == Code::increasing) reason += ", more than the column before it; the longest comes first";
+  raise_value(Record{"lengths", reason, status.where, status.value});
 }
 
 void refuse_indices(const Status& status, std::int64_t columns) {
-  const std::string column = "indices: column " + text(status.where) + " holds " + text(status.value);
-  if (status.code == Code::repeated) raise_value(column + ", as a column before it does");
-  if (!status.ok()) raise_value(column + ", but there are " + text(columns) + " sequences");
+  if (status.ok()) return;
+  const std::string column = "column " + text(status.where) + " holds " + text(status.value);
+  const std::string fault = status.code == Code::repeated ? ", as a column before it does"
+                                                          : ", but there are " + text(columns) + " sequences";
+  raise_value(Record{"indices", column + fault, status.where, status.value});
 }
 
 /// Whether an array can be kept as it is: int64, and nobody's to write.
@@ -52,8 +51,7 @@ py::array field_of(py::handle object, const char* argument, std::int64_t count, 
   const bool kept = is_kept(object);
   py::array field = kept ? py::reinterpret_borrow<py::array>(object) : as_own_ints(object, argument).keep;
   if (count >= 0 && field.size() != count) {
-    raise_value(std::string(argument) + ": " + text(field.size()) + " entries for a block of " + text(count) +
-                " " + of);
+    raise_value(argument, text(field.size()) + " entries for a block of " + text(count) + " " + of);
   }
   return kept ? field : frozen(std::move(field));
 }
@@ -78,12 +76,12 @@ py::array checked_sizes(py::handle given, const py::array& lengths, std::int64_t
   const std::int64_t* sizes = numbers_of(result);
   const std::int64_t longest = lengths.size() > 0 ? *numbers_of(lengths) : 0;
   if (result.size() < longest) {
-    raise_value("size_at_t: " + text(result.size()) + " entries, but column 0 has length " + text(longest));
+    raise_value("size_at_t", text(result.size()) + " entries, but column 0 has length " + text(longest));
   }
   const Status status = pack_check_sizes(sizes, result.size(), numbers_of(lengths), lengths.size());
   if (!status.ok()) {
-    raise_value("size_at_t: step " + text(status.where) + " has " + text(sizes[status.where]) + ", but " +
-                text(status.value) + " of the lengths are above " + text(status.where));
+    raise_value("size_at_t", "step " + text(status.where) + " has " + text(sizes[status.where]) + ", but " +
+                                 text(status.value) + " of the lengths are above " + text(status.where));
   }
   return result;
 }
@@ -149,7 +147,7 @@ Ties ties_of(PyObject* text) {
     if (PyUnicode_CompareWithASCIIString(text, "reversed") == 0) return Ties::reversed;
     if (PyUnicode_CompareWithASCIIString(text, "stable") == 0) return Ties::stable;
   }
-  raise_value("ties: expected 'stable' or 'reversed', got " + std::string(py::repr(py::handle(text))));
+  raise_value("ties", "expected 'stable' or 'reversed', got " + std::string(py::repr(py::handle(text))));
 }
 
 }  // namespace varlen::bindings

@@ -21,7 +21,7 @@ namespace {
 std::int64_t max_bytes_of(PyObject* argument) {
   if (!given(argument)) return default_max_bytes();
   const std::int64_t most = int_of(argument, "max_bytes");
-  if (most < 0) raise_value("max_bytes: expected at least 0, got " + std::to_string(most));
+  if (most < 0) raise_value("max_bytes", "expected at least 0, got " + std::to_string(most));
   return most;
 }
 
@@ -156,8 +156,8 @@ constexpr Signature<4> kFields{"check_padded", {"shape", "size_at_t", "lengths",
 py::object padded2ragged(const Arguments<4>& args) {
   const py::array data = as_placed_rows(args[0], "data");
   if (data.ndim() < 2) {
-    raise_value("data: expected (steps, columns, ...), got shape " +
-                text_of(Extents(data.shape(), data.shape() + data.ndim())));
+    raise_value("data", "expected (steps, columns, ...), got shape " +
+                            text_of(Extents(data.shape(), data.shape() + data.ndim())));
   }
   return to_ragged(data, pack_fields_of(args[1], args[2], args[3], data.shape(0), data.shape(1)), true);
 }
@@ -167,8 +167,8 @@ py::object packed2ragged(const Arguments<4>& args) {
   const PackFields fields = pack_fields_of(args[1], args[2], args[3], -1, -1);
   const std::int64_t total = fields.level().view().total();
   if (total != rows.shape(0)) {
-    raise_value("rows: there are " + std::to_string(rows.shape(0)) + ", but the lengths add up to " +
-                std::to_string(total));
+    raise_value("rows", "there are " + std::to_string(rows.shape(0)) + ", but the lengths add up to " +
+                            std::to_string(total));
   }
   return to_ragged(rows, fields, false);
 }

@@ -16,8 +16,8 @@ PackSource::PackSource(PyObject* given_values, PyObject* given_level)
   LevelRef::expect(given_level, "level");
   level = &LevelRef::in(given_level);
   if (!level->fits(values.shape(0))) {
-    raise_value("level: the lengths add up to " + std::to_string(level->total()) + ", but there are " +
-                std::to_string(values.shape(0)) + " values");
+    raise_value("level", "the lengths add up to " + std::to_string(level->total()) + ", but there are " +
+                             std::to_string(values.shape(0)) + " values");
   }
   rows = rows_of(values);
 }
@@ -28,16 +28,16 @@ Extents PackSource::row() const {
 
 PackFields pack_fields_of(PyObject* given, Offsets level) {
   if (!PyTuple_Check(given) || PyTuple_GET_SIZE(given) != 3) {
-    raise_type("fields: expected size_at_t, lengths and indices, got " + type_name(given));
+    raise_type("fields", "expected size_at_t, lengths and indices, got " + type_name(given));
   }
   PackFields fields = pack_fields_of(PyTuple_GET_ITEM(given, 0), PyTuple_GET_ITEM(given, 1),
                                      PyTuple_GET_ITEM(given, 2), -1, level.count);
   const auto* lengths = static_cast<const std::int64_t*>(fields.lengths.data());
   const Status status = pack_check_level(level, lengths, fields.order());
   if (!status.ok()) {
-    raise_value("level: sequence " + std::to_string(fields.order()[status.where]) + " has length " +
-                std::to_string(status.value) + ", but its column has " +
-                std::to_string(lengths[status.where]));
+    raise_value("level", "sequence " + std::to_string(fields.order()[status.where]) + " has length " +
+                             std::to_string(status.value) + ", but its column has " +
+                             std::to_string(lengths[status.where]));
   }
   return fields;
 }

@@ -169,14 +169,14 @@ py::object pad_rows(const Arguments<18>& args) {
   if (wants_nan) {
     const auto from = type_of(values.dtype());
     if (!from || !is_float(*from)) {
-      raise_type("nan_mask: expected values of a float dtype, got " + str_of(values.dtype()));
+      raise_type("nan_mask", "expected values of a float dtype, got " + str_of(values.dtype()));
     }
     is_nan = nan_mask_of(*from);
   }
 
   const std::int64_t max_bytes =
       given(given_max_bytes) ? int_of(given_max_bytes, "max_bytes") : default_max_bytes();
-  if (max_bytes < 0) raise_value("max_bytes: expected at least 0, got " + std::to_string(max_bytes));
+  if (max_bytes < 0) raise_value("max_bytes", "expected at least 0, got " + std::to_string(max_bytes));
   std::int64_t used = 0;
   const Inputs inputs{given_values, values, given_fill, given_nan};
   if (!given(given_out)) padded_bytes("values", to, shape, max_bytes, used);
@@ -307,15 +307,16 @@ void check_width(Level& level, std::int64_t keep, std::int64_t width) {
   if (level.is_hidden()) {
     const std::int64_t most = level.bound() > width ? level.bound() : width;
     if (most == width && level.keeps_to(width)) return;
-    raise_value("width: expected at least " + std::to_string(std::min(keep, level.most())) +
-                ", the bound of lengths on a device, got " + std::to_string(width));
+    raise_value("width", "expected at least " + std::to_string(std::min(keep, level.most())) +
+                             ", the bound of lengths on a device, got " + std::to_string(width));
   }
   if (level.stats().longest <= width) return;
   const Offsets view = level.view();
   std::int64_t i = 0;
   while (view.length(i) <= width) ++i;
-  raise_value("lengths: sequence " + std::to_string(i) + " has " +
-              std::to_string(std::min(keep, view.length(i))) + " rows, over width=" + std::to_string(width));
+  raise_value("lengths", "sequence " + std::to_string(i) + " has " +
+                             std::to_string(std::min(keep, view.length(i))) +
+                             " rows, over width=" + std::to_string(width));
 }
 
 constexpr Signature<7> kMask{
@@ -337,7 +338,7 @@ py::object mask_of(const Arguments<7>& args) {
   const py::dtype dtype = py::dtype::of<bool>();
   const std::int64_t limit =
       given(given_max_bytes) ? int_of(given_max_bytes, "max_bytes") : default_max_bytes();
-  if (limit < 0) raise_value("max_bytes: expected at least 0, got " + std::to_string(limit));
+  if (limit < 0) raise_value("max_bytes", "expected at least 0, got " + std::to_string(limit));
   std::int64_t used = 0;
   padded_bytes("mask", dtype, shape, limit, used);
   py::array mask = empty_at(place, dtype, shape);

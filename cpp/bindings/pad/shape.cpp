@@ -17,8 +17,7 @@ std::int64_t size_of(PyObject* given, const char* argument, std::int64_t least) 
   if (given == Py_None) return -1;
   const std::int64_t size = int_of(given, argument);
   if (size < least) {
-    raise_value(std::string(argument) + ": expected at least " + std::to_string(least) + ", got " +
-                std::to_string(size));
+    raise_value(argument, "expected at least " + std::to_string(least) + ", got " + std::to_string(size));
   }
   return size;
 }
@@ -34,8 +33,7 @@ void sizes_per_level(PyObject* given_sizes, const char* argument, std::int64_t l
       (py::isinstance<py::array>(sizes_in) && py::reinterpret_borrow<py::array>(sizes_in).ndim() == 1);
   if (!is_row) {
     if (!is_integer(given_sizes)) {
-      raise_type(std::string(argument) + ": expected an integer, or one for each level, got " +
-                 type_name(sizes_in));
+      raise_type(argument, "expected an integer, or one for each level, got " + type_name(sizes_in));
     }
     sizes[0] = size_of(given_sizes, argument, least);
     return;
@@ -44,8 +42,7 @@ void sizes_per_level(PyObject* given_sizes, const char* argument, std::int64_t l
   if (!many) throw py::error_already_set();
   const auto count = static_cast<std::size_t>(PySequence_Fast_GET_SIZE(many.ptr()));
   if (count > sizes.size()) {
-    raise_value(std::string(argument) + ": " + std::to_string(count) + " numbers for " +
-                std::to_string(sizes.size()) + " levels");
+    raise_value(argument, std::to_string(count) + " numbers for " + std::to_string(sizes.size()) + " levels");
   }
   for (std::size_t d = 0; d < count; ++d)
     sizes[d] = size_of(PySequence_Fast_ITEMS(many.ptr())[d], argument, least);
@@ -83,7 +80,7 @@ Slots slots_of(const Levels& levels, PyObject* exact, PyObject* most, PyObject* 
     if (sizes[d] >= 0) continue;
     sizes[d] = longest[d];
     if (step > 1 && (!checked_add(sizes[d], step - 1, sizes[d]) || (sizes[d] -= sizes[d] % step) < 0)) {
-      raise_overflow("pad_to_multiple: " + std::to_string(step) + " does not fit 63 bits");
+      raise_overflow("pad_to_multiple", std::to_string(step) + " does not fit 63 bits");
     }
   }
   return result;
@@ -103,16 +100,17 @@ Levels levels_of(py::handle given, std::int64_t rows, const Place& place) {
   } else if (PyTuple_Check(given.ptr()) || PyList_Check(given.ptr())) {
     for (const py::handle one : py::reinterpret_borrow<py::sequence>(given)) add(one);
   } else {
-    raise_type("levels: expected a Level or a tuple of them, got " + type_name(given));
+    raise_type("levels", "expected a Level or a tuple of them, got " + type_name(given));
   }
-  if (levels.views.size() == 0) raise_value("levels: expected at least one");
+  if (levels.views.size() == 0) raise_value("levels", "expected at least one");
   for (std::size_t d = 0; d < levels.views.size(); ++d) {
     const bool last = d + 1 == levels.views.size();
     const std::int64_t below = last ? rows : levels.views[d + 1].count;
     if (below >= 0 && !levels.each[d]->fits(below)) {
-      raise_value(
-          "levels: level " + std::to_string(d) + " covers " + std::to_string(levels.each[d]->total()) +
-          (last ? " rows, but values has " : " sequences, but the next level has ") + std::to_string(below));
+      raise_value("levels", "level " + std::to_string(d) + " covers " +
+                                std::to_string(levels.each[d]->total()) +
+                                (last ? " rows, but values has " : " sequences, but the next level has ") +
+                                std::to_string(below));
     }
   }
   return levels;
@@ -120,8 +118,9 @@ Levels levels_of(py::handle given, std::int64_t rows, const Place& place) {
 
 SmallVector<Offsets> offsets_at(const Place& place, const Levels& levels) {
   if (!place.is_host() && levels.depth() > cuda::kMostDepth) {
-    raise_value("levels: " + std::to_string(levels.depth()) + " of them, over " +
-                std::to_string(cuda::kMostDepth) + ", which is as many as a rectangle of a device has");
+    raise_value("levels", std::to_string(levels.depth()) + " of them, over " +
+                              std::to_string(cuda::kMostDepth) +
+                              ", which is as many as a rectangle of a device has");
   }
   SmallVector<Offsets> result;
   for (Level* const level : levels.each) result.push_back(offsets_at(place, *level));

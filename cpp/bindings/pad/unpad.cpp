@@ -17,9 +17,10 @@ void refuse_long(const Levels& levels, const std::int64_t* sizes) {
   for (std::size_t d = 0; d < levels.each.size(); ++d) {
     if (levels.each[d]->keeps_to(sizes[d])) continue;
     const Status status = unpad_check(levels.each[d]->view(), sizes[d]);
-    raise_value("lengths" + (levels.depth() > 1 ? "[" + std::to_string(d) + "]" : std::string()) + ": row " +
-                std::to_string(status.where) + " has length " + std::to_string(status.value) +
-                ", the block is " + std::to_string(sizes[d]) + " wide");
+    raise_value(Record{"lengths" + (levels.depth() > 1 ? "[" + std::to_string(d) + "]" : std::string()),
+                       "row " + std::to_string(status.where) + " has length " + std::to_string(status.value) +
+                           ", the block is " + std::to_string(sizes[d]) + " wide",
+                       status.where, status.value});
   }
 }
 
@@ -36,17 +37,17 @@ py::object unpad_array(const Arguments<6>& args) {
   how.side = side_or_right(side, "padding_side");
   how.cut = side_or_right(truncate, "truncate");
   if (dense.ndim() < depth + 1) {
-    raise_value("block: expected (n, width, ...) for " + std::to_string(depth) + " levels, got shape " +
-                text_of(Extents(dense.shape(), dense.shape() + dense.ndim())));
+    raise_value("block", "expected (n, width, ...) for " + std::to_string(depth) + " levels, got shape " +
+                             text_of(Extents(dense.shape(), dense.shape() + dense.ndim())));
   }
   if (dense.shape(0) != levels.views[0].count) {
-    raise_value("lengths: " + std::to_string(levels.views[0].count) + " of them for " +
-                std::to_string(dense.shape(0)) + " rows");
+    raise_value("lengths", std::to_string(levels.views[0].count) + " of them for " +
+                               std::to_string(dense.shape(0)) + " rows");
   }
   const std::int64_t* const sizes = dense.shape() + 1;
   Slots kept;
   if (given(most)) {
-    if (place.is_host()) raise_type("max_len: rectangles that cut have a way back on devices alone");
+    if (place.is_host()) raise_type("max_len", "rectangles that cut have a way back on devices alone");
     kept = slots_of(levels, nullptr, most, nullptr, how.cut);
     how.keeps = kept.keeps.data();
   } else {
@@ -74,9 +75,9 @@ py::object unpad_array(const Arguments<6>& args) {
 
 LevelRef mask_to_level(py::handle given, py::handle side) {
   const py::array mask = as_rows(given, "mask");
-  if (mask.ndim() != 2) raise_value("mask: expected two dimensions, got " + std::to_string(mask.ndim()));
+  if (mask.ndim() != 2) raise_value("mask", "expected two dimensions, got " + std::to_string(mask.ndim()));
   if (mask.dtype().kind() != 'b')
-    raise_type("mask: expected bool, got " + std::string(py::str(mask.dtype())));
+    raise_type("mask", "expected bool, got " + std::string(py::str(mask.dtype())));
   const Side from = side_or_right(side.ptr(), "padding_side");
   py::array lengths = empty_ints(mask.shape(0));
   auto* to = static_cast<std::int64_t*>(lengths.mutable_data());

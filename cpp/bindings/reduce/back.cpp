@@ -26,12 +26,10 @@ Numbers rows_for(PyObject* argument, const char* name, const Numbers& values, st
   const Extents shape = values.rows(count);
   const Extents has(rows.array.shape(), rows.array.shape() + rows.array.ndim());
   if (text_of(has) != text_of(shape)) {
-    raise_value(std::string(name) + ": expected " + text_of(shape) + ", a row for each sequence, got " +
-                text_of(has));
+    raise_value(name, "expected " + text_of(shape) + ", a row for each sequence, got " + text_of(has));
   }
   if (rows.type != values.type) {
-    raise_type(std::string(name) + ": expected " + str_of(values.array.dtype()) + " as X, got " +
-               str_of(rows.array.dtype()));
+    raise_type(name, "expected " + str_of(values.array.dtype()) + " as X, got " + str_of(rows.array.dtype()));
   }
   return rows;
 }
@@ -85,7 +83,7 @@ py::object backprop_reduced(const Arguments<7>& args) {
   job.ddof = ddof_of(ddof);
   const Numbers values = placed_numbers_of(x, "X");
   if (!is_float(values.type)) {
-    raise_type("X: expected floats, got " + str_of(values.array.dtype()));
+    raise_type("X", "expected floats, got " + str_of(values.array.dtype()));
   }
   const LevelRef over = level_over(given_level, "X", values.array.shape(0));
   Level& level = LevelRef::in(over);
@@ -114,11 +112,12 @@ py::object backprop_reduced(const Arguments<7>& args) {
 void refuse_blocks(const Status& status, std::int64_t groups, const Offsets& blocks) {
   if (status.ok()) return;
   if (status.where == groups) {
-    raise_value("groups: there are " + std::to_string(groups) + ", but " + std::to_string(status.value) +
-                " sequences");
+    raise_value("groups", "there are " + std::to_string(groups) + ", but " + std::to_string(status.value) +
+                              " sequences");
   }
-  raise_value("groups: " + std::to_string(status.value) + " rows are no repeats of sequence " +
-              std::to_string(status.where) + ", which has " + std::to_string(blocks.length(status.where)));
+  raise_value("groups", std::to_string(status.value) + " rows are no repeats of sequence " +
+                            std::to_string(status.where) + ", which has " +
+                            std::to_string(blocks.length(status.where)));
 }
 
 constexpr Signature<3> kBlocks{"reduce_blocks", {"d", "groups", "blocks"}, 3, 3};

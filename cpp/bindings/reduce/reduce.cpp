@@ -33,14 +33,14 @@ Reduce op_named(PyObject* name) {
       return static_cast<Reduce>(i);
     }
   }
-  raise_value("op: there is none called " + std::string(py::repr(py::handle(name))));
+  raise_value("op", "there is none called " + std::string(py::repr(py::handle(name))));
 }
 
 double ddof_of(PyObject* argument) {
   if (argument == nullptr) return 0;
   const double number = number_of(argument, "ddof");
   if (!std::isfinite(number)) {
-    raise_type("ddof: expected a number, got " + std::string(py::repr(py::handle(argument))));
+    raise_type("ddof", "expected a number, got " + std::string(py::repr(py::handle(argument))));
   }
   return number;
 }
@@ -79,7 +79,8 @@ py::dtype final_dtype(Reduce op, const Numbers& values) {
   const Offsets view = level.view();
   std::int64_t i = 0;
   while (view.length(i) != 0) ++i;
-  raise_value("lengths: sequence " + std::to_string(i) + " is empty; say what it gives with empty=");
+  raise_value(Record{"lengths", "sequence " + std::to_string(i) + " is empty", i, 0,
+                     "say what it gives with empty="});
 }
 
 /// The plain 0 of Python, which is zero bytes in any dtype.
@@ -92,19 +93,20 @@ bool is_zero(PyObject* number) {
 /// The level of a rectangle: as many sequences as that has, none of more rows than it is wide.
 LevelRef level_of_block(PyObject* given_level, const py::array& block) {
   if (block.ndim() < 2) {
-    raise_value("block: expected (n, width, ...), got shape " +
-                text_of(Extents(block.shape(), block.shape() + block.ndim())));
+    raise_value("block", "expected (n, width, ...), got shape " +
+                             text_of(Extents(block.shape(), block.shape() + block.ndim())));
   }
   LevelRef over = level_over(given_level, "block", -1);
   Level& level = LevelRef::in(over);
   if (level.count() != block.shape(0)) {
-    raise_value("lengths: " + std::to_string(level.count()) + " of them for " +
-                std::to_string(block.shape(0)) + " rows");
+    raise_value("lengths",
+                std::to_string(level.count()) + " of them for " + std::to_string(block.shape(0)) + " rows");
   }
   if (!level.keeps_to(block.shape(1))) {
     const Status status = unpad_check(level.view(), block.shape(1));
-    raise_value("lengths: row " + std::to_string(status.where) + " has length " +
-                std::to_string(status.value) + ", the block is " + std::to_string(block.shape(1)) + " wide");
+    raise_value("lengths", "row " + std::to_string(status.where) + " has length " +
+                               std::to_string(status.value) + ", the block is " +
+                               std::to_string(block.shape(1)) + " wide");
   }
   return over;
 }
@@ -232,11 +234,11 @@ constexpr Signature<5> kExtreme{"reduce_extreme", {"op", "values", "level", "emp
 py::object reduce_extreme_array(const Arguments<5>& args) {
   Work work(args[0], args[1], args[2], args[3], nullptr);
   if (work.job.op != Reduce::max && work.job.op != Reduce::min) {
-    raise_value("op: expected 'max' or 'min', got " + std::string(py::repr(py::handle(args[0]))));
+    raise_value("op", "expected 'max' or 'min', got " + std::string(py::repr(py::handle(args[0]))));
   }
   const bool narrow = given(args[4]) && truth_of(args[4], "narrow");
   if (narrow && work.job.longest > std::numeric_limits<std::int32_t>::max()) {
-    raise_overflow("which: " + std::to_string(work.job.longest) + " rows of a sequence do not fit int32");
+    raise_overflow("which", std::to_string(work.job.longest) + " rows of a sequence do not fit int32");
   }
   py::array which = empty_at(
       work.place, narrow ? py::dtype::of<std::int32_t>() : py::dtype::of<std::int64_t>(), work.shape);

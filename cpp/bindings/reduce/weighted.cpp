@@ -21,20 +21,19 @@ namespace {
 Numbers beside(const Place& place, PyObject* argument, const char* name, Type type, py::ssize_t axes) {
   Numbers result = numbers_at(place, argument, name);
   if (result.type != type) {
-    raise_type(std::string(name) + ": expected float" + (type == Type::f64 ? "64" : "32") + ", got " +
-               str_of(result.array.dtype()));
+    raise_type(name, std::string("expected float") + (type == Type::f64 ? "64" : "32") + ", got " +
+                         str_of(result.array.dtype()));
   }
   if (result.array.ndim() != axes) {
-    raise_value(std::string(name) + ": expected " + std::to_string(axes) + " dimensions, got " +
-                std::to_string(result.array.ndim()));
+    raise_value(
+        name, "expected " + std::to_string(axes) + " dimensions, got " + std::to_string(result.array.ndim()));
   }
   return result;
 }
 
 void check_extent(const char* name, std::int64_t has, std::int64_t wanted, const char* what) {
   if (has == wanted) return;
-  raise_value(std::string(name) + ": has " + std::to_string(has) + " " + what + ", expected " +
-              std::to_string(wanted));
+  raise_value(name, "has " + std::to_string(has) + " " + what + ", expected " + std::to_string(wanted));
 }
 
 /// Values (total, columns), weights (total, heads) and sums (n, heads, columns) under a level, those that are
@@ -46,9 +45,10 @@ struct Weighing {
     job.type = type_of_values;
     if (given_values != nullptr) {
       values = placed_numbers_of(given_values, "values");
-      if (!is_float(values.type)) raise_type("values: expected floats, got " + str_of(values.array.dtype()));
+      if (!is_float(values.type))
+        raise_type("values", "expected floats, got " + str_of(values.array.dtype()));
       if (values.array.ndim() != 2) {
-        raise_value("values: expected two dimensions, got " + std::to_string(values.array.ndim()));
+        raise_value("values", "expected two dimensions, got " + std::to_string(values.array.ndim()));
       }
       job.type = values.type;
       job.columns = values.array.shape(1);
@@ -77,8 +77,8 @@ struct Weighing {
     constexpr std::int64_t kMost = std::int64_t{1} << 31;
     std::int64_t width = 0;
     if (!checked_mul(job.heads, job.columns, width) || width >= kMost) {
-      raise_value("weights: " + std::to_string(job.heads) + " heads of " + std::to_string(job.columns) +
-                  " columns are more than 2**31");
+      raise_value("weights", std::to_string(job.heads) + " heads of " + std::to_string(job.columns) +
+                                 " columns are more than 2**31");
     }
     job.level = offsets_at(place, level);
     job.longest = level.most();
@@ -123,7 +123,7 @@ constexpr Signature<4> kToValues{"weighted_sum_to_values", {"sums", "weights", "
 py::object gradient_of_values(const Arguments<4>& args) {
   const py::dtype dtype = dtype_of(args[3], py::dtype::of<float>());
   const auto type = type_of(dtype);
-  if (!type || !is_float(*type)) raise_type("dtype: expected a float dtype, got " + str_of(dtype));
+  if (!type || !is_float(*type)) raise_type("dtype", "expected a float dtype, got " + str_of(dtype));
   Weighing of(nullptr, args[1], args[0], args[2], *type);
   py::array out = empty_at(of.place, dtype, {of.total, of.job.columns});
   std::byte* const to = bytes(out);

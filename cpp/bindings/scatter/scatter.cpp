@@ -39,7 +39,7 @@ Looked lookups_of(py::handle given_indices) {
   py::array array = as_rows(given_indices, "indices");
   const char kind = array.dtype().kind();
   if (kind != 'i' && kind != 'u') {
-    raise_type("indices: expected integers, got dtype " + str_of(array.dtype()));
+    raise_type("indices", "expected integers, got dtype " + str_of(array.dtype()));
   }
   if (array.itemsize() < 4) array = array.attr("astype")(py::dtype::of<std::int64_t>()).cast<py::array>();
   const auto [native, type] = numbers_of(array.ptr(), "indices");
@@ -51,7 +51,7 @@ Looked lookups_there(const Place& place, PyObject* given_indices) {
   py::array array = rows_at(place, given_indices, "indices");
   const char kind = array.dtype().kind();
   if (kind != 'i' && kind != 'u') {
-    raise_type("indices: expected integers, got dtype " + str_of(array.dtype()));
+    raise_type("indices", "expected integers, got dtype " + str_of(array.dtype()));
   }
   if (array.itemsize() < 4) array = cast_at(place, array, py::dtype::of<std::int64_t>(), Fill{});
   const std::optional<Type> type = type_of(array.dtype());
@@ -65,8 +65,8 @@ void check(const Looked& indices, std::int64_t rows) {
   std::string place = "position " + std::to_string(status.where / each);
   if (each > 1) place += ", " + std::to_string(status.where % each);
   const py::object number = indices.array.attr("flat")[py::int_(status.where)];
-  raise_index("indices: " + place + " holds " + std::string(py::str(number)) + ", but the table has " +
-              std::to_string(rows) + " rows");
+  raise_index("indices", place + " holds " + std::string(py::str(number)) + ", but the table has " +
+                             std::to_string(rows) + " rows");
 }
 
 /// Lookups beside a table, checked where the host has them.
@@ -91,7 +91,7 @@ class Beside {
   /// ValueError where there are not two dimensions.
   void expect_pairs() const {
     if (looked_.array.ndim() == 2) return;
-    raise_value("indices: expected two dimensions, got " + std::to_string(looked_.array.ndim()));
+    raise_value("indices", "expected two dimensions, got " + std::to_string(looked_.array.ndim()));
   }
   void check(std::int64_t rows) const {
     if (!is_there_) bindings::check(looked_, rows);
@@ -155,10 +155,10 @@ py::object backprop_gather_add(const Arguments<4>& args) {
   Beside indices(place, args[1]);
   indices.expect_pairs();
   const std::int64_t rows = int_of(args[2], "rows");
-  if (rows < 0) raise_value("rows: expected at least 0, got " + std::to_string(rows));
+  if (rows < 0) raise_value("rows", "expected at least 0, got " + std::to_string(rows));
   if (indices.array().shape(0) != dy.array.shape(0)) {
-    raise_value("dY: has " + std::to_string(dy.array.shape(0)) + " rows for " +
-                std::to_string(indices.array().shape(0)) + " of indices");
+    raise_value("dY", "has " + std::to_string(dy.array.shape(0)) + " rows for " +
+                          std::to_string(indices.array().shape(0)) + " of indices");
   }
   indices.check(rows);
   py::array result = made_for(place, args[3], dy, rows, {args[0], dy.array, args[1], indices.array()});
@@ -181,19 +181,19 @@ Described table_of(PyObject* given_table) {
     table = {array.dtype, array.shape};
   } else {
     if (!py::isinstance<py::array>(given_table)) {
-      raise_type("table: expected an array, got " + type_name(given_table));
+      raise_type("table", "expected an array, got " + type_name(given_table));
     }
     const auto array = py::reinterpret_borrow<py::array>(given_table);
     table = {array.dtype(), {array.shape(), array.shape() + array.ndim()}};
   }
-  if (table.shape.empty()) raise_value("table: expected at least one dimension, got a scalar");
+  if (table.shape.empty()) raise_value("table", "expected at least one dimension, got a scalar");
   return table;
 }
 
 void check_dtype(const Numbers& values, const py::dtype& dtype) {
   if (dtype.equal(values.array.dtype())) return;
-  raise_type("values: expected " + str_of(dtype) + ", the dtype of the table, got " +
-             str_of(values.array.dtype()));
+  raise_type("values",
+             "expected " + str_of(dtype) + ", the dtype of the table, got " + str_of(values.array.dtype()));
 }
 
 /// Refuses values that are not a row of the table for each index, and indices that are no rows of it.
@@ -202,8 +202,8 @@ void check_fit(const Numbers& values, const Extents& table, const Beside& indice
   needed.append(table.begin() + 1, table.end());
   const Extents has(values.array.shape(), values.array.shape() + values.array.ndim());
   if (has.size() != needed.size() || !std::equal(has.begin(), has.end(), needed.begin())) {
-    raise_value("values: expected " + text_of(needed) + ", the shape of indices and of a row, got " +
-                text_of(has));
+    raise_value("values",
+                "expected " + text_of(needed) + ", the shape of indices and of a row, got " + text_of(has));
   }
   indices.check(table[0]);
 }
@@ -214,7 +214,7 @@ py::object add(const Arguments<3>& args) {
   const auto [dtype, shape] = table_of(args[0]);
   check_dtype(values, dtype);
   py::array table = checked_out_at(place, "table", args[0], dtype, shape, {args[2], values.array});
-  if ((table.flags() & py::detail::npy_api::NPY_ARRAY_ALIGNED_) == 0) raise_value("table: is not aligned");
+  if ((table.flags() & py::detail::npy_api::NPY_ARRAY_ALIGNED_) == 0) raise_value("table", "is not aligned");
   Beside indices(place, args[1]);
   check_fit(values, shape, indices);
   refuse_overlap("table", table, {args[1], indices.array()});
@@ -262,7 +262,7 @@ struct AddJob {
 
 void add_there(const Place& place, const AddJob& job, std::byte* table) {
   if (job.lookups.count > cuda::kMostSorted) {
-    raise_overflow("indices: " + std::to_string(job.lookups.count) + " are not sorted on a device");
+    raise_overflow("indices", std::to_string(job.lookups.count) + " are not sorted on a device");
   }
   py::array scratch =
       scratch_at(place, place.kernels->scatter_add_scratch(job.type, job.columns, job.lookups, job.rows));

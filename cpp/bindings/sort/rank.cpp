@@ -21,8 +21,8 @@ Ranks ranks_named(PyObject* name) {
       return static_cast<Ranks>(i);
     }
   }
-  raise_value("method: expected ordinal, min, max, dense or average, got " +
-              std::string(py::repr(py::handle(name))));
+  raise_value("method",
+              "expected ordinal, min, max, dense or average, got " + std::string(py::repr(py::handle(name))));
 }
 
 constexpr Signature<4> kRank{"rank", {"values", "level", "method", "descending"}, 3, 4};
@@ -92,8 +92,8 @@ py::object unique_rows(const Arguments<4>& args) {
   const Numbers values = placed_numbers_of(args[0], "X");
   if (values.array.ndim() != 1) {
     const auto& array = values.array;
-    raise_value("X: expected numbers (T,), got shape " +
-                text_of(Extents(array.shape(), array.shape() + array.ndim())));
+    raise_value("X", "expected numbers (T,), got shape " +
+                         text_of(Extents(array.shape(), array.shape() + array.ndim())));
   }
   const LevelRef level = level_over(args[1], "X", values.array.shape(0));
   const SortJob job = job_of(values, level, nullptr);

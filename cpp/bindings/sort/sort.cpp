@@ -36,8 +36,7 @@ std::int64_t cost_of(const Numbers& values) {
 
 SortJob job_at(const Place& place, SortJob job, Level& level) {
   if (job.longest > cuda::kMostSorted) {
-    raise_overflow("lengths: " + std::to_string(job.longest) +
-                   " rows of a sequence are not sorted on a device");
+    raise_overflow("lengths", std::to_string(job.longest) + " rows of a sequence are not sorted on a device");
   }
   job.level = offsets_at(place, level);
   return job;
@@ -125,12 +124,12 @@ Places places_of(const Place& place, PyObject* given_which, const Extents& shape
   const py::object seen = seen_argument(given_which);
   const py::array which = seen ? as_rows(seen, "which") : rows_at(place, given_which, "which");
   if (!std::equal(shape.begin(), shape.end(), which.shape(), which.shape() + which.ndim())) {
-    raise_value("which: expected " + text_of(shape) + ", got " +
-                text_of(Extents(which.shape(), which.shape() + which.ndim())));
+    raise_value("which", "expected " + text_of(shape) + ", got " +
+                             text_of(Extents(which.shape(), which.shape() + which.ndim())));
   }
   if (!seen) {
     if (number_of(which.dtype().ptr()) != Number::i64) {
-      raise_type("which: expected int64 on a device, got dtype " + str_of(which.dtype()));
+      raise_type("which", "expected int64 on a device, got dtype " + str_of(which.dtype()));
     }
     return {{}, {which, static_cast<const std::int64_t*>(which.data()), which.size()}};
   }
@@ -143,9 +142,9 @@ Places places_of(const Place& place, PyObject* given_which, const Extents& shape
     const Offsets view = kept->view();
     const std::int64_t row = wrong / columns;
     const std::int64_t i = std::upper_bound(view.ends, view.ends + view.count, row) - view.ends;
-    raise_index("which: " + std::to_string(data[wrong]) + " in row " + std::to_string(row) +
-                " is outside sequence " + std::to_string(i) + " of length " +
-                std::to_string(level->view().length(i)));
+    raise_index("which", std::to_string(data[wrong]) + " in row " + std::to_string(row) +
+                             " is outside sequence " + std::to_string(i) + " of length " +
+                             std::to_string(level->view().length(i)));
   }
   if (!place.is_host()) places.there = ints_at(place, data, places.host.count);
   return places;
@@ -160,8 +159,8 @@ py::object unsort_rows(const Arguments<5>& args) {
   const LevelRef level = level_over(given_level, "dY", -1);
   const LevelRef kept = level_over(given_kept, "dY", rows.array.shape(0));
   if (kept->count() != level->count()) {
-    raise_value("lengths: " + std::to_string(level->count()) + " sequences, but dY has " +
-                std::to_string(kept->count()));
+    raise_value("lengths",
+                std::to_string(level->count()) + " sequences, but dY has " + std::to_string(kept->count()));
   }
   const Places places = places_of(place, given_which, rows.rows(rows.array.shape(0)), level, kept);
   const std::int64_t columns = rows.columns();

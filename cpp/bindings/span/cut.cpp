@@ -18,8 +18,8 @@ namespace {
 Ints one_each(PyObject* given, const char* argument, const LevelRef& level) {
   Ints numbers = as_ints(given, argument);
   if (numbers.count != level->count()) {
-    raise_value(std::string(argument) + ": has " + std::to_string(numbers.count) + " entries for " +
-                std::to_string(level->count()) + " sequences");
+    raise_value(argument, "has " + std::to_string(numbers.count) + " entries for " +
+                              std::to_string(level->count()) + " sequences");
   }
   return numbers;
 }
@@ -31,11 +31,11 @@ void refuse_cut(const Status& status, const Ints& firsts, const Ints& sizes) {
   const std::string size = std::to_string(sizes.data[status.where]);
   if (status.code == Code::negative_length) {
     const bool is_first = firsts.data[status.where] < 0;
-    raise_value((is_first ? "offset: " : "length: ") + sequence + " has " + (is_first ? first : size) +
-                ", expected 0 or more");
+    raise_value(is_first ? "offset" : "length",
+                sequence + " has " + (is_first ? first : size) + ", expected 0 or more");
   }
-  raise_index("length: " + size + " from offset " + first + ", but " + sequence + " has length " +
-              std::to_string(status.value));
+  raise_index("length", size + " from offset " + first + ", but " + sequence + " has length " +
+                            std::to_string(status.value));
 }
 
 constexpr Signature<4> kCut{"cut", {"X", "lengths", "offset", "length"}};

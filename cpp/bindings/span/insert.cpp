@@ -54,12 +54,12 @@ py::object insert(const Arguments<4>& args) {
     const Extents has(rows.shape(), rows.shape() + rows.ndim());
     if (has.size() != shape.size() || !std::equal(has.begin(), has.end(), shape.begin()) ||
         !rows.dtype().equal(x.dtype())) {
-      raise_value("rows: expected " + str_of(x.dtype()) + text_of(shape) + ", got " + str_of(rows.dtype()) +
-                  text_of(has));
+      raise_value("rows", "expected " + str_of(x.dtype()) + text_of(shape) + ", got " + str_of(rows.dtype()) +
+                              text_of(has));
     }
     added = static_cast<const std::byte*>(rows.data());
   }
-  if (!checked_add(x.shape(0), before.count(), shape[0])) raise_overflow("at: the rows do not fit 63 bits");
+  if (!checked_add(x.shape(0), before.count(), shape[0])) raise_overflow("at", "the rows do not fit 63 bits");
   py::array result = out_for(nullptr, max_bytes, "X", x.dtype(), shape, {}, place);
   std::byte* const to = bytes(result);
   const Rows all = rows_of(x);
@@ -78,8 +78,8 @@ constexpr Signature<2> kRemove{"remove_rows", {"Y", "before"}};
 /// How many rows are left without those that were put in.
 std::int64_t rest_of(std::int64_t rows, std::int64_t inserted) {
   if (inserted <= rows) return rows - inserted;
-  raise_value("dY: has " + std::to_string(rows) + " rows, fewer than the " + std::to_string(inserted) +
-              " that were put in");
+  raise_value("dY", "has " + std::to_string(rows) + " rows, fewer than the " + std::to_string(inserted) +
+                        " that were put in");
 }
 
 py::object remove(const Arguments<2>& args) {

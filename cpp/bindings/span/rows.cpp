@@ -24,8 +24,8 @@ LevelRef groups_over(PyObject* given_groups, const LevelRef& level, const char* 
                      std::int64_t count) {
   LevelRef groups = level_over(given_groups, argument, count);
   if (groups->count() != level->count()) {
-    raise_value(std::string(argument) + ": has " + std::to_string(groups->count()) +
-                " sequences, but X has " + std::to_string(level->count()));
+    raise_value(argument, "has " + std::to_string(groups->count()) + " sequences, but X has " +
+                              std::to_string(level->count()));
   }
   return groups;
 }
@@ -45,18 +45,18 @@ struct Named {
 
 Named spans_of(const LevelRef& level, PyObject* given_groups, PyObject* given_pairs) {
   const Ints pairs = as_ints(given_pairs, "at");
-  if (pairs.count % 2 != 0) raise_value("at: expected pairs, got an odd number of entries");
+  if (pairs.count % 2 != 0) raise_value("at", "expected pairs, got an odd number of entries");
   const std::int64_t n = pairs.count / 2;
   const LevelRef groups = groups_over(given_groups, level, "at", n);
   Ranges ranges(n);
   NewLevel spans(n);
   const Status status = span_ranges(level->view(), groups->view(), pairs.data, ranges.data(), spans.ends());
   if (status.code == Code::index_out_of_range || status.code == Code::decreasing) {
-    const std::string text = "at: " + place_in(groups->view(), status.where, "span") + " is " +
+    const std::string text = place_in(groups->view(), status.where, "span") + " is " +
                              std::to_string(pairs.data[2 * status.where]) + " to " +
                              std::to_string(pairs.data[2 * status.where + 1]);
-    if (status.code == Code::decreasing) raise_value(text);
-    raise_index(text + ", but the sequence has " + std::to_string(status.value) + " rows");
+    if (status.code == Code::decreasing) raise_value("at", text);
+    raise_index("at", text + ", but the sequence has " + std::to_string(status.value) + " rows");
   }
   raise_if(status, "at");
   return {std::move(ranges), std::move(spans).done()};
@@ -99,10 +99,10 @@ py::object rows_of_places(const Arguments<4>& args) {
   py::array rows = empty_ints(places.count);
   const Status status = span_rows(level->view(), groups->view(), places.data, between, ints(rows));
   if (!status.ok()) {
-    const std::string text = std::string(name) + ": " + place_in(groups->view(), status.where, "entry") +
-                             " is " + std::to_string(places.data[status.where]);
-    if (status.code == Code::decreasing) raise_value(text + ", less than the one before it");
-    raise_index(text + ", but the sequence has " + std::to_string(status.value) + " rows");
+    const std::string text =
+        place_in(groups->view(), status.where, "entry") + " is " + std::to_string(places.data[status.where]);
+    if (status.code == Code::decreasing) raise_value(name, text + ", less than the one before it");
+    raise_index(name, text + ", but the sequence has " + std::to_string(status.value) + " rows");
   }
   if (!between) return rows;
   NewLevel grown(level->count());

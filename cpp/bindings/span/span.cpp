@@ -18,7 +18,7 @@ Ints lengths_at(py::handle lengths) {
 }
 
 void at_least_one(std::int64_t value, const char* argument) {
-  if (value < 1) raise_value(std::string(argument) + ": must be at least 1, got " + std::to_string(value));
+  if (value < 1) raise_value(argument, "must be at least 1, got " + std::to_string(value));
 }
 
 py::tuple step_windows(py::handle lengths, std::int64_t max_len, std::int64_t stride) {
@@ -26,7 +26,7 @@ py::tuple step_windows(py::handle lengths, std::int64_t max_len, std::int64_t st
   at_least_one(stride, "stride");
   const Ints all = lengths_at(lengths);
   const std::int64_t count = span_count(all.data, all.count, max_len, stride);
-  if (count < 0) raise_overflow("lengths: the number of windows does not fit 63 bits");
+  if (count < 0) raise_overflow("lengths", "the number of windows does not fit 63 bits");
   py::array rows = empty_ints(count);
   py::array begins = empty_ints(count);
   py::array ends = empty_ints(count);

@@ -20,17 +20,17 @@ namespace {
 [[noreturn]] void raise_no_ints(const py::array& array, const std::string& argument) {
   std::int64_t at = 0;
   for (const py::handle item : array.attr("flat")) {
-    const std::string place = ": position " + std::to_string(at++) + " holds ";
+    const std::string place = "position " + std::to_string(at++) + " holds ";
     if (!PyLong_Check(item.ptr()) || PyBool_Check(item.ptr())) {
-      raise_type(argument + place + type_name(item) + ", not an integer");
+      raise_type(argument, place + type_name(item) + ", not an integer");
     }
     int overflow = 0;
     (void)PyLong_AsLongLongAndOverflow(item.ptr(), &overflow);
     if (overflow != 0) {
-      raise_overflow(argument + place + std::string(py::str(item)) + ", which does not fit 64 bits");
+      raise_overflow(argument, place + std::string(py::str(item)) + ", which does not fit 64 bits");
     }
   }
-  raise_type(argument + ": expected integers, got dtype object");
+  raise_type(argument, "expected integers, got dtype object");
 }
 
 bool is_int64(const py::array& array) {
@@ -67,8 +67,8 @@ void refuse_cycles(py::handle nested, std::string_view argument) {
       path.push_back({child, 0});
     } else if (known->second) {
       std::string place(argument);
-      for (const Step& step : path) place += "[" + std::to_string(step.next - 1) + "]";
-      raise_value(place + ": a list that contains itself");
+      for (const Step& step : path) place.append("[").append(std::to_string(step.next - 1)).append("]");
+      raise_value(place, "a list that contains itself");
     }
   }
 }
@@ -91,9 +91,9 @@ py::array array_of(py::handle object, const char* argument) {
     const bool is_about_it = error.matches(PyExc_ValueError) || error.matches(PyExc_TypeError) ||
                              error.matches(PyExc_RuntimeError);
     if (!is_about_it) throw;
-    const std::string text = std::string(argument) + ": " + std::string(py::str(error.value()));
-    if (error.matches(PyExc_TypeError)) raise_type(text);
-    raise_value(text);
+    const std::string reason = py::str(error.value());
+    if (error.matches(PyExc_TypeError)) raise_type(argument, reason);
+    raise_value(argument, reason);
   }
 }
 
@@ -101,7 +101,7 @@ Ints as_ints(py::handle object, const char* argument) {
   py::array array;
   if (is_device_array(object.ptr())) {
     py::object readable = readable_array(object);
-    if (!readable) raise_type(std::string(argument) + ": lies on a device; give it on the CPU");
+    if (!readable) raise_type(argument, "lies on a device; give it on the CPU");
     array = std::move(readable);
   } else if (py::isinstance<py::array>(object)) {
     refuse_masked(object.ptr(), argument);
@@ -111,22 +111,21 @@ Ints as_ints(py::handle object, const char* argument) {
     if (array.size() == 0 && array.ndim() == 1) array = empty_ints(0);  // [] has no dtype of its own
   }
   if (array.ndim() == 0 && (array.dtype().kind() != 'i' && array.dtype().kind() != 'u')) {
-    raise_type(std::string(argument) + ": expected an array or a list of integers, got " +
-               type_name(object.ptr()));
+    raise_type(argument, "expected an array or a list of integers, got " + type_name(object.ptr()));
   }
   if (array.ndim() != 1) {
-    raise_value(std::string(argument) + ": expected one dimension, got " + std::to_string(array.ndim()));
+    raise_value(argument, "expected one dimension, got " + std::to_string(array.ndim()));
   }
   const char kind = array.dtype().kind();
   if (kind == 'O') raise_no_ints(array, argument);
   if (kind != 'i' && kind != 'u') {
-    raise_type(std::string(argument) + ": expected integers, got dtype " + str_of(array.dtype()));
+    raise_type(argument, "expected integers, got dtype " + str_of(array.dtype()));
   }
   if (!is_int64(array) || (array.flags() & py::array::c_style) == 0) {
     const bool may_not_fit = kind == 'u' && array.itemsize() == 8;
     if (may_not_fit && array.size() > 0 &&
         array.attr("max")().cast<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX)) {
-      raise_overflow(std::string(argument) + ": holds a number beyond 63 bits");
+      raise_overflow(argument, "holds a number beyond 63 bits");
     }
     array = array.attr("astype")(py::dtype::of<std::int64_t>()).cast<py::array>();
     if ((array.flags() & py::array::c_style) == 0) array = array.attr("copy")().cast<py::array>();
@@ -143,18 +142,16 @@ Ints as_own_ints(py::handle object, const char* argument) {
 
 py::array as_rows(py::handle object, const char* argument) {
   if (is_device_array(object.ptr())) {
-    raise_type(std::string(argument) +
-               ": lies on a device, and there is no kernel for that; give it on the CPU");
+    raise_type(argument, "lies on a device, and there is no kernel for that; give it on the CPU");
   }
   if (!py::isinstance<py::array>(object)) {
-    raise_type(std::string(argument) + ": expected an array, got " + type_name(object));
+    raise_type(argument, "expected an array, got " + type_name(object));
   }
   refuse_masked(object.ptr(), argument);
   auto array = py::reinterpret_borrow<py::array>(object);
-  if (array.ndim() == 0)
-    raise_value(std::string(argument) + ": expected at least one dimension, got a scalar");
+  if (array.ndim() == 0) raise_value(argument, "expected at least one dimension, got a scalar");
   if (holds_objects(fields_of(array.ptr())->descr)) {
-    raise_type(std::string(argument) + ": arrays of Python objects cannot be moved as bytes");
+    raise_type(argument, "arrays of Python objects cannot be moved as bytes");
   }
   if ((array.flags() & py::array::c_style) == 0) array = array.attr("copy")("C").cast<py::array>();
   return array;

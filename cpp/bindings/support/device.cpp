@@ -158,8 +158,8 @@ const cuda::Kernels* table_in(const py::capsule& capsule) {
       static_cast<const cuda::Kernels*>(PyCapsule_GetPointer(capsule.ptr(), cuda::kKernelsName));
   if (table == nullptr) throw py::error_already_set();
   if (table->version != cuda::kKernelsVersion) {
-    raise_value("table: version " + std::to_string(table->version) + ", expected " +
-                std::to_string(cuda::kKernelsVersion));
+    raise_value("table", "version " + std::to_string(table->version) + ", expected " +
+                             std::to_string(cuda::kKernelsVersion));
   }
   return table;
 }
@@ -236,7 +236,7 @@ void Place::check(cuda::Error error, const char* verb) const {
   const std::string device = "device " + std::to_string(stream.device);
   switch (error) {
     case cuda::kNoMemory:
-      raise_memory(name + ": " + device + " is out of memory");
+      raise_memory(name, device + " is out of memory");
     case cuda::kNotInitialized:
       throw std::runtime_error(
           name + ": CUDA cannot be used in a forked child of a process that used it; spawn it instead");
@@ -331,7 +331,7 @@ py::array as_placed_rows(py::handle object, const char* argument) {
   }
   const DeviceArray& array = device_array_in(object.ptr());
   if (array.shape.empty()) {
-    raise_value(std::string(argument) + ": expected at least one dimension, got a scalar");
+    raise_value(argument, "expected at least one dimension, got a scalar");
   }
   if (is_contiguous(array)) return array_in(object);
   return array_in(array.place.library->contiguous(array.place, array.owner));
@@ -340,8 +340,8 @@ py::array as_placed_rows(py::handle object, const char* argument) {
 void check_at(const Place& place, const py::array& array, std::string_view argument) {
   const Place there = place_of(array);
   if (is_same_device(place, there)) return;
-  raise_value(std::string(argument) + ": expected an array on " + text_of_place(place) + ", got one on " +
-              text_of_place(there));
+  raise_value(argument,
+              "expected an array on " + text_of_place(place) + ", got one on " + text_of_place(there));
 }
 
 py::array rows_at(const Place& place, py::handle object, const char* argument) {
@@ -388,10 +388,10 @@ PlacedInts ints_at(const Place& place, const std::int64_t* numbers, std::int64_t
 PlacedInts ints_of_device(const Place& place, PyObject* array, const char* argument) {
   py::array numbers = rows_at(place, array, argument);
   if (numbers.ndim() != 1) {
-    raise_value(std::string(argument) + ": expected one dimension, got " + std::to_string(numbers.ndim()));
+    raise_value(argument, "expected one dimension, got " + std::to_string(numbers.ndim()));
   }
   if (number_of(numbers.dtype().ptr()) != Number::i64) {
-    raise_type(std::string(argument) + ": expected int64 on a device, got dtype " + str_of(numbers.dtype()));
+    raise_type(argument, "expected int64 on a device, got dtype " + str_of(numbers.dtype()));
   }
   const auto* const data = static_cast<const std::int64_t*>(numbers.data());
   const std::int64_t count = numbers.shape(0);
@@ -490,7 +490,7 @@ void bind_device(py::module_& m) {
       m, "varlen._core.DeviceArray",
       "Memory that this machine cannot read, as the verbs of the core take it: a shape, a dtype, an owner.",
       py::cpp_function(
-          []() -> py::object { raise_type("DeviceArray: is made by verbs on arrays of a device"); },
+          []() -> py::object { raise_type("DeviceArray", "is made by verbs on arrays of a device"); },
           py::name("DeviceArray")),
       {{Py_tp_getset, device_properties},
        {Py_tp_repr, reinterpret_cast<void*>(device_repr)},

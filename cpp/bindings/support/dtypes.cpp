@@ -71,7 +71,7 @@ py::dtype dtype_named(py::handle given, const char* argument) {
     if (!error.matches(PyExc_Exception) || error.matches(PyExc_MemoryError)) throw;
   }
   const py::object shown = py::module_::import("reprlib").attr("repr")(given);
-  raise_type(std::string(argument) + ": expected a NumPy dtype, got " + std::string(py::str(shown)));
+  raise_type(argument, "expected a NumPy dtype, got " + std::string(py::str(shown)));
 }
 
 py::dtype dtype_of(py::handle given, const py::dtype& like) {
@@ -91,8 +91,8 @@ void refuse_unfit(Status status, const py::array& values, const py::dtype& dtype
   if (status.ok()) return;
   const py::object bad = values.attr("reshape")(-1).attr("item")(status.where);
   const std::int64_t row = status.where / (values.size() / values.shape(0));
-  raise_value(std::string(argument) + ": element " + std::to_string(status.where) + " (row " +
-              std::to_string(row) + ") is " + str_of(bad) + ", which does not fit " + str_of(dtype));
+  raise_value(argument, "element " + std::to_string(status.where) + " (row " + std::to_string(row) + ") is " +
+                            str_of(bad) + ", which does not fit " + str_of(dtype));
 }
 
 }  // namespace
@@ -104,7 +104,7 @@ Convert convert_of(const py::array& values, const py::dtype& dtype, const Fill& 
   if (!replaces && values.dtype().equal(dtype)) return {};
   const std::optional<Type> to = type_of(dtype);
   if (!from || !to) {
-    raise_type(std::string(argument) + ": " + str_of(values.dtype()) + " does not become " + str_of(dtype));
+    raise_type(argument, str_of(values.dtype()) + " does not become " + str_of(dtype));
   }
   const std::byte* const instead = replaces ? nan.data() : nullptr;
   if (lost != nullptr && is_float(*to)) return checked_cast_of(*from, *to, instead, lost);
@@ -125,7 +125,7 @@ void raise_if_lost(const std::atomic<bool>& lost, const py::array& values, const
   const Status status = cast_check(*type_of(values.dtype()), *type_of(dtype), true, in, values.size());
   refuse_unfit(status, values, dtype, argument);
   // Another thread wrote there meanwhile.
-  raise_value(std::string(argument) + ": holds a number that does not fit " + str_of(dtype));
+  raise_value(argument, "holds a number that does not fit " + str_of(dtype));
 }
 
 }  // namespace varlen::bindings

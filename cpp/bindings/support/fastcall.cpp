@@ -15,9 +15,7 @@ std::int64_t whole_of(const py::object& index, int& overflow) {
 }
 
 py::object index_of(PyObject* object, const char* argument) {
-  const auto refuse = [&] {
-    raise_type(std::string(argument) + ": expected an integer, got " + type_name(object));
-  };
+  const auto refuse = [&] { raise_type(argument, "expected an integer, got " + type_name(object)); };
   if (!is_integer(object)) refuse();
   auto index = py::reinterpret_steal<py::object>(PyNumber_Index(object));
   if (!index && PyErr_ExceptionMatches(PyExc_TypeError) != 0) {  // an array of floats, or of several numbers
@@ -42,7 +40,7 @@ std::int64_t int_of(PyObject* object, const char* argument) {
   const std::int64_t value = whole_of(index_of(object, argument), overflow);
   if (overflow != 0) {
     const std::string text = py::str(index_of(object, argument));
-    raise_overflow(std::string(argument) + ": " + text + " does not fit 64 bits");
+    raise_overflow(argument, text + " does not fit 64 bits");
   }
   return value;
 }
@@ -54,10 +52,10 @@ double number_of(PyObject* object, const char* argument) {
   if (PyErr_Occurred() != nullptr) {
     if (PyErr_ExceptionMatches(PyExc_OverflowError) == 0) {
       PyErr_Clear();
-      raise_type(std::string(argument) + ": expected a number, got " + type_name(object));
+      raise_type(argument, "expected a number, got " + type_name(object));
     }
     PyErr_Clear();
-    raise_overflow(std::string(argument) + ": " + std::string(py::str(object)) + " does not fit float64");
+    raise_overflow(argument, std::string(py::str(object)) + " does not fit float64");
   }
   return number;
 }
@@ -66,7 +64,7 @@ void refuse_gradient(py::handle object, const char* argument) {
   if (PyLong_Check(object.ptr()) || !py::hasattr(object, "requires_grad")) return;
   const py::object wanted = object.attr("requires_grad");
   if (wanted.ptr() == Py_True) {
-    raise_value(std::string(argument) + ": a tensor whose gradient would be lost here; give detach() of it");
+    raise_value(argument, "a tensor whose gradient would be lost here; give detach() of it");
   }
 }
 
@@ -82,7 +80,7 @@ bool truth_of(PyObject* object, const char* argument) {
   const int truth = PyObject_IsTrue(object);
   if (truth < 0) {  // an array of several bools
     PyErr_Clear();
-    raise_type(std::string(argument) + ": expected True or False, got " + type_name(object));
+    raise_type(argument, "expected True or False, got " + type_name(object));
   }
   return truth != 0;
 }

@@ -80,7 +80,7 @@ std::string name_of(const py::dtype& dtype) {
 }
 
 [[noreturn]] void refuse(const char* argument, py::handle value, const py::dtype& dtype) {
-  raise_value(std::string(argument) + ": " + str_of(py::repr(value)) + " does not fit " + name_of(dtype));
+  raise_value(argument, str_of(py::repr(value)) + " does not fit " + name_of(dtype));
 }
 
 /// Dates and spans of Python, and texts that say them, in the unit that they need; NumPy's own as they are.
@@ -96,8 +96,8 @@ py::array times_of(const py::array& given, py::handle value, const py::dtype& dt
     const bool has_zone = py::hasattr(item, "tzinfo") && !item.attr("tzinfo").is_none();
     const char* const known = is_date ? "toordinal" : "total_seconds";
     if (has_zone) {
-      raise_value(std::string(argument) + ": " + str_of(py::repr(value)) + " has a time zone, which " +
-                  str_of(dtype) + " does not hold");
+      raise_value(argument,
+                  str_of(py::repr(value)) + " has a time zone, which " + str_of(dtype) + " does not hold");
     }
     if (!is_missing && !(is_word && is_date) && !py::hasattr(item, known)) refuse(argument, value, dtype);
   }
@@ -250,10 +250,10 @@ Fill fill_of(py::handle value, const py::dtype& dtype, const Extents& row, const
     } catch (const py::error_already_set&) {
       const Extents has(given.shape(), given.shape() + given.ndim());
       if (row.empty()) {
-        raise_value(std::string(argument) + ": expected one number, got shape " + text_of(has));
+        raise_value(argument, "expected one number, got shape " + text_of(has));
       }
-      raise_value(std::string(argument) + ": shape " + text_of(has) +
-                  " does not broadcast to a row of shape " + text_of(row));
+      raise_value(argument,
+                  "shape " + text_of(has) + " does not broadcast to a row of shape " + text_of(row));
     }
   }
   fill.bytes.resize(static_cast<std::size_t>(given.nbytes()));

@@ -72,8 +72,8 @@ bool holds_objects(PyObject* descr) noexcept {
 
 void refuse_objects(PyObject* descr, const std::string& argument) {
   if (!holds_objects(descr)) return;
-  raise_type(argument + ": " + std::string(py::str(py::handle(descr))) +
-             " holds Python objects, which cannot be moved as bytes");
+  raise_type(argument, std::string(py::str(py::handle(descr))) +
+                           " holds Python objects, which cannot be moved as bytes");
 }
 
 bool is_plain(PyObject* array) {
@@ -83,7 +83,7 @@ bool is_plain(PyObject* array) {
 }
 
 void refuse_masked(PyObject* array, std::string_view argument) {
-  if (!is_plain(array)) raise_type(std::string(argument) + ": a masked array; fill it first, or compress it");
+  if (!is_plain(array)) raise_type(argument, "a masked array; fill it first, or compress it");
 }
 
 py::object numpy(const char* name) {

@@ -25,7 +25,7 @@ py::array host_numbers(PyObject* argument, const char* name) {
   const py::array any = as_rows(argument, name);
   py::array array = convertible(any, any.dtype(), true);
   if (!type_of(array.dtype())) {
-    raise_type(std::string(name) + ": expected bool, integers or floats, got " + str_of(any.dtype()));
+    raise_type(name, "expected bool, integers or floats, got " + str_of(any.dtype()));
   }
   if ((array.flags() & py::detail::npy_api::NPY_ARRAY_ALIGNED_) == 0) array = array.attr("copy")();
   return array;
@@ -45,7 +45,7 @@ Numbers placed_numbers_of(PyObject* argument, const char* name) {
   py::array array = as_placed_rows(on_device ? py::handle(argument) : host_numbers(argument, name), name);
   const std::optional<Type> type = type_of(array.dtype());
   if (!type) {
-    raise_type(std::string(name) + ": expected bool, integers or floats, got " + str_of(array.dtype()));
+    raise_type(name, "expected bool, integers or floats, got " + str_of(array.dtype()));
   }
   if (*type == Type::b1 && place_of(array).is_host()) array = plain_bools(array);
   return {array, *type};
@@ -71,8 +71,8 @@ LevelRef level_over(PyObject* argument, const char* name, std::int64_t rows) {
   LevelRef::expect(argument, "lengths");
   auto level = py::reinterpret_borrow<LevelRef>(argument);
   if (rows >= 0 && !level->fits(rows)) {
-    raise_value("lengths: they add up to " + std::to_string(level->total()) + ", but " + name + " has " +
-                std::to_string(rows) + " rows");
+    raise_value("lengths", "they add up to " + std::to_string(level->total()) + ", but " + name + " has " +
+                               std::to_string(rows) + " rows");
   }
   return level;
 }
@@ -81,8 +81,8 @@ LevelRef level_of_rows(PyObject* argument, const char* name, std::int64_t rows) 
   LevelRef::expect(argument, "lengths");
   auto level = py::reinterpret_borrow<LevelRef>(argument);
   if (level->count() != rows) {
-    raise_value(std::string(name) + ": has " + std::to_string(rows) + " rows for " +
-                std::to_string(level->count()) + " sequences");
+    raise_value(name,
+                "has " + std::to_string(rows) + " rows for " + std::to_string(level->count()) + " sequences");
   }
   return level;
 }

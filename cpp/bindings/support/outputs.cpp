@@ -30,7 +30,7 @@ std::int64_t padded_bytes(std::string_view name, const py::dtype& dtype, const E
 py::array checked_out(std::string_view name, py::handle given, const py::dtype& dtype, const Extents& shape,
                       Inputs inputs) {
   if (!py::isinstance<py::array>(given)) {
-    raise_type(std::string(name) + ": expected an array, got " + type_name(given));
+    raise_type(name, "expected an array, got " + type_name(given));
   }
   refuse_masked(given.ptr(), name);
   auto array = py::reinterpret_borrow<py::array>(given);
@@ -38,11 +38,11 @@ py::array checked_out(std::string_view name, py::handle given, const py::dtype& 
                     std::equal(shape.begin(), shape.end(), array.shape());
   if (!same || !array.dtype().equal(dtype)) {
     const Extents has(array.shape(), array.shape() + array.ndim());
-    raise_value(std::string(name) + ": needs " + str_of(dtype) + text_of(shape) + ", got " +
-                str_of(array.dtype()) + text_of(has));
+    raise_value(name,
+                "needs " + str_of(dtype) + text_of(shape) + ", got " + str_of(array.dtype()) + text_of(has));
   }
-  if (!array.writeable()) raise_value(std::string(name) + ": is read-only");
-  if ((array.flags() & py::array::c_style) == 0) raise_value(std::string(name) + ": is not C-contiguous");
+  if (!array.writeable()) raise_value(name, "is read-only");
+  if ((array.flags() & py::array::c_style) == 0) raise_value(name, "is not C-contiguous");
   refuse_overlap(name, array, inputs);
   return array;
 }

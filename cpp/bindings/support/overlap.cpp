@@ -10,7 +10,7 @@ namespace varlen::bindings {
 namespace {
 
 [[noreturn]] void raise_shared(const std::string& name) {
-  raise_value(name + ": shares memory with another output");
+  raise_value(name, "shares memory with another output");
 }
 
 }  // namespace
@@ -77,7 +77,7 @@ void refuse_shared(std::string_view name, const py::array& out, const py::array&
 }
 
 void raise_overlap(std::string_view name) {
-  raise_value(std::string(name) + ": shares memory with what is read");
+  raise_value(name, "shares memory with what is read");
 }
 
 }  // namespace varlen::bindings

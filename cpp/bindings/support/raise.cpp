@@ -3,62 +3,11 @@
 #include "varlen/model/dim.hpp"
 
 namespace varlen::bindings {
+namespace {
 
-void raise_value(const std::string& text) {
-  throw py::value_error(text);
-}
-void raise_type(const std::string& text) {
-  throw py::type_error(text);
-}
-void raise_index(const std::string& text) {
-  throw py::index_error(text);
-}
-void raise_overflow(const std::string& text) {
-  PyErr_SetString(PyExc_OverflowError, text.c_str());
-  throw py::error_already_set();
-}
-
-void raise_memory(const std::string& text) {
-  PyErr_SetString(PyExc_MemoryError, text.c_str());
-  throw py::error_already_set();
-}
-
-void raise_file_error(const char* kind, const std::string& path, const std::string& text) {
-  const py::object error = py::module_::import("varlen.io.errors").attr(kind);
-  const std::string full = path.empty() ? text : path + ": " + text;
-  PyErr_SetObject(error.ptr(), py::str(full).ptr());
-  throw py::error_already_set();
-}
-
-void raise_mismatch(const std::string& text) {
-  PyErr_SetObject(py::module_::import("varlen.dims.errors").attr("LengthMismatchError").ptr(),
-                  py::str(text).ptr());
-  throw py::error_already_set();
-}
-
-void refuse_pickling(py::handle type) {
-  const auto refuse = [](py::handle self, py::handle) -> py::object {
-    raise_type("cannot pickle '" + type_name(self) + "' object");
-  };
-  type.attr("__reduce_ex__") = py::cpp_function(refuse, py::name("__reduce_ex__"), py::is_method(type));
-}
-
-std::string type_name(py::handle object) {
-  return py::str(py::type::handle_of(object).attr("__name__"));
-}
-
-void raise_if(Status status, const char* argument) {
-  throw_if(status, argument);
-}
-
-void set_error(const Error& error) noexcept {
+py::object kind_of(const Error& error) {
   if (dynamic_cast<const LengthMismatch*>(&error) != nullptr) {
-    try {
-      raise_mismatch(error.what());
-    } catch (py::error_already_set& raised) {
-      raised.restore();
-    }
-    return;
+    return py::module_::import("varlen.dims.errors").attr("LengthMismatchError");
   }
   PyObject* kind = PyExc_RuntimeError;
   switch (error.fault()) {
@@ -84,14 +33,72 @@ void set_error(const Error& error) noexcept {
       kind = PyExc_OSError;
       break;
     case Fault::format:
-      try {
-        raise_file_error("FileFormatError", "", error.what());
-      } catch (py::error_already_set& raised) {
-        raised.restore();
-      }
-      return;
+      return py::module_::import("varlen.io.errors").attr("FileFormatError");
   }
-  PyErr_SetString(kind, error.what());
+  return py::reinterpret_borrow<py::object>(kind);
+}
+
+}  // namespace
+
+void raise(py::handle kind, const Record& record) {
+  const py::object error = kind(record.text());
+  if (!record.argument.empty()) {
+    error.attr("argument") = record.argument;
+    error.attr("reason") = record.reason;
+  }
+  if (!record.advice.empty()) error.attr("advice") = record.advice;
+  if (!record.code.empty()) error.attr("code") = record.code;
+  if (record.row) error.attr("row") = *record.row;
+  if (record.number) error.attr("number") = *record.number;
+  PyErr_SetObject(kind.ptr(), error.ptr());
+  throw py::error_already_set();
+}
+
+void raise_value(const Record& record) {
+  raise(PyExc_ValueError, record);
+}
+void raise_type(const Record& record) {
+  raise(PyExc_TypeError, record);
+}
+void raise_index(const Record& record) {
+  raise(PyExc_IndexError, record);
+}
+void raise_overflow(const Record& record) {
+  raise(PyExc_OverflowError, record);
+}
+void raise_memory(const Record& record) {
+  raise(PyExc_MemoryError, record);
+}
+
+void raise_file_error(const char* kind, const std::string& path, const std::string& text) {
+  raise(py::module_::import("varlen.io.errors").attr(kind), {path, text});
+}
+
+void raise_mismatch(const std::string& text) {
+  raise(py::module_::import("varlen.dims.errors").attr("LengthMismatchError"), {{}, text});
+}
+
+void refuse_pickling(py::handle type) {
+  const auto refuse = [](py::handle self, py::handle) -> py::object {
+    raise_type("cannot pickle '" + type_name(self) + "' object");
+  };
+  type.attr("__reduce_ex__") = py::cpp_function(refuse, py::name("__reduce_ex__"), py::is_method(type));
+}
+
+std::string type_name(py::handle object) {
+  return py::str(py::type::handle_of(object).attr("__name__"));
+}
+
+void raise_if(Status status, const char* argument) {
+  throw_if(status, argument);
+}
+
+void set_error(const Error& error) noexcept {
+  try {
+    raise(kind_of(error), error.record());
+  } catch (py::error_already_set& raised) {
+    raised.restore();
+  }
 }
 
 }  // namespace varlen::bindings

@@ -1,9 +1,13 @@
-// From a kernel's Status to a Python exception whose text names the argument, the row and the number.
+// From a kernel's Status to a Python exception. Where an argument is at fault the exception has it, the
+// reason, and the advice, code, row and number where there are some, as attributes of these names; its text
+// is made of them here alone.
 #pragma once
 
 #include <pybind11/pybind11.h>
 
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "varlen/model/error.hpp"
 #include "varlen/status.hpp"
@@ -18,11 +22,47 @@ void raise_if(Status status, const char* argument);
 /// The Python error for what the model throws.
 void set_error(const Error& error) noexcept;
 
-[[noreturn]] void raise_value(const std::string& text);
-[[noreturn]] void raise_type(const std::string& text);
-[[noreturn]] void raise_index(const std::string& text);
-[[noreturn]] void raise_overflow(const std::string& text);
-[[noreturn]] void raise_memory(const std::string& text);
+[[noreturn]] void raise(py::handle kind, const Record& record);
+
+[[noreturn]] void raise_value(const Record& record);
+[[noreturn]] inline void raise_value(std::string_view argument, std::string reason) {
+  raise_value(Record{std::string(argument), std::move(reason)});
+}
+[[noreturn]] inline void raise_value(std::string reason) {
+  raise_value(Record{{}, std::move(reason)});
+}
+
+[[noreturn]] void raise_type(const Record& record);
+[[noreturn]] inline void raise_type(std::string_view argument, std::string reason) {
+  raise_type(Record{std::string(argument), std::move(reason)});
+}
+[[noreturn]] inline void raise_type(std::string reason) {
+  raise_type(Record{{}, std::move(reason)});
+}
+
+[[noreturn]] void raise_index(const Record& record);
+[[noreturn]] inline void raise_index(std::string_view argument, std::string reason) {
+  raise_index(Record{std::string(argument), std::move(reason)});
+}
+[[noreturn]] inline void raise_index(std::string reason) {
+  raise_index(Record{{}, std::move(reason)});
+}
+
+[[noreturn]] void raise_overflow(const Record& record);
+[[noreturn]] inline void raise_overflow(std::string_view argument, std::string reason) {
+  raise_overflow(Record{std::string(argument), std::move(reason)});
+}
+[[noreturn]] inline void raise_overflow(std::string reason) {
+  raise_overflow(Record{{}, std::move(reason)});
+}
+
+[[noreturn]] void raise_memory(const Record& record);
+[[noreturn]] inline void raise_memory(std::string_view argument, std::string reason) {
+  raise_memory(Record{std::string(argument), std::move(reason)});
+}
+[[noreturn]] inline void raise_memory(std::string reason) {
+  raise_memory(Record{{}, std::move(reason)});
+}
 
 /// varlen.io.FileFormatError, varlen.io.StaleFileError: raised with the text, the file named in front where
 /// there is one.

@@ -102,8 +102,8 @@ PyObject* on_tensors(PyObject*, PyObject* const* given, Py_ssize_t positional, P
   return guarded([&] {
     const Py_ssize_t count = positional + (names != nullptr ? PyTuple_GET_SIZE(names) : 0);
     if (positional < 1 || static_cast<std::size_t>(count) > kMostArguments + 1) {
-      raise_type("on_tensors: expected a function and at most " + std::to_string(kMostArguments) +
-                 " arguments");
+      raise_type("on_tensors",
+                 "expected a function and at most " + std::to_string(kMostArguments) + " arguments");
     }
     CallArguments arguments;
     for (Py_ssize_t i = 1; i < count; ++i) {

@@ -77,8 +77,8 @@ bool is_plain_tensor(PyObject* object) {
 
 void know_followers(const py::tuple& modes, py::object transforms, py::object grad_enabled,
                     py::object forward_ad) {
-  if (modes.size() > kMostModes) raise_value("modes: expected at most 4");
-  if (!PyModule_Check(forward_ad.ptr())) raise_type("forward_ad: expected a module");
+  if (modes.size() > kMostModes) raise_value("modes", "expected at most 4");
+  if (!PyModule_Check(forward_ad.ptr())) raise_type("forward_ad", "expected a module");
   Followers& known = followers();
   known.count = 0;
   for (const py::handle mode : modes) known.modes[known.count++] = Py_NewRef(mode.ptr());

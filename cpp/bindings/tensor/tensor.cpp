@@ -192,7 +192,7 @@ class TensorLibrary final : public DeviceLibrary {
   [[nodiscard]] py::object empty(const Place& place, const py::dtype& dtype,
                                  const Extents& shape) const override {
     const std::optional<DlType> type = dl_type(dtype);
-    if (!type) raise_type("dtype: there are no tensors of " + str_of(dtype));
+    if (!type) raise_type("dtype", "there are no tensors of " + str_of(dtype));
     std::array<std::int64_t, kMostAxes> sizes;
     std::copy(shape.begin(), shape.end(), sizes.begin());
     DlTensor prototype{};
@@ -378,9 +378,9 @@ py::object tensor_over(const py::array& array) {
 void know_tensors(const py::tuple& types, py::object from_numpy, py::object int8, py::object uint8,
                   py::object no_memory) {
   Library& known = library();
-  if (types.empty() || types.size() > kMostTypes) raise_value("types: expected 1 to 4");
+  if (types.empty() || types.size() > kMostTypes) raise_value("types", "expected 1 to 4");
   for (const py::handle type : types) {
-    if (!PyType_Check(type.ptr())) raise_type("types: expected types, got " + type_name(type));
+    if (!PyType_Check(type.ptr())) raise_type("types", "expected types, got " + type_name(type));
   }
   known.types = {};
   for (std::size_t k = 0; k < types.size(); ++k) {

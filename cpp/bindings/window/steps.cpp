@@ -45,7 +45,7 @@ py::array shared_rows(PyObject* given_x, const char* name, Level& level, Level& 
   const auto [x, type] = placed_numbers_of(given_x, name);
   const Place place = place_of(x);
   if (!is_float(type)) {
-    raise_type(std::string(name) + ": expected floats, got " + str_of(x.dtype()));
+    raise_type(name, "expected floats, got " + str_of(x.dtype()));
   }
   py::array out = rows_like_at(place, x, x.shape(0));
   std::byte* const to = bytes(out);
@@ -98,8 +98,8 @@ py::object merge(const Arguments<8>& args) {
     check_level(level_over(inner.ptr(), name, -1), planned.rows, name, "window", "rows");
   }
   if (y.shape(0) != planned.rows->total()) {
-    raise_value(std::string(name) + ": has " + std::to_string(y.shape(0)) +
-                " rows, but the windows of lengths have " + std::to_string(planned.rows->total()));
+    raise_value(name, "has " + std::to_string(y.shape(0)) + " rows, but the windows of lengths have " +
+                          std::to_string(planned.rows->total()));
   }
   Extents shape(y.shape(), y.shape() + y.ndim());
   shape[0] = level->total();

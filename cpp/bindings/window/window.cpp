@@ -18,8 +18,7 @@ std::int64_t whole_of(PyObject* argument, const char* name, std::int64_t least, 
   if (argument == nullptr) return otherwise;
   const std::int64_t number = int_of(argument, name);
   if (number < least) {
-    raise_value(std::string(name) + ": expected at least " + std::to_string(least) + ", got " +
-                std::to_string(number));
+    raise_value(name, "expected at least " + std::to_string(least) + ", got " + std::to_string(number));
   }
   return number;
 }
@@ -33,13 +32,14 @@ py::array out_for(PyObject* given_out, PyObject* given_max_bytes, const char* ar
     fits = fits && checked_mul(bytes, size, bytes);
     if (size == 0) return empty_at(place, dtype, shape);
   }
-  const std::string what = std::string(argument) + ": the result, " + text_of(shape) + " of " +
-                           std::to_string(dtype.itemsize()) + " bytes a number, ";
-  if (!fits) raise_overflow(what + "does not fit 63 bits");
+  const std::string what =
+      "the result, " + text_of(shape) + " of " + std::to_string(dtype.itemsize()) + " bytes a number, ";
+  if (!fits) raise_overflow(argument, what + "does not fit 63 bits");
   const std::int64_t most =
       given(given_max_bytes) ? whole_of(given_max_bytes, "max_bytes", 0, 0) : default_max_bytes();
   if (bytes > most) {
-    raise_value(what + "takes " + std::to_string(bytes) + " bytes, over max_bytes=" + std::to_string(most));
+    raise_value(argument,
+                what + "takes " + std::to_string(bytes) + " bytes, over max_bytes=" + std::to_string(most));
   }
   return empty_at(place, dtype, shape);
 }
@@ -48,14 +48,13 @@ void check_level(const LevelRef& has, const LevelRef& needed, const std::string&
                  const std::string& what, const char* below) {
   if (has.is(needed)) return;
   if (has->count() != needed->count()) {
-    raise_value(argument + ": has " + std::to_string(has->count()) + " " + what + "s, but lengths make " +
-                std::to_string(needed->count()));
+    raise_value(argument, "has " + std::to_string(has->count()) + " " + what + "s, but lengths make " +
+                              std::to_string(needed->count()));
   }
   const std::int64_t i = window_difference(has->view(), needed->view());
   if (i < 0) return;
-  raise_value(argument + ": " + what + " " + std::to_string(i) + " has " +
-              std::to_string(has->view().length(i)) + " " + below + ", but lengths make " +
-              std::to_string(needed->view().length(i)));
+  raise_value(argument, what + " " + std::to_string(i) + " has " + std::to_string(has->view().length(i)) +
+                            " " + below + ", but lengths make " + std::to_string(needed->view().length(i)));
 }
 
 namespace {
@@ -69,8 +68,8 @@ Window window_of(PyObject* left, PyObject* right, PyObject* dilation, PyObject* 
   how.stride = whole_of(stride, "stride", 1, 1);
   std::int64_t places = 0;
   if (!checked_add(how.left, how.right, places) || !checked_add(places, 1, places)) {
-    raise_overflow("left: " + std::to_string(how.left) + " places and " + std::to_string(how.right) +
-                   " to the right do not fit 63 bits");
+    raise_overflow("left", std::to_string(how.left) + " places and " + std::to_string(how.right) +
+                               " to the right do not fit 63 bits");
   }
   return how;
 }
@@ -100,8 +99,8 @@ py::object forward(const Arguments<9>& args) {
   } else {
     std::int64_t width = x.ndim() == 2 ? x.shape(1) : 1;
     if (!checked_mul(width, how.places(), width)) {
-      raise_overflow("X: " + std::to_string(how.places()) + " places of " + std::to_string(x.shape(1)) +
-                     " numbers a row do not fit 63 bits");
+      raise_overflow("X", std::to_string(how.places()) + " places of " + std::to_string(x.shape(1)) +
+                              " numbers a row do not fit 63 bits");
     }
     shape.push_back(width);
   }
@@ -135,22 +134,23 @@ py::object back(const Arguments<10>& args) {
   const LevelRef kept = strided_level(level, how.stride);
   if (given(given_kept)) check_level(level_over(given_kept, "dY", -1), kept, "dY", "sequence", "rows");
   if (!kept->fits(dy.shape(0))) {
-    raise_value("lengths: with stride " + std::to_string(how.stride) + " they keep " +
-                std::to_string(kept->total()) + " rows, but dY has " + std::to_string(dy.shape(0)));
+    raise_value("lengths", "with stride " + std::to_string(how.stride) + " they keep " +
+                               std::to_string(kept->total()) + " rows, but dY has " +
+                               std::to_string(dy.shape(0)));
   }
   const std::int64_t places = how.places();
   const std::string around = std::to_string(places) + " places (left " + std::to_string(how.left) +
                              ", right " + std::to_string(how.right) + ")";
-  if (dy.ndim() == 1) raise_value("dY: expected at least two dimensions, got one");
+  if (dy.ndim() == 1) raise_value("dY", "expected at least two dimensions, got one");
   Extents shape{level->total()};
   if (dy.ndim() == 2 && !(apart != nullptr && truth_of(apart, "apart"))) {
     if (dy.shape(1) % places != 0) {
-      raise_value("dY: " + std::to_string(dy.shape(1)) + " numbers a row do not divide into " + around);
+      raise_value("dY", std::to_string(dy.shape(1)) + " numbers a row do not divide into " + around);
     }
     shape.push_back(dy.shape(1) / places);
   } else {
     if (dy.shape(1) != places) {
-      raise_value("dY: axis 1 has " + std::to_string(dy.shape(1)) + " entries, not " + around);
+      raise_value("dY", "axis 1 has " + std::to_string(dy.shape(1)) + " entries, not " + around);
     }
     shape.append(dy.shape() + 2, dy.shape() + dy.ndim());
   }

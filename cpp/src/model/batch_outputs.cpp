@@ -229,8 +229,8 @@ void BatchPlan::add_levels(int axes) {
   if (axes > 1) return;
   if (b_.options_.cu_seqlens) {
     if (total(1) > INT32_MAX) {
-      throw Error(Fault::overflow, "dim1/cu_seqlens: " + std::to_string(total(1)) +
-                                       " rows do not fit int32; take fewer rows, or cu_seqlens=False");
+      throw Error(Fault::overflow, "dim1/cu_seqlens",
+                  std::to_string(total(1)) + " rows do not fit int32; take fewer rows, or cu_seqlens=False");
     }
     const std::size_t k = add(dim_name(1, "cu_seqlens"), BatchOutput::Kind::int32, {sequences + 1});
     plain_jobs_.emplace_back([this, k] {

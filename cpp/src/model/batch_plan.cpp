@@ -57,8 +57,9 @@ void BatchPlan::put_edge(std::int32_t source, std::int64_t part, const std::int6
   const std::int64_t have = records.size();
   const bool shared = have == 1 && rows == nullptr;
   if (!shared && rows == nullptr && have != n_) {
-    throw Error(Fault::value, std::string(argument) + ": has " + std::to_string(have) + " records for " +
-                                  std::to_string(n_) + " rows; give one for all or one for each");
+    throw Error(Fault::value, argument,
+                "has " + std::to_string(have) + " records for " + std::to_string(n_) +
+                    " rows; give one for all or one for each");
   }
   for (std::int64_t k = 0; k < n_; ++k) {
     std::int64_t record = shared ? 0 : k;
@@ -256,9 +257,10 @@ void BatchPlan::settle_sizes() {
     }
     if (a < o.pad_to.size() && o.pad_to[a] >= 0) {
       if (size > o.pad_to[a]) {
-        throw Error(Fault::value, "pad_to: the longest sequence of axis " + std::to_string(a + 1) +
-                                      " takes " + std::to_string(size) + " slots, over " +
-                                      std::to_string(o.pad_to[a]) + "; give max_len to cut it");
+        throw Error(Fault::value, "pad_to",
+                    "the longest sequence of axis " + std::to_string(a + 1) + " takes " +
+                        std::to_string(size) + " slots, over " + std::to_string(o.pad_to[a]) +
+                        "; give max_len to cut it");
       }
       size = o.pad_to[a];
     }

@@ -173,7 +173,7 @@ void Batcher::raise(Status status, Place place, std::int32_t source, const std::
     }
     text += "dim" + std::to_string(place.level + from.joint.shift()) + "/bounds";
   }
-  throw Error(fault_of(status.code), status_text(status, text));
+  throw Error(fault_of(status.code), record_of(status, text));
 }
 
 void Batcher::lengths(const std::int64_t* rows, std::int64_t n, std::int64_t* out) const {

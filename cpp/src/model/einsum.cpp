@@ -25,7 +25,7 @@ std::ptrdiff_t place_in(const EinsumLetters& letters, const EinsumLetters& list)
 
 std::int64_t times(std::int64_t a, std::int64_t b) {
   std::int64_t product = 0;
-  if (!checked_mul(a, b, product)) throw Error(Fault::overflow, "equation: the result leaves 63 bits");
+  if (!checked_mul(a, b, product)) throw Error(Fault::overflow, "equation", "the result leaves 63 bits");
   return product;
 }
 
@@ -41,7 +41,7 @@ EinsumLetters without(const EinsumLetters& letters, int letter) {
 
 EinsumPlan::EinsumPlan(std::string_view a, const std::string_view* b, std::string_view out, char sequence,
                        const std::vector<EinsumAxis>& axes) {
-  if (axes.size() > 60) throw Error(Fault::value, "equation: expected at most 60 letters");
+  if (axes.size() > 60) throw Error(Fault::value, "equation", "expected at most 60 letters");
   letters_.reserve(axes.size() + 1);
   const auto term_of = [&](std::string_view text) {
     Term term;
@@ -49,7 +49,7 @@ EinsumPlan::EinsumPlan(std::string_view a, const std::string_view* b, std::strin
       const auto at =
           std::find_if(axes.begin(), axes.end(), [&](const EinsumAxis& x) { return x.letter == letter; });
       if (at == axes.end())
-        throw Error(Fault::value, "equation: nothing says how long " + std::string(1, letter) + " is");
+        throw Error(Fault::value, "equation", "nothing says how long " + std::string(1, letter) + " is");
       if (at->is_ragged) term.is_ragged = true;
       term.letters.push_back(static_cast<int>(at - axes.begin()));
     }
@@ -83,8 +83,8 @@ EinsumPlan::EinsumPlan(std::string_view a, const std::string_view* b, std::strin
   for (const int letter : out_.letters) {
     const bool repeats = !holds(a_.letters, letter) && !holds(b_.letters, letter);
     if (repeats && (b != nullptr || with_ones_)) {
-      throw Error(Fault::value,
-                  "equation: no operand has " + letters_[static_cast<std::size_t>(letter)].name);
+      throw Error(Fault::value, "equation",
+                  "no operand has " + letters_[static_cast<std::size_t>(letter)].name);
     }
   }
   fold_sequences();
@@ -191,7 +191,7 @@ void EinsumPlan::lay(Term& term) {
     return;
   }
   if (at != term.letters.begin()) {
-    throw Error(Fault::value, "equation: a term with ragged letters begins with that of sequences");
+    throw Error(Fault::value, "equation", "a term with ragged letters begins with that of sequences");
   }
   const Letters block(at + 1, term.letters.end());
   term.bases.resize(static_cast<std::size_t>(count_) + 1);
@@ -279,16 +279,16 @@ void EinsumPlan::choose() {
   for (const int letter : a_.letters) {
     if (letter == sequence_ || holds(out_.letters, letter)) continue;
     if (!holds(b_.letters, letter)) {
-      throw Error(Fault::value, "equation: " + letters_[static_cast<std::size_t>(letter)].name +
-                                    " is in one operand alone");
+      throw Error(Fault::value, "equation",
+                  letters_[static_cast<std::size_t>(letter)].name + " is in one operand alone");
     }
     steps_.push_back(letter);
   }
   for (const int letter : b_.letters) {
     if (letter == sequence_ || holds(out_.letters, letter)) continue;
     if (!holds(a_.letters, letter)) {
-      throw Error(Fault::value, "equation: " + letters_[static_cast<std::size_t>(letter)].name +
-                                    " is in one operand alone");
+      throw Error(Fault::value, "equation",
+                  letters_[static_cast<std::size_t>(letter)].name + " is in one operand alone");
     }
     steps_of_b.push_back(letter);
   }

@@ -17,8 +17,9 @@ void add_rows(const std::vector<EinsumAxis>& letters, std::size_t first, std::in
   bool fits = true;
   for (std::size_t k = 0; k < first; ++k) fits = checked_mul(rows, letters[k].at(sequence), rows) && fits;
   if (!fits || !checked_add(sum, rows, sum)) {
-    throw Error(Fault::overflow, "equation: the rows of " + std::to_string(first) +
-                                     " letters leave 63 bits in sequence " + std::to_string(sequence));
+    throw Error(Fault::overflow, "equation",
+                "the rows of " + std::to_string(first) + " letters leave 63 bits in sequence " +
+                    std::to_string(sequence));
   }
 }
 

@@ -13,11 +13,12 @@ namespace {
 
 [[noreturn]] void raise_file(Status status, const std::string& path) {
   if (status.code == Code::io_error) {
-    throw Error(Fault::system, path + ": " + std::strerror(static_cast<int>(status.value)));
+    throw Error(Fault::system, path, std::strerror(static_cast<int>(status.value)));
   }
-  if (status.code == Code::not_regular) throw Error(Fault::format, path + ": not a regular file");
-  throw Error(Fault::format, path + ": ends at byte " + std::to_string(status.where) + ", " +
-                                 std::to_string(status.value) + " bytes before what its header says");
+  if (status.code == Code::not_regular) throw Error(Fault::format, path, "not a regular file");
+  throw Error(Fault::format, path,
+              "ends at byte " + std::to_string(status.where) + ", " + std::to_string(status.value) +
+                  " bytes before what its header says");
 }
 
 class OpenFile {
@@ -130,7 +131,7 @@ class JointFile {
     const auto count = static_cast<std::int64_t>(numbers.size());
     const std::int64_t misfit = convert_numbers(integer_of(e.tag), at(e), width, count, Number::i64,
                                                 reinterpret_cast<std::byte*>(numbers.data()));
-    if (misfit >= 0) throw Error(Fault::format, name + ": entry " + std::to_string(misfit) + " is too large");
+    if (misfit >= 0) throw Error(Fault::format, name, "entry " + std::to_string(misfit) + " is too large");
     return numbers;
   }
 
@@ -146,9 +147,9 @@ class JointFile {
     const std::int64_t want = layout_.rows[level];
     const std::int64_t last = data.counts.back();
     if (last >= 0 && (want < 0 || last == want)) return;
-    throw Error(Fault::format, name_of(level) + ": ends at " + std::to_string(last) + ", but dim " +
-                                   std::to_string(level) + " has " +
-                                   (want < 0 ? std::string("no") : std::to_string(want)) + " rows");
+    throw Error(Fault::format, name_of(level),
+                "ends at " + std::to_string(last) + ", but dim " + std::to_string(level) + " has " +
+                    (want < 0 ? std::string("no") : std::to_string(want)) + " rows");
   }
 
   void add_bounds(JointData& data, int level) const {

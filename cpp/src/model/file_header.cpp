@@ -16,7 +16,7 @@ constexpr std::int64_t kMaxHeader = 100'000'000;
 constexpr std::int64_t kFirstRead = 8192;
 
 [[noreturn]] void refuse_file(const std::string& path, const std::string& text) {
-  throw Error(Fault::format, path.empty() ? text : path + ": " + text);
+  throw Error(Fault::format, path, text);
 }
 
 /// As Python writes a string: one line, whatever is in it.
@@ -109,7 +109,7 @@ void FileHeader::make_tables(std::int64_t entries, std::int64_t pairs, std::int6
 
 const HeaderEntry& FileHeader::entry(std::int64_t i) const {
   if (i < 0 || i >= count()) {
-    throw Error(Fault::index, "entry: " + std::to_string(i) + " of " + std::to_string(count()));
+    throw Error(Fault::index, "entry", std::to_string(i) + " of " + std::to_string(count()));
   }
   return tables_.entries[i];
 }

@@ -9,7 +9,7 @@ namespace varlen {
 namespace {
 
 [[noreturn]] void refuse_parts(const std::string& text) {
-  throw Error(Fault::value, "parts: " + text);
+  throw Error(Fault::value, "parts", text);
 }
 
 /// Where a part keeps the column `name`: where the first part does, as a rule.

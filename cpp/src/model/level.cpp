@@ -19,7 +19,7 @@ constexpr std::int64_t kMostSequences = INT64_MAX / kWidth - 1;
 
 void check_int32(const char* what, std::int64_t most) {
   if (most <= INT32_MAX) return;
-  throw Error(Fault::overflow, std::string(what) + ": " + std::to_string(most) + " rows do not fit int32");
+  throw Error(Fault::overflow, what, std::to_string(most) + " rows do not fit int32");
 }
 
 }  // namespace
@@ -159,8 +159,7 @@ Level Level::from_row_ids(const std::int64_t* row_ids, std::int64_t total, std::
     count = last < INT64_MAX ? last + 1 : last;
   }
   const auto too_many = [&](Fault fault) {
-    return Error(fault,
-                 std::string(argument) + ": " + std::to_string(count) + " sequences have no room in memory");
+    return Error(fault, argument, std::to_string(count) + " sequences have no room in memory");
   };
   if (count > kMostSequences) throw too_many(Fault::overflow);
   Buffer offsets = [&] {
@@ -222,9 +221,9 @@ Level Level::compose(const Level& below, std::string_view argument) const {
     }
   }
   if (total() != below.count()) {
-    throw Error(Fault::value, std::string(argument) + ": the lengths of one level add up to " +
-                                  std::to_string(total()) + ", but the one below it has " +
-                                  std::to_string(below.count()) + " sequences");
+    throw Error(Fault::value, argument,
+                "the lengths of one level add up to " + std::to_string(total()) +
+                    ", but the one below it has " + std::to_string(below.count()) + " sequences");
   }
   Buffer offsets = buffer_of(count() + 1, kWidth);
   auto* const out = offsets.as<std::int64_t>();

@@ -184,10 +184,11 @@ Buffer buffer_of(std::int64_t n, std::int64_t width) {
 
 std::int64_t padded_bytes(std::string_view name, std::int64_t element_bytes, const std::int64_t* shape,
                           std::size_t axes, std::int64_t max_bytes, std::int64_t& used) {
-  const auto text = [&] {
-    std::string sizes = std::string(name) + ": the padded shape (";
+  const auto refuse = [&](Fault fault, const std::string& why, const char* advice) {
+    std::string sizes = "the padded shape (";
     for (std::size_t a = 0; a < axes; ++a) sizes += (a > 0 ? ", " : "") + std::to_string(shape[a]);
-    return sizes + (axes == 1 ? ",)" : ")");
+    const std::string reason = sizes + (axes == 1 ? ",)" : ")") + why;
+    throw Error(fault, Record{std::string(name), reason, {}, {}, advice, "padded_size"});
   };
   std::int64_t total = element_bytes;
   bool fits = true;
@@ -198,12 +199,12 @@ std::int64_t padded_bytes(std::string_view name, std::int64_t element_bytes, con
   }
   if (nothing) total = 0;
   fits = fits && checked_add(used, total, used);
-  if (!fits) throw Error(Fault::overflow, text() + " does not fit 63 bits");
+  if (!fits) refuse(Fault::overflow, " does not fit 63 bits", "");
   if (max_bytes >= 0 && used > max_bytes) {
-    throw Error(Fault::value, text() + " of " + std::to_string(element_bytes) +
-                                  " bytes an entry takes the result to " + std::to_string(used) +
-                                  " bytes, over max_bytes=" + std::to_string(max_bytes) +
-                                  "; give max_len, take fewer rows, or keep them ragged");
+    refuse(Fault::value,
+           " of " + std::to_string(element_bytes) + " bytes an entry takes the result to " +
+               std::to_string(used) + " bytes, over max_bytes=" + std::to_string(max_bytes),
+           "give max_len, take fewer rows, or keep them ragged");
   }
   return total;
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -47,7 +46,7 @@ from varlen._core import (
     weighted_sum_to_weights,
     windows,
 )
-from varlen.arguments import as_dtype, as_ints, is_zero, refuse_overlap
+from varlen.arguments import as_dtype, as_ints, is_zero, naming, refuse_overlap
 from varlen.backends.numpy.arithmetic import equal, ufunc, where
 from varlen.backends.numpy.attention import weighable
 from varlen.backends.numpy.concat import concat, from_list, interleave
@@ -231,10 +230,8 @@ def reduce_end(values: Any, level: Level, last: bool, empty: Any = None) -> Any:
         not_empty(level)
         return _core.gather_column(values, (level,), -1 if last else 0)[0]
     cut = "left" if last else "right"
-    try:
+    with naming(fill="empty"):
         return _core.pad(values, (level,), fill=empty, max_len=1, truncate=cut, sizes=1)[:, 0]
-    except ValueError as error:
-        raise ValueError(re.sub("^fill:", "empty:", str(error))) from None
 
 
 def expand_mean(rows: Any, level: Level, out: Any = None) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varlen import _core
-from varlen.arguments import as_int, one_of
+from varlen.arguments import as_int, error_of, one_of
 from varlen.data.records import PackedRows
 from varlen.data.sampler import HasLengths, Ints, Sampler, Uneven
 from varlen.io.account import Account
@@ -108,10 +108,9 @@ class BinPacking(Sampler):
         is_over = self.lengths > self.size
         if too_long == "raise" and is_over.any():
             row = int(np.argmax(is_over))
-            raise ValueError(
-                f"lengths: row {row} has {self.lengths[row]} tokens, over size={size}; give max_len, or "
-                "too_long='skip' or 'split'"
-            )
+            fault = f"row {row} has {self.lengths[row]} tokens, over size={size}"
+            advice = "give max_len, or too_long='skip' or 'split'"
+            raise error_of(ValueError, "lengths", fault, advice)
         # Of every piece of a row that is split: its row, and where in the row it begins. Then `lengths` are
         # those of the pieces, and the batches of `_deal` have numbers of pieces.
         self._piece_rows: Ints | None = None

@@ -561,7 +561,7 @@ def fill_row(
 
 def overflow_of_padding(error: OverflowError, values: BatchKeywords, place: str = "") -> OverflowError:
     """A size that does not fit 63 bits, by the option that asks for it."""
-    is_size = "padded" in str(error)
+    is_size = getattr(error, "code", "") == "padded_size"
     asked = [name for name in ("pad_to", "pad_to_multiple_of") if is_size and values[name] is not None]
     return OverflowError(f"{place}{asked[0] + ': ' if asked else ''}{error}")
 

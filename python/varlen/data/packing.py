@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_mapping
+from varlen.arguments import as_mapping, naming
 from varlen.backends import backend_of
 from varlen.backends.values import like
 from varlen.data.arrow_samples import is_arrow
@@ -119,12 +119,10 @@ def pack(
             raise KeyError(f"labels: {labels!r} is not one of {sorted(ragged)}")
         if labels != LABELS and LABELS in ragged:
             raise ValueError(f"labels: {LABELS!r} are among the sequences; say labels={LABELS!r}")
-    try:
+    with naming(lengths="lengths", advice="give too_long='skip' or 'split'"):  # there is no max_len here
         packing = BinPacking(
             ragged[first].lengths, size, fit=fit, window=window, too_long=too_long, shuffle=False
         )
-    except ValueError as error:  # an option that this one lacks is no advice
-        raise ValueError(str(error).replace("give max_len, or", "give")) from None
     order, bins = packing._fill(np.random.default_rng(0))
     pieces = _core.Level.from_lengths(packing.lengths)
     level = _core.Level.from_lengths(packing.lengths[order])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from varlen._core import Dim
-from varlen.arguments import as_int
+from varlen.arguments import as_int, name_argument
 from varlen.dims.base import is_data
 from varlen.dims.errors import AmbiguousAxisError
 
@@ -28,6 +28,19 @@ def describe(dims: Sequence[Dim]) -> str:
     '[batch, time(1 to 2), feature(5)]'
     """
     return f"[{', '.join([_described(dim) for dim in dims])}]"
+
+
+def about_operation(error: TypeError, verb: str, dims: Sequence[Dim]) -> TypeError:
+    """An error of a kernel about its X as one about a verb and the dims; others with those in front.
+
+    Examples
+    --------
+    >>> about_operation(TypeError("no numbers"), "sum", [vl.Dim("time", 3)])
+    TypeError('sum of [time(3)]: no numbers')
+    """
+    operation = f"{verb} of {describe(dims)}"
+    is_named = getattr(error, "argument", None) == "X"
+    return name_argument(error, operation) if is_named else TypeError(f"{operation}: {error}")
 
 
 def _described(dim: Dim) -> str:

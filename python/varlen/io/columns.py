@@ -347,7 +347,7 @@ def _numbers(key: str, value: Any, depth: int, options: ColumnOptions) -> tuple[
     try:
         return _core.from_lists(value, depth, dtype, dtype is None and options.narrow, name=key)
     except ValueError as error:
-        if str(error).startswith((f"{key}[", f"{key}:")):
+        if getattr(error, "argument", "").startswith((key, f"{key}[")):
             raise
         raise ValueError(f"{error} (key {key!r})") from None
 
@@ -370,7 +370,7 @@ def _nested(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_
             return _numbers(key, _without_empty_arrays(value), -1, options)
         return flat, levels
     except (TypeError, ValueError) as error:
-        if isinstance(error, ValueError) and ": expected " not in str(error):
+        if isinstance(error, ValueError) and getattr(error, "code", "") != "nesting":
             raise  # a dtype that does not hold the numbers
         raise ValueError(f"Failed to parse {key} as a nested list of numbers!") from error
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_bool, as_mapping, new_words, unmasked, words_of
+from varlen.arguments import as_bool, as_mapping, naming, new_words, unmasked, words_of
 from varlen.io import atomic
 from varlen.io.account import ACCOUNT, Account
 from varlen.io.dtypes import TAG_ORDER, dtype_of, little_endian, tag_of
@@ -145,10 +145,8 @@ def as_tensor(full: Any, given: Any, argument: str) -> Array:
 
 def level_of(full: str, bounds: Array) -> _core.Level:
     """The level of a tensor of bounds; errors name it."""
-    try:
+    with naming(full):
         return _core.Level.from_bounds(bounds)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise type(error)(f"{full}: {str(error).partition(': ')[2]}") from None
 
 
 def _check(

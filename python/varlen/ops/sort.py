@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, overload
 import numpy as np
 
 from varlen._core import Level, RaggedBase
-from varlen.arguments import as_bool, as_int, axis_of, rename_argument
+from varlen.arguments import as_bool, as_int, axis_of, naming
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, like
 from varlen.ops.axes import in_line, places_along
@@ -220,11 +220,9 @@ def topk(
     if not as_blocks:
         levels = (*above, kept)
         return ragged_like(X, best, levels), ragged_like(X, which, levels)
-    try:
+    with naming(values="k", sizes="k"):
         best = backend.pad(best, (kept,), fill=fill, max_len=most, sizes=[most])
         which = backend.pad(which, (kept,), fill=-1, max_len=most, sizes=[most])
-    except OverflowError as error:
-        raise rename_argument(error, "k") from None
     return wrap_units(X, best, above), wrap_units(X, which, above)
 
 

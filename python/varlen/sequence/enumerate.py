@@ -9,7 +9,7 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.arguments import as_int, is_zero, rename_argument
+from varlen.arguments import as_int, is_zero, naming
 from varlen.backends import backend_of
 from varlen.levels import resolve_level
 from varlen.ops.window import backprop_seq2col
@@ -17,7 +17,7 @@ from varlen.sequence.inputs import (
     fill_for,
     gradient_rows,
     in_parts,
-    of_pad_value,
+    naming_pad_value,
     scatter_rows,
     select,
     sequences,
@@ -87,10 +87,8 @@ def sequence_enumerate(
     result = _windows(values.reshape(len(values), 1, *inner), units, size).reshape(len(values), size, *inner)
     if is_zero(pad_value):
         return cast("RaggedT", r._make(result, r.levels))
-    try:
+    with naming_pad_value():
         return cast("RaggedT", r._make(_filled(result, units, size, fill), r.levels))
-    except ValueError as error:
-        raise of_pad_value(error) from None
 
 
 def backprop_sequence_enumerate(dY: Any, input: RaggedT, win_size: int, *, level: int = -1) -> RaggedT:
@@ -140,10 +138,8 @@ def _inner(values: Any) -> tuple[int, ...]:
 
 def _windows(rows: Any, units: Level, size: int) -> Any:
     """Each row with those behind it, zeros where there are none."""
-    try:
+    with naming("win_size"):
         result = backend_of(rows).seq2col(rows, units, 0, size - 1)[0]
-    except (ValueError, OverflowError) as error:
-        raise rename_argument(error, "win_size") from None
     return (
         result if result.dtype == rows.dtype else result.view(rows.dtype)
     )  # a dtype without a name of its own

@@ -8,7 +8,7 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.arguments import unmasked
+from varlen.arguments import name_argument, unmasked
 from varlen.backends import backend_of
 from varlen.backends.values import apply_rows, as_values, readable
 from varlen.backends.values import is_array as is_any_array
@@ -225,7 +225,8 @@ def _token_sequences(tokens: Any) -> tuple[Ragged[Any] | None, Any]:
         dtype = np.float64 if _holds_float(tokens) else None
         given = Ragged.from_list(tokens if is_tensor else list(unmasked(tokens, "tokens")), dtype)
     except (TypeError, ValueError, OverflowError) as error:
-        raise type(error)("tokens" + str(error).removeprefix("data")) from None
+        where = getattr(error, "argument", "")
+        raise name_argument(error, where.replace("data", "tokens", 1)) from None
     leaves = tokens
     if isinstance(given.values, np.ndarray) and given.values.dtype.kind == "f":
         for _ in given.levels:

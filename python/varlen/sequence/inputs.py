@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varlen.arguments import LARGEST, as_ints, is_zero, unmasked
+from varlen.arguments import LARGEST, as_ints, is_zero, naming, unmasked
 from varlen.backends import arrays, backend_of
 from varlen.backends.values import as_values
 from varlen.levels import describe_difference, same_levels
@@ -196,16 +195,17 @@ def fill_for(values: Any, fill: Any) -> Any:
     return 0 if zero else fill
 
 
-def of_pad_value(error: ValueError) -> ValueError:
-    """An error about `fill` or `empty` as one about `pad_value`.
+def naming_pad_value() -> naming:
+    """Names `pad_value` in errors about the fill, and where sequences without rows need one.
 
     Examples
     --------
-    >>> of_pad_value(ValueError("fill: 0.5 does not fit int64"))
-    ValueError('pad_value: 0.5 does not fit int64')
+    >>> with naming_pad_value():
+    ...     vl.Ragged([1], [1]).to_dense(fill=0.5)
+    Traceback (most recent call last):
+    ValueError: pad_value: 0.5 does not fit int64
     """
-    text = str(error).replace("with empty=", "with pad_value=")
-    return ValueError(re.sub("^(fill|empty):", "pad_value:", text))
+    return naming(fill="pad_value", empty="pad_value")
 
 
 def in_parts(d: Any, add: Callable[[Any], Any]) -> Any:

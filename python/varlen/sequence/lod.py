@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from varlen._core import Level
+from varlen.arguments import naming
 from varlen.backends.values import as_values
 from varlen.levels import check_levels, each_level
 from varlen.tracing import eager_only
@@ -105,10 +106,8 @@ def lod_append(x: RaggedT, level: Any, *, empty: str | None = None) -> RaggedT:
         return cast("RaggedT", Ragged._make(values, levels))
     if len(levels[0]) == x.total:
         return cast("RaggedT", x._make(values, (*x.levels, levels[0])))
-    try:
+    with naming(lengths="level"):
         return cast("RaggedT", x.add_level(levels[0], -1, empty=empty))
-    except ValueError as error:
-        raise ValueError(str(error).replace("lengths:", "level:", 1)) from None
 
 
 def _rows(x: Any) -> Any:
@@ -123,7 +122,7 @@ def _read(given: Any, rows: int, argument: str) -> Levels:
             levels = each_level(_flat(given), make, argument)
             check_levels(rows, levels, argument)
         except ValueError as error:
-            reasons.append(str(error).partition(": ")[2])
+            reasons.append(getattr(error, "reason", str(error)))
         else:
             readings.append(levels)
     if len(readings) == 2 and readings[0] != readings[1]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Level
-from varlen.arguments import as_dtype, as_int, rename_argument
+from varlen.arguments import as_dtype, as_int, naming
 from varlen.backends import backend_of
 from varlen.backends.values import is_array, like
 from varlen.ops.inputs import units_of
@@ -99,10 +99,8 @@ def sequence_mask(
 
 def _marks(units: Level, shape: tuple[int, ...], maxlen: Any, dtype: Any, values: Any) -> Any:
     width = units.longest if maxlen is None else as_int(maxlen, "maxlen")
-    try:
+    with naming("x" if maxlen is None else "maxlen", advice="take fewer rows, or keep them ragged"):
         marks = mask(units, width, width=width).reshape(*shape, width)
-    except (ValueError, OverflowError) as error:
-        raise rename_argument(error, "x" if maxlen is None else "maxlen") from None
     if type(dtype).__name__ != "dtype" or not type(dtype).__module__.startswith("torch"):
         return like(marks.astype(as_dtype(dtype, "dtype"), copy=False), values)
     return backend_of(values).to_dtype(like(marks, values), dtype)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from varlen._core import Level
-from varlen.arguments import ints_per_level, rename_argument
+from varlen.arguments import ints_per_level, naming
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, one_device
 from varlen.levels import first_longer, resolve_level
@@ -17,7 +17,7 @@ from varlen.sequence.inputs import (
     array_of,
     fill_for,
     gradient_rows,
-    of_pad_value,
+    naming_pad_value,
     per_sequence,
     sequences,
 )
@@ -92,12 +92,9 @@ def sequence_pad(
     widths = _widths(levels, maxlen, at)
     one_device(pad_value, "pad_value", r.values, "x")
     fill = fill_for(r.values, pad_value)
-    try:
+    name = "x" if maxlen is None else "maxlen"
+    with naming_pad_value(), naming(values=name, sizes=name, advice="take fewer rows, or keep them ragged"):
         out = backend_of(r.values).pad(r.values, levels, fill=fill, sizes=widths)
-    except (ValueError, OverflowError) as error:
-        if not isinstance(error, ValueError) or str(error).startswith("values:"):
-            raise rename_argument(error, "x" if maxlen is None else "maxlen") from None
-        raise of_pad_value(error) from None
     backend = backend_of(r.values)
     length = tuple([backend.of_level(each, "lengths", r.values) for each in levels])
     outer = length[0]

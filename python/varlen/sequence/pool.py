@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from varlen._core import Level
-from varlen.arguments import unmasked
+from varlen.arguments import naming, unmasked
 from varlen.backends import backend_of
 from varlen.backends.numeric import cast, double, floats, is_complex, numbers
 from varlen.backends.numpy.order import is_ordered, refuse
 from varlen.backends.values import as_ints, like
 from varlen.ops.inputs import units_of
 from varlen.ops.reduce import wrap_units
-from varlen.sequence.inputs import fill_for, gradient_rows, of_pad_value, sequences
+from varlen.sequence.inputs import fill_for, gradient_rows, naming_pad_value, sequences
 
 if TYPE_CHECKING:
     from varlen._core import RaggedBase
@@ -110,7 +110,7 @@ def sequence_pool(
             refuse("mean" if kind == "average" else kind, values, "input")
     elif kind not in _ENDS:
         numbers(values, "input")
-    try:
+    with naming_pad_value(), naming(lengths="lengths", advice="say what it gives with pad_value="):
         if with_index:
             result, which = backend_of(values).reduce_extreme("max", values, units, pad_value)
             return wrap_units(r, result, above), wrap_units(r, _rows(which, units), above)
@@ -118,8 +118,6 @@ def sequence_pool(
             result = backend_of(values).reduce_end(values, units, kind == "last", fill_for(values, pad_value))
         else:
             result = backend_of(values).reduce(_VERBS.get(kind, kind), values, units, pad_value)
-    except ValueError as error:
-        raise of_pad_value(error) from None
     return wrap_units(r, _times_root(result, units, 1) if kind == "sqrt" else result, above)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from varlen._core import Level, RaggedBase
-from varlen.arguments import as_int, as_list, axis_of, fits_memory
+from varlen.arguments import as_int, as_list, axis_of, error_of, fits_memory
 from varlen.backends.values import ArrayT, as_ints, as_values
 from varlen.levels import level_from, nested_levels
 from varlen.ops.inputs import nest_rows
@@ -165,7 +165,7 @@ class RowPartitions(Ragged[ArrayT]):
         try:
             begins = level_from(row_starts, Level.from_bounds, "row_starts").bounds
         except ValueError as error:
-            raise ValueError(str(error).replace("ends at", "starts at")) from None
+            raise _of_start(error) from None
         if len(begins) and begins[0] != 0:
             raise ValueError(f"row_starts: the first sequence starts at {begins[0]}, not at 0")
         rows = len(values)
@@ -650,6 +650,14 @@ class RowPartitions(Ragged[ArrayT]):
 
 def _rows(values: Any) -> Any:
     return values if isinstance(values, RaggedBase) else as_values(values)
+
+
+def _of_start(error: Any) -> Exception:
+    """An error about where sequences end, of which the starts were given."""
+    if getattr(error, "code", "") != "decreasing":
+        return cast("Exception", error)
+    reason = f"row {error.row} starts at {error.number}, before the row in front of it"
+    return error_of(ValueError, "row_starts", reason)
 
 
 def _by_ids(ids: Any, count: Any, argument: str, count_name: str) -> Level:

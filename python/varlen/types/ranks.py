@@ -8,7 +8,7 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.arguments import as_int, rename_argument
+from varlen.arguments import as_int, error_of, naming
 from varlen.backends.values import as_ints
 from varlen.levels import Levels, each_level
 from varlen.types.attributes import reduced, with_attributes, with_copied_attributes
@@ -131,10 +131,8 @@ class RankTable:
         array([0, 2, 1])
         """
         if not isinstance(order, str):
-            try:
+            with naming("order"):
                 return cls._make(level, fields_of(level, order), outer)
-            except (TypeError, ValueError) as error:
-                raise rename_argument(error, "order") from None
         if order not in ORDERS:
             raise ValueError(f"order: expected one of {', '.join(ORDERS)} or a permutation, got {order!r}")
         if order == "torch":
@@ -296,14 +294,18 @@ def fields_of(level: Level, indices: Any) -> Fields:
     order = np.arange(len(level)) if indices is None else np.asarray(as_ints(indices))
     order = order if order.size else order.astype(np.int64)
     if order.ndim != 1 or order.dtype.kind not in "iu":
-        raise TypeError(f"indices: expected integers of one dimension, got {order.dtype}{order.shape}")
+        raise error_of(
+            TypeError, "indices", f"expected integers of one dimension, got {order.dtype}{order.shape}"
+        )
     if len(order) != len(level):
-        raise ValueError(f"indices: {len(order)} entries for {len(level)} sequences")
+        raise error_of(ValueError, "indices", f"{len(order)} entries for {len(level)} sequences")
     lengths = level.lengths
     outside = (order < 0) | (order >= len(level))
     if outside.any():
         k = int(outside.argmax())
-        raise ValueError(f"indices: column {k} holds {order[k]}, but there are {len(level)} sequences")
+        raise error_of(
+            ValueError, "indices", f"column {k} holds {order[k]}, but there are {len(level)} sequences"
+        )
     ranked = lengths[order]
     return _core.check_padded((level.longest, len(level)), None, ranked, order)
 

@@ -26,7 +26,9 @@ struct DimId {
 /// Two lengths that have to be one; the text names the row.
 class LengthMismatch : public Error {
  public:
-  explicit LengthMismatch(const std::string& text) : Error(Fault::value, text) {}
+  explicit LengthMismatch(std::string reason) : Error(Fault::value, std::move(reason)) {}
+  LengthMismatch(std::string_view argument, std::string reason)
+      : Error(Fault::value, argument, std::move(reason)) {}
 };
 
 namespace dims {

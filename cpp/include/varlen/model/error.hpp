@@ -1,11 +1,13 @@
-// What the model throws where a kernel gives a Status: one exception whose text names the argument, the row
-// and the number.
+// What the model throws where a kernel gives a Status: one exception that knows the argument, the row and the
+// number.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "varlen/status.hpp"
 
@@ -13,18 +15,39 @@ namespace varlen {
 
 enum class Fault : std::uint8_t { value, type, index, key, overflow, memory, system, format };
 
+/// What is wrong, and with which argument, if with one; the row and the number are in the reason, too.
+struct Record {
+  std::string argument;
+  std::string reason;
+  std::optional<std::int64_t> row = {};
+  std::optional<std::int64_t> number = {};
+  std::string advice = {};  ///< what the caller can do
+  std::string code = {};    ///< a word for what is wrong, where programs tell it from other things
+
+  [[nodiscard]] std::string text() const {
+    const std::string fault = argument.empty() ? reason : argument + ": " + reason;
+    return advice.empty() ? fault : fault + "; " + advice;
+  }
+};
+
 class Error : public std::runtime_error {
  public:
-  Error(Fault fault, const std::string& text) : std::runtime_error(text), fault_(fault) {}
+  Error(Fault fault, Record record)
+      : std::runtime_error(record.text()), fault_(fault), record_(std::move(record)) {}
+  Error(Fault fault, std::string reason) : Error(fault, Record{{}, std::move(reason)}) {}
+  Error(Fault fault, std::string_view argument, std::string reason)
+      : Error(fault, Record{std::string(argument), std::move(reason)}) {}
 
   [[nodiscard]] Fault fault() const noexcept { return fault_; }
+  [[nodiscard]] const Record& record() const noexcept { return record_; }
 
  private:
   Fault fault_;
+  Record record_;
 };
 
 /// What a Status that is not ok says about the argument.
-[[nodiscard]] std::string status_text(Status status, std::string_view argument);
+[[nodiscard]] Record record_of(Status status, std::string_view argument);
 [[nodiscard]] Fault fault_of(Code code) noexcept;
 
 /// Throws an Error for a Status that is not ok.

@@ -261,14 +261,14 @@ Node* Session::without_left(Node* x, Node* y, int depth) {
 }
 
 Node* Session::divide(Division how, Node* x, Node* y) {
-  if (y->count == 0) throw Error(Fault::value, "divisor: expected more than 0 positions, got 0");
+  if (y->count == 0) throw Error(Fault::value, "divisor", "expected more than 0 positions, got 0");
   const bool is_right = how == Division::floor_right || how == Division::ceil_right;
   const bool is_ceil = how == Division::ceil_right || how == Division::ceil_left;
   std::int64_t n = 0;
   std::int64_t m = 0;
   const bool is_number = is_integer(y, m);
   if (is_number && m < 0) {
-    throw Error(Fault::value, "divisor: expected at least 1, got " + std::to_string(m));
+    throw Error(Fault::value, "divisor", "expected at least 1, got " + std::to_string(m));
   }
   if (Node* exact = is_right ? without_right(x, y) : without_left(x, y); exact != nullptr) return exact;
   if (is_number && is_integer(x, n)) {

@@ -107,9 +107,9 @@ class Evaluation {
     return combine(of_quotient, of(base->by), [&](std::int64_t a, std::int64_t b, std::int64_t& out) {
       a = std::max<std::int64_t>(a, 0);
       if (b <= 0) {
-        throw Error(Fault::value, "divisor: " + dims::in_quotes(dims::text_of(base->by)) + " has length " +
-                                      std::to_string(std::max<std::int64_t>(b, 0)) + " in row " +
-                                      std::to_string(row_));
+        throw Error(Fault::value, "divisor",
+                    dims::in_quotes(dims::text_of(base->by)) + " has length " +
+                        std::to_string(std::max<std::int64_t>(b, 0)) + " in row " + std::to_string(row_));
       }
       out = a / b + (is_ceil && a % b != 0 ? 1 : 0);
       return true;
@@ -338,19 +338,20 @@ Dim Dim::bound(const Expression& name, std::vector<Dim> over, std::shared_ptr<co
       for (const std::int64_t n : numbers) out.append(out.size() == 1 ? "" : ", ").append(std::to_string(n));
       return out.append(1, ')');
     };
-    throw LengthMismatch("lengths: expected the shape " + text(extents_of(*positions)) +
-                         " of the dims that they are over, " + "got " + text(extents));
+    throw LengthMismatch("lengths", "expected the shape " + text(extents_of(*positions)) +
+                                        " of the dims that they are over, " + "got " + text(extents));
   }
   if (lengths->count() != count) {
-    throw LengthMismatch("lengths: expected " + std::to_string(count) + ", one for each position of " +
-                         "the dims that they are over, got " + std::to_string(lengths->count()));
+    throw LengthMismatch("lengths", "expected " + std::to_string(count) + ", one for each position of " +
+                                        "the dims that they are over, got " +
+                                        std::to_string(lengths->count()));
   }
   const auto binding = std::make_shared<const Binding>(Binding{name, std::move(over), std::move(lengths)});
   return Dim(name, just(binding));
 }
 
 Dim Dim::scalar(const Expression& name, std::int64_t length) {
-  if (length < 0) throw Error(Fault::value, "lengths: expected at least 0, got " + std::to_string(length));
+  if (length < 0) throw Error(Fault::value, "lengths", "expected at least 0, got " + std::to_string(length));
   return Dim(name, just(std::make_shared<const Binding>(Binding{
                        name, {}, std::make_shared<dims::OwnLengths>(Level::from_lengths(&length, 1))})));
 }

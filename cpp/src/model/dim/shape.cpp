@@ -96,8 +96,8 @@ Shape::Shape(const std::vector<Axis>& axes, const char* argument) {
 void Shape::add(const Axis& axis, const char* argument) {
   for (const Axis& before : axes_) {
     if (is_same(before.dim, axis.dim) && before.priority == axis.priority) {
-      throw Error(Fault::value, argument + (": " + dims::in_quotes(axis.dim)) +
-                                    " is in it twice; tell them apart by copy(match_priority=1)");
+      throw Error(Fault::value, argument,
+                  dims::in_quotes(axis.dim) + " is in it twice; tell them apart by copy(match_priority=1)");
     }
   }
   std::int64_t extent = 0;
@@ -113,8 +113,9 @@ void Shape::add(const Axis& axis, const char* argument) {
       for (const Dim& over : values.over) {
         const std::size_t at = find({over, 0});
         if (at == rank()) {
-          throw Error(Fault::value, argument + (": " + dims::in_quotes(axis.dim)) + " has lengths over " +
-                                        dims::in_quotes(over) + ", which has to come before it");
+          throw Error(Fault::value, argument,
+                      dims::in_quotes(axis.dim) + " has lengths over " + dims::in_quotes(over) +
+                          ", which has to come before it");
         }
         check_same_lengths(axes_[at].dim, over);
       }
@@ -168,8 +169,9 @@ std::vector<std::size_t> Shape::arranged(const std::vector<Axis>& axes, bool is_
       const auto at =
           std::find_if(axes.begin(), axes.end(), [&](const Axis& x) { return is_same(x.dim, dim); });
       if (at == axes.end()) {
-        throw Error(Fault::value, "dims: " + dims::in_quotes(axes[k].dim) + " has lengths over " +
-                                      dims::in_quotes(dim) + ", which is not among them");
+        throw Error(Fault::value, "dims",
+                    dims::in_quotes(axes[k].dim) + " has lengths over " + dims::in_quotes(dim) +
+                        ", which is not among them");
       }
       over[k].push_back(static_cast<std::size_t>(at - axes.begin()));
       is_ahead[over[k].back()] = 1;

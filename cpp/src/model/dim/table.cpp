@@ -384,7 +384,7 @@ Node* Session::opaque(Base::Sort sort, Node* of, Node* by, std::int64_t times, D
     if (sort == Base::Sort::quotient) {
       const std::int64_t a = positive(x.size);
       const std::int64_t b = positive(y.size);
-      if (b == 0) throw Error(Fault::value, "divisor: " + in_quotes(text_of(by)) + " has size 0");
+      if (b == 0) throw Error(Fault::value, "divisor", in_quotes(text_of(by)) + " has size 0");
       const bool is_ceil = how == Division::ceil_right || how == Division::ceil_left;
       facts.size = a / b + (is_ceil && a % b != 0 ? 1 : 0);
     } else if (sort == Base::Sort::sum) {

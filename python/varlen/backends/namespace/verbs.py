@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level, on_tensors
-from varlen.arguments import as_dtype, as_ints, is_zero
+from varlen.arguments import as_dtype, as_ints, is_zero, naming
 from varlen.backends.namespace.library import Of, at_device
 from varlen.backends.namespace.values import always_fits
 from varlen.backends.numpy.attention import weighable
@@ -175,10 +174,8 @@ class Verbs(Of):
             not_empty(level)
             return self.gather_column(values, (level,), -1 if last else 0)[0]
         cut = "left" if last else "right"
-        try:
+        with naming(fill="empty"):
             return self.pad(values, (level,), fill=empty, max_len=1, truncate=cut, sizes=1)[:, 0]
-        except ValueError as error:
-            raise ValueError(re.sub("^fill:", "empty:", str(error))) from None
 
     def expand_mean(self, rows: Any, level: Level, out: Any = None) -> Any:
         """The gradient of means: row i over the length of sequence i, for every row of it."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
+from varlen.arguments import error_of
 from varlen.levels import not_empty
 
 if TYPE_CHECKING:
@@ -63,8 +64,8 @@ def refuse(verb: str, values: Any, argument: str = "X") -> None:
     kind = values.dtype.kind
     if kind in _ALL and kind not in _MEANINGS.get(verb, ""):
         hint = next(text for kinds, text in _HINTS.items() if kind in kinds)
-        wanted = f"{argument}: expected bool, integers or floats, got {values.dtype}"
-        raise TypeError(f"{wanted}, for which {verb} has no meaning; {hint}")
+        fault = f"expected bool, integers or floats, got {values.dtype}, for which {verb} has no meaning"
+        raise error_of(TypeError, argument, fault, hint)
 
 
 def reduce(op: str, values: Any, level: Level, empty: Any = None, out: Any = None, ddof: float = 0) -> Any:

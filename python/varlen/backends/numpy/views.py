@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_dtype, unmasked
+from varlen.arguments import as_dtype, naming, unmasked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -76,10 +76,8 @@ def cast(values: NDArray[Any], dtype: Any, argument: str) -> NDArray[Any]:
     kind = as_dtype(dtype, "dtype")
     if values.dtype == kind:
         return values
-    try:
+    with naming(values=argument):
         native = _core.cast(values.reshape(-1), kind.newbyteorder("="))
-    except (TypeError, ValueError, OverflowError) as error:
-        raise type(error)(str(error).replace("values: ", f"{argument}: ", 1)) from None
     return native.reshape(values.shape).astype(kind, copy=False)
 
 

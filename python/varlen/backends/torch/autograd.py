@@ -20,6 +20,7 @@ from torch.utils._pytree import tree_leaves
 
 from varlen import _core, tracing
 from varlen._core import DeviceArray, Level, on_plain_tensors, on_tensors
+from varlen.arguments import error_of
 from varlen.backends.torch.cast import bits_of
 from varlen.backends.torch.followers import (
     Batch,
@@ -366,7 +367,7 @@ def as_numbers(tensor: torch.Tensor) -> NDArray[Any]:
         bits: NDArray[Any] = tensor.detach().resolve_neg().view(torch.int16).numpy()
         return bits.view(_core.bfloat16)
     if tensor.dtype is torch.complex32:
-        raise TypeError(f"X: expected bool, integers or floats, got {tensor.dtype}")
+        raise error_of(TypeError, "X", f"expected bool, integers or floats, got {tensor.dtype}")
     if has_no_name(tensor):
         return as_numpy(tensor.float())
     dtype_of(tensor.dtype)

@@ -8,6 +8,7 @@ import torch
 
 from varlen import _core
 from varlen._core import Level
+from varlen.arguments import error_of
 from varlen.backends.torch.autograd import AutogradOp, SavedContext, into, level_of, offsets_of
 from varlen.backends.torch.followers import is_followed
 from varlen.backends.torch.memory import float_of, like, number_of
@@ -131,7 +132,7 @@ def backprop_reduce(
     """
     rows = d if isinstance(d, torch.Tensor) else torch.from_numpy(d)
     if not x.is_floating_point():
-        raise TypeError(f"X: expected floats, got {x.dtype}")
+        raise error_of(TypeError, "X", f"expected floats, got {x.dtype}")
     if rows.dtype != x.dtype:
         raise TypeError(f"{argument}: expected {x.dtype} as X, got {rows.dtype}")
     result = x if op in ("prod", "logsumexp", "var") else _result(op, x, level, ddof)

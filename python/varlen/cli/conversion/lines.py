@@ -404,9 +404,8 @@ def _placed(text: str, name: str, lines: list[int]) -> tuple[int, str]:
         hint = f"; see {option}" if text.endswith("got NoneType") else ""
         said = found[2].replace("; give a dtype", "; see --types")
         return int(found[1]), f"{name!r}{said}{hint}"
-    if len(lines) == 1:
-        return 0, f"{name!r}{text}"
-    return -1, f"lines {lines[0]} to {lines[-1]}: {name!r}{text}"
+    said = f"{name!r}: {text.removeprefix(': ')}"
+    return (0, said) if len(lines) == 1 else (-1, f"lines {lines[0]} to {lines[-1]}: {said}")
 
 
 def _joined(columns: list[_Column], lines: list[int], bad: dict[int, str]) -> Joint | None:

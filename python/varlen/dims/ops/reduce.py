@@ -10,7 +10,7 @@ import numpy as np
 from varlen._core import Dim, Level, Shape
 from varlen.backends import backend_of
 from varlen.backends.numeric import as_of, as_pairs, is_complex, of_pairs, widened
-from varlen.dims.axes import describe, places, quoted
+from varlen.dims.axes import about_operation, places, quoted
 from varlen.dims.base import NO_FACTS, made
 from varlen.dims.out_shape import checked
 from varlen.dims.place import coordinates, moved, order_of, rows_of
@@ -124,7 +124,7 @@ def reduce(
             verb = "logsumexp" if mode == "logmeanexp" else mode
             rows = accumulate("reduce", verb, values, level, {"empty": given}, dtype, overflow, where=where)
     except TypeError as error:
-        raise TypeError(f"{mode} of {describe(x.dims)}: {str(error).removeprefix('X: ')}") from None
+        raise about_operation(error, mode, x.dims) from None
     if mode == "logmeanexp":
         rows = as_of(rows - _log_counts(level, rows), x._values)
     return checked(made(rows.reshape(rest.array_shape), rest, order_left(x, asked), _facts(x)), out_shape)

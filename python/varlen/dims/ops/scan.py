@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from varlen.backends.numeric import is_complex
-from varlen.dims.axes import describe, place
+from varlen.dims.axes import about_operation, place
 from varlen.dims.ops.reduce import complex_first, grouped, over_pairs, row_along
 from varlen.dims.ops.softmax import ungrouped
 from varlen.dims.out_shape import checked
@@ -208,5 +208,5 @@ def _scanned(
         else:
             result = accumulate("scan", op, values, level, how, dtype, overflow, where=where)
     except TypeError as error:
-        raise TypeError(f"cum{op} of {describe(x.dims)}: {str(error).removeprefix('X: ')}") from None
+        raise about_operation(error, f"cum{op}", x.dims) from None
     return checked(ungrouped(x, result, asked, order), out_shape)

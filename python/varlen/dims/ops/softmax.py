@@ -9,7 +9,7 @@ import numpy as np
 
 from varlen.arguments import as_float
 from varlen.backends import backend_of
-from varlen.dims.axes import describe, places
+from varlen.dims.axes import about_operation, places
 from varlen.dims.ops.reduce import grouped
 from varlen.dims.out_shape import checked
 
@@ -107,7 +107,7 @@ def _softmax(x: Data[Any], axis: Any, scale: float, log: bool) -> Data[Any]:
     try:
         result = backend.softmax(values, level, log, 1.0 / scale)
     except TypeError as error:
-        raise TypeError(f"softmax of {describe(x.dims)}: {str(error).removeprefix('X: ')}") from None
+        raise about_operation(error, "softmax", x.dims) from None
     return ungrouped(x, result, places(x, axis), order)
 
 
