@@ -19,10 +19,12 @@ enum class Fault : std::uint8_t { value, type, index, key, overflow, memory, sys
 struct Record {
   std::string argument;
   std::string reason;
+  // NOLINTBEGIN(readability-redundant-member-init): without, the compiler warns of lists that leave them out
   std::optional<std::int64_t> row = {};
   std::optional<std::int64_t> number = {};
   std::string advice = {};  ///< what the caller can do
   std::string code = {};    ///< a word for what is wrong, where programs tell it from other things
+  // NOLINTEND(readability-redundant-member-init)
 
   [[nodiscard]] std::string text() const {
     const std::string fault = argument.empty() ? reason : argument + ": " + reason;
