@@ -5,15 +5,14 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping, Sequence
 from reprlib import repr as short
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
 import numpy as np
 
 from varlen import _core, tracing
+from varlen.errors import name_argument
 
 LARGEST = 2**63 - 1
-
-RaisedT = TypeVar("RaisedT", bound=BaseException)
 
 
 def as_int(value: Any, argument: str, least: int = 0, most: int | None = LARGEST) -> int:
@@ -501,66 +500,6 @@ def as_ints(x: Any) -> Any:
     return x
 
 
-def error_of(kind: type[Exception], argument: str, reason: str, advice: str = "") -> Exception:
-    """An error that knows its argument, as those of the core do; `name_argument` gives it another.
-
-    Examples
-    --------
-    >>> error_of(ValueError, "size", "expected at least 1, got 0").argument
-    'size'
-    """
-    error: Any = kind("")
-    error.argument, error.reason, error.advice = argument, reason, advice
-    named: Exception = name_argument(error, argument)
-    return named
-
-
-def name_argument(
-    error: RaisedT, to: str | None = None, /, *, advice: str | None = None, **names: str
-) -> RaisedT:
-    """The same error about an argument of the caller: `to`, or what its own argument is called in `names`.
-
-    An error that knows no argument stays as it is.
-
-    Examples
-    --------
-    >>> name_argument(error_of(OverflowError, "X", "the result does not fit 63 bits"), X="win_size")
-    OverflowError('win_size: the result does not fit 63 bits')
-    """
-    record: Any = error
-    argument = getattr(record, "argument", None)
-    if argument is None or (to is None and argument not in names):
-        return error
-    record.argument = names[argument] if to is None else to
-    record.advice = getattr(record, "advice", "") if advice is None else advice
-    fault = f"{record.argument}: {record.reason}" if record.argument else record.reason
-    record.args = (f"{fault}; {record.advice}" if record.advice else fault,)
-    return error
-
-
-class naming:
-    """Names the arguments of the caller in errors of the block, as `name_argument` does.
-
-    Examples
-    --------
-    >>> with naming(lengths="row_lengths"):
-    ...     vl.Level([2, -1])
-    Traceback (most recent call last):
-    ValueError: row_lengths: row 1 has a negative length, -1
-    """
-
-    __slots__ = ("_advice", "_names", "_to")
-
-    def __init__(self, to: str | None = None, /, *, advice: str | None = None, **names: str) -> None:
-        self._to, self._advice, self._names = to, advice, names
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None:
-        if error is not None:
-            name_argument(error, self._to, advice=self._advice, **self._names)
-
-
 # What the sizes of a rectangle are called in the core.
 _SIZES = dict.fromkeys(("values", "arrays", "round_to", "pad_to_multiple"), "pad_to_multiple_of")
 
@@ -570,6 +509,7 @@ def overflow_of_multiple(error: OverflowError) -> Exception:
 
     Examples
     --------
+    >>> from varlen.errors import error_of
     >>> overflow_of_multiple(error_of(OverflowError, "values", "the padded shape (2,) does not fit 63 bits"))
     OverflowError('pad_to_multiple_of: the padded shape (2,) does not fit 63 bits')
     """

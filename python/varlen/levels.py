@@ -10,7 +10,8 @@ import numpy as np
 
 from varlen import tracing
 from varlen._core import Level, is_placed
-from varlen.arguments import as_int, as_ints, as_list, error_of, naming
+from varlen.arguments import as_int, as_ints, as_list
+from varlen.errors import error_of, naming
 
 Levels = tuple[Level, ...]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import varlen as vl
-from varlen.arguments import error_of, name_argument, naming
 from varlen.data import Dataset
+from varlen.errors import error_of, name_argument, naming
 
 R = vl.Ragged([3, 1, 4], [2, 1])
 

@@ -631,6 +631,23 @@ def test_a_conversion_makes_fixed_dims(here, capsys, kind):
     assert not (here / "p.nrt").exists()
 
 
+@pytest.mark.parametrize("name", ["a.jsonl", "a.parquet"])
+def test_rows_of_other_fixed_dims_are_named_in_any_piece(here, capsys, name):
+    rows = [[1, 2, 3], [4, 5, 6], [7, 8]]
+    if name == "a.jsonl":
+        (here / name).write_text("".join(json.dumps({"x": row}) + "\n" for row in rows))
+    else:
+        pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+        import pyarrow.parquet as pq
+
+        pq.write_table(pa.table({"x": rows}), name)
+    Schema({"x": SchemaColumn("number", "int64", trailing=(3,))}).write("s.toml")
+    assert main(["convert", name, "o.nrt", "--schema", "s.toml", "--batch-rows", "1", "--quiet"]) == 1
+    said = capsys.readouterr().err
+    assert ("line 3" if name == "a.jsonl" else "x: a list of 2 at row 2, but") in said
+    assert "a list of 2" in said
+
+
 @pytest.mark.parametrize("kind", ["csv", "jsonl"])
 def test_errors_name_who_says_a_type(here, capsys, kind):
     Schema({"t": SchemaColumn("time", "datetime64[s]"), "x": SchemaColumn("number", "int64")}).write("s.toml")

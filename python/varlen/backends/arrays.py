@@ -46,7 +46,7 @@ from varlen._core import (
     weighted_sum_to_weights,
     windows,
 )
-from varlen.arguments import as_dtype, as_ints, is_zero, naming, refuse_overlap
+from varlen.arguments import as_dtype, as_ints, is_zero, refuse_overlap
 from varlen.backends.numpy.arithmetic import equal, ufunc, where
 from varlen.backends.numpy.attention import weighable
 from varlen.backends.numpy.concat import concat, from_list, interleave
@@ -88,6 +88,7 @@ from varlen.backends.numpy.scatter import backprop_gather_add, gather_add, scatt
 from varlen.backends.numpy.search import search
 from varlen.backends.numpy.span import insert_row, insert_rows
 from varlen.backends.numpy.views import as_array, cast, contiguous, is_contiguous, take_columns, tile, zeros
+from varlen.errors import naming
 from varlen.levels import not_empty
 
 if TYPE_CHECKING:

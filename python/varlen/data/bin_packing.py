@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varlen import _core
-from varlen.arguments import as_int, error_of, one_of
+from varlen.arguments import as_int, one_of
 from varlen.data.records import PackedRows
 from varlen.data.sampler import HasLengths, Ints, Sampler, Uneven
+from varlen.errors import error_of
 from varlen.io.account import Account
 
 __all__ = ["BinPacking"]

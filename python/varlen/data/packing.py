@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_mapping, naming
+from varlen.arguments import as_mapping
 from varlen.backends import backend_of
 from varlen.backends.values import like
 from varlen.data.arrow_samples import is_arrow
@@ -17,6 +17,7 @@ from varlen.data.bin_packing import BinPacking
 from varlen.data.mappings import columns_of_mappings, frame_as_columns, is_frame, rows_of_frames
 from varlen.data.model_inputs import IGNORED, LABELS, PACKED_NAMES, as_label_dtype, labels_of_bins
 from varlen.data.options import view_of
+from varlen.errors import naming
 from varlen.levels import describe_difference, same_levels
 from varlen.ops.dense import padded
 from varlen.types import Ragged

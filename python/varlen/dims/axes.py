@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from varlen._core import Dim
-from varlen.arguments import as_int, name_argument
+from varlen.arguments import as_int
 from varlen.dims.base import is_data
 from varlen.dims.errors import AmbiguousAxisError
+from varlen.errors import name_argument
 
 if TYPE_CHECKING:
     from typing import TypeAlias

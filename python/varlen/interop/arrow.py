@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 
 from varlen._core import Level
 from varlen.arguments import PADDING, as_bool, as_list, unmasked
+from varlen.errors import error_of, row_error
 from varlen.interop.nulls import FIELD, Nulls
 
 __all__ = ["Column", "Nulls", "columns_of", "from_arrow", "to_arrow"]
@@ -68,7 +69,7 @@ class _Place:
     def refuse_nulls(self, array: pa.Array, why: str) -> None:
         if array.null_count:
             first = int(np.flatnonzero(array.is_null().to_numpy(zero_copy_only=False))[0])
-            raise ValueError(f"{self.name}: null at row {self.row_of(first)}; {why}")
+            raise row_error(self.name, "null", self.row_of(first), advice=why)
 
 
 def _filler(value: Any, kind: pa.DataType, place: _Place) -> pa.Scalar:
@@ -85,7 +86,9 @@ def _filler(value: Any, kind: pa.DataType, place: _Place) -> pa.Scalar:
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         pass
     if not fits:
-        raise ValueError(f"fill: {short(value)} is not a value of {kind}, the type of {place.name}")
+        raise error_of(
+            ValueError, "fill", f"{short(value)} is not a value of {kind}, the type of {place.name}"
+        )
     return result
 
 
@@ -167,10 +170,9 @@ def _as_floats(array: pa.Array, place: _Place) -> pa.Array:
     except pa.ArrowInvalid:
         large = np.flatnonzero(np.abs(array.fill_null(0).to_numpy().astype(np.float64)) > 2**53 - 1)
         i = int(large[0])
-        raise ValueError(
-            f"{place.name}: {array[i]} at row {place.row_of(i)} is beyond the integers of float64, which "
-            "nulls='nan' makes of a column with nulls; take nulls='fill'"
-        ) from None
+        why = " is beyond the integers of float64, which nulls='nan' makes of a column with nulls"
+        where = place.row_of(i)
+        raise row_error(place.name, str(array[i]), where, why, "take nulls='fill'", "beyond_floats") from None
 
 
 def _as_whole(array: pa.Array, place: _Place) -> pa.Array:
@@ -182,8 +184,8 @@ def _as_whole(array: pa.Array, place: _Place) -> pa.Array:
             continue
     limits = np.iinfo(np.uint64 if pc.min(array).as_py() >= 0 else np.int64)
     i = next(i for i, value in enumerate(array.to_pylist()) if not limits.min <= (value or 0) <= limits.max)
-    what = f"{int(array[i].as_py())} at row {place.row_of(i)}"
-    raise ValueError(f"{place.name}: {what} does not fit {limits.dtype}; {_TEXT_HINT}")
+    why, value = f" does not fit {limits.dtype}", str(int(array[i].as_py()))
+    raise row_error(place.name, value, place.row_of(i), why, _TEXT_HINT, "decimal")
 
 
 def _as_doubles(array: pa.Array, place: _Place) -> pa.Array:
@@ -198,10 +200,9 @@ def _as_doubles(array: pa.Array, place: _Place) -> pa.Array:
         differs = np.array([v is not None and float(v) != v for v in array.to_pylist()])
     if differs.any():
         i = int(differs.argmax())
-        raise ValueError(
-            f"{place.name}: {array[i]} at row {place.row_of(i)} has more digits than a double, which makes "
-            f"{floats[i]} of it; {_TEXT_HINT}, or to float64 to round it"
-        )
+        why = f" has more digits than a double, which makes {floats[i]} of it"
+        advice = f"{_TEXT_HINT}, or to float64 to round it"
+        raise row_error(place.name, str(array[i]), place.row_of(i), why, advice, "decimal")
     return floats
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_dtype, as_int, new_words, unmasked, words_of
+from varlen.errors import row_error
 from varlen.io.dtypes import cast_exactly
 from varlen.io.schema import encode_strings, id_dtype, make_metadata
 
@@ -220,7 +221,7 @@ def fold_levels(
             row = at = int(wrong.argmax())
             for above in levels[:number][::-1]:
                 row = int(np.searchsorted(above.bounds, row, "right"))
-            raise ValueError(f"{key}: a list of {lengths[at]} at row {row}, but its fixed dims say {size}")
+            raise row_error(key, f"a list of {lengths[at]}", row, f", but its fixed dims say {size}")
         sizes.append(size)
     return flat.reshape(len(levels[count]), *sizes), list(levels[:count])
 

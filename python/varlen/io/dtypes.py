@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
+from varlen.errors import row_error
 from varlen.io import small_floats
 
 __all__ = [
@@ -230,7 +231,7 @@ def cast_exactly(
         array = small_floats.as_float32(array)
     place = first_misfit(array, dtype, asked)
     if place is not None:
-        raise ValueError(f"{name}: {array[place]} at row {place[0]} does not fit {dtype}")
+        raise row_error(name, str(array[place]), place[0], f" does not fit {dtype}")
     with np.errstate(all="ignore"):
         return array.astype(dtype, copy=False)
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_bool, as_mapping, naming, new_words, unmasked, words_of
+from varlen.arguments import as_bool, as_mapping, new_words, unmasked, words_of
+from varlen.errors import naming
 from varlen.io import atomic
 from varlen.io.account import ACCOUNT, Account
 from varlen.io.dtypes import TAG_ORDER, dtype_of, little_endian, tag_of

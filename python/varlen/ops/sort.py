@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal, cast, overload
 import numpy as np
 
 from varlen._core import Level, RaggedBase
-from varlen.arguments import as_bool, as_int, axis_of, naming
+from varlen.arguments import as_bool, as_int, axis_of
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, like
+from varlen.errors import naming
 from varlen.ops.axes import in_line, places_along
 from varlen.ops.inputs import as_level, regroup, rows_along, rows_and_level, same_kind, units_of
 from varlen.ops.outputs import ragged_like

@@ -9,8 +9,9 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.arguments import as_int, is_zero, naming
+from varlen.arguments import as_int, is_zero
 from varlen.backends import backend_of
+from varlen.errors import naming
 from varlen.levels import resolve_level
 from varlen.ops.window import backprop_seq2col
 from varlen.sequence.inputs import (

@@ -8,10 +8,11 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.arguments import name_argument, unmasked
+from varlen.arguments import unmasked
 from varlen.backends import backend_of
 from varlen.backends.values import apply_rows, as_values, readable
 from varlen.backends.values import is_array as is_any_array
+from varlen.errors import name_argument
 from varlen.levels import counted_before, reindex, resolve_level
 from varlen.ops.combine import concatenate
 from varlen.sequence.inputs import array_of, gradient_rows, scatter_rows, select, sequences

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varlen.arguments import LARGEST, as_ints, is_zero, naming, unmasked
+from varlen.arguments import LARGEST, as_ints, is_zero, unmasked
 from varlen.backends import arrays, backend_of
 from varlen.backends.values import as_values
+from varlen.errors import naming
 from varlen.levels import describe_difference, same_levels
 from varlen.types import Ragged
 

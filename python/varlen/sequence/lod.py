@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from varlen._core import Level
-from varlen.arguments import naming
 from varlen.backends.values import as_values
+from varlen.errors import naming
 from varlen.levels import check_levels, each_level
 from varlen.tracing import eager_only
 from varlen.types import Ragged

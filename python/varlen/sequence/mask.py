@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Level
-from varlen.arguments import as_dtype, as_int, naming
+from varlen.arguments import as_dtype, as_int
 from varlen.backends import backend_of
 from varlen.backends.values import is_array, like
+from varlen.errors import naming
 from varlen.ops.inputs import units_of
 from varlen.ops.mask import mask
 from varlen.ops.reduce import wrap_units

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from varlen._core import Level
-from varlen.arguments import ints_per_level, naming
+from varlen.arguments import ints_per_level
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, one_device
+from varlen.errors import naming
 from varlen.levels import first_longer, resolve_level
 from varlen.ops.reduce import wrap_units
 from varlen.sequence.inputs import (

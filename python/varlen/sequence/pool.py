@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from varlen._core import Level
-from varlen.arguments import naming, unmasked
+from varlen.arguments import unmasked
 from varlen.backends import backend_of
 from varlen.backends.numeric import cast, double, floats, is_complex, numbers
 from varlen.backends.numpy.order import is_ordered, refuse
 from varlen.backends.values import as_ints, like
+from varlen.errors import naming
 from varlen.ops.inputs import units_of
 from varlen.ops.reduce import wrap_units
 from varlen.sequence.inputs import fill_for, gradient_rows, naming_pad_value, sequences

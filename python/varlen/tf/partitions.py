@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from varlen._core import Level, RaggedBase
-from varlen.arguments import as_int, as_list, axis_of, error_of, fits_memory
+from varlen.arguments import as_int, as_list, axis_of, fits_memory
 from varlen.backends.values import ArrayT, as_ints, as_values
+from varlen.errors import error_of
 from varlen.levels import level_from, nested_levels
 from varlen.ops.inputs import nest_rows
 from varlen.types import Ragged

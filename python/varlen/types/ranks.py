@@ -8,8 +8,9 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.arguments import as_int, error_of, naming
+from varlen.arguments import as_int
 from varlen.backends.values import as_ints
+from varlen.errors import error_of, naming
 from varlen.levels import Levels, each_level
 from varlen.types.attributes import reduced, with_attributes, with_copied_attributes
 

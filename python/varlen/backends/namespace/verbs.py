@@ -10,7 +10,7 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level, on_tensors
-from varlen.arguments import as_dtype, as_ints, is_zero, naming
+from varlen.arguments import as_dtype, as_ints, is_zero
 from varlen.backends.namespace.library import Of, at_device
 from varlen.backends.namespace.values import always_fits
 from varlen.backends.numpy.attention import weighable
@@ -19,6 +19,7 @@ from varlen.backends.numpy.edit import edit_distance
 from varlen.backends.numpy.mask import mask as mask_on_host
 from varlen.backends.numpy.mask import pair_of, sizes_of
 from varlen.backends.numpy.search import search
+from varlen.errors import naming
 from varlen.levels import not_empty
 
 

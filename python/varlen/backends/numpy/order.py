@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import error_of
+from varlen.errors import error_of
 from varlen.levels import not_empty
 
 if TYPE_CHECKING:

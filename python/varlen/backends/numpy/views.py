@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_dtype, naming, unmasked
+from varlen.arguments import as_dtype, unmasked
+from varlen.errors import naming
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

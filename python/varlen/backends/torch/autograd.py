@@ -20,7 +20,6 @@ from torch.utils._pytree import tree_leaves
 
 from varlen import _core, tracing
 from varlen._core import DeviceArray, Level, on_plain_tensors, on_tensors
-from varlen.arguments import error_of
 from varlen.backends.torch.cast import bits_of
 from varlen.backends.torch.followers import (
     Batch,
@@ -34,6 +33,7 @@ from varlen.backends.torch.followers import (
     way_of,
 )
 from varlen.backends.torch.memory import as_numpy, dtype_of, tensor_of
+from varlen.errors import error_of
 from varlen.tracing import TracedLevel
 
 if TYPE_CHECKING:

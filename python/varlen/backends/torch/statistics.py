@@ -8,13 +8,13 @@ import torch
 
 from varlen import _core
 from varlen._core import Level
-from varlen.arguments import error_of
 from varlen.backends.torch.autograd import AutogradOp, SavedContext, into, level_of, offsets_of
 from varlen.backends.torch.followers import is_followed
 from varlen.backends.torch.memory import float_of, like, number_of
 from varlen.backends.torch.reduce import divide, multiply, reduce_sums, repeat_rows, sums, with_empty
 from varlen.backends.torch.scan import others_of
 from varlen.backends.torch.softmax import shares
+from varlen.errors import error_of
 from varlen.levels import not_empty
 
 if TYPE_CHECKING:

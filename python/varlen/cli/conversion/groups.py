@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from varlen._core import Level
+from varlen.errors import row_error
 
 __all__ = ["codes_of", "group_keys", "group_rows"]
 
@@ -44,7 +45,7 @@ def group_keys(table: pa.Table, name: str, first_row: int) -> pa.Array:
     if column.null_count or pa.types.is_floating(column.type):
         wrong = np.flatnonzero(pc.is_null(column, nan_is_null=True).to_numpy(zero_copy_only=False))
         if len(wrong):
-            raise ValueError(f"{name}: null at row {first_row + int(wrong[0])}; a group needs a value")
+            raise row_error(name, "null", first_row + int(wrong[0]), advice="a group needs a value")
     return column
 
 

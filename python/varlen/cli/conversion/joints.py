@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
@@ -19,7 +18,8 @@ from varlen.cli.conversion.groups import group_rows
 from varlen.cli.conversion.inputs import Input
 from varlen.cli.conversion.regroup import GatheredRows
 from varlen.cli.conversion.words import UnknownWord, Vocabularies
-from varlen.cli.conversion.wrong import WrongRows, different_lists
+from varlen.cli.conversion.wrong import APART, WrongRows, different_lists
+from varlen.errors import is_of_row, name_argument, place_row, row_error
 from varlen.interop.arrow import Column, Nulls, columns_of
 from varlen.io.columns import check_names, fold_levels
 from varlen.io.dtypes import cast_exactly
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["encode_words", "join_columns", "read_joints", "with_options"]
 
-_ROW = re.compile(r"\bat row (\d+)")
 _NUMBER = "\0number"
 
 
@@ -58,13 +57,13 @@ def encode_words(
     ids = column.values
     if ids.size and ids.min() < 0:
         row = row_of(int(np.flatnonzero(ids < 0)[0]))
-        raise ValueError(f"{key}: null at row {row} among strings, which have no NaN; see --null-word")
+        raise row_error(key, "null", row, " among strings, which have no NaN", "see --null-word")
     try:
         found = words.encode(key, column.vocabulary or (), ids)
         words.place(key, row_of)
         return found
     except UnknownWord as wrong:
-        raise ValueError(f"{key}: {wrong}; at row {row_of(wrong.index)}") from None
+        raise row_error(key, f"{wrong};", row_of(wrong.index)) from None
 
 
 def join_columns(
@@ -113,7 +112,10 @@ def join_columns(
                 if said := _dtype_of(key, types):
                     flat = _as_declared(key, column, said, first_row, schema)
             fixed = () if schema is None or key not in schema else schema[key].trailing
-            flat, own_levels = fold_levels(key, flat, column.levels, fixed)
+            try:
+                flat, own_levels = fold_levels(key, flat, column.levels, fixed)
+            except ValueError as wrong:
+                raise (place_row(wrong, first_row + wrong.row) if is_of_row(wrong) else wrong) from None
             dim = len(levels)
             if name in groups and own_levels:
                 raise ValueError(f"--group-by: {key!r} holds lists; a group has one value a row")
@@ -132,9 +134,8 @@ def join_columns(
                     for above in nest[len(levels) : dim][::-1]:
                         row = int(np.searchsorted(above.bounds, row, "right"))
                     mine, others = int(level.lengths[at]), int(nest[dim].lengths[at])
-                    raise ValueError(
-                        different_lists(key, mine, named_by[dim], others, f"at row {first_row + row}")
-                    )
+                    fault = different_lists(key, mine, named_by[dim], others)
+                    raise row_error("", fault, first_row + row, advice=APART)
                 dim += 1
             if key in names:
                 raise ValueError(
@@ -169,31 +170,31 @@ def _as_declared(
     try:
         return cast_exactly(key, column.values, dtype, asked=who == "--types")
     except ValueError as wrong:
-        if place := _ROW.search(str(wrong)):
-            row = int(place[1])
+        if is_of_row(wrong):
+            row = wrong.row
             for level in column.levels[::-1]:
                 row = int(np.searchsorted(level.bounds, row, "right"))
-            text = str(wrong)
-            raise ValueError(
-                f"{text[: place.start()]}at row {first_row + row}{text[place.end() :]}"
-            ) from None
+            place_row(wrong, first_row + row)
         raise
 
 
-def with_options(text: str) -> str:
+def with_options(error: ValueError) -> ValueError:
     """What the reader says of its arguments, in the options of the command line.
 
     Examples
     --------
-    >>> with_options("fill: 'x' is no int64")
-    "--fill: 'x' is no int64"
+    >>> from varlen.errors import error_of
+    >>> with_options(error_of(ValueError, "fill", "'x' is no int64"))
+    ValueError("--fill: 'x' is no int64")
     """
-    if text.startswith("fill: "):
-        return f"--{text}"
-    text = text.replace(", or to float64 to round it", "")
-    text = text.replace("cast the column to strings", "see --types")
-    text = text.replace("say what nulls become: 'nan', or 'fill' and a value", "see --nulls")
-    return text.replace("nulls='nan'", "--nulls nan").replace("nulls='fill'", "--nulls fill")
+    if not is_of_row(error):
+        return name_argument(error, fill="--fill")
+    if error.code == "decimal":
+        error.advice = "see --types"
+    elif error.code == "beyond_floats":
+        error.rest = " is beyond the integers of float64, which --nulls nan makes of a column with nulls"
+        error.advice = "take --nulls fill"
+    return place_row(error, error.row)
 
 
 class RowSource(Protocol):
@@ -239,18 +240,18 @@ def read_joints(
         try:
             joint = join_columns(table, levels, plan.groups, nulls, words, first_row, schema, types)
         except ValueError as wrong:
-            if not _ROW.search(str(wrong)):  # of an option or a column, whatever the row
-                raise ValueError(place.located(with_options(str(wrong)))) from None
+            if not is_of_row(wrong):  # of an option or a column, whatever the row
+                raise ValueError(place.located(with_options(wrong))) from None
             options: dict[str, Any] = {"nulls": nulls, "words": words, "schema": schema, "types": types}
             join = partial(join_columns, levels=[], groups=(), **options)
             found = _wrong_rows(join, table, first_row)
-            for text in itertools.chain([next(found, str(wrong))], found):
+            for error in itertools.chain([next(found, wrong)], found):
                 if plan.findings.is_full:
                     plan.findings.leave_rest()
                     break
-                plan.findings.add(place.located(with_options(text)))
+                plan.findings.add(place.located(with_options(error)))
         except TypeError as wrong:  # of the column, whatever the row
-            raise ValueError(place.located(f"{wrong}; --columns leaves one out")) from None
+            raise ValueError(f"{place.located(wrong)}; --columns leaves one out") from None
         else:
             whole = first_values(joint, plan.constants, plan.groups, plan.words, place.at, plan.findings)
             count_groups(plan.account, table.num_rows, joint, whole, plan.groups)
@@ -259,18 +260,18 @@ def read_joints(
         first_row += table.num_rows
 
 
-def _wrong_rows(join: Callable[..., Joint], table: pa.Table, first_row: int) -> Iterator[str]:
+def _wrong_rows(join: Callable[..., Joint], table: pa.Table, first_row: int) -> Iterator[ValueError]:
     """What is wrong with each row of a table that cannot be joined: of its halves, or else of it."""
     try:
         join(table, first_row=first_row)
     except ValueError as wrong:
         half, is_inside = table.num_rows // 2, False
         for begin, size in ((0, half), (half, table.num_rows - half)) if half else ():
-            for text in _wrong_rows(join, table.slice(begin, size), first_row + begin):
+            for error in _wrong_rows(join, table.slice(begin, size), first_row + begin):
                 is_inside = True
-                yield text
+                yield error
         if not is_inside:
-            yield str(wrong)
+            yield wrong
 
 
 class _Rows:
@@ -288,19 +289,19 @@ class _Rows:
         """The file and the place of a row of all."""
         return self.at(row - self._first)
 
-    def located(self, text: str) -> str:
-        """The text with the file, and the place in it of the row that it names."""
+    def located(self, error: ValueError | TypeError) -> str:
+        """What an error says, with the file, and the place in it of the row that it knows."""
         inputs = self._source.inputs
         one = inputs[0]
-        if place := _ROW.search(text):
-            row = int(place[1])
+        if is_of_row(error):
+            row = error.row
             one, where = self._source.locate(
                 row if self._moved is None else int(self._moved[row - self._first])
             )
-            text = f"{text[: place.start()]}at {where}{text[place.end() :]}"
-        elif any(text.startswith(str(one.path)) for one in inputs):
-            return text
-        return f"{one.path}: {text}"
+            place_row(error, f"at {where}")
+        elif any(str(error).startswith(str(one.path)) for one in inputs):
+            return str(error)
+        return f"{one.path}: {error}"
 
 
 def _grouped(plan: ConversionPlan, source: RowSource) -> Iterator[tuple[pa.Table, list[Level]]]:
@@ -316,7 +317,7 @@ def _grouped(plan: ConversionPlan, source: RowSource) -> Iterator[tuple[pa.Table
     except WrongRows:
         raise
     except ValueError as wrong:
-        raise ValueError(_Rows(source, 0, None).located(str(wrong))) from None
+        raise ValueError(_Rows(source, 0, None).located(wrong)) from None
 
 
 def _numbered(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:

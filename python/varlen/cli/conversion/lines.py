@@ -20,8 +20,9 @@ from varlen.cli.conversion.inputs import Input, open_bytes
 from varlen.cli.conversion.intent import NULL
 from varlen.cli.conversion.typed_texts import comes_back, parse_texts
 from varlen.cli.conversion.words import UnknownWord
-from varlen.cli.conversion.wrong import different_lists
+from varlen.cli.conversion.wrong import APART, different_lists
 from varlen.cli.errors import one_line
+from varlen.errors import is_of_row, place_row
 from varlen.io.columns import check_names, fold_levels
 from varlen.io.dtypes import cast_exactly
 
@@ -302,7 +303,10 @@ def _join_records(
             try:
                 columns.append((name, *_flat(plan, name, column, depth)))
             except (ValueError, TypeError, OverflowError) as wrong:
-                k, text = _placed(one_line(wrong), name, lines)
+                if is_of_row(wrong):
+                    k, text = wrong.row, f"{name!r}: {wrong.fault}{wrong.rest}"
+                else:
+                    k, text = _placed(one_line(wrong), name, lines)
                 bad[k] = text
                 return None
         if bad:
@@ -352,10 +356,7 @@ def _flat(
         try:
             return cast_exactly("", values, given, asked=name in plan.types), levels
         except ValueError as wrong:
-            place = re.fullmatch(r": (.*) at row (\d+) (.*)", str(wrong))
-            if place is None:
-                raise
-            raise ValueError(f"[{_record_of(levels, int(place[2]))}]: {place[1]} {place[3]}") from None
+            raise (place_row(wrong, _record_of(levels, wrong.row)) if is_of_row(wrong) else wrong) from None
     own: dict[str, int] = {}
     ids, levels = _core.from_words(column, own, depth, name="")
     try:
@@ -422,7 +423,7 @@ def _joined(columns: list[_Column], lines: list[int], bad: dict[int, str]) -> Jo
                 for above in nest[:d][::-1]:
                     record = int(np.searchsorted(above.bounds, record, "right"))
                 mine, others = int(level.lengths[row]), int(nest[d].lengths[row])
-                bad[record] = different_lists(name, mine, owner[d], others, f"at depth {d + 1}")
+                bad[record] = f"{different_lists(name, mine, owner[d], others)} at depth {d + 1}; {APART}"
                 return None
     names, values, depths = (
         zip(*((n, v, len(ls)) for n, v, ls in columns), strict=True) if columns else ((), (), ())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from varlen.cli.conversion.joints import encode_words, with_options
 from varlen.cli.conversion.tables import TableReader
 from varlen.cli.conversion.words import Vocabularies
 from varlen.cli.conversion.wrong import Findings
+from varlen.errors import is_of_row, place_row
 from varlen.interop.arrow import Column, Nulls, columns_of
 from varlen.io.account import Account
 
@@ -149,7 +149,7 @@ class StaticTable:
                     for key, column in found.items()
                 }
             except ValueError as wrong:
-                raise self._placed(str(wrong), joint, words) from None
+                raise self._placed(wrong, joint, words) from None
             for key, column in found.items():
                 if joint.dim(key) is not None:
                     raise ValueError(f"{self.path}: {key!r} is a key of the records already")
@@ -158,12 +158,12 @@ class StaticTable:
                 joint = joint.with_column(key, 0, flat[key])
         return joint
 
-    def _placed(self, text: str, joint: Joint, words: Vocabularies) -> ValueError:
+    def _placed(self, error: ValueError, joint: Joint, words: Vocabularies) -> ValueError:
         """The error with the id in the place of the row, which counts the records."""
-        if place := re.search(r"\bat row (\d+)", text):
-            value = self._ids(joint, words)[int(place[1])]
-            text = f"{text[: place.start()]}for {self._key} {value!r}{text[place.end() :]}"
-        return ValueError(f"{self.path}: {with_options(text)}")
+        said = with_options(error)
+        if is_of_row(said):
+            place_row(said, f"for {self._key} {self._ids(joint, words)[said.row]!r}")
+        return ValueError(f"{self.path}: {said}")
 
     def summary(self) -> list[str]:
         """What had no counterpart."""

@@ -80,18 +80,19 @@ class Findings:
             raise WrongRows([*self._lines, *rest, f"{number} wrong rows, nothing was written"])
 
 
-def different_lists(key: str, mine: int, other: str, others: int, where: str) -> str:
-    """That the lists of two keys cannot nest together, and what to do.
+#: What to do about keys whose lists differ.
+APART = "keys of a file have as many values each: convert them into files of their own with --columns"
+
+
+def different_lists(key: str, mine: int, other: str, others: int) -> str:
+    """That the lists of two keys cannot nest together, up to where that is.
 
     Examples
     --------
-    >>> different_lists("b", 2, "a", 1, "at row 7").partition(";")[0]
-    "'b' has a list of 2 where 'a' has one of 1, at row 7"
+    >>> different_lists("b", 2, "a", 1)
+    "'b' has a list of 2 where 'a' has one of 1,"
     """
-    return (
-        f"{key!r} has a list of {mine:,} where {other!r} has one of {others:,}, {where}; keys of a file have "
-        "as many values each: convert them into files of their own with --columns"
-    )
+    return f"{key!r} has a list of {mine:,} where {other!r} has one of {others:,},"
 
 
 @contextlib.contextmanager
