@@ -101,6 +101,8 @@ def name_argument(
 class naming:
     """Names the arguments of the caller in errors of the block, as `name_argument` does.
 
+    It costs some hundred nanoseconds; what small calls pass catches the error and calls that.
+
     Examples
     --------
     >>> with naming(lengths="row_lengths"):

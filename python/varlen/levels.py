@@ -11,7 +11,7 @@ import numpy as np
 from varlen import tracing
 from varlen._core import Level, is_placed
 from varlen.arguments import as_int, as_ints, as_list
-from varlen.errors import error_of, naming
+from varlen.errors import error_of, name_argument
 
 Levels = tuple[Level, ...]
 
@@ -349,10 +349,12 @@ def level_from(given: Any, make: Callable[..., Level], argument: str, count: int
     """
     if isinstance(given, Level):
         return given
-    with naming(argument):
+    try:
         if is_on_device(given) and make in (Level.from_lengths, Level.from_offsets):
             return make(given, total=count)
         return make(as_ints(given))
+    except (TypeError, ValueError, OverflowError, MemoryError) as error:
+        raise name_argument(error, argument) from None
 
 
 def nested_levels(given: Any, make: Callable[[Any], Level], argument: str) -> Levels:

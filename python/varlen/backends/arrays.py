@@ -88,7 +88,7 @@ from varlen.backends.numpy.scatter import backprop_gather_add, gather_add, scatt
 from varlen.backends.numpy.search import search
 from varlen.backends.numpy.span import insert_row, insert_rows
 from varlen.backends.numpy.views import as_array, cast, contiguous, is_contiguous, take_columns, tile, zeros
-from varlen.errors import naming
+from varlen.errors import name_argument
 from varlen.levels import not_empty
 
 if TYPE_CHECKING:
@@ -231,8 +231,10 @@ def reduce_end(values: Any, level: Level, last: bool, empty: Any = None) -> Any:
         not_empty(level)
         return _core.gather_column(values, (level,), -1 if last else 0)[0]
     cut = "left" if last else "right"
-    with naming(fill="empty"):
+    try:
         return _core.pad(values, (level,), fill=empty, max_len=1, truncate=cut, sizes=1)[:, 0]
+    except ValueError as error:
+        raise name_argument(error, fill="empty") from None
 
 
 def expand_mean(rows: Any, level: Level, out: Any = None) -> Any:

@@ -19,7 +19,7 @@ from varlen.backends.numpy.edit import edit_distance
 from varlen.backends.numpy.mask import mask as mask_on_host
 from varlen.backends.numpy.mask import pair_of, sizes_of
 from varlen.backends.numpy.search import search
-from varlen.errors import naming
+from varlen.errors import name_argument
 from varlen.levels import not_empty
 
 
@@ -175,8 +175,10 @@ class Verbs(Of):
             not_empty(level)
             return self.gather_column(values, (level,), -1 if last else 0)[0]
         cut = "left" if last else "right"
-        with naming(fill="empty"):
+        try:
             return self.pad(values, (level,), fill=empty, max_len=1, truncate=cut, sizes=1)[:, 0]
+        except ValueError as error:
+            raise name_argument(error, fill="empty") from None
 
     def expand_mean(self, rows: Any, level: Level, out: Any = None) -> Any:
         """The gradient of means: row i over the length of sequence i, for every row of it."""
