@@ -381,6 +381,42 @@ def test_pieces_of_every_form_are_counted(tmp_path):
         assert account.files == {"partition 0": 2}
 
 
+@pytest.mark.parametrize(
+    ("rows", "distinct"),
+    [
+        ({"w": ["a", "b", "a"]}, 2),
+        ({"w": [["a", "b"], ["c"]]}, 3),
+        ({"w": np.array(["a", "b", "a"])}, 2),
+        ({"w": np.array(["a", "b", "a"], object)}, 2),
+        ({"dim0/w": np.array(["a", "b", "c"])}, 3),
+        ({"w": np.array([7, 9, 7])}, 2),
+        ({"w": np.array([[7, 9], [7, 8]])}, 3),
+        ({"w": np.array(["2020-01-01", "2020-01-02"], "M8[D]")}, 2),
+    ],
+)
+def test_a_value_that_a_partition_exchanges_is_found(tmp_path, monkeypatch, rows, distinct):
+    varlen.io.build([0, 1], lambda _: rows, tmp_path / "out")
+    account = vl.open(sorted((tmp_path / "out").glob("*.nrt"))[0]).account.columns["w"]
+    assert account.source.as_dict()["distinct"] == account.result.as_dict()["distinct"] == distinct
+    prepare = varlen.io.Writer._prepare
+
+    def exchange(self, name, dim, given, dtype):
+        dim, stored, kind = prepare(self, name, dim, given, dtype)
+        return dim, np.full_like(stored, stored.flat[0]), kind
+
+    monkeypatch.setattr(varlen.io.Writer, "_prepare", exchange)
+    with pytest.raises(RuntimeError, match=f"column 'w': {distinct} distinct values in, 1 out"):
+        varlen.io.build([0], lambda _: rows, tmp_path / "lost")
+
+
+@pytest.mark.parametrize(
+    ("pieces", "distinct"), [([np.array([1, 2]), [3, 4]], None), ([["a"], np.array(["b", "a"])], 2)]
+)
+def test_pieces_of_several_kinds_have_no_count_of_what_is_distinct(tmp_path, pieces, distinct):
+    varlen.io.build([0], lambda _: ({"w": piece} for piece in pieces), tmp_path / "out")
+    assert vl.open(tmp_path / "out").account.columns["w"].source.as_dict().get("distinct") == distinct
+
+
 @pytest.mark.parametrize("where", ["row written", "value", "key"])
 def test_what_a_partition_loses_is_found(tmp_path, planted, where):
     planted(where)

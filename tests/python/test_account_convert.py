@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import csv, feather
 from varlen.cli.conversion import csv_tables, joints, lines, regroup, tables
+from varlen.cli.conversion.words import Vocabularies
 
 
 @pytest.fixture
@@ -240,6 +241,19 @@ def _plant(monkeypatch, where):
             return found
 
         monkeypatch.setattr(joints, "columns_of", merged)
+    elif where == "a word":
+        columns_of = joints.columns_of
+
+        def exchanged(*args):
+            found = columns_of(*args)
+            if "w" in found:  # as a dictionary with wrong ids would have it
+                found["w"] = type(found["w"])(np.minimum(found["w"].values, 1), (), found["w"].vocabulary)
+            return found
+
+        monkeypatch.setattr(joints, "columns_of", exchanged)
+    elif where == "an id of a word":
+        encode = Vocabularies.encode
+        monkeypatch.setattr(Vocabularies, "encode", lambda *args: np.minimum(encode(*args), 2))
     elif where == "a row of the writer":
         append = Writer.append
         monkeypatch.setattr(Writer, "append", lambda self, rows: append(self, rows.slice(0, len(rows) - 1)))
@@ -261,6 +275,8 @@ def _plant(monkeypatch, where):
         ("a value of a list", "column 'x': 6 values in, 4 out"),  # of both pieces
         ("a column", "column 'x': 6 values in, 0 out"),
         ("an id", "column 'p': 3 distinct values in, 2 out"),
+        ("a word", "column 'w': 3 distinct values in, 2 out"),
+        ("an id of a word", "column 'w': 3 distinct values in, 2 out"),
         ("a row of the writer", "rows: 5 values in"),
         ("a shard", "rows: 5 values in"),
     ],
@@ -319,6 +335,38 @@ def test_what_a_conversion_of_text_loses_is_found(here, capsys, monkeypatch, nam
     assert main(["convert", source, "o.nrt", "--quiet"]) == 1
     assert text in capsys.readouterr().err
     assert not (here / "o.nrt").exists()
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet", "nested.parquet", "dictionary.parquet"])
+def test_words_are_counted_as_they_come_and_as_they_go(here, capsys, monkeypatch, suffix):
+    words = ["a", "b", "a", "c", "d"]
+    if suffix == "csv":
+        (here / "t.csv").write_text("w\n" + "\n".join(words) + "\n")
+    elif suffix == "jsonl":
+        (here / "t.jsonl").write_text("".join(json.dumps({"w": word}) + "\n" for word in words))
+    else:
+        column = pa.array(words).dictionary_encode() if suffix[0] == "d" else pa.array(words)
+        if suffix[0] == "n":
+            column = pa.array([["a", "b"], [], ["a", "c", "d"]], pa.list_(pa.string_view()))
+        pq.write_table(pa.table({"w": column}), f"t.{suffix}")
+    assert main(["convert", f"t.{suffix}", "o.nrt", "--quiet"]) == 0
+    found = vl.open("o.nrt").account.columns["w"].as_dict()
+    assert found["in"] == {"values": 5, "nulls": 0, "distinct": 4, "words": 4}
+    assert found["out"]["distinct"] == 4
+    encode = Vocabularies.encode
+    monkeypatch.setattr(Vocabularies, "encode", lambda *args: np.minimum(encode(*args), 3))
+    capsys.readouterr()
+    assert main(["convert", f"t.{suffix}", "p.nrt", "--quiet"]) == 1
+    assert "column 'w': 4 distinct values in, 3 out" in capsys.readouterr().err
+    assert not (here / "p.nrt").exists()
+
+
+def test_texts_that_become_fewer_numbers_balance(here, capsys):
+    (here / "t.csv").write_text("x,t\n1,2020-01-01T00:00:00Z\n1.0,2020-01-01T01:00:00+01:00\n")
+    (here / "t.jsonl").write_text('{"t": "2020-01-01T00:00:00Z"}\n{"t": "2020-01-01T01:00:00+01:00"}\n')
+    pq.write_table(pa.table({"x": ["1", "1.0"], "t": ["2020-01-01", "2020-01-01T00:00:00"]}), "t.parquet")
+    for source, types in (("t.csv", "x=float32"), ("t.jsonl", "t=datetime64[s]")):
+        assert main(["convert", source, "o.nrt", "--force", "--types", types, "--quiet"]) == 0, source
 
 
 def _forgetful(records):

@@ -226,7 +226,7 @@ def _numbers(array: pa.Array, place: _Place, nulls: Nulls) -> npt.NDArray[Any]:
 def _leaf(array: pa.Array, place: _Place, nulls: Nulls) -> Column:
     array = plain_array(array, place.name)
     kind = array.type
-    if nulls.policy == "refuse" and (nulls.word is None or not _holds_words(kind)):
+    if nulls.policy == "refuse" and (nulls.word is None or not holds_words(kind)):
         place.refuse_nulls(array, nulls.why)
     if extension_name(kind) == _TENSOR:
         return _tensors(array, place, nulls)
@@ -237,7 +237,7 @@ def _leaf(array: pa.Array, place: _Place, nulls: Nulls) -> Column:
         return replace(inner, values=values)
     if pa.types.is_dictionary(kind) and not _is_text(kind.value_type):
         return _leaf(array.dictionary_decode(), place, nulls)
-    if _holds_words(kind):
+    if holds_words(kind):
         is_view = not (pa.types.is_dictionary(kind) or _is_text(kind))
         return _strings(array.cast(pa.large_string()) if is_view else array, place, nulls)
     if pa.types.is_null(kind):
@@ -249,9 +249,16 @@ def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def _holds_words(kind: pa.DataType) -> bool:
+def holds_words(kind: pa.DataType) -> bool:
+    """Text, or a dictionary of text.
+
+    Examples
+    --------
+    >>> holds_words(pa.string()), holds_words(pa.list_(pa.string()))
+    (True, False)
+    """
     if pa.types.is_dictionary(kind):
-        return _holds_words(kind.value_type)
+        return holds_words(kind.value_type)
     return _is_text(kind) or bool(getattr(pa.types, "is_string_view", lambda _: False)(kind))
 
 

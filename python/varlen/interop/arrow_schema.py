@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from varlen.interop.arrow import _TENSOR, _holds_words, _is_list, extension_name
+from varlen.interop.arrow import _TENSOR, _is_list, extension_name, holds_words
 from varlen.interop.nulls import FIELD
 
 __all__: list[str] = []
@@ -45,11 +45,11 @@ def _leaves(field: pa.Field, name: str, level: int, nullable: bool) -> Iterator[
         for part in kind:
             yield from _leaves(part, f"{name}{FIELD}{part.name}", level, nullable or part.nullable)
         return
-    if pa.types.is_dictionary(kind) and not _holds_words(kind):
+    if pa.types.is_dictionary(kind) and not holds_words(kind):
         kind = kind.value_type
     column: dict[str, Any] = {"kind": "number", "dtype": None, "level": level, "nullable": nullable}
     column |= {"trailing": trailing} if trailing else {}
-    if _holds_words(kind):
+    if holds_words(kind):
         column["kind"] = "code"
     elif pa.types.is_decimal(kind):
         column["dtype"] = "int64" if kind.scale <= 0 else "float64"

@@ -56,12 +56,12 @@ class Tally:
     nulls : int or None
         Nulls, NaN and NaT; None where they were not counted.
     distinct : int or None
-        Distinct whole numbers, times or ids of words; None where they were not counted.
+        Distinct whole numbers, times, words or ids of words; None where they were not counted.
     at_least : bool
         There may be more distinct ones: the count is exact up to 16,384, and where the numbers lie within
         262,144 of the first one.
     words : int or None
-        Words of the vocabulary; None for numbers.
+        Distinct words that came in, or words of the vocabulary that goes out; None for numbers.
 
     Examples
     --------
@@ -122,9 +122,44 @@ class Tally:
         elif kind in "mM":
             nulls += int(np.count_nonzero(np.isnat(values)))
         self.nulls = (self.nulls or 0) + nulls
+        self.count_distinct(values)
+
+    def count_distinct(self, values: Array) -> None:
+        """Counts distinct values alone.
+
+        Parameters
+        ----------
+        values : ndarray (rows, ...)
+            Whole numbers and times are told apart; where others come too, none are.
+
+        Examples
+        --------
+        >>> tally = Tally(3)
+        >>> tally.count_distinct(np.array([7, 7, 9]))
+        >>> tally.as_dict()
+        {'values': 3, 'distinct': 2}
+        """
         if values.size:
             self._seen = self._seen or Distinct()
             self._seen.add(values)
+
+    def count_words(self, words: Iterable[str]) -> None:
+        """Counts distinct words alone.
+
+        Parameters
+        ----------
+        words : iterable of str
+            The words of one more piece of values, each once or more often.
+
+        Examples
+        --------
+        >>> tally = Tally(3)
+        >>> tally.count_words(["a", "b"])
+        >>> tally.as_dict()
+        {'values': 3, 'distinct': 2, 'words': 2}
+        """
+        self._seen = self._seen or Distinct()
+        self._seen.add_words(words)
 
     def settle(self) -> None:
         """Takes over what was counted piece by piece.
@@ -138,6 +173,8 @@ class Tally:
         """
         if self._seen is not None and self._seen.is_whole:
             self.distinct, self.at_least = self._seen.count, not self._seen.is_exact
+            if self._seen.is_of_words:
+                self.words = self._seen.count
 
     def __add__(self, other: Tally) -> Tally:
         for part in (self, other):
@@ -302,6 +339,7 @@ class Balance:
         went.settle()
         is_exact = came.distinct is not None and went.distinct is not None
         is_exact = is_exact and not (came.at_least or went.at_least or came.nulls or went.nulls)
+        is_exact = is_exact and (came.words is None or went.words is not None)  # no text that became numbers
         if is_exact and not self.reasons.keys() - {REPEATS} and came.distinct != went.distinct:
             return f"{came.distinct:,} distinct values in, {went.distinct:,} out"
         return None

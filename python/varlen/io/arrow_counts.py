@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from varlen.interop.arrow import holds_words
 from varlen.io.account import Account
 
 __all__: list[str] = []
@@ -70,6 +72,11 @@ def _count_leaf(account: Account, key: str, array: pa.Array, size: int) -> int:
     if is_plain or types.is_date32(kind) or types.is_duration(kind):
         values = (array.drop_null() if nulls else array).to_numpy(zero_copy_only=False)
         tally.count_inside(values, nulls=nulls)
+    elif holds_words(kind):
+        tally.nulls = (tally.nulls or 0) + nulls
+        is_view = "view" in str(kind)
+        words = pc.unique(array.cast(pa.large_string()) if is_view else array)
+        tally.count_words(word for word in words.to_pylist() if word is not None)
     else:
-        tally.count_inside(np.zeros(min(count, 1), bool), nulls=nulls)  # distinct texts are not counted
+        tally.count_inside(np.zeros(min(count, 1), bool), nulls=nulls)  # others are not told apart
     return nulls

@@ -1,7 +1,8 @@
-"""How many distinct whole numbers there are, in bounded memory and time."""
+"""How many distinct whole numbers or words there are, in bounded memory and time."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ _MOST = 1 << 14
 
 
 class Distinct:
-    """Distinct integers and times, counted piece by piece.
+    """Distinct integers, times or words, counted piece by piece.
 
     >>> found = Distinct()
     >>> found.add(np.array([7, 7, 9]))
@@ -26,19 +27,20 @@ class Distinct:
     (3, True)
     """
 
-    __slots__ = ("_base", "_kept", "_marks", "_unit", "is_exact", "is_whole")
+    __slots__ = ("_base", "_kept", "_marks", "_unit", "_words", "is_exact", "is_whole")
 
     def __init__(self) -> None:
         self._base = 0
         self._marks: Array | None = None
         self._kept: Array | None = None
         self._unit: np.dtype[Any] | None = None  # of times, which other units count otherwise
+        self._words: set[str] = set()
         self.is_exact = True
         self.is_whole = True  # until something else came, such as floats, which are not counted
 
     def add(self, values: Array) -> None:
         """Takes one more piece into account."""
-        if values.dtype.kind not in "iumM":
+        if values.dtype.kind not in "iumM" or self.is_of_words:
             self.is_whole = self.is_whole and values.size == 0
         if not (self.is_exact and self.is_whole) or values.size == 0:
             return
@@ -61,6 +63,13 @@ class Distinct:
         self._kept = both[np.concatenate([[True], both[1:] != both[:-1]])]
         self.is_exact = found.size <= 2 * _MOST and len(self._kept) <= _MOST
 
+    def add_words(self, words: Iterable[str]) -> None:
+        """Takes the distinct words of one more piece into account."""
+        self.is_whole = self.is_whole and self._marks is None and self._kept is None
+        if self.is_exact and self.is_whole:
+            self._words.update(words)
+            self.is_exact = len(self._words) <= _MOST
+
     def _mark(self, flat: Array) -> bool:
         """Marks the numbers; False where one of them is too far from the first."""
         low, high = int(flat.min()), int(flat.max())
@@ -73,8 +82,13 @@ class Distinct:
         return True
 
     @property
+    def is_of_words(self) -> bool:
+        """Words were counted, not numbers."""
+        return bool(self._words)
+
+    @property
     def count(self) -> int:
         """How many there are; at least so many where it is not exact."""
         if self._kept is not None:
             return len(self._kept)
-        return 0 if self._marks is None else int(np.count_nonzero(self._marks))
+        return len(self._words) if self._marks is None else int(np.count_nonzero(self._marks))

@@ -330,6 +330,8 @@ def _count(plan: ConversionPlan, joint: Joint, came: dict[str, tuple[int, int]])
         tally.nulls = (tally.nulls or 0) + (nulls if is_text or plan.nulls[0] == "fill" else 0)
         if not is_text:
             tally.count_inside(joint.values(name))
+        elif nulls:
+            tally.count_distinct(np.zeros(1))  # what they became is a word by now
         plan.missing[name] = plan.missing.get(name, 0) + nulls
 
 
@@ -361,6 +363,7 @@ def _flat(
     ids, levels = _core.from_words(column, own, depth, name="")
     try:
         if name in plan.words:
+            plan.account.column(name).source.count_words(own)
             found = plan.words.encode(name, list(own), ids)
             plan.words.place(name, lambda i: _record_of(levels, i))
             return fold_levels("", found, levels, plan.fixed.get(name, ()))

@@ -15,7 +15,7 @@ from varlen.cli.conversion.csv_tables import csv_types, header_of, read_csv
 from varlen.cli.conversion.inputs import Input
 from varlen.cli.conversion.places import Places
 from varlen.cli.conversion.wrong import name_file
-from varlen.interop.arrow import extension_name, plain_array
+from varlen.interop.arrow import extension_name, holds_words, plain_array
 from varlen.interop.nulls import FIELD
 from varlen.io.account import Account
 from varlen.io.arrow_counts import count_table
@@ -322,19 +322,13 @@ def text_in(kind: pa.DataType) -> bool:
     >>> text_in(pa.list_(pa.string())), text_in(pa.int8())
     (True, False)
     """
-    if pa.types.is_dictionary(kind):
-        return text_in(kind.value_type)
     if extension_name(kind) in ("arrow.uuid", "arrow.json"):
         return True
     if pa.types.is_struct(kind):
         return any(text_in(part.type) for part in kind)
     if hasattr(kind, "value_type"):
         return text_in(kind.value_type)
-    return bool(
-        pa.types.is_string(kind)
-        or pa.types.is_large_string(kind)
-        or getattr(pa.types, "is_string_view", lambda _: False)(kind)
-    )
+    return holds_words(kind)
 
 
 def leaves_in(kind: pa.DataType, name: str) -> Iterator[tuple[str, pa.DataType]]:

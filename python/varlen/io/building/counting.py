@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
-from varlen.io.account import Account
+from varlen.io.account import Account, Tally
 from varlen.io.pieces import is_table
 from varlen.io.save import split_name
+from varlen.io.schema import encode_strings
 
 __all__: list[str] = []
 
@@ -64,15 +65,30 @@ def count_piece(
         if at is not None and key == "bounds" and at > 0:
             count = len(value) if at == 1 else count
         elif at is None or at >= 0:
-            account.column(key).source.values += (
-                _leaves(value, (fixed or {}).get(key)) if at is None else len(value)
-            )
+            leaves = _leaves(value, (fixed or {}).get(key)) if at is None else value
+            tally = account.column(key).source
+            tally.values += leaves if isinstance(leaves, int) else len(leaves)
+            _count_distinct(tally, leaves)
             count = count if at else len(value)
     account.add_file(name, count)
 
 
-def _leaves(value: Any, fixed: tuple[int, ...] | None = None) -> int:
-    """The values in nested lists: what lies in the last of them, or the rows of arrays; or of fixed dims."""
+def _count_distinct(tally: Tally, leaves: Any) -> None:
+    """Distinct numbers of an array, distinct words of text; others are not told apart."""
+    if isinstance(leaves, np.ndarray) and leaves.dtype.kind in "UT":
+        words: dict[str, int] = {}
+        encode_strings(leaves, words)
+        tally.count_words(words)
+    elif isinstance(leaves, np.ndarray) and leaves.dtype.kind != "O":
+        tally.count_distinct(leaves)
+    elif not isinstance(leaves, int) and set(map(type, leaves)) == {str}:
+        tally.count_words(set(leaves))
+    elif isinstance(leaves, int) or len(leaves):
+        tally.count_distinct(np.zeros(1))
+
+
+def _leaves(value: Any, fixed: tuple[int, ...] | None = None) -> Any:
+    """What lies in the last of nested lists, or an array; of arrays in lists and of fixed dims how many."""
     if fixed and math.prod(fixed) and isinstance(value, (list, tuple)):
         return _numbers(value) // math.prod(fixed)
     while isinstance(value, (list, tuple)):
@@ -82,7 +98,7 @@ def _leaves(value: Any, fixed: tuple[int, ...] | None = None) -> int:
         if not isinstance(inner, (list, tuple)):
             break
         value = list(chain.from_iterable(value))
-    return len(value)
+    return value
 
 
 def _numbers(value: Any) -> int:

@@ -267,13 +267,26 @@ def _dask(client: Any, task: Task, tasks: Tasks) -> Iterator[int]:
     if found is None:
         yield from map(_number, dask.compute(*waiting))
         return
-    futures = found.compute(waiting, retries=ATTEMPTS - 1)
-    number_of = {future.key: job[0] for future, (job, _) in zip(futures, tasks, strict=True)}
+    yield from _on_cluster(found, waiting, [job[0] for job, _ in tasks])
+
+
+def _on_cluster(client: Any, waiting: list[Any], numbers: list[int]) -> Iterator[int]:
+    """Tasks on a Dask cluster. It suspects all that a lost worker held: those are run again, each alone."""
+    futures = client.compute(waiting, retries=ATTEMPTS - 1)
+    which = {future.key: i for i, future in enumerate(futures)}
+    suspects = []
     try:
-        for future in distributed.as_completed(futures):
-            yield _number(_result(number_of[future.key], future.result))
+        for future in sys.modules["distributed"].as_completed(futures):
+            i = which[future.key]
+            result = _result(numbers[i], future.result)
+            if isinstance(result[1], LostWorkerError) and len(futures) > 1:
+                suspects.append(i)
+                continue
+            yield _number(result)
+        for i in suspects:
+            yield from _on_cluster(client, waiting[i : i + 1], numbers[i : i + 1])
     finally:
-        found.cancel(futures)
+        client.cancel(futures)
 
 
 def _ray(task: Task, tasks: Tasks) -> Iterator[int]:
