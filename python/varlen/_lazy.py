@@ -12,12 +12,6 @@ def loaded_from(
     """The `__getattr__` of a package: `homes` says which module each name lives in.
 
     What is found there goes through `adapt` with its name, where that is given.
-
-    Examples
-    --------
-    >>> get = loaded_from("varlen", {"Beam": "varlen.sequence"})
-    >>> get("Beam") is vl.Beam
-    True
     """
 
     def get(name: str) -> Any:

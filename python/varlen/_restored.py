@@ -19,21 +19,7 @@ import numpy as np  # isort: skip
 
 
 class Call:
-    """What a pickle holds in the place of an object: the function that makes it, and its arguments.
-
-    Parameters
-    ----------
-    function
-        One of this module.
-    *arguments
-        Numbers, texts, tuples, tensors, or other such calls.
-
-    Examples
-    --------
-    >>> import pickle
-    >>> pickle.loads(pickle.dumps(Call(array, "<i8", (2,), np.arange(2).tobytes().decode("latin1"))))
-    array([0, 1])
-    """
+    """What a pickle holds in the place of an object: the function that makes it, and its arguments."""
 
     __slots__ = ("arguments", "function")
 
@@ -45,24 +31,12 @@ class Call:
 
 
 def array(dtype: str, shape: tuple[int, ...], data: str) -> Any:
-    r"""An array of the bytes that a text has a letter for each of.
-
-    Examples
-    --------
-    >>> array("<i2", (1,), "\x03\x00")
-    array([3], dtype=int16)
-    """
+    r"""An array of the bytes that a text has a letter for each of."""
     return np.frombuffer(data.encode("latin1"), dtype).reshape(shape).copy()
 
 
 def level(offsets: Any) -> Level:
-    """A level of its offsets: an array, bytes, or what a copy that no pickle made passes on.
-
-    Examples
-    --------
-    >>> level(vl.Level([2, 1]).offsets.tobytes())
-    Level(2 sequences, 3 rows, lengths 1 to 2)
-    """
+    """A level of its offsets: an array, bytes, or what a copy that no pickle made passes on."""
     if isinstance(offsets, _Offsets):
         offsets = offsets.array
     given = np.frombuffer(offsets, "<i8") if isinstance(offsets, bytes) else offsets
@@ -70,31 +44,13 @@ def level(offsets: Any) -> Level:
 
 
 def dim(state: Any) -> Dim:
-    """A dim of what its pickle holds.
-
-    Examples
-    --------
-    >>> time = vl.Dim("time", 3)
-    >>> dim(time.__reduce__()[1][0]) == time
-    True
-    """
+    """A dim of what its pickle holds."""
     restored: Dim = Dim._restored(state)
     return restored
 
 
 def kind(where: str) -> Any:
-    """A class of containers of this package by its module and name.
-
-    Raises
-    ------
-    ValueError
-        It is something else.
-
-    Examples
-    --------
-    >>> kind("varlen.types.ragged:Ragged")
-    <class 'varlen.types.ragged.Ragged'>
-    """
+    """A class of containers of this package by its module and name."""
     module, _, name = where.partition(":")
     found = getattr(importlib.import_module(module), name, None) if module.startswith("varlen.") else None
     if not (isinstance(found, type) and hasattr(found, "_from_saved")):
@@ -103,29 +59,12 @@ def kind(where: str) -> Any:
 
 
 def container(of: Any, *parts: Any) -> Any:
-    """A container of its class and parts, which are checked.
-
-    Raises
-    ------
-    ValueError
-        Parts that do not fit each other.
-
-    Examples
-    --------
-    >>> container(vl.Ragged, np.array([3, 1]), (vl.Level([2]),)).to_list()
-    [[3, 1]]
-    """
+    """A container of its class and parts, which are checked."""
     return of._from_saved(*parts)
 
 
 def by_torch(protocol: Any) -> bool:
-    """Whether torch.save pickles, which says so by an old protocol. Tensors are its own to save, then.
-
-    Examples
-    --------
-    >>> by_torch(2), by_torch(4)
-    (True, False)
-    """
+    """Whether torch.save pickles, which says so by an old protocol. Tensors are its own to save, then."""
     return int(protocol) < 4
 
 
@@ -133,12 +72,6 @@ def saved(of: type, *parts: Any) -> tuple[Any, ...]:
     """What `__reduce_ex__` gives where torch saves: a call of functions of this module, with plain arguments.
 
     Classes of users stay classes, which they tell torch of themselves.
-
-    Examples
-    --------
-    >>> function, arguments = saved(vl.Ragged, np.array([3, 1]), (vl.Level([2]),))
-    >>> function is container, arguments[0].function is kind, arguments[1].function is array
-    (True, True, True)
     """
     return container, tuple(_plain(part) for part in (of, *parts))
 
@@ -169,14 +102,7 @@ class _Offsets:
 
 
 def viewed(bits: Any, dtype: str) -> Any:
-    """A tensor of a small float from its bits, which torch does not pickle by itself.
-
-    Examples
-    --------
-    >>> import torch
-    >>> viewed(torch.tensor([56], dtype=torch.uint8), "float8_e4m3fn").dtype
-    torch.float8_e4m3fn
-    """
+    """A tensor of a small float from its bits, which torch does not pickle by itself."""
     return bits.view(getattr(sys.modules["torch"], dtype))
 
 
@@ -214,12 +140,7 @@ def _tell(serialization: Any) -> None:
 
 
 def tell_torch() -> None:
-    """Tell torch.load of these functions, now or when torch is imported.
-
-    Examples
-    --------
-    >>> tell_torch()
-    """
+    """Tell torch.load of these functions, now or when torch is imported."""
     copyreg.pickle(Level, _reduced_level)
     copyreg.pickle(Dim, _reduced_dim)
     serialization = sys.modules.get("torch.serialization")

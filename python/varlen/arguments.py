@@ -16,25 +16,7 @@ LARGEST = 2**63 - 1
 
 
 def as_int(value: Any, argument: str, least: int = 0, most: int | None = LARGEST) -> int:
-    """An int from `least` to `most`, of any type of integers but bool.
-
-    Raises
-    ------
-    TypeError
-        It is not an integer.
-    ValueError
-        It is below `least`.
-    OverflowError
-        It is beyond `most`.
-
-    Examples
-    --------
-    >>> as_int(np.int8(3), "depth")
-    3
-    >>> as_int(2.5, "depth")
-    Traceback (most recent call last):
-    TypeError: depth: expected an int, got 2.5
-    """
+    """An int from `least` to `most`, of any type of integers but bool."""
     if isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{argument}: expected an int, got {value!r}")
     try:
@@ -49,21 +31,7 @@ def as_int(value: Any, argument: str, least: int = 0, most: int | None = LARGEST
 
 
 def as_bool(value: Any, argument: str) -> bool:
-    """True or False, as Python sees the value.
-
-    Raises
-    ------
-    TypeError
-        It is neither, as an array of several bools.
-
-    Examples
-    --------
-    >>> as_bool(1, "reverse")
-    True
-    >>> as_bool(np.zeros(2), "reverse")
-    Traceback (most recent call last):
-    TypeError: reverse: expected True or False, got ndarray
-    """
+    """True or False, as Python sees the value."""
     try:
         return bool(value)
     except (TypeError, ValueError, RuntimeError):
@@ -71,21 +39,7 @@ def as_bool(value: Any, argument: str) -> bool:
 
 
 def as_shuffle(value: Any) -> bool:
-    """True or False; a number is refused, as whoever gives one means a seed.
-
-    Raises
-    ------
-    TypeError
-        It is neither.
-
-    Examples
-    --------
-    >>> as_shuffle(np.True_)
-    True
-    >>> as_shuffle(7)
-    Traceback (most recent call last):
-    TypeError: shuffle: expected True or False, got 7; seed= says which order
-    """
+    """True or False; a number is refused, as whoever gives one means a seed."""
     is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
     if is_number and value not in (0, 1):
         raise TypeError(f"shuffle: expected True or False, got {value}; seed= says which order")
@@ -93,19 +47,7 @@ def as_shuffle(value: Any) -> bool:
 
 
 def one_of(value: Any, argument: str, allowed: Sequence[str | None]) -> None:
-    """Refuse what is not one of some words.
-
-    Raises
-    ------
-    ValueError
-        It is another.
-
-    Examples
-    --------
-    >>> one_of("up", "padding_side", ("left", "right"))
-    Traceback (most recent call last):
-    ValueError: padding_side: expected 'left' or 'right', got 'up'
-    """
+    """Refuse what is not one of some words."""
     is_word = value is None or isinstance(value, str)  # an array equals each word element by element
     if not is_word or value not in allowed:
         *first, last = map(repr, allowed)
@@ -113,23 +55,7 @@ def one_of(value: Any, argument: str, allowed: Sequence[str | None]) -> None:
 
 
 def as_float(value: Any, argument: str) -> float:
-    """A float, of any one number.
-
-    Raises
-    ------
-    TypeError
-        It is not a number.
-    ValueError
-        It is a tensor that requires a gradient, which would be lost.
-
-    Examples
-    --------
-    >>> as_float(np.float32(0.5), "temperature")
-    0.5
-    >>> as_float("a", "temperature")
-    Traceback (most recent call last):
-    TypeError: temperature: expected a number, got str
-    """
+    """A float, of any one number."""
     if type(value) is float:
         return value
     refuse_gradient(value, argument)
@@ -144,47 +70,20 @@ def as_float(value: Any, argument: str) -> float:
 
 
 def refuse_gradient(value: Any, argument: str) -> None:
-    """Refuse a tensor of whose gradient nothing would be left.
-
-    Raises
-    ------
-    ValueError
-        It requires a gradient.
-
-    Examples
-    --------
-    >>> refuse_gradient(2.0, "fill")
-    """
+    """Refuse a tensor of whose gradient nothing would be left."""
     if getattr(value, "requires_grad", False):
         raise ValueError(f"{argument}: a tensor whose gradient would be lost here; give detach() of it")
 
 
 def number_in(value: Any) -> Any:
-    """The number that a tensor of one holds, where it shows; everything else as it is.
-
-    Examples
-    --------
-    >>> number_in(np.int8(3)), number_in([3])
-    (np.int8(3), [3])
-    """
+    """The number that a tensor of one holds, where it shows; everything else as it is."""
     if isinstance(value, int) or not hasattr(value, "detach"):
         return as_ints(value)[()] if hasattr(value, "__cuda_array_interface__") else value
     return value.item() if tracing.is_tracing() else tracing.numbers_of(value).item()
 
 
 def axis_of(axis: Any, ndim: int, argument: str = "axis") -> int:
-    """An axis, counted from the outermost.
-
-    Raises
-    ------
-    ValueError
-        There is no such axis.
-
-    Examples
-    --------
-    >>> axis_of(-1, 3)
-    2
-    """
+    """An axis, counted from the outermost."""
     at = as_int(axis, argument, -(2**63))
     if not -ndim <= at < ndim:
         raise ValueError(f"{argument}: {at} is out of range for {ndim} axes")
@@ -192,37 +91,14 @@ def axis_of(axis: Any, ndim: int, argument: str = "axis") -> int:
 
 
 def fits_memory(count: int, argument: str) -> int:
-    """The count of items of 8 bytes whose size fits 63 bits.
-
-    Raises
-    ------
-    OverflowError
-        Their bytes do not fit 63 bits.
-
-    Examples
-    --------
-    >>> fits_memory(2**60, "nrows")
-    Traceback (most recent call last):
-    OverflowError: nrows: 1152921504606846976 have no room in memory
-    """
+    """The count of items of 8 bytes whose size fits 63 bits."""
     if count >= 2**60 - 2:
         raise OverflowError(f"{argument}: {count} have no room in memory")
     return count
 
 
 def ints_per_level(given: Any, argument: str, depth: int, least: int = 0) -> list[int | None]:
-    """A number for each of `depth` levels: one for the outermost, or a sequence; None where none is given.
-
-    Raises
-    ------
-    TypeError, ValueError, OverflowError
-        As `as_int`, and ValueError for more numbers than levels.
-
-    Examples
-    --------
-    >>> ints_per_level(3, "max_len", 2), ints_per_level((None, 4), "max_len", 2)
-    ([3, None], [None, 4])
-    """
+    """A number for each of `depth` levels: one for the outermost, or a sequence; None where none is given."""
     listed = list(given) if isinstance(given, (list, tuple)) or getattr(given, "ndim", 0) == 1 else [given]
     if len(listed) > depth:
         raise ValueError(f"{argument}: {len(listed)} numbers for {depth} levels")
@@ -234,19 +110,6 @@ def as_dtype(given: Any, argument: str, objects: bool = False, stand_in: bool = 
     """The dtype that was given: NumPy's, one of torch's, or the name of one of the ml_dtypes package.
 
     stand_in: bfloat16 may be the core's own dtype, for tensors where ml_dtypes is not installed.
-
-    Raises
-    ------
-    TypeError
-        NumPy has no such dtype, or it holds Python objects where `objects` does not say that it may.
-
-    Examples
-    --------
-    >>> as_dtype("f4", "dtype")
-    dtype('float32')
-    >>> as_dtype("no such", "dtype")
-    Traceback (most recent call last):
-    TypeError: dtype: expected a NumPy dtype, got 'no such'
     """
     try:
         # NumPy reads None as float64.
@@ -281,18 +144,7 @@ def _small_float(name: Any, argument: str, stand_in: bool) -> np.dtype[Any] | No
 
 
 def dtypes_of(schema: Mapping[str, Any] | None) -> dict[str, np.dtype[Any]]:
-    """The dtypes of a schema, none for None; those of Python objects stand for strings.
-
-    Raises
-    ------
-    TypeError
-        It is not a dict, or NumPy has no such dtype: the key is named.
-
-    Examples
-    --------
-    >>> dtypes_of({"code": "u1"})
-    {'code': dtype('uint8')}
-    """
+    """The dtypes of a schema, none for None; those of Python objects stand for strings."""
     given = (
         {} if schema is None else as_mapping(getattr(schema, "dtypes", schema), "schema", "keys to dtypes")
     )
@@ -300,38 +152,14 @@ def dtypes_of(schema: Mapping[str, Any] | None) -> dict[str, np.dtype[Any]]:
 
 
 def as_mapping(given: Any, argument: str, what: str) -> Mapping[Any, Any]:
-    """The mapping that was given.
-
-    Raises
-    ------
-    TypeError
-        It is none.
-
-    Examples
-    --------
-    >>> as_mapping([1], "schema", "keys to dtypes")
-    Traceback (most recent call last):
-    TypeError: schema: expected a dict from keys to dtypes, got list
-    """
+    """The mapping that was given."""
     if not isinstance(given, Mapping):
         raise TypeError(f"{argument}: expected a dict from {what}, got {type(given).__name__}")
     return given
 
 
 def as_list(given: Any, argument: str, what: str) -> list[Any]:
-    """The items of what was given.
-
-    Raises
-    ------
-    TypeError
-        It has none, or is a string.
-
-    Examples
-    --------
-    >>> as_list(None, "keys", "keys")
-    Traceback (most recent call last):
-    TypeError: keys: expected a list of keys, got NoneType
-    """
+    """The items of what was given."""
     has_items = hasattr(given, "__iter__") and getattr(given, "ndim", 1) > 0
     if isinstance(given, (str, bytes)) or not has_items:
         raise TypeError(f"{argument}: expected a list of {what}, got {type(given).__name__}")
@@ -339,19 +167,7 @@ def as_list(given: Any, argument: str, what: str) -> list[Any]:
 
 
 def words_of(key: str, words: Any) -> list[str]:
-    """A vocabulary: strings, none of them twice.
-
-    Raises
-    ------
-    TypeError, ValueError
-        It is none; the word is named.
-
-    Examples
-    --------
-    >>> words_of("code", ["a", "a"])
-    Traceback (most recent call last):
-    ValueError: vocabularies: key 'code' has the word 'a' twice
-    """
+    """A vocabulary: strings, none of them twice."""
     known = as_list(words, f"vocabularies of {key!r}", "words")
     for i, word in enumerate(known):
         if not isinstance(word, str):
@@ -365,21 +181,7 @@ def words_of(key: str, words: Any) -> list[str]:
 
 
 def word_as_id(given: Any, words: Sequence[str] | None, dtype: np.dtype[Any], argument: str) -> Any:
-    """The id of a word, where values are ids of words; anything else as it is.
-
-    Raises
-    ------
-    ValueError
-        There is no vocabulary, or the word is not in it.
-
-    Examples
-    --------
-    >>> word_as_id("b", ("a", "b"), np.dtype("u1"), "fill"), word_as_id(7, None, np.dtype("u1"), "fill")
-    (1, 7)
-    >>> word_as_id("b", None, np.dtype("u1"), "fill")
-    Traceback (most recent call last):
-    ValueError: fill: 'b' does not fit uint8 without a vocabulary; give a number
-    """
+    """The id of a word, where values are ids of words; anything else as it is."""
     if not isinstance(given, str) or dtype.kind in "SUmM":
         return given
     if words is None:
@@ -397,41 +199,17 @@ PADDING = "[PAD]"
 
 
 def new_words(key: str, padding_id: bool = True, row_ids: str | None = None) -> list[str]:
-    """What a vocabulary that is made here begins with: the word of padding. Row ids are never padded.
-
-    Examples
-    --------
-    >>> new_words("code"), new_words("id", row_ids="id"), new_words("code", padding_id=False)
-    (['[PAD]'], [], [])
-    """
+    """What a vocabulary that is made here begins with: the word of padding. Row ids are never padded."""
     return [PADDING] if padding_id and key != row_ids else []
 
 
 def padding_id(words: Sequence[str] | None) -> int | None:
-    """The id of padding in a vocabulary; None where it has none, or where there is no vocabulary.
-
-    Examples
-    --------
-    >>> padding_id(("[PAD]", "a")), padding_id(("a", "b")), padding_id(None)
-    (0, None, None)
-    """
+    """The id of padding in a vocabulary; None where it has none, or where there is no vocabulary."""
     return words.index(PADDING) if words is not None and PADDING in words else None
 
 
 def as_ids(ids: Any, argument: str) -> np.ndarray[Any, np.dtype[Any]]:
-    """Ids of rows, numbers or strings, as an array.
-
-    Raises
-    ------
-    TypeError
-        None or other objects among them, or a masked array.
-
-    Examples
-    --------
-    >>> as_ids([7, None], "ids")
-    Traceback (most recent call last):
-    TypeError: ids: expected integers or strings, position 1 holds NoneType
-    """
+    """Ids of rows, numbers or strings, as an array."""
     array = np.asarray(unmasked(ids, argument))
     if array.dtype.hasobject:
         for i, item in enumerate(array.reshape(-1).tolist()):
@@ -443,21 +221,7 @@ def as_ids(ids: Any, argument: str) -> np.ndarray[Any, np.dtype[Any]]:
 
 
 def unmasked(given: Any, argument: str) -> Any:
-    """What was given.
-
-    Raises
-    ------
-    TypeError
-        It is a masked array, whose mask would be lost.
-    ValueError
-        It is a list that contains itself, which NumPy would walk for ever.
-
-    Examples
-    --------
-    >>> unmasked(np.ma.array([1, 2], mask=[True, False]), "values")
-    Traceback (most recent call last):
-    TypeError: values: a masked array; fill it first, or compress it
-    """
+    """What was given."""
     if isinstance(given, np.ma.MaskedArray):
         raise TypeError(f"{argument}: a masked array; fill it first, or compress it")
     if isinstance(given, (list, tuple)):
@@ -466,30 +230,14 @@ def unmasked(given: Any, argument: str) -> Any:
 
 
 def refuse_overlap(out: Any, *inputs: Any) -> None:
-    """Refuse an `out` in the memory of inputs of which the core sees only a copy.
-
-    Raises
-    ------
-    ValueError
-        The output shares memory with one of them.
-
-    Examples
-    --------
-    >>> refuse_overlap(np.zeros(2), np.zeros(2))
-    """
+    """Refuse an `out` in the memory of inputs of which the core sees only a copy."""
     for given in inputs if isinstance(out, np.ndarray) else ():
         if isinstance(given, np.ndarray) and np.shares_memory(out, given):
             raise ValueError("out: shares memory with what is read")
 
 
 def as_ints(x: Any) -> Any:
-    """Lengths, offsets or indices for the core: they come to the host, everything else stays as it is.
-
-    Examples
-    --------
-    >>> as_ints([1, 2])
-    [1, 2]
-    """
+    """Lengths, offsets or indices for the core: they come to the host, everything else stays as it is."""
     if type(x) is np.ndarray or type(x) is list:
         return x
     if hasattr(x, "detach"):
@@ -505,36 +253,17 @@ _SIZES = dict.fromkeys(("values", "arrays", "round_to", "pad_to_multiple"), "pad
 
 
 def overflow_of_multiple(error: OverflowError) -> Exception:
-    """A size of the core that does not fit 63 bits, by the option of the caller that asked for it.
-
-    Examples
-    --------
-    >>> from varlen.errors import error_of
-    >>> overflow_of_multiple(error_of(OverflowError, "values", "the padded shape (2,) does not fit 63 bits"))
-    OverflowError('pad_to_multiple_of: the padded shape (2,) does not fit 63 bits')
-    """
+    """A size of the core that does not fit 63 bits, by the option of the caller that asked for it."""
     return name_argument(error, **_SIZES)
 
 
 def is_zero(fill: Any) -> bool:
-    """Whether a fill is the plain 0, which stands for zero bytes of any dtype.
-
-    Examples
-    --------
-    >>> is_zero(0), is_zero(-0.0)
-    (True, False)
-    """
+    """Whether a fill is the plain 0, which stands for zero bytes of any dtype."""
     return type(fill) is int and fill == 0
 
 
 def row_of_ints(given: Any) -> np.ndarray[Any, np.dtype[Any]] | None:
-    """Integers in one row, from a list of such, an array or a tensor; None where it is anything else.
-
-    Examples
-    --------
-    >>> row_of_ints([2, 0]), row_of_ints([True]), row_of_ints(1)
-    (array([2, 0]), None, None)
-    """
+    """Integers in one row, from a list of such, an array or a tensor; None where it is anything else."""
     if type(given) is list:
         return _core.row_of_ints(given)
     numbers = given if type(given) is np.ndarray else as_ints(given)
@@ -543,18 +272,7 @@ def row_of_ints(given: Any) -> np.ndarray[Any, np.dtype[Any]] | None:
 
 
 def index_array(key: Any) -> np.ndarray[Any, np.dtype[Any]]:
-    """A list, array or tensor of integers or bools as an array of one dimension.
-
-    Raises
-    ------
-    IndexError
-        It is something else.
-
-    Examples
-    --------
-    >>> index_array([True, False])
-    array([ True, False])
-    """
+    """A list, array or tensor of integers or bools as an array of one dimension."""
     if type(key) is list and (numbers := row_of_ints(key)) is not None:
         return numbers
     if isinstance(key, (str, bytes, dict, set)) or key is None:
@@ -574,14 +292,7 @@ def index_array(key: Any) -> np.ndarray[Any, np.dtype[Any]]:
 
 
 def raise_index(key: Any, of: str = "") -> NoReturn:
-    """Refuse a key that picks no sequences.
-
-    Examples
-    --------
-    >>> raise_index(1.5)
-    Traceback (most recent call last):
-    IndexError: sequences are chosen by ints, slices, ..., lists or arrays of integers or bools, not by float
-    """
+    """Refuse a key that picks no sequences."""
     raise IndexError(
         "sequences are chosen by ints, slices, ..., lists or arrays of integers or bools, "
         f"not by {type(key).__name__}{of}"

@@ -15,13 +15,7 @@ RaisedT = TypeVar("RaisedT", bound=BaseException)
 
 
 def error_of(kind: type[Exception], argument: str, reason: str, advice: str = "") -> Exception:
-    """An error that knows its argument, as those of the core do; `name_argument` gives it another.
-
-    Examples
-    --------
-    >>> error_of(ValueError, "size", "expected at least 1, got 0").argument
-    'size'
-    """
+    """An error that knows its argument, as those of the core do; `name_argument` gives it another."""
     error: Any = kind("")
     error.argument, error.reason, error.advice = argument, reason, advice
     named: Exception = name_argument(error, argument)
@@ -31,13 +25,7 @@ def error_of(kind: type[Exception], argument: str, reason: str, advice: str = ""
 def row_error(
     argument: str, fault: str, row: int, rest: str = "", advice: str = "", code: str = ""
 ) -> ValueError:
-    """An error about the value of a column in a row; `place_row` says where that row is.
-
-    Examples
-    --------
-    >>> row_error("x", "300", 7, " does not fit uint8")
-    ValueError('x: 300 at row 7 does not fit uint8')
-    """
+    """An error about the value of a column in a row; `place_row` says where that row is."""
     error: Any = ValueError("")
     error.argument, error.fault, error.rest, error.advice, error.code = argument, fault, rest, advice, code
     placed: ValueError = place_row(error, row)
@@ -45,13 +33,7 @@ def row_error(
 
 
 def place_row(error: RaisedT, place: int | str) -> RaisedT:
-    """The same error of `row_error` about another row, or with where that row is in words.
-
-    Examples
-    --------
-    >>> place_row(row_error("x", "null", 7, advice="see --nulls"), "in line 9")
-    ValueError('x: null in line 9; see --nulls')
-    """
+    """The same error of `row_error` about another row, or with where that row is in words."""
     record: Any = error
     if isinstance(place, int):
         record.row, place = place, f"at row {place}"
@@ -81,11 +63,6 @@ def name_argument(
     """The same error about an argument of the caller: `to`, or what its own argument is called in `names`.
 
     An error that knows no argument stays as it is.
-
-    Examples
-    --------
-    >>> name_argument(error_of(OverflowError, "X", "the result does not fit 63 bits"), X="win_size")
-    OverflowError('win_size: the result does not fit 63 bits')
     """
     record: Any = error
     argument = getattr(record, "argument", None)
@@ -102,13 +79,6 @@ class naming:
     """Names the arguments of the caller in errors of the block, as `name_argument` does.
 
     It costs some hundred nanoseconds; what small calls pass catches the error and calls that.
-
-    Examples
-    --------
-    >>> with naming(lengths="row_lengths"):
-    ...     vl.Level([2, -1])
-    Traceback (most recent call last):
-    ValueError: row_lengths: row 1 has a negative length, -1
     """
 
     __slots__ = ("_advice", "_names", "_to")

@@ -20,18 +20,6 @@ def levels_from(count: int | None, lengths: Any = None, offsets: Any = None, lev
     """Levels over `count` rows, from exactly one of lengths, offsets and levels, outermost first.
 
     Where `count` is None they say themselves how many rows there are.
-
-    Raises
-    ------
-    TypeError
-        None or more than one of them, or a dtype that is not an integer.
-    ValueError
-        A negative length, decreasing offsets, or levels that do not fit each other or the rows.
-
-    Examples
-    --------
-    >>> levels_from(3, lengths=[2, 1])
-    (Level(2 sequences, 3 rows, lengths 1 to 2),)
     """
     given = [x for x in (lengths, offsets, levels) if x is not None]
     if len(given) != 1:
@@ -50,14 +38,7 @@ def levels_from(count: int | None, lengths: Any = None, offsets: Any = None, lev
 
 
 def check_levels(count: int | None, levels: Levels, argument: str = "levels") -> None:
-    """Refuse levels that do not fit each other or the rows; None stands for any number of rows.
-
-    Examples
-    --------
-    >>> check_levels(4, (Level([2, 1]),))
-    Traceback (most recent call last):
-    ValueError: levels: the lengths add up to 3, but there are 4 values
-    """
+    """Refuse levels that do not fit each other or the rows; None stands for any number of rows."""
     for d in range(len(levels) - 1):
         if not levels[d]._fits(len(levels[d + 1])):
             fault = f"the lengths of level {d} add up to {levels[d].total}, but level {d + 1}"
@@ -68,26 +49,14 @@ def check_levels(count: int | None, levels: Levels, argument: str = "levels") ->
 
 
 def same_levels(a: Levels, b: Levels) -> bool:
-    """Whether two containers nest alike: by identity where they share levels, else by comparison.
-
-    Examples
-    --------
-    >>> same_levels((Level([1]),), (Level([1]),))
-    True
-    """
+    """Whether two containers nest alike: by identity where they share levels, else by comparison."""
     if tracing.is_tracing():
         return tracing.same_levels(a, b)
     return len(a) == len(b) and all(x is y or x == y for x, y in zip(a, b, strict=True))
 
 
 def describe_difference(a: Levels, b: Levels, first: int = 0) -> str:
-    """The text of errors about two nestings: where they differ first. Levels are counted from `first`.
-
-    Examples
-    --------
-    >>> describe_difference((Level([1, 2]),), (Level([1, 3]),))
-    'sequence 1 of level 0 has length 2 in one and 3 in the other'
-    """
+    """The text of errors about two nestings: where they differ first. Levels are counted from `first`."""
     if len(a) != len(b):
         return f"one has {len(a)} levels, the other {len(b)}"
     for d, (x, y) in enumerate(zip(a, b, strict=True), first):
@@ -105,11 +74,6 @@ def flatten_levels(levels: Levels) -> Level:
     """One level that cuts the rows as the first of `levels` does through all that nest below it.
 
     Kept by the levels themselves: asked for again, it is the same object, or one that shares its numbers.
-
-    Examples
-    --------
-    >>> flatten_levels((Level([2, 1]), Level([3, 0, 2]))).lengths
-    array([3, 2])
     """
     if tracing.is_tracing():
         traced: Level = tracing.flatten_levels(levels)
@@ -121,13 +85,7 @@ def flatten_levels(levels: Levels) -> Level:
 
 
 def equal_lengths(count: int, length: int) -> Level:
-    """The level of `count` sequences that are all equally long.
-
-    Examples
-    --------
-    >>> equal_lengths(2, 3).offsets
-    array([0, 3, 6])
-    """
+    """The level of `count` sequences that are all equally long."""
     if tracing.is_tracing():
         traced: Any = tracing.equal_lengths(count, length)
         return cast("Level", traced)
@@ -135,13 +93,7 @@ def equal_lengths(count: int, length: int) -> Level:
 
 
 def scale_level(level: Level, times: int) -> Level:
-    """The level of sequences so many times as long.
-
-    Examples
-    --------
-    >>> scale_level(Level([2, 1]), 3).offsets
-    array([0, 6, 9])
-    """
+    """The level of sequences so many times as long."""
     if tracing.is_tracing():
         traced: Any = tracing.TracedLevel(tracing.offsets_of(level) * times, level.total * times)
         return cast("Level", traced)
@@ -149,13 +101,7 @@ def scale_level(level: Level, times: int) -> Level:
 
 
 def levels_over_rows(levels: Levels) -> Levels:
-    """Each level as it cuts the rows, through all that nest below it; the innermost is shared.
-
-    Examples
-    --------
-    >>> [level.lengths.tolist() for level in levels_over_rows((Level([2, 1]), Level([3, 0, 2])))]
-    [[3, 2], [3, 0, 2]]
-    """
+    """Each level as it cuts the rows, through all that nest below it; the innermost is shared."""
     found = [levels[-1]]
     for level in reversed(levels[:-1]):
         found.append(level.compose(found[-1]))
@@ -163,25 +109,7 @@ def levels_over_rows(levels: Levels) -> Levels:
 
 
 def nest_levels(over: Levels, argument: str, empty: str | None = None, first: int = 0) -> Levels:
-    """Levels that all cut the same rows, as levels that nest. The inverse of `levels_over_rows`.
-
-    Parameters
-    ----------
-    empty
-        Which of two neighbours holds the empty sequences that lie between them: "before" or "after".
-    first
-        What an error calls the outermost of them.
-
-    Raises
-    ------
-    ValueError
-        A sequence that ends inside one of the next level, or, without `empty`, next to an empty one.
-
-    Examples
-    --------
-    >>> nest_levels((Level([3, 2]), Level([3, 1, 1])), "offsets")[0].lengths
-    array([1, 2])
-    """
+    """Levels that all cut the same rows, as levels that nest. The inverse of `levels_over_rows`."""
     if empty not in (None, "before", "after"):
         raise ValueError(f"empty: expected 'before' or 'after', got {empty!r}")
     levels = []
@@ -209,13 +137,7 @@ def nest_levels(over: Levels, argument: str, empty: str | None = None, first: in
 
 
 def counted_before(there: Any) -> Any:
-    """How many of bools are True before each place, and in all: int64 (n + 1,).
-
-    Examples
-    --------
-    >>> counted_before(np.array([True, False, True]))
-    array([0, 1, 1, 2])
-    """
+    """How many of bools are True before each place, and in all: int64 (n + 1,)."""
     if tracing.is_tracing():
         return tracing.tensors.counted_before(there)
     counts = np.zeros(len(there) + 1, np.int64)
@@ -224,13 +146,7 @@ def counted_before(there: Any) -> Any:
 
 
 def reindex(level: Level, before: Any) -> Level:
-    """The level after items were repeated or removed: before[i] new items lie in front of old item i.
-
-    Examples
-    --------
-    >>> reindex(Level([2, 1]), counted_before(np.array([True, False, True])))
-    Level(2 sequences, 2 rows, lengths 1 to 1)
-    """
+    """The level after items were repeated or removed: before[i] new items lie in front of old item i."""
     if tracing.is_tracing():
         traced: Any = tracing.TracedLevel(before[tracing.offsets_of(level)], None)
         return cast("Level", traced)
@@ -238,18 +154,7 @@ def reindex(level: Level, before: Any) -> Level:
 
 
 def resolve_level(level: int, levels: Levels, argument: str = "level") -> int:
-    """The level that a caller means, counted from the outermost; negatives count from the innermost.
-
-    Raises
-    ------
-    IndexError
-        There is no such level.
-
-    Examples
-    --------
-    >>> resolve_level(-1, (Level([2, 1]), Level([3, 0, 2])))
-    1
-    """
+    """The level that a caller means, counted from the outermost; negatives count from the innermost."""
     depth = len(levels)
     at = as_int(level, argument, -(2**63))
     if not -depth <= at < depth:
@@ -258,19 +163,7 @@ def resolve_level(level: int, levels: Levels, argument: str = "level") -> int:
 
 
 def not_empty(level: Level) -> None:
-    """Refuse sequences without rows.
-
-    Raises
-    ------
-    ValueError
-        Naming the first.
-
-    Examples
-    --------
-    >>> not_empty(Level([2, 0]))
-    Traceback (most recent call last):
-    ValueError: lengths: sequence 1 is empty; say what it gives with empty=
-    """
+    """Refuse sequences without rows."""
     if not level.is_on_host:
         raise ValueError("lengths: some may be 0, which nobody knows of lengths on a device; say empty=")
     if len(level) and level.shortest == 0:
@@ -279,13 +172,7 @@ def not_empty(level: Level) -> None:
 
 
 def first_longer(level: Level, most: int) -> int | None:
-    """The first sequence of more rows than `most`; None where there is none. A bound alone refuses nothing.
-
-    Examples
-    --------
-    >>> first_longer(Level([2, 5, 7]), 4), first_longer(Level([2]), 4)
-    (1, None)
-    """
+    """The first sequence of more rows than `most`, or None."""
     if level.longest <= most:
         return None
     is_longer = level.lengths > most
@@ -296,11 +183,6 @@ def each_level(given: Any, make: Callable[..., Level], name: str, count: int | N
     """One Level for each array of lengths (or offsets) that is given; not yet compared with each other.
 
     Of numbers on a device they are told how many rows there are: `count` for the innermost.
-
-    Examples
-    --------
-    >>> each_level([[2], [1, 3]], Level.from_lengths, "lengths")
-    (Level(1 sequences, 2 rows, lengths 2 to 2), Level(2 sequences, 4 rows, lengths 1 to 3))
     """
     if type(given) is Level:
         return (given,)
@@ -322,13 +204,7 @@ def each_level(given: Any, make: Callable[..., Level], name: str, count: int | N
 
 
 def is_on_device(given: Any) -> bool:
-    """Whether it is an array or a tensor on a device that there are kernels for.
-
-    Examples
-    --------
-    >>> is_on_device(np.zeros(2)), is_on_device([1, 2])
-    (False, False)
-    """
+    """Whether it is an array or a tensor on a device that there are kernels for."""
     if isinstance(given, (np.ndarray, list, tuple)) or tracing.is_tracing():
         return False
     is_cuda = getattr(given, "is_cuda", None)  # of a tensor, which makes the other one at each call
@@ -340,12 +216,6 @@ def level_from(given: Any, make: Callable[..., Level], argument: str, count: int
     """The level that was given, or what `make` makes of an array; its errors speak of `argument`.
 
     `count` is how many rows there are, which numbers on a device do not show.
-
-    Examples
-    --------
-    >>> level_from([2, -1], Level.from_lengths, "row_lengths")
-    Traceback (most recent call last):
-    ValueError: row_lengths: row 1 has a negative length, -1
     """
     if isinstance(given, Level):
         return given
@@ -358,21 +228,7 @@ def level_from(given: Any, make: Callable[..., Level], argument: str, count: int
 
 
 def nested_levels(given: Any, make: Callable[[Any], Level], argument: str) -> Levels:
-    """One Level for each array of a list, outermost first; not yet compared with each other.
-
-    Raises
-    ------
-    TypeError
-        One array in place of a list of them.
-    ValueError
-        An empty list.
-
-    Examples
-    --------
-    >>> nested_levels([2, 1], Level.from_lengths, "nested_row_lengths")
-    Traceback (most recent call last):
-    TypeError: nested_row_lengths: expected a list of arrays, one a level; item 0 is of type int
-    """
+    """One Level for each array of a list, outermost first; not yet compared with each other."""
     each = as_list(given, argument, "arrays, one a level")
     if not each:
         raise ValueError(f"{argument}: a Ragged needs at least one level")

@@ -37,21 +37,7 @@ class _Fields(NamedTuple):
 
 
 class TracedLevel(_Fields):
-    """A level inside a graph: its offsets as a tensor, checked where an op of the graph reads them.
-
-    Parameters
-    ----------
-    offsets
-        int64 (n + 1), a tensor.
-    rows
-        How many rows there are in all sequences together; None where the last offset alone says so.
-
-    Examples
-    --------
-    >>> import torch
-    >>> TracedLevel(torch.tensor([0, 2, 3]), 3).lengths
-    tensor([2, 1])
-    """
+    """A level inside a graph: its offsets as a tensor, checked where an op of the graph reads them."""
 
     __slots__ = ()
 
@@ -92,13 +78,7 @@ class TracedLevel(_Fields):
 
 
 def count_of(level: Any) -> Any:
-    """How many sequences a level has, as a number that a graph does not fix.
-
-    Examples
-    --------
-    >>> count_of(Level([2, 1]))
-    2
-    """
+    """How many sequences a level has, as a number that a graph does not fix."""
     if not is_tracing():
         return len(level)
     return offsets_of(level).shape[0] - 1
@@ -109,14 +89,6 @@ def eager_only(what: str = "") -> Callable[[F], F]:
 
     Outside of graphs nothing changes: the function is the one that it was. `what` is how the error calls
     it, where its own name says too little.
-
-    Examples
-    --------
-    >>> @eager_only()
-    ... def halves(x):
-    ...     return x / 2
-    >>> halves(3), halves._torchdynamo_disable_msg
-    (1.5, 'halves of varlen runs outside of graphs alone; call it before or behind the compiled function')
     """
 
     def mark(function: F) -> F:
@@ -131,61 +103,30 @@ def eager_only(what: str = "") -> Callable[[F], F]:
 
 
 def known(condition: Any) -> bool:
-    """Whether a condition on sizes holds, as far as it is known: a graph may not know its sizes.
-
-    Examples
-    --------
-    >>> known(3 > 2)
-    True
-    """
+    """Whether a condition on sizes holds, as far as it is known: a graph may not know its sizes."""
     return bool(tensors.known(condition) if is_tracing() else condition)
 
 
 def name_of(function: Any) -> str:
-    """What a function is called.
-
-    Examples
-    --------
-    >>> name_of(len)
-    'len'
-    """
+    """What a function is called."""
     name: str = tensors.name_of(function) if is_tracing() else getattr(function, "__name__", str(function))
     return name
 
 
 def as_traced(level: Any) -> TracedLevel:
-    """A level that came from outside as one of the graph.
-
-    Examples
-    --------
-    >>> import torch
-    >>> as_traced(TracedLevel(torch.tensor([0, 2, 3]), 3)).lengths
-    tensor([2, 1])
-    """
+    """A level that came from outside as one of the graph."""
     return TracedLevel(offsets_of(level), level.total) if type(level) is Level else level
 
 
 def offsets_of(level: Any) -> Any:
-    """The offsets of a level as a tensor of the graph; tensors stay as they are.
-
-    Examples
-    --------
-    >>> offsets_of(TracedLevel("offsets", 3))
-    'offsets'
-    """
+    """The offsets of a level as a tensor of the graph; tensors stay as they are."""
     if type(level) is TracedLevel:
         return level.offsets
     return tensors.offsets_tensor(level) if type(level) is Level else level
 
 
 def levels_of(given: Any, name: str, count: Any) -> tuple[Any, ...]:
-    """A level for each array of lengths (or offsets) that is given, outermost first, over `count` rows.
-
-    Examples
-    --------
-    >>> levels_of(Level([2]), "lengths", 2)
-    (Level(1 sequences, 2 rows, lengths 2 to 2),)
-    """
+    """A level for each array of lengths (or offsets) that is given, outermost first, over `count` rows."""
     several = isinstance(given, (list, tuple)) and any(hasattr(x, "__len__") for x in given)
     each = list(given) if several and type(given) is not TracedLevel else [given]
     levels: list[Any] = []
@@ -204,11 +145,6 @@ def level_of(given: Any, name: str = "lengths", count: Any = None, said: str = _
     What comes from outside is checked when the graph runs, here and nowhere else, whether its numbers are
     used or not. `count` is None where they alone say how many rows there are; `said` is what an error
     says of both.
-
-    Examples
-    --------
-    >>> level_of(Level([2]))
-    Level(1 sequences, 2 rows, lengths 2 to 2)
     """
     if type(given) is Level or type(given) is TracedLevel:
         if count is not None:
@@ -218,25 +154,12 @@ def level_of(given: Any, name: str = "lengths", count: Any = None, said: str = _
 
 
 def equal_lengths(count: Any, length: Any) -> TracedLevel:
-    """The level of `count` sequences that are all equally long.
-
-    Examples
-    --------
-    >>> import torch, varlen.backends.torch
-    >>> equal_lengths(2, 3).offsets
-    tensor([0, 3, 6])
-    """
+    """The level of `count` sequences that are all equally long."""
     return TracedLevel(tensors.arange(count + 1) * length, count * length)
 
 
 def flatten_levels(levels: tuple[Any, ...]) -> Any:
-    """One level that cuts the rows as the first of `levels` does through all that nest below it.
-
-    Examples
-    --------
-    >>> flatten_levels((Level([2]),))
-    Level(1 sequences, 2 rows, lengths 2 to 2)
-    """
+    """One level that cuts the rows as the first of `levels` does through all that nest below it."""
     if len(levels) == 1:
         return levels[0]
     offsets = offsets_of(levels[-1])
@@ -247,14 +170,7 @@ def flatten_levels(levels: tuple[Any, ...]) -> Any:
 
 
 def same_levels(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
-    """Whether two containers have as many levels; those that differ are refused when the graph runs.
-
-    Examples
-    --------
-    >>> level = Level([2])
-    >>> same_levels((level,), (level,)), same_levels((level,), ())
-    (True, False)
-    """
+    """Whether two containers have as many levels; those that differ are refused when the graph runs."""
     for d, (x, y) in enumerate(zip(a, b, strict=False)):
         if x is not y:
             tensors.refuse_difference(offsets_of(x), offsets_of(y), d)
@@ -262,13 +178,7 @@ def same_levels(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
 
 
 def make(kind: type[RaggedBase[Any]], values: Any, levels: tuple[Any, ...]) -> RaggedBase[Any]:
-    """`kind._make(values, levels)` in steps that a tracer follows.
-
-    Examples
-    --------
-    >>> make(vl.Ragged, np.array([3, 1]), (Level([2]),)).to_list()
-    [[3, 1]]
-    """
+    """`kind._make(values, levels)` in steps that a tracer follows."""
     result = object.__new__(kind)
     result._values = values
     result._levels = levels

@@ -68,12 +68,9 @@ def test_import_loads_numpy_and_the_core_only():
         assert top not in heavy, f"import varlen loads {name}"
 
 
-def test_public_names_are_documented_with_examples():
+def test_what_modules_give_each_other_is_documented():
     for name, value in house.public():
-        text = inspect.getdoc(value) or ""
-        is_error = inspect.isclass(value) and issubclass(value, BaseException)
-        assert text, f"{name} has no docstring"
-        assert is_error or ">>>" in text, f"{name} has no example"
+        assert inspect.getdoc(value), f"{name} has no docstring"
         for key in house.methods_of(value):
             assert inspect.getdoc(getattr(value, key)), f"{name}.{key} has no docstring"
 

@@ -27,11 +27,6 @@ def backend_of(first: Any, *others: Any) -> Backend:
     torch's is that of its dtypes as well. CuPy's has the arrays of CuPy.
 
     While torch.compile traces a function, torch's is the one that a graph can hold.
-
-    Examples
-    --------
-    >>> backend_of(np.zeros(2)).__name__
-    'varlen.backends.arrays'
     """
     try:
         backend = _BACKENDS[type(first)]
@@ -48,14 +43,7 @@ def backend_of(first: Any, *others: Any) -> Backend:
 
 
 def of_cupy(cupy: Any) -> Backend:
-    """The backend of CuPy's arrays, by the module.
-
-    Examples
-    --------
-    >>> import cupy  # doctest: +SKIP
-    >>> of_cupy(cupy) is backend_of(cupy.zeros(2))  # doctest: +SKIP
-    True
-    """
+    """The backend of CuPy's arrays, by the module."""
     if cupy.ndarray not in _BACKENDS:
         from varlen.backends.cupy import make_known
 

@@ -220,13 +220,7 @@ __all__ = [
 
 
 def reduce_end(values: Any, level: Level, last: bool, empty: Any = None) -> Any:
-    """The first or last row of each sequence; `empty`, a number or a row, where there is none.
-
-    Examples
-    --------
-    >>> reduce_end(np.array([3, 1, 4]), vl.Level([2, 0, 1]), True, -1)
-    array([ 1, -1,  4])
-    """
+    """The first or last row of each sequence; `empty`, a number or a row, where there is none."""
     if empty is None:
         not_empty(level)
         return _core.gather_column(values, (level,), -1 if last else 0)[0]
@@ -238,124 +232,59 @@ def reduce_end(values: Any, level: Level, last: bool, empty: Any = None) -> Any:
 
 
 def expand_mean(rows: Any, level: Level, out: Any = None) -> Any:
-    """The gradient of means: row i over the length of sequence i, for every row of it.
-
-    Examples
-    --------
-    >>> expand_mean(np.array([1.0, 2.0]), vl.Level([2, 1]))
-    array([0.5, 0.5, 2. ])
-    """
+    """The gradient of means: row i over the length of sequence i, for every row of it."""
     refuse_overlap(out, rows)
     return _core.expand(_core.divided_by_lengths(rows, level), level, out)
 
 
 def expand_which(rows: Any, level: Level, which: Any, out: Any = None) -> Any:
-    """The gradient of extremes: row i at one row of sequence i, zeros at the others.
-
-    Examples
-    --------
-    >>> expand_which(np.array([1.0, 2.0]), vl.Level([2, 1]), np.array([1, 0]))
-    array([0., 1., 2.])
-    """
+    """The gradient of extremes: row i at one row of sequence i, zeros at the others."""
     return _core.expand_which(rows, level, as_rows(which, "which"), out)
 
 
 def backprop_reduce(
     op: str, rows: Any, values: Any, level: Level, ddof: float, out: Any = None, argument: str = "d"
 ) -> Any:
-    """The gradient of a reduction that depends on its values: prod, norm, var, std, logsumexp.
-
-    Examples
-    --------
-    >>> backprop_reduce("prod", np.ones(2), np.array([0.0, 4.0, 7.0]), vl.Level([2, 1]), 0)
-    array([4., 0., 1.])
-    """
+    """The gradient of a reduction that depends on its values: prod, norm, var, std, logsumexp."""
     result = reduce(op, values, level, 0, None, ddof) if op in ("std", "norm") else None
     return _core.backprop_reduce(op, rows, values, level, result, ddof, out)
 
 
 def shift(values: Any, level: Level, by: Any, fill: Any = 0, out: Any = None) -> Any:
-    """The rows of each sequence, `by` places on; `fill` where no row arrives.
-
-    Examples
-    --------
-    >>> shift(np.array([3, 1, 4]), vl.Level([2, 1]), 1)
-    array([0, 3, 0])
-    """
+    """The rows of each sequence, `by` places on; `fill` where no row arrives."""
     return _core.shift(values, level, as_ints(by), None if is_zero(fill) else fill, out)
 
 
 def roll(values: Any, level: Level, by: Any, out: Any = None) -> Any:
-    """The rows of each sequence, `by` places on, cyclically.
-
-    Examples
-    --------
-    >>> roll(np.array([3, 1, 4]), vl.Level([2, 1]), 1)
-    array([1, 3, 4])
-    """
+    """The rows of each sequence, `by` places on, cyclically."""
     return _core.roll(values, level, as_ints(by), out)
 
 
 def as_numpy(values: NDArray[Any]) -> NDArray[Any]:
-    """The memory of values as NumPy sees it: the array itself.
-
-    Examples
-    --------
-    >>> as_numpy(np.arange(2))
-    array([0, 1])
-    """
+    """The memory of values as NumPy sees it: the array itself."""
     return values
 
 
 def apply_rows(
     values: NDArray[Any], call: Callable[[NDArray[Any]], tuple[NDArray[Any], T]]
 ) -> tuple[NDArray[Any], T]:
-    """The result of `call` on rows that it only moves; the rows come first in it.
-
-    Examples
-    --------
-    >>> apply_rows(np.arange(3), lambda rows: (rows[::-1], "reversed"))
-    (array([2, 1, 0]), 'reversed')
-    """
+    """The result of `call` on rows that it only moves; the rows come first in it."""
     return call(values)
 
 
 def copy(values: NDArray[Any]) -> NDArray[Any]:
-    """Values in memory of their own.
-
-    Examples
-    --------
-    >>> copy(np.arange(2))
-    array([0, 1])
-    """
+    """Values in memory of their own."""
     own: NDArray[Any] = values.copy()
     return own
 
 
 def device_of(values: NDArray[Any]) -> str:
-    """Where values are.
-
-    Examples
-    --------
-    >>> device_of(np.arange(2))
-    'cpu'
-    """
+    """Where values are."""
     return "cpu"
 
 
 def to_device(values: NDArray[Any], device: Any, non_blocking: bool = False) -> NDArray[Any]:
-    """Values where they are, which is the CPU.
-
-    Raises
-    ------
-    TypeError
-        Another device.
-
-    Examples
-    --------
-    >>> to_device(np.arange(2), "cpu")
-    array([0, 1])
-    """
+    """Values where they are, which is the CPU."""
     if str(device) != "cpu":
         raise TypeError(
             f"device: an array of NumPy lies on the CPU, not on {device}; "
@@ -365,107 +294,47 @@ def to_device(values: NDArray[Any], device: Any, non_blocking: bool = False) -> 
 
 
 def pinned(values: NDArray[Any]) -> NDArray[Any]:
-    """Refused: NumPy does not pin memory.
-
-    Raises
-    ------
-    TypeError
-        Always.
-
-    Examples
-    --------
-    >>> pinned(np.arange(2))
-    Traceback (most recent call last):
-    TypeError: pin_memory: an array of NumPy is not pinned; give a tensor, torch.from_numpy(values)
-    """
+    """Refused: NumPy does not pin memory."""
     raise TypeError("pin_memory: an array of NumPy is not pinned; give a tensor, torch.from_numpy(values)")
 
 
 def row_as(given: Any, values: NDArray[Any], argument: str) -> Any:
-    """A number, or what broadcasts to a row, as one row (1, ...) of the dtype of the values.
-
-    Examples
-    --------
-    >>> row_as(7, np.zeros((3, 2), np.int8), "padding")
-    array([[7, 7]], dtype=int8)
-    """
+    """A number, or what broadcasts to a row, as one row (1, ...) of the dtype of the values."""
     return _core.fill_row(given, values.dtype, values.shape[1:], argument)
 
 
 def to_state(values: NDArray[Any]) -> NDArray[Any]:
-    """What a pickle holds of values.
-
-    Examples
-    --------
-    >>> to_state(np.arange(2))
-    array([0, 1])
-    """
+    """What a pickle holds of values."""
     return values
 
 
 def take(values: Any, rows: Any) -> Any:
-    """Some rows, in any order.
-
-    Examples
-    --------
-    >>> take(np.array([3, 1, 4]), np.array([2, 2, 0]))
-    array([4, 4, 3])
-    """
+    """Some rows, in any order."""
     return values.take(rows, axis=0)  # a third of the time of values[rows] where rows are wide
 
 
 def true_places(there: Any) -> Any:
-    """The places of the bools that are True.
-
-    Examples
-    --------
-    >>> true_places(np.array([False, True]))
-    array([1])
-    """
+    """The places of the bools that are True."""
     return np.flatnonzero(there)
 
 
 def like(array: Any, values: Any) -> Any:
-    """An array as values of the kind of others: itself.
-
-    Examples
-    --------
-    >>> like(np.arange(2), np.zeros(3))
-    array([0, 1])
-    """
+    """An array as values of the kind of others: itself."""
     return array
 
 
 def from_memory(array: Any, values: Any) -> Any:
-    """What the core made of the memory of `values`, as values of their kind and dtype: itself.
-
-    Examples
-    --------
-    >>> from_memory(np.arange(2), np.zeros(3))
-    array([0, 1])
-    """
+    """What the core made of the memory of `values`, as values of their kind and dtype: itself."""
     return array
 
 
 def broadcast_rows(rows: Any, level: Level) -> Any:
-    """Row i for every row of sequence i.
-
-    Examples
-    --------
-    >>> broadcast_rows(np.array([10, 20]), Level([2, 1]))
-    array([10, 10, 20])
-    """
+    """Row i for every row of sequence i."""
     return rows[level.row_ids] if rows.dtype.hasobject else _core.expand(as_rows(rows), level)
 
 
 def assign(out: Any, result: Any) -> Any:
-    """`out` with the numbers of a result, of whose dtype and shape it has to be.
-
-    Examples
-    --------
-    >>> assign(np.zeros(2), np.ones(2))
-    array([1., 1.])
-    """
+    """`out` with the numbers of a result, of whose dtype and shape it has to be."""
     if not isinstance(out, np.ndarray):
         raise TypeError(f"out: expected an array, got {type(out).__name__}")
     if (out.dtype, out.shape) != (result.dtype, result.shape):
@@ -475,44 +344,20 @@ def assign(out: Any, result: Any) -> Any:
 
 
 def flatten(X: Any, dtype: Any = None, pad: int = 0) -> NDArray[Any]:
-    """Arrays end to end on their first axis, with rows of zeros between them where a pad is given.
-
-    Examples
-    --------
-    >>> flatten([np.array([1, 2]), np.array([3])], pad=1)
-    array([0, 1, 2, 0, 3, 0])
-    """
+    """Arrays end to end on their first axis, with rows of zeros between them where a pad is given."""
     return _core.flatten(X, dtype, pad)
 
 
 def astype(values: NDArray[Any], dtype: Any) -> NDArray[Any]:
-    """Values of another dtype, always copied.
-
-    Examples
-    --------
-    >>> astype(np.arange(2), "f4")
-    array([0., 1.], dtype=float32)
-    """
+    """Values of another dtype, always copied."""
     return values.astype(as_dtype(dtype, "dtype"))
 
 
 def split(values: NDArray[Any], level: Level) -> list[NDArray[Any]]:
-    """The rows of each sequence, sharing memory.
-
-    Examples
-    --------
-    >>> split(np.array([3, 1, 4]), Level([2, 1]))
-    [array([3, 1]), array([4])]
-    """
+    """The rows of each sequence, sharing memory."""
     return _core.ragged2list(values, level)
 
 
 def readable(values: NDArray[Any]) -> NDArray[Any]:
-    """Values as numbers that NumPy can print: themselves.
-
-    Examples
-    --------
-    >>> readable(np.arange(2))
-    array([0, 1])
-    """
+    """Values as numbers that NumPy can print: themselves."""
     return values

@@ -22,13 +22,7 @@ CALL = 16384
 
 @dataclass
 class Blocks:
-    """Matrices that lie end to end, row by row: their sizes, and whether they are taken transposed.
-
-    Examples
-    --------
-    >>> Blocks(np.array([2]), np.array([3]), True).shape
-    (array([3]), array([2]))
-    """
+    """Matrices that lie end to end, row by row: their sizes, and whether they are taken transposed."""
 
     rows: Ints
     cols: Ints
@@ -53,15 +47,7 @@ def multiply_blocks(
     multiply: Callable[..., Any],
     gather: Callable[..., Any],
 ) -> Any:
-    """The products of matrices that lie end to end, end to end: neighbours of one shape in one call.
-
-    Examples
-    --------
-    >>> ones = Blocks(np.array([1, 1]), np.array([1, 1]))
-    >>> a, b = np.array([2.0, 3.0]), np.array([5.0, 7.0])
-    >>> multiply_blocks(a, ones, b, ones, lambda count, like: np.empty(count), np.matmul, vl._core.gather)
-    array([10., 21.])
-    """
+    """The products of matrices that lie end to end, end to end: neighbours of one shape in one call."""
 
     def reordered(flat: Any, sizes: Ints, order: Ints) -> Any:
         """Matrices in another order."""

@@ -26,28 +26,7 @@ _WRITES = {"put_rows", "fill_where"}
 
 
 class Bridge:
-    """The verbs on the arrays of a library, by the backend of another.
-
-    Parameters
-    ----------
-    name
-        The library's, as errors say it.
-    kind
-        The type of its arrays.
-    look_up
-        `backend_of`, which finds the backend of what an array is seen as.
-    mutable
-        Whether they can be written.
-
-    Examples
-    --------
-    >>> class Mine(np.ndarray):
-    ...     pass
-    >>> from varlen.backends import backend_of
-    >>> bridge = Bridge("Mine", Mine, backend_of)
-    >>> bridge.reverse(np.array([3, 1, 4]).view(Mine), vl.Level([2, 1]))
-    array([1, 3, 4])
-    """
+    """The verbs on the arrays of a library, by the backend of another."""
 
     def __init__(self, name: str, kind: Any, look_up: Callable[[Any], Backend], mutable: bool = True) -> None:
         self.name, self.kind, self.mutable = name, kind, mutable
@@ -159,18 +138,7 @@ def _parameters(verb: str) -> list[str]:
 
 
 def cupy_for(what: str) -> Any:
-    """CuPy, which computes with an array of a device: errors call that `what`.
-
-    Raises
-    ------
-    TypeError
-        It is not installed.
-
-    Examples
-    --------
-    >>> cupy_for("an array of JAX")  # doctest: +SKIP
-    <module 'cupy'>
-    """
+    """CuPy, which computes with an array of a device: errors call that `what`."""
     try:
         import cupy
     except ImportError:

@@ -16,19 +16,7 @@ if TYPE_CHECKING:
 
 
 class CupyLibrary(Library):
-    """CuPy: memory from its pool, work on its current stream.
-
-    Parameters
-    ----------
-    xp
-        The module.
-
-    Examples
-    --------
-    >>> import cupy  # doctest: +SKIP
-    >>> CupyLibrary(cupy).name_of_device(cupy.zeros(1))  # doctest: +SKIP
-    'cuda:0'
-    """
+    """CuPy: memory from its pool, work on its current stream."""
 
     def to_host(self, x: Any) -> NDArray[Any]:
         """The numbers of an array, as one of NumPy: waits for the stream."""
@@ -49,13 +37,7 @@ class CupyLibrary(Library):
         return guard
 
     def at_named(self, device: Any) -> contextlib.AbstractContextManager[Any]:
-        """Where new arrays lie on a device by its name, its number or a `cupy.cuda.Device`.
-
-        Raises
-        ------
-        ValueError
-            It is none, or there is no such device.
-        """
+        """Where new arrays lie on a device by its name, its number or a `cupy.cuda.Device`."""
         number = self.number_of(device)
         count = int(self.xp.cuda.runtime.getDeviceCount())
         if number is None or not 0 <= number < count:
@@ -73,13 +55,7 @@ class CupyLibrary(Library):
             return x.copy()
 
     def number_of(self, device: Any) -> int | None:
-        """Which device is meant; None is the CPU.
-
-        Raises
-        ------
-        ValueError
-            It names neither.
-        """
+        """Which device is meant; None is the CPU."""
         if isinstance(device, (int, np.integer)) and not isinstance(device, bool):
             return int(device)
         if isinstance(device, self.xp.cuda.Device):
@@ -108,14 +84,7 @@ class CupyLibrary(Library):
 
 
 def make_known(cupy: Any) -> NamespaceBackend:
-    """The backend of CuPy's arrays, which the core takes from now on.
-
-    Examples
-    --------
-    >>> import cupy  # doctest: +SKIP
-    >>> make_known(cupy)  # doctest: +SKIP
-    NamespaceBackend(cupy)
-    """
+    """The backend of CuPy's arrays, which the core takes from now on."""
     library = CupyLibrary(cupy)
     load_kernels_by(cuda.load)
     know_arrays(cupy.ndarray, library.empty, library.contiguous, library.current)

@@ -21,20 +21,7 @@ def _of_cupy(device: Any) -> bool:
 
 
 def device_name(device: Any) -> str:
-    """What torch calls a device that batches can go to: "cpu", "cuda" or "cuda:1".
-
-    Raises
-    ------
-    TypeError
-        It is neither a text, nor a number, nor a device of torch or CuPy.
-    ValueError
-        It is of another kind.
-
-    Examples
-    --------
-    >>> device_name(1), device_name("cuda")
-    ('cuda:1', 'cuda')
-    """
+    """What torch calls a device that batches can go to: "cpu", "cuda" or "cuda:1"."""
     if _of_cupy(device):
         device = int(device.id)
     if isinstance(device, (int, np.integer)) and not isinstance(device, bool):
@@ -53,13 +40,7 @@ def device_name(device: Any) -> str:
 
 
 def library_of(x: Any) -> Literal["torch", "cupy"] | None:
-    """The library of a tensor or an array of CuPy; None for anything else.
-
-    Examples
-    --------
-    >>> library_of(np.zeros(2)) is None
-    True
-    """
+    """The library of a tensor or an array of CuPy; None for anything else."""
     torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
     if torch is not None and isinstance(x, torch.Tensor):
         return "torch"
@@ -71,17 +52,6 @@ def framework_of(device: Any) -> Literal["torch", "cupy"]:
 
     A name or a number says no library: then tensors where torch was imported, else arrays of CuPy where that
     is installed, else tensors.
-
-    Raises
-    ------
-    RuntimeError
-        Neither is installed.
-
-    Examples
-    --------
-    >>> import torch
-    >>> framework_of("cuda")
-    'torch'
     """
     if _of_cupy(device):
         return "cupy"

@@ -18,13 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Equation:
-    """Terms, what comes out, the letter of sequences with the ragged ones behind it, and the static ones.
-
-    Examples
-    --------
-    >>> Equation(("btd",), "bd", "bt", "d").text
-    'btd->bd;bt;d'
-    """
+    """Terms, what comes out, the letter of sequences with the ragged ones behind it, and the static ones."""
 
     terms: tuple[str, ...]
     out: str
@@ -39,69 +33,33 @@ class Equation:
         object.__setattr__(self, "rows_of", self.out[: self.prefix(self.out)])
 
     def prefix(self, term: str) -> int:
-        """How many letters of a term are one axis: those up to the last ragged one.
-
-        Examples
-        --------
-        >>> Equation(("bhtsd",), "bd", "bts", "hd").prefix("bhtsd")
-        4
-        """
+        """How many letters of a term are one axis: those up to the last ragged one."""
         return prefix_of(term, self.ragged[1:])
 
     def ndim(self, term: str) -> int:
-        """Axes of the array of a term.
-
-        Examples
-        --------
-        >>> Equation(("bhtsd",), "bd", "bts", "hd").ndim("bhtsd")
-        2
-        """
+        """Axes of the array of a term."""
         prefix = self.prefix(term)
         return len(term) - prefix + 1 if prefix else len(term)
 
     def rows(self, levels: Levels, extents: Sequence[Any]) -> Any:
-        """How many rows come out; 0 where nothing ragged does.
-
-        Examples
-        --------
-        >>> Equation(("btd",), "btd", "bt", "d").rows((Level([2, 1]),), (4,))
-        3
-        """
+        """How many rows come out; 0 where nothing ragged does."""
         if not self.rows_of:
             return 0
         by_letter = dict(zip(self.ragged[1:], levels, strict=True))
         return rows_of_prefix(self.rows_of, by_letter, dict(zip(self.fixed, extents, strict=True)))
 
     def swapped(self, *terms: str) -> Equation:
-        """The equation of other terms, the last of which comes out, of the same letters.
-
-        Examples
-        --------
-        >>> Equation(("btd",), "bd", "bt", "d").swapped("bd", "btd").text
-        'bd->btd;bt;d'
-        """
+        """The equation of other terms, the last of which comes out, of the same letters."""
         return Equation(terms[:-1], terms[-1], self.ragged, self.fixed)
 
     def with_column(self) -> Equation:
-        """The equation of arrays that all have one more axis, the last one.
-
-        Examples
-        --------
-        >>> Equation(("btd",), "bd", "bt", "d").with_column().text
-        'btd|->bd|;bt;d|'
-        """
+        """The equation of arrays that all have one more axis, the last one."""
         terms = tuple(term + "|" for term in self.terms)
         return Equation(terms, self.out + "|", self.ragged, self.fixed + "|")
 
 
 def prefix_of(term: str, ragged: Container[str]) -> int:
-    """How many letters of a term there are up to the last ragged one.
-
-    Examples
-    --------
-    >>> prefix_of("bhtsd", "ts")
-    4
-    """
+    """How many letters of a term there are up to the last ragged one."""
     prefix = 0
     for k, letter in enumerate(term):
         if letter in ragged:
@@ -111,37 +69,19 @@ def prefix_of(term: str, ragged: Container[str]) -> int:
 
 @lru_cache(maxsize=512)
 def equation_of(text: str) -> Equation:
-    """The equation that the core reads.
-
-    Examples
-    --------
-    >>> equation_of("btd->bd;bt;d").terms
-    ('btd',)
-    """
+    """The equation that the core reads."""
     arrow, ragged, fixed = text.split(";")
     operands, out = arrow.split("->")
     return Equation(tuple(operands.split(",")), out, ragged, fixed)
 
 
 def in_graph(level: Any) -> Any:
-    """A level whose numbers are tensors where a function is traced.
-
-    Examples
-    --------
-    >>> in_graph(Level([2, 1])).lengths
-    array([2, 1])
-    """
+    """A level whose numbers are tensors where a function is traced."""
     return tracing.as_traced(level) if tracing.is_tracing() else level
 
 
 def nested_levels(letters: str, levels: Mapping[str, Level], extents: Mapping[str, int]) -> Levels:
-    """A level for each letter behind that of sequences: how the rows of such a term nest.
-
-    Examples
-    --------
-    >>> [x.lengths.tolist() for x in nested_levels("bts", {"t": Level([2, 1]), "s": Level([3, 4])}, {})]
-    [[2, 1], [3, 3, 4]]
-    """
+    """A level for each letter behind that of sequences: how the rows of such a term nest."""
     if not tracing.is_tracing():
         return _core.nested_levels([levels[x] if x in levels else extents[x] for x in letters[1:]])
     made: list[Any] = []
@@ -162,13 +102,7 @@ def nested_levels(letters: str, levels: Mapping[str, Level], extents: Mapping[st
 
 
 def rows_of_prefix(letters: str, levels: Mapping[str, Level], extents: Mapping[str, int]) -> Any:
-    """How many rows there are of the letters that are one axis.
-
-    Examples
-    --------
-    >>> rows_of_prefix("bhts", {"t": Level([2, 1]), "s": Level([3, 4])}, {"h": 2})
-    20
-    """
+    """How many rows there are of the letters that are one axis."""
     if len(letters) == 2:
         return levels[letters[1]].total
     if not tracing.is_tracing():

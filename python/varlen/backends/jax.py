@@ -14,34 +14,14 @@ if TYPE_CHECKING:
 
 
 class JaxBridge(Bridge):
-    """Arrays of JAX, which nobody writes: the verbs of NumPy or CuPy, results through DLPack.
-
-    Parameters
-    ----------
-    jax
-        The module.
-    look_up
-        `backend_of`.
-
-    Examples
-    --------
-    >>> import jax  # doctest: +SKIP
-    >>> JaxBridge(jax, backend_of).reverse(jax.numpy.arange(3), vl.Level([3]))  # doctest: +SKIP
-    Array([2, 1, 0], dtype=int32)
-    """
+    """Arrays of JAX, which nobody writes: the verbs of NumPy or CuPy, results through DLPack."""
 
     def __init__(self, jax: Any, look_up: Callable[[Any], Backend]) -> None:
         super().__init__("JAX", jax.Array, look_up, mutable=False)
         self.jax = jax
 
     def seen(self, x: Any) -> Any:
-        """An array of the CPU as one of NumPy, one of a device as CuPy's, which orders their streams.
-
-        Raises
-        ------
-        TypeError
-            A tracer, which has no numbers; an array of a device without CuPy.
-        """
+        """An array of the CPU as one of NumPy, one of a device as CuPy's, which orders their streams."""
         if isinstance(x, self.jax.core.Tracer):
             raise TypeError("an array that JAX traces has no numbers: call varlen outside of jit and grad")
         if _is_on_cpu(x):
@@ -49,13 +29,7 @@ class JaxBridge(Bridge):
         return cupy_for(f"an array of JAX on {self.device_of(x)}").from_dlpack(x)
 
     def given(self, array: Any) -> Any:
-        """An array of JAX; where JAX has no numbers of 64 bits, in 32.
-
-        Raises
-        ------
-        OverflowError
-            Integers that do not fit 32 bits, and JAX has no others.
-        """
+        """An array of JAX; where JAX has no numbers of 64 bits, in 32."""
         if not isinstance(array, np.ndarray):
             return self.jax.dlpack.from_dlpack(array)
         narrow = array.dtype.kind in "iu" and array.itemsize == 8 and not self.jax.config.jax_enable_x64
@@ -73,13 +47,7 @@ class JaxBridge(Bridge):
         return "cpu" if device.platform == "cpu" else f"cuda:{device.id}"
 
     def to_device(self, values: Any, device: Any, non_blocking: bool = False) -> Any:
-        """Values on a device, by its name or as JAX has it: themselves where they lie there.
-
-        Raises
-        ------
-        RuntimeError
-            JAX has no such device.
-        """
+        """Values on a device, by its name or as JAX has it: themselves where they lie there."""
         if isinstance(device, str):
             if device == self.device_of(values):
                 return values

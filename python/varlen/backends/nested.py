@@ -14,25 +14,7 @@ if TYPE_CHECKING:
 
 
 def nested_rows(data: Any, kind: Any, one: str, many: str) -> tuple[list[Any], Levels]:
-    """The arrays in nested lists, in order, and their levels; a list of scalars is a sequence too.
-
-    Parameters
-    ----------
-    kind
-        Their type; `one` and `many` are what errors call them.
-
-    Raises
-    ------
-    TypeError
-        Something among the arrays that is none.
-    ValueError
-        Arrays nested at different depth, of several shapes, or on two devices.
-
-    Examples
-    --------
-    >>> nested_rows([[np.arange(2)], []], np.ndarray, "an array", "arrays")[1]
-    (Level(2 sequences, 1 rows, lengths 0 to 1), Level(1 sequences, 2 rows, lengths 2 to 2))
-    """
+    """The arrays in nested lists, in order, and their levels; a list of scalars is a sequence too."""
     _core.refuse_cycles(data, "data")
     levels: list[Level] = []
     rows = list(data)
@@ -62,20 +44,7 @@ def nested_rows(data: Any, kind: Any, one: str, many: str) -> tuple[list[Any], L
 
 
 def flat_parts(X: Sequence[Any], kind: Any, one: str) -> list[Any]:
-    """The arrays of a list that go end to end: where they differ, those without elements do not count.
-
-    Raises
-    ------
-    TypeError
-        Something among the arrays that is none; `one` is what the error calls them.
-    ValueError
-        Arrays that differ in more than their length.
-
-    Examples
-    --------
-    >>> flat_parts([np.arange(2), np.zeros((0, 3))], np.ndarray, "an array")
-    [array([0, 1])]
-    """
+    """The arrays of a list that go end to end: where they differ, those without elements do not count."""
     parts = list(X)
     for i, part in enumerate(parts):
         if not isinstance(part, kind):

@@ -14,21 +14,7 @@ if TYPE_CHECKING:
 
 
 class NumbaBridge(Bridge):
-    """Device arrays of Numba: the verbs of CuPy on their memory, which is shared both ways.
-
-    Parameters
-    ----------
-    kind
-        Their type.
-    look_up
-        `backend_of`.
-
-    Examples
-    --------
-    >>> from numba import cuda  # doctest: +SKIP
-    >>> NumbaBridge(type(cuda.to_device(np.ones(1))), backend_of).name  # doctest: +SKIP
-    'Numba'
-    """
+    """Device arrays of Numba: the verbs of CuPy on their memory, which is shared both ways."""
 
     def __init__(self, kind: type, look_up: Callable[[Any], Backend]) -> None:
         super().__init__("Numba", kind, look_up)

@@ -13,19 +13,7 @@ from varlen.backends.values import as_values, is_tensor, one_device
 
 
 def numbers(values: Any, argument: str, complexes: bool = False) -> Any:
-    """Values that are bool, integers or floats, or complex numbers where those are taken.
-
-    Raises
-    ------
-    TypeError
-        They are something else.
-
-    Examples
-    --------
-    >>> numbers(np.array(["a"]), "input")
-    Traceback (most recent call last):
-    TypeError: input: expected bool, integers or floats, got <U1
-    """
+    """Values that are bool, integers or floats, or complex numbers where those are taken."""
     kind = values.dtype.kind if isinstance(values, np.ndarray) else ""
     if (kind and kind in "biu") or _are_numbers(values, complexes):
         return values
@@ -34,83 +22,34 @@ def numbers(values: Any, argument: str, complexes: bool = False) -> Any:
 
 
 def floats(values: Any, argument: str) -> Any:
-    """Values that are floats.
-
-    Raises
-    ------
-    TypeError
-        They are something else.
-
-    Examples
-    --------
-    >>> floats(np.array([1]), "dY")
-    Traceback (most recent call last):
-    TypeError: dY: expected floats, got int64
-    """
+    """Values that are floats."""
     if not (_are_numbers(values, False) and is_float(values)):
         raise TypeError(f"{argument}: expected floats, got {_name(values.dtype)}")
     return values
 
 
 def is_float(values: Any) -> bool:
-    """Whether numbers are floats; NumPy does not say so of bfloat16.
-
-    Examples
-    --------
-    >>> is_float(np.zeros(1)), is_float(np.zeros(1, int))
-    (True, False)
-    """
+    """Whether numbers are floats; NumPy does not say so of bfloat16."""
     return bool(values.is_floating_point() if is_tensor(values) else values.dtype.kind in "fV")
 
 
 def is_bool(values: Any) -> bool:
-    """Whether values are bools, whose numbers need not show.
-
-    Examples
-    --------
-    >>> is_bool(np.zeros(1, bool)), is_bool(np.zeros(1))
-    (True, False)
-    """
+    """Whether values are bools, whose numbers need not show."""
     return _name(values.dtype) == "bool"
 
 
 def is_complex(values: Any) -> bool:
-    """Whether values are complex numbers.
-
-    Examples
-    --------
-    >>> is_complex(np.zeros(1, complex))
-    True
-    """
+    """Whether values are complex numbers."""
     return bool(values.is_complex() if is_tensor(values) else values.dtype.kind == "c")
 
 
 def conjugate(values: Any) -> Any:
-    """The conjugates of complex numbers; real ones as they are, without a copy.
-
-    Examples
-    --------
-    >>> conjugate(np.array([1 + 2j]))
-    array([1.-2.j])
-    """
+    """The conjugates of complex numbers; real ones as they are, without a copy."""
     return values.conj() if is_complex(values) else values
 
 
 def alike(given: Any, argument: str, rows: Any, of: str = "input") -> Any:
-    """Numbers of the kind of `rows`, an array or a tensor; errors call the rows `of`.
-
-    Raises
-    ------
-    TypeError
-        It is the other kind, or of no numbers.
-    ValueError
-        It lies on another device.
-
-    Examples
-    --------
-    >>> alike([1.0], "bias", np.ones(1))
-    array([1.])
-    """
+    """Numbers of the kind of `rows`, an array or a tensor; errors call the rows `of`."""
     result = as_values(given, argument)
     if is_tensor(result) != is_tensor(rows):
         kind = "a tensor" if is_tensor(rows) else "an array"
@@ -120,27 +59,14 @@ def alike(given: Any, argument: str, rows: Any, of: str = "input") -> Any:
 
 
 def widened(values: Any) -> Any:
-    """Halves as float32, in which they are added up; all others as they are.
-
-    Examples
-    --------
-    >>> widened(np.ones(1, np.float16)).dtype, widened(np.ones(1)).dtype
-    (dtype('float32'), dtype('float64'))
-    """
+    """Halves as float32, in which they are added up; all others as they are."""
     if not _is_half(values.dtype):
         return values
     return values.float() if is_tensor(values) else values.astype(np.float32)
 
 
 def as_of(result: Any, *given: Any) -> Any:
-    """What was made of numbers that were widened: a half again where the numbers, as given, make one.
-
-    Examples
-    --------
-    >>> half = np.ones(1, np.float16)
-    >>> as_of(widened(half) + widened(half), half, half).dtype
-    dtype('float16')
-    """
+    """What was made of numbers that were widened: a half again where the numbers, as given, make one."""
     if not any(_is_half(each.dtype) for each in given):
         return result
     dtype = common_dtype(*given)
@@ -148,13 +74,7 @@ def as_of(result: Any, *given: Any) -> Any:
 
 
 def gradient_as(result: Any, of: Any, *given: Any) -> Any:
-    """A gradient of `of` as `as_of` has it; the real part alone where `of` is real.
-
-    Examples
-    --------
-    >>> gradient_as(np.array([1 + 2j]), np.ones(1), np.ones(1, complex))
-    array([1.])
-    """
+    """A gradient of `of` as `as_of` has it; the real part alone where `of` is real."""
     result = as_of(result, *given)
     if is_complex(of) or not is_complex(result):
         return result
@@ -162,13 +82,7 @@ def gradient_as(result: Any, of: Any, *given: Any) -> Any:
 
 
 def common_dtype(*given: Any) -> Any:
-    """The dtype that holds the numbers of several arrays, or of several tensors.
-
-    Examples
-    --------
-    >>> common_dtype(np.ones(1, np.float16), np.ones(1))
-    dtype('float64')
-    """
+    """The dtype that holds the numbers of several arrays, or of several tensors."""
     dtype = given[0].dtype if is_tensor(given[0]) else given[0].dtype.newbyteorder("=")
     for other in given[1:]:
         if other.dtype != dtype:
@@ -177,24 +91,12 @@ def common_dtype(*given: Any) -> Any:
 
 
 def cast(values: Any, dtype: Any) -> Any:
-    """Values in a dtype, themselves where they have it.
-
-    Examples
-    --------
-    >>> cast(np.ones(1), np.float32)
-    array([1.], dtype=float32)
-    """
+    """Values in a dtype, themselves where they have it."""
     return values.to(dtype) if is_tensor(values) else values.astype(dtype, copy=False)
 
 
 def double(values: Any) -> Any:
-    """float64 as values of this kind call it.
-
-    Examples
-    --------
-    >>> double(np.ones(1, np.float32))
-    <class 'numpy.float64'>
-    """
+    """float64 as values of this kind call it."""
     if not is_tensor(values):
         return np.float64
     import torch
@@ -203,24 +105,12 @@ def double(values: Any) -> Any:
 
 
 def is_nan(values: Any) -> Any:
-    """Which numbers are NaN.
-
-    Examples
-    --------
-    >>> is_nan(np.array([1.0, np.nan]))
-    array([False,  True])
-    """
+    """Which numbers are NaN."""
     return backend_of(values).ufunc("isnan", [values], {})
 
 
 def product(a: Any, b: Any) -> Any:
-    """The product of matrices in the dtype of both; halves are added up in float32.
-
-    Examples
-    --------
-    >>> product(np.ones((1, 4096), np.float16), np.ones((4096, 1), np.float16))
-    array([[4.096e+03]], dtype=float16)
-    """
+    """The product of matrices in the dtype of both; halves are added up in float32."""
     if is_tensor(a) and common_dtype(a, b).itemsize > 1:  # torch adds halves up in float32 by itself
         dtype = common_dtype(a, b)
         return backend_of(a).ufunc("matmul", [a.to(dtype), b.to(dtype)], {})
@@ -228,13 +118,7 @@ def product(a: Any, b: Any) -> Any:
 
 
 def as_pairs(values: Any) -> Any:
-    """Complex numbers as pairs of real ones in the last axis, which ops that know reals take; watched.
-
-    Examples
-    --------
-    >>> as_pairs(np.array([[1 + 2j]]))
-    array([[1., 2.]])
-    """
+    """Complex numbers as pairs of real ones in the last axis, which ops that know reals take; watched."""
     if not is_tensor(values):
         native = cast(backend_of(values).contiguous(values), values.dtype.newbyteorder("="))
         return native.view(native.real.dtype)
@@ -244,13 +128,7 @@ def as_pairs(values: Any) -> Any:
 
 
 def of_pairs(values: Any) -> Any:
-    """The way back from `as_pairs`.
-
-    Examples
-    --------
-    >>> of_pairs(np.array([[1.0, 2.0]]))
-    array([[1.+2.j]])
-    """
+    """The way back from `as_pairs`."""
     if not is_tensor(values):
         return values.view(np.result_type(values.dtype, np.complex64))
     import torch

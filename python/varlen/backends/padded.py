@@ -24,15 +24,6 @@ def padded_einsum(verbs: Any, equation: Equation, values: list[Any], levels: Lev
     """The sum of products of one or two arrays, by groups of sequences of like lengths.
 
     `verbs` are pad, unpad and gather by levels, and take, ones, concat and einsum of a library's arrays.
-
-    Examples
-    --------
-    >>> from varlen.backends.equation import equation_of
-    >>> from varlen.backends.namespace.einsum import Blocked
-    >>> from varlen.backends.namespace import Library, NamespaceBackend
-    >>> verbs = Blocked(NamespaceBackend(Library(np)))
-    >>> padded_einsum(verbs, equation_of("bt->b;bt;"), [np.array([1.0, 2.0, 5.0])], (vl.Level([2, 1]),), ())
-    array([3., 5.])
     """
     flat = _as_one_axis(equation)
     if flat is not None:

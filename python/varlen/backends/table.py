@@ -19,14 +19,7 @@ if TYPE_CHECKING:
 
 
 class Backend(Protocol):
-    """A module with these functions; the arguments are checked as the core checks them.
-
-    Examples
-    --------
-    >>> from varlen.backends import backend_of
-    >>> backend_of(np.zeros(2)).reduce("sum", np.array([3, 1, 4]), vl.Level([2, 1]), 0)
-    array([4, 4])
-    """
+    """A module with these functions; the arguments are checked as the core checks them."""
 
     # One row for each sequence, and the gradients of that.
     def reduce(

@@ -66,50 +66,17 @@ T = TypeVar("T")
 
 
 def is_array(x: object) -> bool:
-    """Whether `x` is an array of any kind that there is a backend for.
-
-    Examples
-    --------
-    >>> is_array(np.zeros(2)), is_array([0.0])
-    (True, False)
-    """
+    """Whether `x` is an array of any kind that there is a backend for."""
     return isinstance(x, np.ndarray) or (backend_of(x) is not arrays and hasattr(x, "shape"))
 
 
 def is_tensor(x: object) -> bool:
-    """Whether `x` is a torch tensor.
-
-    Examples
-    --------
-    >>> is_tensor(np.zeros(2))
-    False
-    """
+    """Whether `x` is a torch tensor."""
     return backend_of(x) is not arrays and hasattr(x, "detach")  # a dtype of torch has none
 
 
 def as_values(x: Any, argument: str = "values") -> Values:
-    """Rows that the core can move: `x` itself where its memory is contiguous, a copy where it is not.
-
-    Parameters
-    ----------
-    x
-        An array (total, ...) of any dtype of fixed width, a torch tensor, or what `np.asarray` reads.
-    argument
-        What an error calls it.
-
-    Raises
-    ------
-    TypeError
-        Arrays of Python objects, masked arrays, sparse tensors.
-    ValueError
-        A scalar: rows need at least one dimension.
-
-    Examples
-    --------
-    >>> x = np.arange(3)
-    >>> as_values(x) is x
-    True
-    """
+    """Rows that the core can move: `x` itself where its memory is contiguous, a copy where it is not."""
     if type(x) is np.ndarray and x.ndim and x.flags.c_contiguous and not x.dtype.hasobject:
         return x
     rows: Values = backend_of(x).as_rows(x, argument)
@@ -117,76 +84,36 @@ def as_values(x: Any, argument: str = "values") -> Values:
 
 
 def memory_of(values: Values) -> NDArray[Any]:
-    """The memory of values as NumPy sees it, shared; bit patterns where NumPy has no name for the dtype.
-
-    Examples
-    --------
-    >>> memory_of(np.arange(2))
-    array([0, 1])
-    """
+    """The memory of values as NumPy sees it, shared; bit patterns where NumPy has no name for the dtype."""
     array: NDArray[Any] = backend_of(values).as_numpy(values)
     return array
 
 
 def readable(values: Values) -> NDArray[Any]:
-    """Numbers as NumPy reads them, on the CPU; float32 where NumPy has no name for the dtype.
-
-    Examples
-    --------
-    >>> readable(np.arange(2))
-    array([0, 1])
-    """
+    """Numbers as NumPy reads them, on the CPU; float32 where NumPy has no name for the dtype."""
     array: NDArray[Any] = backend_of(values).readable(values)
     return array
 
 
 def apply_rows(values: Values, call: Callable[[NDArray[Any]], tuple[NDArray[Any], T]]) -> tuple[Values, T]:
-    """The result of `call` on values of any kind, which it only moves; the rows come first in it.
-
-    Examples
-    --------
-    >>> apply_rows(np.arange(3), lambda rows: (rows[::-1], "reversed"))
-    (array([2, 1, 0]), 'reversed')
-    """
+    """The result of `call` on values of any kind, which it only moves; the rows come first in it."""
     moved: tuple[Values, T] = backend_of(values).apply_rows(values, call)
     return moved
 
 
 def copy_of(values: Values) -> Values:
-    """Values in memory of their own, of their kind; autograd follows tensors.
-
-    Examples
-    --------
-    >>> copy_of(np.arange(2))
-    array([0, 1])
-    """
+    """Values in memory of their own, of their kind; autograd follows tensors."""
     own: Values = backend_of(values).copy(values)
     return own
 
 
 def device_of(values: Values) -> str:
-    """Where values are: "cpu", or what a tensor says.
-
-    Examples
-    --------
-    >>> device_of(np.arange(2))
-    'cpu'
-    """
+    """Where values are: "cpu", or what a tensor says."""
     return backend_of(values).device_of(values)
 
 
 def one_device(x: Any, argument: str, values: Any, other: str) -> None:
-    """Refuse arrays of two devices in one call; NumPy's go where the others lie, as numbers do.
-
-    Raises
-    ------
-    ValueError
-        They lie on two; both arguments are named.
-
-    Examples
-    --------
-    >>> one_device(np.zeros(2), "x", np.zeros(2), "y")
-    """
+    """Refuse arrays of two devices in one call; NumPy's go where the others lie, as numbers do."""
     if x is values or isinstance(x, np.ndarray) or isinstance(values, np.ndarray):
         return
     there, here = getattr(x, "device", None), getattr(values, "device", None)
@@ -197,83 +124,32 @@ def one_device(x: Any, argument: str, values: Any, other: str) -> None:
 
 
 def to_device(values: Values, device: Any, non_blocking: bool) -> Values:
-    """Values on a device: themselves where they lie there.
-
-    Raises
-    ------
-    TypeError
-        Arrays of NumPy and another device than the CPU.
-
-    Examples
-    --------
-    >>> to_device(np.arange(2), "cpu", False)
-    array([0, 1])
-    """
+    """Values on a device: themselves where they lie there."""
     moved: Values = backend_of(values).to_device(values, device, non_blocking)
     return moved
 
 
 def pinned(values: Values) -> Values:
-    """Values in memory of the host that a device reads by itself.
-
-    Raises
-    ------
-    TypeError
-        Arrays of NumPy.
-
-    Examples
-    --------
-    >>> pinned(np.arange(2))
-    Traceback (most recent call last):
-    TypeError: pin_memory: an array of NumPy is not pinned; give a tensor, torch.from_numpy(values)
-    """
+    """Values in memory of the host that a device reads by itself."""
     moved: Values = backend_of(values).pinned(values)
     return moved
 
 
 def row_as(given: Any, values: Values, argument: str) -> Any:
-    """A number, or what broadcasts to a row, as one row, (1, ...), of the kind and the dtype of the values.
-
-    Raises
-    ------
-    ValueError
-        The dtype does not hold it, or it has another shape.
-    TypeError
-        None, or a masked array.
-
-    Examples
-    --------
-    >>> row_as(7, np.zeros((3, 2), np.int8), "padding")
-    array([[7, 7]], dtype=int8)
-    >>> row_as(300, np.zeros(3, np.int8), "padding")
-    Traceback (most recent call last):
-    ValueError: padding: 300 does not fit int8
-    """
+    """What broadcasts to a row, as one row (1, ...) of the kind and dtype of the values."""
     if given is None:
         raise TypeError(f"{argument}: expected a number or a row, got None")
     return backend_of(values).row_as(given, values, argument)
 
 
 def like(array: NDArray[Any], values: Values) -> Values:
-    """An array as a tensor on the device of `values` where those are a tensor.
-
-    Examples
-    --------
-    >>> like(np.arange(2), np.zeros(3))
-    array([0, 1])
-    """
+    """An array as a tensor on the device of `values` where those are a tensor."""
     same: Values = backend_of(values).like(array, values)
     return same
 
 
 def from_memory(array: NDArray[Any], values: Values) -> Values:
-    """What the core made of the memory of `values`, as values of their kind and dtype.
-
-    Examples
-    --------
-    >>> from_memory(np.arange(2), np.zeros(3))
-    array([0, 1])
-    """
+    """What the core made of the memory of `values`, as values of their kind and dtype."""
     same: Values = backend_of(values).from_memory(array, values)
     return same
 
@@ -282,11 +158,6 @@ def to_state(values: Values, by_torch: bool = False) -> Any:
     """What a pickle holds of values: arrays as they are, tensors as their memory and the name of their dtype.
 
     Where torch saves them, tensors are as they are, too, without rows of others.
-
-    Examples
-    --------
-    >>> to_state(np.arange(2))
-    array([0, 1])
     """
     if not (by_torch and is_tensor(values)):
         return backend_of(values).to_state(values)
@@ -297,13 +168,7 @@ def to_state(values: Values, by_torch: bool = False) -> Any:
 
 
 def from_state(state: Any) -> Values:
-    """Values from what `to_state` gave.
-
-    Examples
-    --------
-    >>> from_state(to_state(np.arange(2)))
-    array([0, 1])
-    """
+    """Values from what `to_state` gave."""
     if not isinstance(state, tuple):
         return cast("Values", state)
     from varlen.backends.torch.memory import from_state
@@ -312,22 +177,10 @@ def from_state(state: Any) -> Values:
 
 
 def take(values: Values, rows: Any) -> Any:
-    """Some rows, in any order, of arrays or tensors; watched by autograd.
-
-    Examples
-    --------
-    >>> take(np.array([3, 1, 4]), np.array([2, 2, 0]))
-    array([4, 4, 3])
-    """
+    """Some rows, in any order, of arrays or tensors; watched by autograd."""
     return backend_of(values).take(values, rows)
 
 
 def broadcast_rows(rows: Any, level: Level) -> Any:
-    """Row i for every row of sequence i, of arrays or tensors; watched by autograd.
-
-    Examples
-    --------
-    >>> broadcast_rows(np.array([10, 20]), vl.Level([2, 1]))
-    array([10, 10, 20])
-    """
+    """Row i for every row of sequence i, of arrays or tensors; watched by autograd."""
     return backend_of(rows).broadcast_rows(rows, level)

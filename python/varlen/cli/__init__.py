@@ -46,27 +46,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs a command and gives its exit code.
-
-    Parameters
-    ----------
-    argv
-        The arguments without the program's name; by default those of the process.
-
-    Returns
-    -------
-    int
-        0 done, 1 failed, 2 misused, 130 interrupted, 143 terminated.
-
-    Examples
-    --------
-    >>> try:
-    ...     main(["--version"])
-    ... except SystemExit as stop:
-    ...     print("exit code", stop.code)
-    varlen 0.1.0
-    exit code 0
-    """
+    """Runs a command and gives its exit code."""
     parser = _parser()
     arguments, rest = parser.parse_known_args(argv)
     if rest:  # what stands behind an option that stands between names

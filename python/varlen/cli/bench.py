@@ -24,15 +24,7 @@ The figures of a busy machine are worth little: look at the spread that is print
 
 
 def add_parser(commands: Any) -> None:
-    """Adds the command to the parser.
-
-    Examples
-    --------
-    >>> commands = argparse.ArgumentParser().add_subparsers()
-    >>> add_parser(commands)
-    >>> list(commands.choices)
-    ['bench']
-    """
+    """Adds the command to the parser."""
     parser = add_command(commands, "bench", "run the benchmark table", _DESCRIPTION, _run)
     parser.add_argument(
         "--rows", metavar="REGEX", default="", help="only rows whose name matches (default: all)"

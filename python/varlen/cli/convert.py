@@ -84,15 +84,7 @@ subject in two files, in two splits, or in another one than its folder says is r
 
 
 def add_parser(commands: Any) -> None:
-    """Adds the command to the parser.
-
-    Examples
-    --------
-    >>> commands = argparse.ArgumentParser().add_subparsers()
-    >>> add_parser(commands)
-    >>> list(commands.choices)
-    ['convert']
-    """
+    """Adds the command to the parser."""
     parser = add_command(
         commands, "convert", "JSON lines, Parquet, Feather, Arrow, CSV or MEDS into .nrt", _DESCRIPTION, _run
     )

@@ -24,15 +24,7 @@ _MAX_LINES = 256
 
 
 def add_parser(commands: Any) -> None:
-    """Adds the command to the parser.
-
-    Examples
-    --------
-    >>> commands = argparse.ArgumentParser().add_subparsers()
-    >>> add_parser(commands)
-    >>> list(commands.choices)
-    ['demo']
-    """
+    """Adds the command to the parser."""
     parser = add_command(
         commands, "demo", "files > lines > tokens: build, save, open, batch", _DESCRIPTION, _run
     )

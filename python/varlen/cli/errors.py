@@ -10,23 +10,7 @@ class Misuse(Exception):
 
 
 def one_line(error: BaseException) -> str:
-    """What an error says, with its cause, in one line.
-
-    Parameters
-    ----------
-    error
-        Any exception.
-
-    Returns
-    -------
-    str
-        Its text without line breaks; the name of its class where it has none.
-
-    Examples
-    --------
-    >>> one_line(KeyError("no key 'a'"))
-    "no key 'a'"
-    """
+    """What an error says, with its cause, in one line."""
     text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
     if error.__cause__:
         text = f"{text}: {error.__cause__}"

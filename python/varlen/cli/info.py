@@ -30,15 +30,7 @@ _PICTURE_BINS = 32
 
 
 def add_parser(commands: Any) -> None:
-    """Adds the command to the parser.
-
-    Examples
-    --------
-    >>> commands = argparse.ArgumentParser().add_subparsers()
-    >>> add_parser(commands)
-    >>> list(commands.choices)
-    ['info']
-    """
+    """Adds the command to the parser."""
     parser = add_command(commands, "info", "what is in a file or folder", _DESCRIPTION, _run)
     parser.add_argument("path", metavar="FILE|FOLDER", help="a .nrt file, or a folder of shards")
     parser.add_argument(
@@ -53,13 +45,7 @@ def add_parser(commands: Any) -> None:
 
 
 def padding_share(lengths: npt.NDArray[np.int64], batch_size: int) -> float:
-    """The share of slots that hold padding when consecutive rows are batched and padded to the longest.
-
-    Examples
-    --------
-    >>> round(padding_share(np.array([1, 3, 2, 2]), 2), 3)
-    0.2
-    """
+    """The share of slots that hold padding when consecutive rows are batched and padded to the longest."""
     slots = 0
     for begin in range(0, len(lengths), batch_size):
         part = lengths[begin : begin + batch_size]
@@ -68,28 +54,7 @@ def padding_share(lengths: npt.NDArray[np.int64], batch_size: int) -> float:
 
 
 def describe(path: str | Path, batch_size: int = 32) -> dict[str, Any]:
-    """The figures that ``varlen info`` prints, as plain Python values.
-
-    Parameters
-    ----------
-    path
-        A file or a folder of shards.
-    batch_size
-        Rows of the batches whose padding is estimated; at least 1.
-
-    Returns
-    -------
-    dict
-        ``path``, ``bytes``, ``shards``, ``rows``, ``keys`` (name to dim, dtype, rows, schema), ``levels``.
-
-    Examples
-    --------
-    >>> from varlen import io
-    >>> io.save("t.nrt", {"dim1/bounds": np.array([2, 3]), "dim1/t": np.array([5, 6, 7])})
-    >>> found = describe("t.nrt")
-    >>> found["rows"], found["levels"][0]["longest"], found["keys"]["t"]["dtype"]
-    (2, 2, 'int64')
-    """
+    """The figures that ``varlen info`` prints, as plain Python values."""
     if batch_size < 1:
         raise ValueError(f"batch_size: expected at least 1, got {batch_size}")
     from varlen.io import open_shards
@@ -149,13 +114,7 @@ def describe(path: str | Path, batch_size: int = 32) -> dict[str, Any]:
 
 
 def as_bytes(n: int) -> str:
-    """A size as people read it.
-
-    Examples
-    --------
-    >>> as_bytes(1_234_567)
-    '1.2 MB'
-    """
+    """A size as people read it."""
     size = float(n)
     for unit in ("B", "KB", "MB", "GB"):
         if size < 1000 or unit == "GB":

@@ -14,13 +14,7 @@ __all__ = ["Parser", "add_command", "check_parent", "check_positive"]
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that says what is wrong in one line.
-
-    Examples
-    --------
-    >>> Parser(prog="t").prog
-    't'
-    """
+    """A parser that says what is wrong in one line."""
 
     def error(self, message: str) -> NoReturn:
         """Ends with exit code 2."""
@@ -53,15 +47,7 @@ def _suggestion(given: Sequence[str], known: Sequence[str]) -> str:
 def add_command(
     commands: Any, name: str, line: str, page: str, run: Callable[[argparse.Namespace], int]
 ) -> argparse.ArgumentParser:
-    """Adds a command whose page is printed as it is written; gives its parser for the arguments.
-
-    Examples
-    --------
-    >>> commands = argparse.ArgumentParser().add_subparsers()
-    >>> parser = add_command(commands, "nothing", "does nothing", "Does nothing.", lambda _: 0)
-    >>> list(commands.choices)
-    ['nothing']
-    """
+    """Adds a command whose page is printed as it is written; gives its parser for the arguments."""
     parser: argparse.ArgumentParser = commands.add_parser(
         name, help=line, description=page, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -70,17 +56,7 @@ def add_command(
 
 
 def check_positive(arguments: argparse.Namespace, *names: str) -> None:
-    """Options that count things, where they were given.
-
-    Raises
-    ------
-    varlen.cli.errors.Misuse
-        One is below 1.
-
-    Examples
-    --------
-    >>> check_positive(argparse.Namespace(batch_size=3), "batch_size")
-    """
+    """Options that count things, where they were given."""
     for name in names:
         value = getattr(arguments, name)
         if value is not None and value < 1:
@@ -88,16 +64,6 @@ def check_positive(arguments: argparse.Namespace, *names: str) -> None:
 
 
 def check_parent(target: Path, called: object) -> None:
-    """A result needs a folder to be written into.
-
-    Raises
-    ------
-    FileNotFoundError
-        There is none; the message begins with what the result is called.
-
-    Examples
-    --------
-    >>> check_parent(Path("rows.nrt"), "rows.nrt")
-    """
+    """A result needs a folder to be written into."""
     if not target.parent.is_dir():
         raise FileNotFoundError(f"{called}: there is no folder {target.parent}")

@@ -39,13 +39,7 @@ _LAYOUT = {
 
 @dataclass
 class Corpus:
-    """Nested lists, a file an entry: label (files), indent and byte (lines), token and width (tokens).
-
-    Examples
-    --------
-    >>> list(Corpus().as_dict())
-    ['token', 'width', 'indent', 'byte', 'label', 'path']
-    """
+    """Nested lists, a file an entry: label (files), indent and byte (lines), token and width (tokens)."""
 
     label: list[str] = field(default_factory=list)
     path: list[str] = field(default_factory=list)
@@ -68,14 +62,7 @@ class Corpus:
 
 
 def find_files(folder: Path | None) -> tuple[Path, list[Path]]:
-    """The folder and its text files in a fixed order: Python sources, or every file where there are none.
-
-    Examples
-    --------
-    >>> folder, files = find_files(None)
-    >>> files[0].suffix
-    '.py'
-    """
+    """The folder and its text files in a fixed order: Python sources, or every file where there are none."""
     root = Path(sysconfig.get_paths()["stdlib"]) if folder is None else folder
     if not root.is_dir():
         raise NotADirectoryError(f"{root}: not a folder")
@@ -110,14 +97,7 @@ def _any_tokens(lines: list[bytes]) -> tuple[list[list[str]], list[list[int]]]:
 
 
 def read_corpus(root: Path, files: Iterable[Path]) -> Corpus:
-    r"""Reads files one after another; those that are binary, huge, empty or broken are counted and skipped.
-
-    Examples
-    --------
-    >>> _ = Path("hello.py").write_text("x = 1\n")
-    >>> read_corpus(Path(), [Path("hello.py")]).token
-    [[['x', '=', '<number>']]]
-    """
+    r"""Reads files one after another; counts and skips those that are binary, huge, empty or broken."""
     corpus = Corpus()
     for path in files:
         data = path.read_bytes() if path.stat().st_size <= _MAX_FILE else b"\0"

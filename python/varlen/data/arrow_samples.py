@@ -20,19 +20,7 @@ def is_arrow(value: Any) -> bool:
 
 
 def from_arrow_samples(samples: list[Any]) -> list[Any]:
-    """Samples without Arrow's objects: each table is its rows, each list of numbers an array.
-
-    Parameters
-    ----------
-    samples
-        Tables, record batches, scalars, and mappings of scalars.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from_arrow_samples([pa.table({"x": [[1, 2], [3]], "y": [0, 1]})])
-    [{'x': array([1, 2]), 'y': 0}, {'x': array([3]), 'y': 1}]
-    """
+    """Samples without Arrow's objects: each table is its rows, each list of numbers an array."""
     return list(chain.from_iterable(map(_rows, samples)))
 
 

@@ -25,21 +25,7 @@ _NOTHING = object()
 
 
 class Leaves:
-    """Makes arrays of the values of one place.
-
-    Parameters
-    ----------
-    options
-        Of the batch.
-
-    Examples
-    --------
-    >>> leaves = Leaves(BatchOptions(framework="numpy"))
-    >>> leaves.array("['x']", [[1, 2], [3]], 0, None)
-    {'': array([[1, 2],
-           [3, 0]]), 'mask': array([[ True,  True],
-           [ True, False]])}
-    """
+    """Makes arrays of the values of one place."""
 
     def __init__(self, options: BatchOptions) -> None:
         self._values = options.values
@@ -52,17 +38,7 @@ class Leaves:
         return None if given is None else as_int(given, name)
 
     def read(self, name: str, items: list[Any], dtype: Any) -> Flat | None:
-        """Lists of numbers and arrays as values and levels, in one look at each; None where there is more.
-
-        Parameters
-        ----------
-        name
-            What errors call the place.
-        items
-            Its values.
-        dtype
-            The one that they shall have, of NumPy or torch; None for their own.
-        """
+        """Lists of numbers and arrays as values and levels, in one look at each; None where there is more."""
         types = set(map(type, items))
         if list not in types and not any(issubclass(kind, list) for kind in types):
             return None
@@ -81,17 +57,7 @@ class Leaves:
     def array(
         self, name: str, items: list[Any], fill: Any, dtype: Any, flat: Flat | None = None
     ) -> dict[str, Any]:
-        """A dict: the values under "", and their mask or offsets.
-
-        Parameters
-        ----------
-        name, items, dtype
-            As `read` takes them.
-        fill
-            What stands where no data is.
-        flat
-            What `read` found.
-        """
+        """A dict: the values under "", and their mask or offsets."""
         fill = 0 if fill is None else fill
         try:
             if flat is not None:

@@ -162,19 +162,7 @@ def rows_seen(trials: Sequence[Trial]) -> set[Any]:
 def judged(
     trials: list[Trial], ranks: int, workers: int, data: set[Any], shuffle: bool
 ) -> Iterator[LoopFinding]:
-    """What is wrong in the trials of all ranks with one number of workers.
-
-    Parameters
-    ----------
-    trials
-        One a rank.
-    ranks, workers
-        Of the run.
-    data
-        The rows that each epoch has to give once.
-    shuffle
-        Epochs have to differ in their order.
-    """
+    """What is wrong in the trials of all ranks with one number of workers."""
     where = ranks, workers
     failed = [(trial.when, rank, trial.error) for rank, trial in enumerate(trials) if trial.error is not None]
     for _, rank, error in sorted(failed, key=lambda one: one[:2]):  # others fail for the first one

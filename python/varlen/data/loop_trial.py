@@ -141,25 +141,7 @@ def _ids_of(batch: Any, rows: Rows) -> list[Any]:
 
 
 def as_ids(given: Any, what: str, hint: str) -> list[Any]:
-    """Ids of rows: numbers, texts, times, or tuples of those; of an array all that are in it.
-
-    Parameters
-    ----------
-    given
-        An array, a tensor, a list or another collection, or one id.
-    what, hint
-        What an error says that it is, and what to do.
-
-    Raises
-    ------
-    TypeError
-        Something else, or a collection of something else.
-
-    Examples
-    --------
-    >>> as_ids([np.int64(3), ("a", 5)], "ids", "give others")
-    [3, ('a', 5)]
-    """
+    """Ids of rows: numbers, texts, times, or tuples of those; of an array all that are in it."""
     if is_tensor(given):
         given = memory_of(given)
     if isinstance(given, (np.ndarray, np.generic)):
@@ -352,21 +334,7 @@ def _join_group(rank: int, count: int, folder: str) -> None:
 def run_ranks(
     task: Task, count: int, workers: Sequence[int], start: str | None, timeout: float
 ) -> dict[int, list[Trial]]:
-    """The trials of all ranks by the number of workers, each rank in a process of its own.
-
-    Parameters
-    ----------
-    task
-        What they do.
-    count
-        How many ranks there are.
-    workers
-        How many worker processes their loaders have, one trial after the other.
-    start
-        How processes are started: "fork", "spawn" or "forkserver"; None for what fits here.
-    timeout
-        Seconds for all of it. Ranks that have not ended then have an error.
-    """
+    """The trials of all ranks by the number of workers, each rank in a process of its own."""
     from multiprocessing import get_context
     from multiprocessing.sharedctypes import RawArray
 

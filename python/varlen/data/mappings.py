@@ -23,32 +23,7 @@ def columns_of_mappings(
     keys: list[Any] | None = None,
     read: bool = False,
 ) -> dict[Any, Any]:
-    """The values of all samples by their keys: those that are asked for, or those of the first sample.
-
-    Parameters
-    ----------
-    name, argument
-        What errors call the place of the samples, and all of them.
-    items
-        The samples.
-    keys
-        Those that are asked for; all by default, and then the samples have the same.
-    read
-        Give lists of numbers as values and levels, where that can be done at once.
-
-    Raises
-    ------
-    ValueError
-        A sample is no mapping, lacks a key, or has others than the first where none are asked for: it is
-        named.
-    KeyError
-        The first sample lacks a key that is asked for.
-
-    Examples
-    --------
-    >>> columns_of_mappings("", [{"x": 1}, {"x": 2}])
-    {'x': [1, 2]}
-    """
+    """The values of all samples by their keys: those that are asked for, or those of the first sample."""
     for key in keys or ():
         if key not in items[0]:
             raise no_such_key("keys", key, items[0])
@@ -97,18 +72,7 @@ def _sorted(keys: Iterable[Any]) -> list[str]:
 
 
 def rows_of_columns(columns: Mapping[Any, Any]) -> list[Any]:
-    """Samples from the values of all by their keys, as a slice of `datasets` and a tokenizer have them.
-
-    Raises
-    ------
-    TypeError, ValueError
-        A value that is no column, columns of different lengths.
-
-    Examples
-    --------
-    >>> rows_of_columns({"x": [[1, 2], [3]], "y": [0, 1]})
-    [{'x': [1, 2], 'y': 0}, {'x': [3], 'y': 1}]
-    """
+    """Samples from the values of all by their keys, as a slice of `datasets` and a tokenizer have them."""
     items: dict[Any, list[Any]] = {}
     for key, column in columns.items():
         is_text = isinstance(column, (str, bytes))
@@ -129,13 +93,7 @@ def is_frame(value: Any) -> bool:
 
 
 def frame_as_columns(samples: Any) -> Any:
-    """A frame of pandas or Polars as lists by its names, with None for what is missing among objects.
-
-    Examples
-    --------
-    >>> frame_as_columns([1, 2])
-    [1, 2]
-    """
+    """A frame of pandas or Polars as lists by its names, with None for what is missing among objects."""
     if not is_frame(samples):
         return samples
     if type(samples).__module__.startswith("polars."):
@@ -144,13 +102,7 @@ def frame_as_columns(samples: Any) -> Any:
 
 
 def rows_of_frames(frames: Iterable[Any]) -> list[Any]:
-    """The rows of frames, one frame after the other: `datasets` give one of one row for each sample.
-
-    Examples
-    --------
-    >>> rows_of_frames([])
-    []
-    """
+    """The rows of frames, one frame after the other: `datasets` give one of one row for each sample."""
     return [row for frame in frames for row in rows_of_columns(frame_as_columns(frame))]
 
 
@@ -163,14 +115,7 @@ def _with_none(column: Any) -> list[Any]:
 
 
 def as_mappings(samples: list[Any]) -> list[Any]:
-    """Samples with fields, named tuples and dataclasses, as mappings; all others as they are.
-
-    Examples
-    --------
-    >>> from collections import namedtuple
-    >>> as_mappings([namedtuple("Sample", "x y")([1, 2], 0)])
-    [{'x': [1, 2], 'y': 0}]
-    """
+    """Samples with fields, named tuples and dataclasses, as mappings; all others as they are."""
     return samples if isinstance(samples[0], Mapping) else [_as_mapping(sample) for sample in samples]
 
 

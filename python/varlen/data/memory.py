@@ -76,24 +76,7 @@ def of_shards(source: Source, function: Callable[[int], _T], shards: Iterable[in
 
 @dataclass(frozen=True)
 class Column:
-    """One key of a dataset.
-
-    Attributes
-    ----------
-    dim
-        Ragged levels that it lies under; 0 is one value a row.
-    dtype
-        Of its values in a batch. Where parts were narrowed on their own, the one that holds all of them.
-    trailing
-        Fixed dimensions behind the ragged ones.
-    vocabulary
-        The strings that integer values stand for, or None.
-
-    Examples
-    --------
-    >>> Column(1, np.dtype("M8[s]")).unit
-    's'
-    """
+    """One key of a dataset."""
 
     dim: int
     dtype: np.dtype[Any]

@@ -45,21 +45,7 @@ class ModelKeywords(TypedDict, total=False):
 
 
 class ModelInputs:
-    """Leaves of samples, padded or end to end, as the keywords of a model.
-
-    Parameters
-    ----------
-    options
-        Those of `ModelKeywords` that were given.
-    layout
-        "padded"; "ragged" for one row that holds all samples end to end; "packed" for bins of them.
-
-    Examples
-    --------
-    >>> made = ModelInputs({"names": {"x": "input_ids"}, "attention_mask": True}, "padded")
-    >>> made.batch({"input_ids": {"": np.array([[5, 0]]), "mask": np.array([[True, False]])}})
-    {'input_ids': array([[5, 0]]), 'attention_mask': array([[1, 0]])}
-    """
+    """Leaves of samples, padded or end to end, as the keywords of a model."""
 
     def __init__(self, options: Mapping[str, Any], layout: str) -> None:
         self.names = _checked_names(options.get("names"))
@@ -154,17 +140,7 @@ class ModelInputs:
     def of_batch(
         self, arrays: Mapping[str, Any], depths: Mapping[str, int], asked: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """The keywords of the model from a batch of a dataset.
-
-        Parameters
-        ----------
-        arrays
-            The batch.
-        depths
-            Its keys, with the number of their ragged axes.
-        asked
-            Those whose dtype was asked for.
-        """
+        """The keywords of the model from a batch of a dataset."""
         leaves: dict[str, Any] = {}
         for key, depth in depths.items():
             leaf = {"": arrays[key]}

@@ -28,28 +28,7 @@ def schema_of(
     keys: Iterable[str] | None = None,
     behind: Mapping[str, Sequence[Dim]] | None = None,
 ) -> DataSpecs:
-    """The DataSpecs of batches of some keys.
-
-    Parameters
-    ----------
-    columns
-        Each key of a dataset.
-    dims
-        One for the rows and one for each level, or a DataSpecs; None makes them.
-    flatten
-        Whether there is one level in place of all.
-    keys
-        Those that are asked of a DataSpecs; all of its own by default.
-    behind
-        Dims for the axes of rows, of some keys.
-
-    Raises
-    ------
-    KeyError
-        A key that the schema lacks, or that it has and the dataset lacks.
-    ValueError
-        Another number of dims, naming the key.
-    """
+    """The DataSpecs of batches of some keys."""
     depth = max((column.dim for column in columns.values()), default=0)
     depth = min(depth, 1) if flatten else depth
     if isinstance(dims, DataSpecs):
@@ -82,22 +61,7 @@ def schema_of(
 
 
 def check_dtypes(schema: DataSpecs, keys: Iterable[str], dtype: Any) -> None:
-    """Refuse dtypes of a batch that are not those of its DataSpecs.
-
-    Parameters
-    ----------
-    schema
-        What it says of a key is what values are cast to.
-    keys
-        Of the batch.
-    dtype
-        As `Dataset.batch` takes it: one for all keys, or a mapping from some keys to theirs.
-
-    Raises
-    ------
-    ValueError
-        Two dtypes for one key, naming both.
-    """
+    """Refuse dtypes of a batch that are not those of its DataSpecs."""
     for key in keys:
         asked = dtype.get(key) if isinstance(dtype, Mapping) else dtype
         said = schema[key].dtype
@@ -109,17 +73,7 @@ def check_dtypes(schema: DataSpecs, keys: Iterable[str], dtype: Any) -> None:
 
 
 def as_data(batch: Mapping[str, Any], schema: DataSpecs, depths: Mapping[str, int]) -> DataDict:
-    """The arrays of a ragged batch as Data.
-
-    Parameters
-    ----------
-    batch
-        As a batch with `layout="ragged"` has them.
-    schema
-        Of the keys; the dims of what stands beside them are those of the deepest.
-    depths
-        Under how many levels each key lies.
-    """
+    """The arrays of a ragged batch as Data."""
     levels: list[_core.Level] = []
     while (offsets := batch.get(f"dim{len(levels) + 1}/offsets")) is not None:
         levels.append(_core.Level.from_offsets(memory_of(offsets)))

@@ -27,26 +27,14 @@ _LARGEST = 2**53
 
 
 def checked_policy(given: Any) -> Any:
-    """The option `nulls`: a word for all keys, or a mapping from keys.
-
-    Examples
-    --------
-    >>> checked_policy({"x": "fill"})
-    {'x': 'fill'}
-    """
+    """The option `nulls`: a word for all keys, or a mapping from keys."""
     for key, one in given.items() if isinstance(given, Mapping) else (("", given),):
         one_of(one, f"nulls of {key!r}" if isinstance(given, Mapping) else "nulls", _POLICIES)
     return given
 
 
 def holds_null(value: Any, most: int = _MOST_LEVELS, seen: set[int] | None = None) -> bool:
-    """Whether a value is null, or has one in it at any depth.
-
-    Examples
-    --------
-    >>> holds_null([[1], [2, None]])
-    True
-    """
+    """Whether a value is null, or has one in it at any depth."""
     if value is None or value is np.ma.masked:
         return True
     if not isinstance(value, list):
@@ -62,13 +50,7 @@ def holds_null(value: Any, most: int = _MOST_LEVELS, seen: set[int] | None = Non
 
 
 def place_of_null(items: list[Any], most: int = _MOST_LEVELS) -> tuple[int, str] | None:
-    """Which sample has the first null, and where in it that is; None where there is none.
-
-    Examples
-    --------
-    >>> place_of_null([[1], [2, None]])
-    (1, '[1]')
-    """
+    """Which sample has the first null, and where in it that is; None where there is none."""
     for i, item in enumerate(items):
         if not holds_null(item):
             continue
@@ -84,13 +66,7 @@ def place_of_null(items: list[Any], most: int = _MOST_LEVELS) -> tuple[int, str]
 
 
 def first_leaf(items: Any, depth: int = 0) -> tuple[int, Any] | None:
-    """The first value that is no list and not null, and in how many lists it is; None where there is none.
-
-    Examples
-    --------
-    >>> first_leaf([[], [None, 3]])
-    (2, 3)
-    """
+    """The first value that is no list and not null, and in how many lists it is; None where there is none."""
     if not isinstance(items, list) or depth > _MOST_LEVELS:
         return None if items is None or items is np.ma.masked else (depth, items)
     found = (first_leaf(item, depth + 1) for item in items)
@@ -98,26 +74,14 @@ def first_leaf(items: Any, depth: int = 0) -> tuple[int, Any] | None:
 
 
 def depth_of(items: Any, most: int = _MOST_LEVELS) -> int:
-    """How many lists lie one in the other.
-
-    Examples
-    --------
-    >>> depth_of([None, [None]])
-    2
-    """
+    """How many lists lie one in the other."""
     if not most or not isinstance(items, list):
         return 0
     return 1 + max((depth_of(item, most - 1) for item in items), default=0)
 
 
 def as_stand(dtype: Any) -> Any:
-    """A value of a dtype, that stands for nulls until they have theirs.
-
-    Examples
-    --------
-    >>> as_stand("int64")
-    0
-    """
+    """A value of a dtype, that stands for nulls until they have theirs."""
     is_time = isinstance(dtype, (str, np.dtype)) and str(dtype).startswith(("datetime64", "timedelta64"))
     return np.zeros((), dtype)[()] if is_time else 0
 
@@ -129,25 +93,6 @@ def without_nulls(
 
     With "drop" they are left out of lists, and there are no places. A null that stands for a list or an array
     is an empty one.
-
-    Parameters
-    ----------
-    items
-        Numbers, lists or arrays, one a sample.
-    policy
-        What is done.
-    found
-        In how many lists a number is, and one of them. By default the first.
-
-    Raises
-    ------
-    ValueError
-        One number a sample, and "drop".
-
-    Examples
-    --------
-    >>> without_nulls([[1, None], None, [3]], "fill")
-    ([[1, 1], [], [3]], [[False, True], [], [False]])
     """
     found = first_leaf(items) if found is None else found
     assert found is not None
@@ -187,18 +132,7 @@ def _leaf_without(value: Any, is_null: bool, drops: bool) -> tuple[Any, Any]:
 
 
 def as_floats(name: str, values: Any) -> Any:
-    """Numbers in a dtype that has NaN: integers and bools as float64, which holds each of them.
-
-    Raises
-    ------
-    ValueError
-        An integer is beyond those of float64.
-
-    Examples
-    --------
-    >>> as_floats("['x']", np.array([1, 2]))
-    array([1., 2.])
-    """
+    """Numbers in a dtype that has NaN: integers and bools as float64, which holds each of them."""
     if is_tensor(values) and (values.is_floating_point() or values.is_complex()):
         return values
     array = memory_of(values)
@@ -219,13 +153,7 @@ def as_floats(name: str, values: Any) -> Any:
 
 
 def rows_of_masked(values: Any, null: Any, lengths: Any) -> Iterator[Any]:
-    """The rows of flat values, as masked arrays where some are null.
-
-    Examples
-    --------
-    >>> [row.tolist() for row in rows_of_masked(np.arange(3), np.array([False, True, False]), [1, 2])]
-    [[0], [None, 2]]
-    """
+    """The rows of flat values, as masked arrays where some are null."""
     begin = 0
     for length in lengths:
         here = slice(begin, begin := begin + length)

@@ -133,23 +133,6 @@ class BatchOptions:
     """The options of a batch, checked together, with the defaults of those that were not given.
 
     `values` has them by name. Dicts and lists are copied, so changing them later has no effect.
-
-    Parameters
-    ----------
-    **options
-        As `Dataset.batch` takes them.
-
-    Raises
-    ------
-    TypeError
-        There is no such option.
-    ValueError
-        An option that is out of its range, or that does not go with another.
-
-    Examples
-    --------
-    >>> BatchOptions(max_len=512, window="random").values["padding_side"]
-    'right'
     """
 
     _is_of_samples = False
@@ -327,30 +310,13 @@ class BatchOptions:
 
 
 class ModelBatchOptions(BatchOptions):
-    """The options of batches for models, which `cu_seqlens` alone asks for, too, as those of samples do.
-
-    Examples
-    --------
-    >>> ModelBatchOptions(layout="ragged", cu_seqlens=True).model is None
-    False
-    """
+    """The options of batches for models, which `cu_seqlens` alone asks for, too, as those of samples do."""
 
     _is_of_samples = True
 
 
 class OptionsCache:
-    """The options of earlier calls, found by their values, so that a loop checks its options once.
-
-    Examples
-    --------
-    >>> cache, fill = OptionsCache(), {"x": 0.0}
-    >>> first = cache({"fill": fill})
-    >>> cache({"fill": {"x": 0.0}}) is first, cache({"fill": {"x": -0.0}}) is first
-    (True, False)
-    >>> fill["x"] = 1.0
-    >>> cache({"fill": fill}) is first
-    False
-    """
+    """The options of earlier calls, found by their values, so that a loop checks its options once."""
 
     def __init__(self) -> None:
         self._known: dict[Any, BatchOptions] = {}
@@ -500,15 +466,7 @@ def no_such_key(option: str, key: object, known: Iterable[Any]) -> KeyError:
 def with_options(
     declared: Any = BatchKeywords, defaults: Mapping[str, Any] | None = None
 ) -> Callable[[Function], Function]:
-    """Shows the keywords behind `**options` in a function's signature, as help and editors read it.
-
-    Parameters
-    ----------
-    declared
-        The typed dict of the keywords.
-    defaults
-        Those that differ from those of batches.
-    """
+    """Shows the keywords behind `**options` in a function's signature, as help and editors read it."""
     known = {**_DEFAULTS, **(defaults or {})}
 
     def show(function: Function) -> Function:

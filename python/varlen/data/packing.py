@@ -148,13 +148,7 @@ def pack(
 
 
 def _account(packing: Account, columns: Mapping[str, Ragged[Any]], document_ids: Ints) -> Account:
-    """What came in by name, and what the block holds: its places that are no padding.
-
-    Raises
-    ------
-    AccountError
-        A token is in no bin, or in two.
-    """
+    """What came in by name, and what the block holds: its places that are no padding."""
     tokens = packing.columns.pop("tokens")
     held = int(np.count_nonzero(document_ids >= 0))
     for name, column in columns.items():
@@ -174,25 +168,7 @@ def packed_arrays(
     rows: Any,
     max_bytes: int | None,
 ) -> dict[str, Any]:
-    """The arrays of a ragged batch as blocks of bins.
-
-    Parameters
-    ----------
-    batch
-        As the core gives it, with `dim1/offsets`.
-    keys
-        Those that have a value for each token.
-    fills
-        One row of padding for each key.
-    size
-        Of the bins.
-    bins
-        (bins + 1,) where each begins among the sequences; None lays them in their order.
-    rows
-        What errors call the sequences.
-    max_bytes
-        Of each block.
-    """
+    """The arrays of a ragged batch as blocks of bins."""
     level = _core.Level.from_offsets(batch["dim1/offsets"])
     _refuse_too_long(level, size, rows)
     if bins is None:

@@ -41,23 +41,7 @@ class _Pickler(ForkingPickler):
 
 
 def pickled(batch: Any, buffer: Callable[[pickle.PickleBuffer], Any] | None = None) -> bytes:
-    """A batch as bytes, for `pickle.loads`.
-
-    Parameters
-    ----------
-    batch
-        Anything that pickles, but what Python has itself, such as a dict.
-    buffer
-        What is called with each array's memory, which then is not in the bytes.
-
-    Examples
-    --------
-    >>> from varlen.data import Batch
-    >>> buffers = []
-    >>> text = pickled(Batch({"x": np.arange(3)}), buffers.append)
-    >>> pickle.loads(text, buffers=buffers)
-    {'x': array([0, 1, 2])}
-    """
+    """A batch as bytes, for `pickle.loads`."""
     stream = io.BytesIO()
     _Pickler(batch, stream, _PROTOCOL, True, buffer).dump(batch)
     return stream.getvalue()

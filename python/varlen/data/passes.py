@@ -44,16 +44,6 @@ class Passes:
 
     Each pass is of the epoch after the last one's, unless `set` says another. The worker that comes first
     begins a pass, and the others join it. Any pickle that starts no process is a copy.
-
-    Examples
-    --------
-    >>> passes = Passes()
-    >>> passes.begin(), passes.begin()
-    ((0, False), (1, False))
-    >>> passes.set(7)
-    >>> first, second = Pass(os.getpid(), 2, 0, 3, 2), Pass(os.getpid(), 2, 0, 4, 2)
-    >>> passes.begin(first), passes.begin(second), passes.begin()
-    ((7, False), (7, False), (8, False))
     """
 
     def __init__(self, epoch: int = 0, goes_on: bool = False) -> None:
@@ -104,15 +94,7 @@ class Passes:
             return None if row[_LAST] < 0 else (int(row[_LAST]), bool(row[_WENT_ON]))
 
     def begin(self, which: Pass | None = None, own: tuple[int, bool] | None = None) -> tuple[int, bool]:
-        """The epoch of a pass that begins, and whether it goes on from a state.
-
-        Parameters
-        ----------
-        which
-            The pass of worker processes; None in the process of the loop.
-        own
-            Both, where a worker was told itself.
-        """
+        """The epoch of a pass that begins, and whether it goes on from a state."""
         with self._of(os.getpid() if which is None else which.owner) as (words, begun, row):
             if which is not None:
                 near = abs(begun[:, 3] - which.first) < which.workers

@@ -16,27 +16,6 @@ def as_rank(num_replicas: int | None, rank: int | None) -> tuple[int, int]:
     An initialised group of torch.distributed says it; then WORLD_SIZE and RANK of the environment, as
     torchrun sets them. Without either there is one process. Processes of Lightning on the first machine have
     LOCAL_RANK in the place of RANK.
-
-    Parameters
-    ----------
-    num_replicas, rank
-        What was given, or None.
-
-    Returns
-    -------
-    tuple of int
-        Both numbers.
-
-    Raises
-    ------
-    ValueError, TypeError
-        A rank that is not below num_replicas; one of both where the other cannot be found, or where what is
-        found does not fit; one of the variables without the other, no number in it.
-
-    Examples
-    --------
-    >>> as_rank(4, 1)
-    (4, 1)
     """
     count = None if num_replicas is None else as_int(num_replicas, "num_replicas", 1)
     number = None if rank is None else as_int(rank, "rank")
@@ -59,18 +38,7 @@ def as_rank(num_replicas: int | None, rank: int | None) -> tuple[int, int]:
 
 
 def of_group() -> tuple[int, int] | None:
-    """What an initialised group of torch.distributed says: how many processes, and which this is.
-
-    Returns
-    -------
-    tuple of int or None
-        None where there is no group.
-
-    Examples
-    --------
-    >>> of_group() is None
-    True
-    """
+    """What an initialised group of torch.distributed says: how many processes, and which this is."""
     distributed = sys.modules.get("torch.distributed")
     if distributed is None or not distributed.is_available() or not distributed.is_initialized():
         return None

@@ -18,19 +18,6 @@ class RowNumbers(list[int]):
     """A list of the row numbers of one batch, which also knows the epoch that they belong to.
 
     The epoch travels with the rows to whichever process makes the batch.
-
-    Parameters
-    ----------
-    rows
-        The numbers.
-    epoch
-        Of the sampler that dealt them.
-
-    Examples
-    --------
-    >>> rows = RowNumbers([2, 0], epoch=3)
-    >>> rows, rows.epoch
-    ([2, 0], 3)
     """
 
     __slots__ = ("epoch",)
@@ -47,21 +34,6 @@ class PackedRows(RowNumbers):
     """The row numbers of filled bins, one bin after the other, and the events that are taken of each.
 
     All of this travels with the rows, so that whoever makes the batch takes the same pieces.
-
-    Parameters
-    ----------
-    rows, epoch
-        As those of `RowNumbers`; a row that is split stands there once for each piece.
-    bins
-        (bins + 1,) where each bin begins among the rows, and the end of the last.
-    start, end
-        (rows,) integers, the events of each row, as `Dataset.batch` takes them; None for whole rows.
-
-    Examples
-    --------
-    >>> rows = PackedRows([2, 0, 2], bins=[0, 1, 3], start=[0, 0, 4], end=[4, 2, 7])
-    >>> rows, rows.bins, rows.start
-    ([2, 0, 2], [0, 1, 3], [0, 0, 4])
     """
 
     __slots__ = ("bins", "end", "start")

@@ -401,19 +401,7 @@ class Sampler:
 
 
 def refuse_differences(theirs: Mapping[str, Any], own: Mapping[str, Any]) -> None:
-    """Refuse a state that was taken of something else.
-
-    Raises
-    ------
-    ValueError
-        Naming each difference.
-
-    Examples
-    --------
-    >>> refuse_differences({"seed": 1}, {"seed": 2})
-    Traceback (most recent call last):
-    ValueError: state: of other data or options: seed 1, here 2
-    """
+    """Refuse a state that was taken of something else."""
     names = [name for name in {**own, **theirs} if own.get(name) != theirs.get(name)]
     if names:
         said = "; ".join(f"{name} {theirs.get(name)}, here {own.get(name)}" for name in names)

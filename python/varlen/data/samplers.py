@@ -308,18 +308,7 @@ def batches_of(
     rank: int | None,
     **options: Any,
 ) -> Any:
-    """The batches that were given, or those of `batch_size` rows as `BatchSampler` deals them.
-
-    Raises
-    ------
-    ValueError
-        Both, or neither; an option of ranks for batches that are shared out already.
-
-    Examples
-    --------
-    >>> batches_of(5, 2, None, uneven=None, num_replicas=None, rank=None, shuffle=False)
-    BatchSampler(3 batches of 5 rows in epoch 0)
-    """
+    """The batches that were given, or those of `batch_size` rows as `BatchSampler` deals them."""
     if (batch_size is None) == (batches is None):
         raise ValueError("batch_size: give batch_size or batches, one of them")
     if batch_size is not None:

@@ -465,13 +465,7 @@ def _placed_batch(made: Any) -> Any:
 
 
 def rows_of_samples(samples: Any) -> list[Any]:
-    """The samples as a list, rows of Arrow's tables among them as dicts of arrays.
-
-    Raises
-    ------
-    ValueError
-        There are none.
-    """
+    """The samples as a list, rows of Arrow's tables among them as dicts of arrays."""
     if is_arrow(samples):
         items = from_arrow_samples([samples])
     else:

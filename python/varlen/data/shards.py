@@ -33,17 +33,7 @@ def _asked_by(*names: str) -> str | None:
 
 
 def refuse_shards_of(sampler: Sampler) -> None:
-    """Refuses a sampler that Accelerate deals out, and which is a share already.
-
-    Raises
-    ------
-    ValueError
-        Rows would be lost without a word.
-
-    Examples
-    --------
-    >>> refuse_shards_of(vl.data.BatchSampler(9, 2))
-    """
+    """Refuses a sampler that Accelerate deals out, and which is a share already."""
     found = _asked_by("BatchSamplerShard._iter_with_no_split", "BatchSamplerShard._iter_with_split")
     if found is None:
         return
@@ -52,17 +42,7 @@ def refuse_shards_of(sampler: Sampler) -> None:
 
 
 def refuse_dispatchers(sampler: Sampler | None = None) -> None:
-    """Refuses what Accelerate does with an iterable share of a process as if it were all of the data.
-
-    Raises
-    ------
-    ValueError
-        Rows would be lost without a word.
-
-    Examples
-    --------
-    >>> refuse_dispatchers()
-    """
+    """Refuses what Accelerate does with an iterable share of a process as if it were all of the data."""
     found = _asked_by("DataLoaderDispatcher.__iter__", "IterableDatasetShard.__iter__")
     if found is None:
         return

@@ -15,15 +15,6 @@ class SharedNumber:
     So they see an epoch that is set after they started, as `persistent_workers=True` needs. Any other pickle
     is a copy. Only the process that made it sets the number of all; a worker that sets one keeps it to
     itself.
-
-    Examples
-    --------
-    >>> epoch = SharedNumber()
-    >>> epoch.get() is None
-    True
-    >>> epoch.set(3)
-    >>> epoch.get()
-    3
     """
 
     def __init__(self) -> None:
@@ -33,36 +24,12 @@ class SharedNumber:
         self._number, self._process = number, os.getpid()
 
     def get(self) -> int | None:
-        """The number.
-
-        Returns
-        -------
-        int or None
-            None where none was set.
-
-        Examples
-        --------
-        >>> SharedNumber().get() is None
-        True
-        """
+        """The number."""
         number: int = self._number.value
         return None if number < 0 else number
 
     def set(self, number: int) -> None:
-        """Sets the number, for the workers of this process too.
-
-        Parameters
-        ----------
-        number
-            At least 0.
-
-        Examples
-        --------
-        >>> epoch = SharedNumber()
-        >>> epoch.set(3)
-        >>> epoch.get()
-        3
-        """
+        """Sets the number, for the workers of this process too."""
         if os.getpid() != self._process:
             self._use(_shared_number())
         self._number.value = number

@@ -39,13 +39,7 @@ class Staging(Protocol):
 
 
 class OwnBlock:
-    """Memory that nobody else waits for.
-
-    Parameters
-    ----------
-    array
-        Its bytes.
-    """
+    """Memory that nobody else waits for."""
 
     def __init__(self, array: NDArray[np.uint8]) -> None:
         self.array = array
@@ -63,17 +57,7 @@ class OwnStaging:
 
 
 class PinnedBlock:
-    """A pinned buffer of a ring, taken until it is given back and the device has read it.
-
-    Parameters
-    ----------
-    ring
-        That gets it back, at the latest when nobody holds the block.
-    memory
-        The buffer.
-    nbytes
-        How much of it is used.
-    """
+    """A pinned buffer of a ring, taken until it is given back and the device has read it."""
 
     def __init__(self, ring: Ring, memory: _core.PinnedMemory, nbytes: int) -> None:
         self._ring = ring
@@ -104,13 +88,6 @@ class Ring:
 
     Who takes one waits for the device where all are on their way, and for other threads where all are being
     written. The memory is the CUDA runtime's own: no library of arrays is needed.
-
-    Parameters
-    ----------
-    device
-        The number of the one that reads them.
-    count
-        Of buffers; None: as many as are needed, and nobody waits.
     """
 
     def __init__(self, device: int, count: int | None = 2) -> None:
@@ -180,13 +157,7 @@ def ring_of(device: int, count: int | None = 2) -> Ring:
 
 
 def refuse_child() -> None:
-    """Refuse a child of a process that has used a device.
-
-    Raises
-    ------
-    RuntimeError
-        This is one.
-    """
+    """Refuse a child of a process that has used a device."""
     if _parent_used_it:
         raise RuntimeError(
             "device: CUDA cannot be used in a forked child of a process that used it; spawn it instead"

@@ -51,25 +51,7 @@ def torch_name(column: ColumnLike) -> str | None:
 
 
 def to_tensors(batch: Mapping[str, Any], names: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """The arrays of a batch as tensors that share their memory; times as int64.
-
-    Parameters
-    ----------
-    batch
-        Arrays, and what stays as it is.
-    names
-        What torch calls the dtypes of some entries, where the arrays hold their bits.
-
-    Raises
-    ------
-    TypeError
-        torch has no such dtype; the entry is named.
-
-    Examples
-    --------
-    >>> to_tensors({"x": np.array([1.5, 2.5]), "n": 3})
-    {'x': tensor([1.5000, 2.5000], dtype=torch.float64), 'n': 3}
-    """
+    """The arrays of a batch as tensors that share their memory; times as int64."""
     return {
         name: _to_tensor(name, value, names.get(name) if names else None)
         if isinstance(value, np.ndarray)
@@ -115,22 +97,6 @@ class TensorLeaf:
 
     Tensors of one dtype keep it, of several have the one that torch promotes them to. A dtype that NumPy has
     no name for, such as bfloat16, is moved as the integers of its bits.
-
-    Parameters
-    ----------
-    items
-        Tensors, and among them arrays, numbers and lists, also of tensors.
-    dtype
-        What was asked for, of torch or NumPy; None for their own.
-
-    Examples
-    --------
-    >>> import torch
-    >>> leaf = TensorLeaf([torch.ones(2, dtype=torch.bfloat16)], None)
-    >>> leaf.arrays[0]
-    array([16256, 16256], dtype=int16)
-    >>> leaf.to_tensors({"": leaf.arrays[0]})
-    {'': tensor([1., 1.], dtype=torch.bfloat16)}
     """
 
     def __init__(self, items: list[Any], dtype: Any) -> None:

@@ -54,21 +54,7 @@ class _Memory:
 
 
 class Outbox:
-    """The blocks of a worker.
-
-    Parameters
-    ----------
-    owner
-        The process that the batches go to, whose number is in the names of the files.
-
-    Examples
-    --------
-    >>> outbox = Outbox(os.getpid())
-    >>> name, memory = outbox.take(100)
-    >>> memory.bytes.size
-    4096
-    >>> outbox.close()
-    """
+    """The blocks of a worker."""
 
     def __init__(self, owner: int) -> None:
         self.pid = os.getpid()
@@ -78,13 +64,7 @@ class Outbox:
         self._closed: list[str] = []
 
     def take(self, size: int) -> tuple[str, _Memory]:
-        """A free block of at least this size, which counts as taken from now on.
-
-        Raises
-        ------
-        OSError
-            There is no such memory, or no room in it.
-        """
+        """A free block of at least this size, which counts as taken from now on."""
         free = {name: block for name, block in self._blocks.items() if block.state[0] == _FREE}
         large = [(block.bytes.size, name) for name, block in free.items() if block.bytes.size >= size]
         if large:
@@ -147,18 +127,7 @@ class _Lease:
 
 
 class Inbox:
-    """The blocks of all workers that a process has had batches from.
-
-    Examples
-    --------
-    >>> outbox, inbox = Outbox(os.getpid()), Inbox()
-    >>> name, memory = outbox.take(100)
-    >>> memory.bytes[64:67] = 1, 2, 3
-    >>> array = inbox.open(name, []).bytes[64:67]
-    >>> outbox.close()
-    >>> array
-    array([1, 2, 3], dtype=uint8)
-    """
+    """The blocks of all workers that a process has had batches from."""
 
     def __init__(self) -> None:
         self._blocks: dict[str, _Memory] = {}
@@ -232,12 +201,7 @@ _offers = False  # and it is
 
 
 def offer() -> None:
-    """Lets batches take the short way, where this process is a worker of a DataLoader.
-
-    Examples
-    --------
-    >>> offer()
-    """
+    """Lets batches take the short way, where this process is a worker of a DataLoader."""
     global _seen_in, _offers
     if _seen_in == os.getpid() or "torch.utils.data" not in sys.modules:
         return
@@ -277,13 +241,7 @@ class _SentTuple(tuple[Any, ...]):
 
 
 def as_sent(batch: Any) -> Any:
-    """A dict or tuple of arrays as what takes the short way too, in a worker; anything else as it is.
-
-    Examples
-    --------
-    >>> as_sent((1, 2))
-    (1, 2)
-    """
+    """A dict or tuple of arrays as what takes the short way too, in a worker; anything else as it is."""
     if not _offers or _seen_in != os.getpid():
         return batch
     if type(batch) is dict:

@@ -21,24 +21,12 @@ if TYPE_CHECKING:
 
 
 def describe(dims: Sequence[Dim]) -> str:
-    """Dims as people write them: "[batch(3), time(0 to 2), feature(5)]".
-
-    Examples
-    --------
-    >>> describe([vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1]), vl.Dim("feature", 5)])
-    '[batch, time(1 to 2), feature(5)]'
-    """
+    """Dims as people write them: "[batch(3), time(0 to 2), feature(5)]"."""
     return f"[{', '.join([_described(dim) for dim in dims])}]"
 
 
 def about_operation(error: TypeError, verb: str, dims: Sequence[Dim]) -> TypeError:
-    """An error of a kernel about its X as one about a verb and the dims; others with those in front.
-
-    Examples
-    --------
-    >>> about_operation(TypeError("no numbers"), "sum", [vl.Dim("time", 3)])
-    TypeError('sum of [time(3)]: no numbers')
-    """
+    """An error of a kernel about its X as one about a verb and the dims; others with those in front."""
     operation = f"{verb} of {describe(dims)}"
     is_named = getattr(error, "argument", None) == "X"
     return name_argument(error, operation) if is_named else TypeError(f"{operation}: {error}")
@@ -59,25 +47,13 @@ def _described(dim: Dim) -> str:
 
 
 def quoted(dims: Sequence[Dim], word: str = "or") -> str:
-    """The names of dims, for an error: "'time' or 'source'".
-
-    Examples
-    --------
-    >>> quoted([vl.Dim("a", 1), vl.Dim("b", 2), vl.Dim("c", 3)])
-    "'a', 'b' or 'c'"
-    """
+    """The names of dims, for an error: "'time' or 'source'"."""
     names = [f"'{dim.name}'" for dim in dims]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
 
 
 def place(data: Data[Any], axis: Axis, argument: str = "axis") -> int:
-    """Where the one dim that is meant lies among those of the values.
-
-    Examples
-    --------
-    >>> place(vl.Data(np.zeros((2, 3)), [vl.Dim("two", 2), vl.Dim("three", 3)]), "three")
-    1
-    """
+    """Where the one dim that is meant lies among those of the values."""
     if not is_data(data):
         raise TypeError(f"expected a Data, got {type(data).__name__}")
     if type(axis) is Dim:
@@ -101,12 +77,6 @@ def place_into(data: Data[Any], dim: Dim) -> int:
     """Where a dim lies that both operands of a product have, -1 where it does not.
 
     A square matrix has it twice: what goes in has the greater priority, if the dim itself has none.
-
-    Examples
-    --------
-    >>> two = vl.Dim("two", 2)
-    >>> place_into(vl.Data(np.eye(2), [two, two.copy(match_priority=1)]), two)
-    1
     """
     dims = data._shape.dims
     if dim.match_priority or dims.count(dim) < 2:
@@ -115,22 +85,7 @@ def place_into(data: Data[Any], dim: Dim) -> int:
 
 
 def places(data: Data[Any], axes: Axis | Sequence[Axis], argument: str = "axis") -> tuple[int, ...]:
-    """Where the dims that are meant lie among those of the values, each once.
-
-    Raises
-    ------
-    IndexError
-        One is not there.
-    AmbiguousAxisError
-        Words for one dim fit several.
-    TypeError
-        What is no Dim and no words; an int, which says nothing once axes move.
-
-    Examples
-    --------
-    >>> places(vl.Data(np.zeros((2, 3)), [vl.Dim("two", 2), vl.Dim("three", 3)]), "*")
-    (0, 1)
-    """
+    """Where the dims that are meant lie among those of the values, each once."""
     if type(axes) is Dim:
         return (place(data, axes, argument),)
     if not is_data(data):
@@ -152,13 +107,7 @@ def places(data: Data[Any], axes: Axis | Sequence[Axis], argument: str = "axis")
 
 
 def every_place(data: Data[Any], order: Sequence[Axis], argument: str = "order") -> tuple[int, ...]:
-    """Where dims lie that are all of them, in the order that is given.
-
-    Examples
-    --------
-    >>> every_place(vl.Data(np.zeros((2, 3)), [vl.Dim("two", 2), vl.Dim("three", 3)]), ["three", "two"])
-    (1, 0)
-    """
+    """Where dims lie that are all of them, in the order that is given."""
     found = places(data, order, argument)
     if len(found) != data._shape.rank:
         missing = [dim for k, dim in enumerate(data._shape.dims) if k not in found]
@@ -167,25 +116,13 @@ def every_place(data: Data[Any], order: Sequence[Axis], argument: str = "order")
 
 
 def first(data: Data[Any], *words: str) -> tuple[int, ...]:
-    """The places of all dims, those of these words first.
-
-    Examples
-    --------
-    >>> first(vl.Data(np.zeros((2, 3)), [vl.Dim("two", 2), vl.dims.batch_dim]), "B")
-    (1, 0)
-    """
+    """The places of all dims, those of these words first."""
     ahead = [place(data, word) for word in words]
     return (*ahead, *[k for k in _in_order(data) if k not in ahead])
 
 
 def one_or_none(data: Data[Any], word: str) -> Dim | None:
-    """The dim that "B", "T" or "F" stands for, None where there is none.
-
-    Examples
-    --------
-    >>> one_or_none(vl.Data(np.zeros(2), [vl.Dim("two", 2)]), "T") is None
-    True
-    """
+    """The dim that "B", "T" or "F" stands for, None where there is none."""
     found = _of_letter(data, word, "axis")
     return None if found is None else data._shape.dims[found]
 

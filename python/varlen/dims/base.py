@@ -28,13 +28,7 @@ if TYPE_CHECKING:
 
 
 class Facts(NamedTuple):
-    """What is said of a Data beside its dims.
-
-    Examples
-    --------
-    >>> Facts(name="energies").available_for_inference
-    True
-    """
+    """What is said of a Data beside its dims."""
 
     name: str | None = None
     sparse_dim: Dim | None = None
@@ -181,13 +175,7 @@ class DataBase(Placed, Generic[ArrayT]):
 
 
 def positions_or_none(values: Any, facts: Facts) -> Facts:
-    """What is said of values, without a sparse_dim where they are no integers.
-
-    Examples
-    --------
-    >>> positions_or_none(np.zeros(2), Facts(sparse_dim=vl.Dim("words", 9))).sparse_dim is None
-    True
-    """
+    """What is said of values, without a sparse_dim where they are no integers."""
     if facts.sparse_dim is None or "int" in str(values.dtype):
         return facts
     return facts._replace(sparse_dim=None)
@@ -195,41 +183,17 @@ def positions_or_none(values: Any, facts: Facts) -> Facts:
 
 @lru_cache(maxsize=64)
 def dtype_name(dtype: Any) -> str:
-    """What a dtype of NumPy or torch is called, which NumPy takes its time to say.
-
-    Examples
-    --------
-    >>> dtype_name(np.dtype(np.int64))
-    'int64'
-    """
+    """What a dtype of NumPy or torch is called, which NumPy takes its time to say."""
     return str(dtype).removeprefix("torch.")
 
 
 def is_data(x: object) -> TypeGuard[Data[Any]]:
-    """Whether it is a Data.
-
-    Examples
-    --------
-    >>> is_data(np.zeros(2))
-    False
-    """
+    """Whether it is a Data."""
     return isinstance(x, DataBase)
 
 
 def check_data(x: object, argument: str) -> None:
-    """Refuse what is no Data.
-
-    Raises
-    ------
-    TypeError
-        It is something else.
-
-    Examples
-    --------
-    >>> check_data(3, "mask")
-    Traceback (most recent call last):
-    TypeError: mask: expected a Data, got int
-    """
+    """Refuse what is no Data."""
     if not is_data(x):
         raise TypeError(f"{argument}: expected a Data, got {type(x).__name__}")
 
@@ -239,13 +203,7 @@ _CLASS: list[type[Data[Any]]] = []
 
 
 def given_by_operations(cls: type[Any]) -> type[Any]:
-    """Let operations give objects of a class.
-
-    Examples
-    --------
-    >>> given_by_operations(vl.Data) is vl.Data
-    True
-    """
+    """Let operations give objects of a class."""
     _CLASS[:] = [cls]
     return cls
 
@@ -253,14 +211,7 @@ def given_by_operations(cls: type[Any]) -> type[Any]:
 def made(
     values: Any, shape: Shape, order: tuple[int, ...] | None = None, facts: Facts = NO_FACTS
 ) -> Data[Any]:
-    """A Data of values that are known to have the shape.
-
-    Examples
-    --------
-    >>> from varlen._core import Shape
-    >>> made(np.zeros(2), Shape([vl.Dim("two", 2)]))
-    Data([two(2)], float64)
-    """
+    """A Data of values that are known to have the shape."""
     data: Data[Any] = _new(_CLASS[0])
     data._values, data._shape, data._order, data._facts, data._dense = values, shape, order, facts, None
     return data

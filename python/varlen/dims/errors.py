@@ -49,16 +49,7 @@ class OutShapeError(ValueError):
 
 
 def names_itself(operation: Callable[Given, Found]) -> Callable[Given, Found]:
-    """Let lengths that differ name the operation that came upon them.
-
-    Examples
-    --------
-    >>> time = vl.Dim("time", lengths=[2, 1])
-    >>> x = vl.Data(np.arange(3), [vl.dims.batch_dim, time])
-    >>> vl.dims.squeeze(x, time)
-    Traceback (most recent call last):
-    varlen.dims.errors.LengthMismatchError: squeeze: 'time' is 2 long at batch 0, not 1
-    """
+    """Let lengths that differ name the operation that came upon them."""
 
     @functools.wraps(operation)
     def named(*args: Given.args, **kwargs: Given.kwargs) -> Found:

@@ -23,25 +23,12 @@ if TYPE_CHECKING:
 
 
 def levels_of(shape: Shape, first: int) -> Levels:
-    """A Level for each dim of the ragged part from `first` on.
-
-    Examples
-    --------
-    >>> time = vl.Dim("time", lengths=[2, 1])
-    >>> levels_of(Shape([time.over[0], time]), 1)
-    (Level(2 sequences, 3 rows, lengths 1 to 2),)
-    """
+    """A Level for each dim of the ragged part from `first` on."""
     return tuple([shape.span(k, k + 1) for k in range(first, shape.ragged)])
 
 
 def to_ragged(data: Data[Any]) -> Ragged[Any]:
-    """As `Data.to_ragged`.
-
-    Examples
-    --------
-    >>> to_ragged(vl.Data(np.arange(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])).to_list()
-    [[0, 1], [2]]
-    """
+    """As `Data.to_ragged`."""
     from varlen.types import Ragged
 
     data = in_order(data)
@@ -51,13 +38,7 @@ def to_ragged(data: Data[Any]) -> Ragged[Any]:
 
 
 def to_list(data: Data[Any]) -> Any:
-    """As `Data.to_list`.
-
-    Examples
-    --------
-    >>> to_list(vl.Data(np.arange(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])]))
-    [[0, 1], [2]]
-    """
+    """As `Data.to_list`."""
     data = in_order(data)
     if data._shape.ragged < 2:
         return data._values.tolist()
@@ -65,15 +46,7 @@ def to_list(data: Data[Any]) -> Any:
 
 
 def to_padded(data: Data[Any], order: Sequence[Axis] | None, fill: Any, side: str, out: Any = None) -> Any:
-    """As `Data.to_padded`.
-
-    Examples
-    --------
-    >>> x = vl.Data(np.arange(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
-    >>> to_padded(x, None, 9, "right")
-    array([[0, 1],
-           [2, 9]])
-    """
+    """As `Data.to_padded`."""
     wanted = data._order if order is None else every_place(data, order)
     block = _block(data, fill, side)
     backend = backend_of(block)
@@ -96,28 +69,14 @@ def _block(data: Data[Any], fill: Any, side: str) -> Any:
 
 
 def padded(data: Data[Any], fill: Any, side: str) -> Data[Any]:
-    """As `Data.padded`.
-
-    Examples
-    --------
-    >>> x = vl.Data(np.arange(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
-    >>> padded(x, 0, "right").storage
-    'padded'
-    """
+    """As `Data.padded`."""
     result = data._like(data._values)
     result._dense = (to_padded(data, None, fill, side), data._shape, side)
     return result
 
 
 def mask(data: Data[Any], axis: Axis | Sequence[Axis]) -> Data[Any]:
-    """As `Data.mask`.
-
-    Examples
-    --------
-    >>> x = vl.Data(np.arange(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
-    >>> mask(x, "T").values.tolist()
-    [[True, True], [True, False]]
-    """
+    """As `Data.mask`."""
     shape = data._shape
     asked = places(data, axis)
     dims = [shape.dims[k] for k in asked]
@@ -126,13 +85,7 @@ def mask(data: Data[Any], axis: Axis | Sequence[Axis]) -> Data[Any]:
 
 
 def mask_of_dim(dim: Dim, dims: Sequence[Dim] | None) -> Data[Any]:
-    """As `Dim.mask`.
-
-    Examples
-    --------
-    >>> mask_of_dim(vl.Dim("time", lengths=[2, 1]), None).values.tolist()
-    [[True, True], [True, False]]
-    """
+    """As `Dim.mask`."""
     wanted = [*dim.over, dim] if dims is None else check_dims(dims)
     wanted = [known if (known := _bound_by(dim, each)) is not None else each for each in wanted]
     if dim not in wanted:

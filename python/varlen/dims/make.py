@@ -23,14 +23,7 @@ if TYPE_CHECKING:
 
 
 def check_dims(dims: Any) -> list[Dim]:
-    """A list of dims, refused if something else is in it.
-
-    Examples
-    --------
-    >>> check_dims(["time"])
-    Traceback (most recent call last):
-    TypeError: dims[0]: expected a Dim, got 'time'; make one by Dim('time')
-    """
+    """A list of dims, refused if something else is in it."""
     if isinstance(dims, (str, Dim)) or not hasattr(dims, "__iter__"):
         raise TypeError(f"dims: expected a sequence of dims, got {dims!r}")
     each = list(dims)
@@ -42,13 +35,7 @@ def check_dims(dims: Any) -> list[Dim]:
 
 
 def bound_dims(values: Any, dims: Sequence[Dim]) -> Shape:
-    """The shape of values that lie packed, where dims without lengths get them.
-
-    Examples
-    --------
-    >>> bound_dims(np.zeros((3, 2)), [Dim("rows"), Dim("two", 2)]).array_shape
-    (3, 2)
-    """
+    """The shape of values that lie packed, where dims without lengths get them."""
     each = check_dims(dims)
     bind_by_others(each)
     ragged = max([k + 1 for k, dim in enumerate(each) if dim.is_dynamic and dim.over], default=0)
@@ -69,15 +56,7 @@ def bound_dims(values: Any, dims: Sequence[Dim]) -> Shape:
 
 
 def bind_by_others(dims: list[Dim]) -> None:
-    """Give dims without lengths those that they have where others are over them.
-
-    Examples
-    --------
-    >>> dims = [vl.dims.batch_dim, Dim("time", lengths=[2, 1])]
-    >>> bind_by_others(dims)
-    >>> dims[0].lengths
-    array(2)
-    """
+    """Give dims without lengths those that they have where others are over them."""
     for k, dim in enumerate(dims):
         if not dim.is_defined:
             known = [over for other in dims for over in other.over if over == dim]
@@ -86,14 +65,7 @@ def bind_by_others(dims: list[Dim]) -> None:
 
 
 def as_values(values: Any) -> Any:
-    """An array or a tensor of what was given, refused where lists are no array.
-
-    Examples
-    --------
-    >>> as_values([[1, 2], [3]])
-    Traceback (most recent call last):
-    ValueError: values: lists of different lengths are no array; Data.from_list makes a Data of them
-    """
+    """An array or a tensor of what was given, refused where lists are no array."""
     try:
         return backend_of(values).as_array(values, "values")
     except ValueError:
@@ -104,18 +76,7 @@ def as_values(values: Any) -> Any:
 
 
 def as_lengths(numbers: Any, over: Any) -> tuple[Any, Any]:
-    """What a container of lengths holds, and the dims that they are over; None of one number.
-
-    Raises
-    ------
-    TypeError
-        No Data and no Ragged of integers; `over` beside a Data, or none beside a Ragged.
-
-    Examples
-    --------
-    >>> as_lengths(vl.Data(np.array([2, 1]), [vl.dims.batch_dim]), None)
-    (array([2, 1]), (Dim('batch', length 2),))
-    """
+    """What a container of lengths holds, and the dims that they are over; None of one number."""
     if is_data(numbers):
         if over is not None:
             raise TypeError(f"over: lengths that are a Data are over its dims, {describe(numbers.dims)}")
@@ -139,15 +100,7 @@ def as_lengths(numbers: Any, over: Any) -> tuple[Any, Any]:
 
 
 def check_facts(data: Data[Any], facts: Facts, argument: str = "values") -> Facts:
-    """What is said of a Data, refused where it does not fit.
-
-    Examples
-    --------
-    >>> x = vl.Data(np.array([3, 7]), [Dim("two", 2)])
-    >>> check_facts(x, Facts(sparse_dim=Dim("words", 5)))
-    Traceback (most recent call last):
-    ValueError: values: 7 at position 1 is no position of words(5)
-    """
+    """What is said of a Data, refused where it does not fit."""
     for word in ("time_dim", "feature_dim"):
         dim = getattr(facts, word)
         if dim is not None and (type(dim) is not Dim or data._shape.find(dim) < 0):
@@ -177,13 +130,7 @@ def _check_classes(values: Any, sparse: Dim, argument: str) -> None:
 
 
 def replaced(data: Data[Any], old: Axis, new: Dim) -> Data[Any]:
-    """The same values with another dim in the place of one; as `Data.replace_dim`.
-
-    Examples
-    --------
-    >>> replaced(vl.Data(np.zeros(2), [Dim("two", 2)]), "two", Dim("pair", 2))
-    Data([pair(2)], float64)
-    """
+    """The same values with another dim in the place of one; as `Data.replace_dim`."""
     from varlen.dims.axes import place
 
     k = place(data, old, "old")
@@ -219,19 +166,6 @@ def from_levels(values: Any, levels: Levels, dims: Sequence[Dim], **facts: Any) 
     """Values that nest: the first dim counts the sequences of the first level, one dim goes by each level.
 
     Dims of one size that no other is over go behind the others, as axes of rows.
-
-    Raises
-    ------
-    ValueError
-        Another number of dims; lengths of a dim of one size that differ, naming the first.
-    LengthMismatchError
-        Other lengths than a dim is bound to.
-
-    Examples
-    --------
-    >>> r = vl.Ragged.from_list([[[1, 2], [3]], [[4]]])
-    >>> from_levels(r.values, r.levels, [vl.dims.batch_dim, Dim("time"), Dim("source")])
-    Data([batch(2), time(1 to 2), source(1 to 2)], int64)
     """
     each = check_dims(dims)
     depth = len(levels)
@@ -318,13 +252,7 @@ def _with_facts(data: Data[Any], facts: dict[str, Any]) -> Data[Any]:
 
 
 def from_list(rows: Any, dims: Sequence[Dim], **facts: Any) -> Data[Any]:
-    """Nested lists, one level for each dim; as `Data.from_list`.
-
-    Examples
-    --------
-    >>> from_list([[1, 2], [3]], [vl.dims.batch_dim, Dim("time")])
-    Data([batch(2), time(1 to 2)], int64)
-    """
+    """Nested lists, one level for each dim; as `Data.from_list`."""
     from varlen.types import Ragged
 
     each = check_dims(dims)
@@ -347,27 +275,14 @@ def from_list(rows: Any, dims: Sequence[Dim], **facts: Any) -> Data[Any]:
 
 
 def from_ragged(ragged: Any, dims: Sequence[Dim], **facts: Any) -> Data[Any]:
-    """A Ragged, a dim for each level and one for its sequences; as `Data.from_ragged`.
-
-    Examples
-    --------
-    >>> from_ragged(vl.Ragged([1, 2, 3], [2, 1]), [vl.dims.batch_dim, Dim("time")])
-    Data([batch(2), time(1 to 2)], int64)
-    """
+    """A Ragged, a dim for each level and one for its sequences; as `Data.from_ragged`."""
     if not isinstance(ragged, RaggedBase):
         raise TypeError(f"ragged: expected a Ragged, got {type(ragged).__name__}")
     return from_levels(ragged._values, ragged._levels, dims, **facts)
 
 
 def from_padded(block: Any, dims: Sequence[Dim], side: str = "right", **facts: Any) -> Data[Any]:
-    """A rectangle with an axis for each dim, the padding of which is dropped; as `Data.from_padded`.
-
-    Examples
-    --------
-    >>> time = Dim("time", lengths=[2, 1])
-    >>> from_padded(np.array([[1, 2], [3, 0]]), [vl.dims.batch_dim, time]).values
-    array([1, 2, 3])
-    """
+    """A rectangle with an axis for each dim, the padding of which is dropped; as `Data.from_padded`."""
     if side not in ("right", "left"):
         raise ValueError(f"side: expected 'right' or 'left', got {side!r}")
     backend = backend_of(block)

@@ -18,30 +18,14 @@ if TYPE_CHECKING:
 
 
 def from_xarray(array: Any, dims: Sequence[Dim] = (), **facts: Any) -> Data[Any]:
-    """As `Data.from_xarray`.
-
-    Examples
-    --------
-    >>> class Array:  # what is asked of one
-    ...     dims, values, coords, name = ("two",), np.zeros(2), {}, None
-    >>> from_xarray(Array())
-    Data([two(2)], float64)
-    """
+    """As `Data.from_xarray`."""
     coords: Mapping[str, Any] = array.coords
     each = _dims_of([str(name) for name in array.dims], np.shape(array.values), dims, coords)
     return from_padded(array.values, each, **{"name": array.name, **facts})
 
 
 def to_xarray(data: Data[Any], fill: Any = None) -> Any:
-    """As `Data.to_xarray`.
-
-    Examples
-    --------
-    >>> try:
-    ...     array = to_xarray(vl.Data(np.zeros(2), [Dim("two", 2)]))
-    ... except ImportError:
-    ...     pass
-    """
+    """As `Data.to_xarray`."""
     import xarray
 
     names = _names_of(data)

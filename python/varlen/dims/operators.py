@@ -21,14 +21,7 @@ _UFUNCS = {
 
 
 def of_every_dtype(function: Callable[..., Any]) -> Callable[..., Any]:
-    """An operator, and the ufunc of its name where torch has none for the dtype.
-
-    Examples
-    --------
-    >>> import torch
-    >>> of_every_dtype(operator.add)(torch.tensor([3], dtype=torch.uint16), 1)
-    tensor([4], dtype=torch.uint16)
-    """
+    """An operator, and the ufunc of its name where torch has none for the dtype."""
     ufunc = _UFUNCS[function]
 
     def run(*operands: Any) -> Any:

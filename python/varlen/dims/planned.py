@@ -67,25 +67,6 @@ def planned(make: Callable[P, R]) -> Callable[P, R]:
     It is given shapes, dims, numbers and words, by position, and gives a plan that nobody changes. A dim is
     the same where it is the same object, as equal ones may be bound to other lengths. Plans go when dims are
     declared the same, and where they hold too much.
-
-    Parameters
-    ----------
-    make
-        A function that makes a plan.
-
-    Returns
-    -------
-    callable
-        The same, which remembers.
-
-    Examples
-    --------
-    >>> @planned
-    ... def longer(dim, count):
-    ...     return dim + count
-    >>> time = vl.Dim("time", lengths=[2, 1])
-    >>> longer(time, 1) is longer(time, 1), longer(time, 1) is longer(vl.Dim("time", lengths=[3]), 1)
-    (True, False)
     """
 
     @wraps(make)

@@ -16,14 +16,7 @@ if TYPE_CHECKING:
 
 
 def text(data: Data[Any]) -> str:
-    """The name, the dims with their lengths, the dtype and what else is not as usual.
-
-    Examples
-    --------
-    >>> words = vl.Dim("words", 100)
-    >>> text(vl.Data(np.array([4, 99]), [vl.Dim("two", 2)], name="labels", sparse_dim=words))
-    "Data('labels', [two(2)], int64, sparse_dim=words(100))"
-    """
+    """The name, the dims with their lengths, the dtype and what else is not as usual."""
     facts = data._facts
     parts = [] if facts.name is None else [repr(facts.name)]
     parts.append(describe(data.dims))
@@ -48,13 +41,7 @@ def text(data: Data[Any]) -> str:
 
 
 def html(data: Data[Any]) -> str:
-    """A table of the dims, and a picture of the lengths of each whose lengths differ.
-
-    Examples
-    --------
-    >>> html(vl.Data(np.zeros(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])]))[:4]
-    '<div'
-    """
+    """A table of the dims, and a picture of the lengths of each whose lengths differ."""
     rows = [(type(data).__name__, escape(text(data)))]
     pictures = []
     for k, dim in enumerate(data._shape.dims):
@@ -66,15 +53,7 @@ def html(data: Data[Any]) -> str:
 
 
 def shown(data: Data[Any]) -> str:
-    """What `print` shows: `text`, and the numbers below it, of many only some.
-
-    Examples
-    --------
-    >>> time = vl.Dim("time", lengths=[2, 1])
-    >>> print(vl.Data(np.array([3, 1, 4]), [vl.dims.batch_dim, time]))
-    Data([batch(2), time(1 to 2)], int64)
-    [[3, 1], [4]]
-    """
+    """What `print` shows: `text`, and the numbers below it, of many only some."""
     if data._shape.ragged > 1 and data._order is None:
         numbers = _text.ragged("", data._values, levels_of(data._shape, 1)).partition("\n")[2]
     else:

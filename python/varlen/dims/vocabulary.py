@@ -83,22 +83,10 @@ class Vocabulary:
 
 
 def padding_class(vocab: Vocabulary | None) -> int:
-    """The class "[PAD]", which stands for no value; 0 where no label is called so.
-
-    Examples
-    --------
-    >>> padding_class(Vocabulary(["a", "[PAD]"])), padding_class(None)
-    (1, 0)
-    """
+    """The class "[PAD]", which stands for no value; 0 where no label is called so."""
     return 0 if vocab is None else padding_id(vocab.labels) or 0
 
 
 def as_vocabulary(labels: Vocabulary | Sequence[str]) -> Vocabulary:
-    """A Vocabulary of labels, or the one that was given.
-
-    Examples
-    --------
-    >>> as_vocabulary(["a", "b"])["b"]
-    1
-    """
+    """A Vocabulary of labels, or the one that was given."""
     return labels if isinstance(labels, Vocabulary) else Vocabulary(labels)

@@ -26,13 +26,7 @@ BAR, HEIGHT = 8, 60  # pixels
 
 
 def ragged(name: str, values: Values, levels: Levels) -> str:
-    """Values under levels, outermost first.
-
-    Examples
-    --------
-    >>> ragged("Ragged", np.array([3, 1, 4]), (vl.Level([2, 1]),)).startswith("<div>")
-    True
-    """
+    """Values under levels, outermost first."""
     shape = (len(levels[0]), *(None for _ in levels), *values.shape[1:])
     memory = int(values.nbytes) + sum(level.offsets.nbytes for level in levels)
     rows = [
@@ -50,20 +44,7 @@ def ragged(name: str, values: Values, levels: Levels) -> str:
 
 
 def padded(name: str, data: Values, lengths: Any, memory: int) -> str:
-    """A time-major block (steps, columns, ...).
-
-    Parameters
-    ----------
-    lengths
-        Of the columns, the longest first.
-    memory
-        Bytes of all its arrays.
-
-    Examples
-    --------
-    >>> padded("Padded", np.array([[1, 3], [2, 0]]), np.array([2, 1], np.int32), 40).startswith("<div>")
-    True
-    """
+    """A time-major block (steps, columns, ...)."""
     level = Level(lengths)
     rows = [
         ("sequences", f"{len(level):,}"),
@@ -76,13 +57,7 @@ def padded(name: str, data: Values, lengths: Any, memory: int) -> str:
 
 
 def packed_steps(name: str, values: Values, level: Level, steps: Level, inner: Levels) -> str:
-    """Steps of rows, or of sub-sequences; as `text.packed_steps`.
-
-    Examples
-    --------
-    >>> packed_steps("Packed", np.array([2, 1, 3]), vl.Level([1, 2]), vl.Level([2, 1]), ())[:5]
-    '<div>'
-    """
+    """Steps of rows, or of sub-sequences; as `text.packed_steps`."""
     rows = [
         ("sequences", f"{len(level):,}"),
         ("steps", f"{len(steps):,}"),
@@ -108,13 +83,7 @@ def _page(name: str, rows: Sequence[tuple[str, str]], pictures: Sequence[str], s
 
 
 def histogram(level: Level) -> str:
-    """The lengths of a level as an inline SVG of bars, each with its numbers in a tooltip.
-
-    Examples
-    --------
-    >>> histogram(Level([1, 2, 2])).count("<rect")
-    2
-    """
+    """The lengths of a level as an inline SVG of bars, each with its numbers in a tooltip."""
     counts, edges = bins(level)
     top = max(int(counts.max()), 1)
     bars = []
@@ -135,13 +104,7 @@ def histogram(level: Level) -> str:
 
 
 def bins(level: Level) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """How many sequences fall in each of at most 40 bins of whole lengths, and the bins' edges.
-
-    Examples
-    --------
-    >>> bins(Level([1, 2, 2]))
-    (array([1, 2]), array([1, 2, 3]))
-    """
+    """How many sequences fall in each of at most 40 bins of whole lengths, and the bins' edges."""
     low, high = level.shortest, level.longest
     step = -(-(high - low + 1) // BINS)
     edges = np.arange(low, high + 1 + step, step, dtype=np.int64)
@@ -150,25 +113,13 @@ def bins(level: Level) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def table(rows: Sequence[tuple[str, str]]) -> str:
-    """Names and what they are, one a row.
-
-    Examples
-    --------
-    >>> table([("dtype", "int64")])
-    '<table><tr><th>dtype</th><td>int64</td></tr></table>'
-    """
+    """Names and what they are, one a row."""
     cells = (f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in rows)
     return f"<table>{''.join(cells)}</table>"
 
 
 def size(count: int) -> str:
-    """Bytes for people.
-
-    Examples
-    --------
-    >>> size(10), size(1536), size(5 << 30)
-    ('10 B', '1.5 KB', '5.0 GB')
-    """
+    """Bytes for people."""
     amount, unit = float(count), "B"
     for unit in ("B", "KB", "MB", "GB", "TB"):
         if amount < 1024 or unit == "TB":

@@ -24,21 +24,7 @@ def _counts(lengths: npt.NDArray[Any], bins: int) -> tuple[npt.NDArray[np.int64]
 
 
 def sparkline(lengths: npt.NDArray[Any], bins: int = 24) -> str:
-    """One line: the shortest length, a bar for each bin, the longest length.
-
-    Parameters
-    ----------
-    lengths
-        Integers, shape (n,).
-    bins
-        Bars at most.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> sparkline(np.array([1, 1, 1, 2, 4]))
-    '1 █▃▁▃ 4'
-    """
+    """One line: the shortest length, a bar for each bin, the longest length."""
     if len(lengths) == 0:
         return "none"
     counts, _ = _counts(np.asarray(lengths), bins)
@@ -48,23 +34,7 @@ def sparkline(lengths: npt.NDArray[Any], bins: int = 24) -> str:
 
 
 def bars(lengths: npt.NDArray[Any], bins: int = 10, width: int = 40) -> str:
-    """A line for each bin: its lengths, a bar, how many sequences it holds.
-
-    Parameters
-    ----------
-    lengths
-        Integers, shape (n,).
-    bins, width
-        Lines at most, and characters of the longest bar.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> print(bars(np.array([0, 1, 1, 5]), bins=3, width=4))
-    0 to 1 |████ 3
-    2 to 3 |     0
-    4 to 5 |█▍   1
-    """
+    """A line for each bin: its lengths, a bar, how many sequences it holds."""
     if len(lengths) == 0:
         return "no sequences"
     counts, edges = _counts(np.asarray(lengths), bins)

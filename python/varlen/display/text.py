@@ -22,31 +22,12 @@ WIDTH = 2000  # characters of values at most
 
 
 def ragged(name: str, values: Values, levels: Levels) -> str:
-    """Values under levels, outermost first.
-
-    Examples
-    --------
-    >>> print(ragged("Ragged", np.arange(100), (vl.Level([100]),)))
-    Ragged(1 sequence, 100 values, length 100, int64)
-    [[0, 1, 2, 3, ..., 97, 98, 99]]
-    """
+    """Values under levels, outermost first."""
     return f"{name}({', '.join(facts(values, levels))})\n{_clip(_sequences(values, levels))}"
 
 
 def padded(name: str, data: Values, lengths: Any) -> str:
-    """A time-major block (steps, columns, ...): its columns, without what stands behind their ends.
-
-    Parameters
-    ----------
-    lengths
-        Of the columns, the longest first.
-
-    Examples
-    --------
-    >>> print(padded("Padded", np.array([[3, 1], [4, 2], [5, 0]]), np.array([3, 2])))
-    Padded(2 sequences, 3 steps, 5 rows, lengths 2 to 3, int64)
-    [[3, 4, 5], [1, 2]]
-    """
+    """A time-major block (steps, columns, ...): its columns, without what stands behind their ends."""
     n = len(lengths)
     rows = plural(int(lengths.sum(dtype=np.int64)), "row") + _of_shape(data.shape[2:])
     counts = [plural(n, "sequence"), plural(len(data), "step"), rows]
@@ -57,23 +38,7 @@ def padded(name: str, data: Values, lengths: Any) -> str:
 
 
 def packed_steps(name: str, values: Values, level: Level, steps: Level, inner: Levels) -> str:
-    """Steps of rows, or of sub-sequences.
-
-    Parameters
-    ----------
-    level
-        The sequences in their original order.
-    steps
-        Which of the rows, or of the outermost sub-sequences, each step holds.
-    inner
-        The levels of the sub-sequences.
-
-    Examples
-    --------
-    >>> print(packed_steps("Packed", np.array([2, 1, 3]), vl.Level([1, 2]), vl.Level([2, 1]), ()))
-    Packed(2 sequences, 2 steps, 3 rows, lengths 1 to 2, int64)
-    [[2, 1], [3]]
-    """
+    """Steps of rows, or of sub-sequences."""
     below = [plural(len(each), "sub-sequence") for each in inner]
     rows = [plural(len(values), "row") + _of_shape(values.shape[1:])]
     counts = [*_ranked(level), *below, *rows, *_lengths(level)]
@@ -82,38 +47,20 @@ def packed_steps(name: str, values: Values, level: Level, steps: Level, inner: L
 
 
 def table(name: str, level: Level) -> str:
-    """The sequences that a table ranks.
-
-    Examples
-    --------
-    >>> print(table("RankTable", vl.Level([2, 1])))
-    RankTable(2 sequences, 2 steps, 3 rows, lengths 1 to 2)
-    """
+    """The sequences that a table ranks."""
     counts = [*_ranked(level), plural(level.total, "row"), *_lengths(level)]
     return f"{name}({', '.join(counts)})"
 
 
 def pairs(name: str, one: Any, two: Any) -> str:
-    """Two of anything, each cut short.
-
-    Examples
-    --------
-    >>> pairs("Pairs", [3, 1], np.array([30, 10]))
-    'Pairs(one=[3, 1], two=array([30, 10]))'
-    """
+    """Two of anything, each cut short."""
     with np.printoptions(threshold=VALUES, edgeitems=2, precision=4, suppress=True):
         first, second = (_cut(part) for part in (one, two))
     return f"{name}(one={first}, two={second})"
 
 
 def facts(values: Values, levels: Levels) -> list[str]:
-    """What a line says of values under levels: counts, lengths, trailing dimensions, dtype, device.
-
-    Examples
-    --------
-    >>> facts(np.zeros((3, 2)), (vl.Level([2, 1]),))
-    ['2 sequences', '3 values of shape (2,)', 'lengths 1 to 2', 'float64']
-    """
+    """What a line says of values under levels: counts, lengths, trailing dimensions, dtype, device."""
     outer, *deeper = levels
     inner = [f"{plural(len(level), 'sequence')} at level {d}" for d, level in enumerate(deeper, 1)]
     counts = plural(levels[-1].total, "value") + _of_shape(values.shape[1:])
@@ -121,13 +68,7 @@ def facts(values: Values, levels: Levels) -> list[str]:
 
 
 def plural(n: int, word: str) -> str:
-    """A number and its word.
-
-    Examples
-    --------
-    >>> plural(1, "row"), plural(1200, "row")
-    ('1 row', '1,200 rows')
-    """
+    """A number and its word."""
     return f"{n:,} {word}" if n == 1 else f"{n:,} {word}s"
 
 

@@ -31,24 +31,7 @@ _TEXT_HINT = "cast the column to strings"
 
 @dataclass(frozen=True)
 class Column:
-    """Flat values under their levels, as one column of an Arrow table holds them.
-
-    Parameters
-    ----------
-    values : ndarray (total, ...)
-        The leaves, row by row; ids where the column holds strings.
-    levels : tuple of Level
-        Outermost first; empty for a column without lists.
-    vocabulary : tuple of str or None
-        The strings that ids stand for.
-    zone : str or None
-        The zone of times, which are UTC here; None for times without one and for other values.
-
-    Examples
-    --------
-    >>> Column(np.array([1, 2])).levels
-    ()
-    """
+    """Flat values under their levels, as one column of an Arrow table holds them."""
 
     values: npt.NDArray[Any]
     levels: tuple[Level, ...] = ()
@@ -250,13 +233,7 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def holds_words(kind: pa.DataType) -> bool:
-    """Text, or a dictionary of text.
-
-    Examples
-    --------
-    >>> holds_words(pa.string()), holds_words(pa.list_(pa.string()))
-    (True, False)
-    """
+    """Text, or a dictionary of text."""
     if pa.types.is_dictionary(kind):
         return holds_words(kind.value_type)
     return _is_text(kind) or bool(getattr(pa.types, "is_string_view", lambda _: False)(kind))
@@ -278,45 +255,7 @@ def _whole_array(array: pa.Array | pa.ChunkedArray, name: str) -> pa.Array:
 def columns_of(
     array: pa.Array | pa.ChunkedArray, name: str, nulls: Nulls = _REFUSED, first_row: int = 0
 ) -> dict[str, Column]:
-    """The columns in one Arrow column: one, or one for each field of a struct, however deep the lists.
-
-    Parameters
-    ----------
-    array
-        Any Arrow array; slices and chunks are fine.
-    name
-        What the column is called, in errors and in the keys given back.
-    nulls
-        What becomes of nulls.
-    first_row
-        What the first row is called in errors, where the array is a piece of something longer.
-
-    Returns
-    -------
-    dict of str to Column
-        By `name`, or ``name.field`` for each field of a struct.
-
-    Raises
-    ------
-    ValueError
-        There is a null and `nulls` refuses it, or a decimal that no number holds: the message names the
-        column and the row; the fill is no value of the type; two fields have one name; the array contradicts
-        itself.
-    TypeError
-        It is not an Arrow array, or of a type that is no numbers, times or text (binary, union, map).
-
-    Notes
-    -----
-    Decimals without a fraction become int64, or uint64 where one of them needs it. Others become float64, and
-    one is refused that does not come back from its double when that is rounded to the column's scale.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> column = columns_of(pa.array([[1, 2], [], [3]]), "code")["code"]
-    >>> column.values, column.levels[0].lengths
-    (array([1, 2, 3]), array([2, 0, 1]))
-    """
+    """The columns in one Arrow column: one, or one for each field of a struct, however deep the lists."""
     if not isinstance(array, (pa.Array, pa.ChunkedArray)):
         raise TypeError(f"array: expected a pyarrow Array or ChunkedArray, got {type(array).__name__}")
     if not isinstance(nulls, Nulls):
@@ -355,44 +294,7 @@ def _columns(array: pa.Array, place: _Place, nulls: Nulls) -> dict[str, Column]:
 
 
 def from_arrow(data: Any, *, nulls: str = "refuse", fill: Any = None, padding_id: bool = True) -> Column:
-    """The values and levels of an Arrow list array, or of anything that exports one.
-
-    Parameters
-    ----------
-    data : Array, ChunkedArray or exporter
-        A pyarrow array of lists, or an object with ``__arrow_c_array__`` or ``__arrow_c_stream__`` (polars,
-        pandas, nanoarrow, duckdb).
-    nulls : {"refuse", "nan", "fill"}, default "refuse"
-        What becomes of nulls, as in `Nulls`.
-    fill : scalar, optional
-        The value for ``nulls="fill"``.
-    padding_id : bool, default True
-        Strings get ids from 1, and id 0 is "[PAD]". A dictionary's own ids stay as they are.
-
-    Returns
-    -------
-    Column
-        Flat values, and one level for each level of lists. Strings are int64 ids into its `vocabulary`, a
-        null among them -1 with ``nulls="nan"``. `to_arrow` of the three gives the lists and strings back.
-        Times with a zone are UTC, and `zone` names it.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As `columns_of`; it is nothing of Arrow's, has no lists, or more than one column.
-
-    Examples
-    --------
-    >>> import pyarrow as pa, varlen as vl
-    >>> column = from_arrow(pa.array([[1.0], [2.0, 3.0]]))
-    >>> vl.Ragged(column.values, levels=column.levels).to_list()
-    [[1.0], [2.0, 3.0]]
-    >>> words = from_arrow(pa.array([["b", "a"], [], ["b"]]))
-    >>> words.values, words.vocabulary
-    (array([1, 2, 1]), ('[PAD]', 'b', 'a'))
-    >>> to_arrow(words.values, words.levels, words.vocabulary).to_pylist()
-    [['b', 'a'], [], ['b']]
-    """
+    """The values and levels of an Arrow list array, or of anything that exports one."""
     if not isinstance(data, (pa.Array, pa.ChunkedArray)):
         data = _imported(data)
     found = columns_of(data, "data", Nulls(nulls, fill))
@@ -434,38 +336,7 @@ def _imported(data: Any) -> pa.Array | pa.ChunkedArray:
 def to_arrow(
     values: npt.NDArray[Any], levels: Sequence[Level], vocabulary: Sequence[str] | None = None
 ) -> pa.Array:
-    """Flat values under levels as nested large lists; the offsets and most values are shared, not copied.
-
-    Parameters
-    ----------
-    values : ndarray (total, ...)
-        Of a dtype that Arrow has, or strings; dims behind the first become lists of fixed size.
-    levels : sequence of Level
-        Outermost first; each ends where the next one, or `values`, ends.
-    vocabulary : sequence of str, optional
-        The words that integer values stand for: the array holds strings, null for -1.
-
-    Returns
-    -------
-    Array
-        Large lists, one a level, of the type of `values`, or of large strings.
-
-    Raises
-    ------
-    TypeError
-        `values` is not an array, Arrow has not its dtype, or `levels` is no list of `Level`.
-    ValueError
-        A level ends elsewhere than what is below it, or an id is not one of a word: it is named.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from varlen import Level
-    >>> to_arrow(np.array([1, 2, 3]), [Level([2, 0, 1])]).to_pylist()
-    [[1, 2], [], [3]]
-    >>> to_arrow(np.array([1, 0, -1]), [Level([2, 1])], ["a", "b"]).to_pylist()
-    [['b', 'a'], [None]]
-    """
+    """Flat values under levels as nested large lists; the offsets and most values are shared, not copied."""
     if not isinstance(values, np.ndarray):
         raise TypeError(f"values: expected an array, got {type(values).__name__}")
     unmasked(values, "values")

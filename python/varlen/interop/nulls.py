@@ -21,27 +21,6 @@ class Nulls:
     """What becomes of a null: ``refuse`` raises, ``nan`` gives NaN (NaT, or id -1), ``fill`` gives `value`.
 
     A null list is an empty list, except under ``refuse``.
-
-    Parameters
-    ----------
-    policy : {"refuse", "nan", "fill"}
-        What is done.
-    value : scalar
-        What stands for a null with ``fill``; None otherwise.
-    word : str, optional
-        What stands for a null among strings, whatever the policy says of others.
-    why : str, optional
-        What the error says to do, where a null is refused.
-
-    Raises
-    ------
-    ValueError
-        Another policy, ``fill`` without a value, or a value without ``fill``.
-
-    Examples
-    --------
-    >>> Nulls("fill", 0).value
-    0
     """
 
     policy: str = "refuse"
@@ -50,13 +29,7 @@ class Nulls:
     why: str = _NULLS_HINT
 
     def of(self, name: str) -> Nulls:
-        """What becomes of the nulls of one column.
-
-        Examples
-        --------
-        >>> Nulls("nan").of("x").policy
-        'nan'
-        """
+        """What becomes of the nulls of one column."""
         return self
 
     def __post_init__(self) -> None:

@@ -17,21 +17,7 @@ PADDED = ("data", "size_at_t", "lengths", "indices")
 
 
 def fields_of(x: Any, argument: str, *names: str) -> list[Any]:
-    """The named attributes of an object.
-
-    Raises
-    ------
-    TypeError
-        It lacks one.
-
-    Examples
-    --------
-    >>> fields_of(vl.Pairs([3], [1]), "pairs", "one", "two")
-    [[3], [1]]
-    >>> fields_of([3], "pairs", "one", "two")
-    Traceback (most recent call last):
-    TypeError: pairs: expected one, two, but a list has no one
-    """
+    """The named attributes of an object."""
     missing = [name for name in names if not hasattr(x, name)]
     if missing:
         raise TypeError(
@@ -41,21 +27,7 @@ def fields_of(x: Any, argument: str, *names: str) -> list[Any]:
 
 
 def ragged_parts(ragged: Any) -> tuple[Any, Level]:
-    """The values and the level of a Thinc Ragged, or of what has its `dataXd` and `lengths`.
-
-    Raises
-    ------
-    TypeError
-        It lacks one of them.
-    ValueError
-        Negative lengths.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> ragged_parts(SimpleNamespace(dataXd=np.array([3, 1, 4]), lengths=[1, 2]))
-    (array([3, 1, 4]), Level(2 sequences, 3 rows, lengths 1 to 2))
-    """
+    """The values and the level of a Thinc Ragged, or of what has its `dataXd` and `lengths`."""
     values, lengths = fields_of(ragged, "ragged", "dataXd", "lengths")
     level = Level.from_lengths(as_ints(lengths))
     if len(values) == 0 and 0 in (trailing := values.shape[1:]):
@@ -64,42 +36,18 @@ def ragged_parts(ragged: Any) -> tuple[Any, Level]:
 
 
 def padded_parts(padded: Any) -> list[Any]:
-    """The four fields of a Thinc Padded, or of what has them: data, size_at_t, lengths, indices.
-
-    Examples
-    --------
-    >>> padded_parts(vl.Padded.from_list([[1], [2, 3]]))[0]
-    array([[2, 1],
-           [3, 0]])
-    """
+    """The four fields of a Thinc Padded, or of what has them: data, size_at_t, lengths, indices."""
     return fields_of(padded, "padded", *PADDED)
 
 
 def new_ragged(values: Any, level: Level) -> Any:
-    """A Thinc Ragged that shares the values and has lengths of its own.
-
-    Examples
-    --------
-    >>> new_ragged(np.array([[3.0], [1.0]]), vl.Level([0, 2])).lengths  # doctest: +SKIP
-    array([0, 2], dtype=int32)
-    """
+    """A Thinc Ragged that shares the values and has lengths of its own."""
     rows = _array(values)
     return _thinc().Ragged(rows, like(level.lengths32.copy(), rows))  # its kernels take writable lengths only
 
 
 def new_padded(data: Any, size_at_t: Any, lengths: Any, indices: Any) -> Any:
-    """A Thinc Padded that shares the data and has small arrays of its own, int32.
-
-    Raises
-    ------
-    OverflowError
-        A number that int32 does not hold.
-
-    Examples
-    --------
-    >>> new_padded(*padded_parts(vl.Padded.from_list([[1], [2, 3]]))).lengths  # doctest: +SKIP
-    array([2, 1], dtype=int32)
-    """
+    """A Thinc Padded that shares the data and has small arrays of its own, int32."""
     fields = {"size_at_t": size_at_t, "lengths": lengths, "indices": indices}
     beside = _array(data)
     small = (like(as_int32(field, name), beside) for name, field in fields.items())
@@ -107,18 +55,7 @@ def new_padded(data: Any, size_at_t: Any, lengths: Any, indices: Any) -> Any:
 
 
 def as_int32(field: NDArray[np.int64], argument: str) -> NDArray[np.int32]:
-    """A copy as int32, which Thinc has lengths and indices in.
-
-    Raises
-    ------
-    OverflowError
-        A number that int32 does not hold.
-
-    Examples
-    --------
-    >>> as_int32(np.array([2, 1]), "lengths")
-    array([2, 1], dtype=int32)
-    """
+    """A copy as int32, which Thinc has lengths and indices in."""
     if field.max(initial=0) > np.iinfo(np.int32).max:
         k = int((field > np.iinfo(np.int32).max).argmax())
         raise OverflowError(f"{argument}: entry {k} is {field[k]}, beyond int32")
@@ -126,13 +63,7 @@ def as_int32(field: NDArray[np.int64], argument: str) -> NDArray[np.int32]:
 
 
 def new_pairs(one: Any, two: Any) -> Any:
-    """A Thinc Pairs.
-
-    Examples
-    --------
-    >>> new_pairs([3], [1]).one  # doctest: +SKIP
-    [3]
-    """
+    """A Thinc Pairs."""
     return _thinc().Pairs(one, two)
 
 

@@ -14,13 +14,7 @@ if TYPE_CHECKING:
 
 
 def to_nested(values: Values, level: Level) -> torch.Tensor:
-    """A nested tensor of the jagged layout, which shares the values.
-
-    Examples
-    --------
-    >>> to_nested(np.array([3.0, 1.0, 4.0]), vl.Level([1, 2])).offsets()
-    tensor([0, 1, 3])
-    """
+    """A nested tensor of the jagged layout, which shares the values."""
     import torch
 
     rows = shared(values)
@@ -31,22 +25,7 @@ def to_nested(values: Values, level: Level) -> torch.Tensor:
 
 
 def from_nested(nested: Any) -> tuple[Any, Any]:
-    """Rows, and their lengths or offsets by name; `Ragged.from_nested`.
-
-    Raises
-    ------
-    TypeError
-        It is not a nested tensor.
-    ValueError
-        It is ragged at another axis than the first behind the batch's.
-
-    Examples
-    --------
-    >>> import torch
-    >>> parts = [torch.tensor([3.0]), torch.tensor([1.0, 4.0])]
-    >>> from_nested(torch.nested.nested_tensor(parts, layout=torch.jagged))[0]
-    tensor([3., 1., 4.])
-    """
+    """Rows, and their lengths or offsets by name; `Ragged.from_nested`."""
     import torch
 
     if not isinstance(nested, torch.Tensor) or not nested.is_nested:

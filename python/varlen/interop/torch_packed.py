@@ -20,32 +20,7 @@ if TYPE_CHECKING:
 def to_packed_sequence(
     rows: Any, size_at_t: Any, lengths: Any, indices: Any, empty: str = "raise", presorted: bool = False
 ) -> PackedSequence:
-    """A PackedSequence of packed rows.
-
-    Parameters
-    ----------
-    rows
-        (total, ...): the rows of step 0, those of step 1 and so on.
-    size_at_t
-        (steps,): how many sequences are longer than t.
-    lengths, indices
-        (n,): by rank, the longest first, and the sequence that each rank is.
-    empty
-        "raise" refuses empty sequences, "drop" leaves them out and numbers the others anew.
-    presorted
-        Leave the permutations out.
-
-    Raises
-    ------
-    ValueError
-        Empty sequences where they are refused: the first is named. Another word for `empty`.
-
-    Examples
-    --------
-    >>> fields = np.array([2, 1]), np.array([2, 1]), np.array([1, 0])
-    >>> to_packed_sequence(np.array([1.0, 3.0, 4.0]), *fields).sorted_indices
-    tensor([1, 0])
-    """
+    """A PackedSequence of packed rows."""
     one_of(empty, "empty", ("raise", "drop"))
     there = int(np.count_nonzero(lengths))
     if there < len(lengths) and empty == "raise":
@@ -65,19 +40,7 @@ def to_packed_sequence(
 
 
 def from_packed_sequence(packed_sequence: Any) -> tuple[Any, Any, Any, Any]:
-    """Rows, size_at_t, lengths and indices of a PackedSequence.
-
-    Raises
-    ------
-    TypeError
-        It is none.
-
-    Examples
-    --------
-    >>> from torch.nn.utils.rnn import pack_sequence
-    >>> from_packed_sequence(pack_sequence([torch.arange(2), torch.arange(1)]))[2]
-    array([2, 1])
-    """
+    """Rows, size_at_t, lengths and indices of a PackedSequence."""
     if not isinstance(packed_sequence, PackedSequence):
         raise TypeError(f"packed_sequence: expected a PackedSequence, got {type(packed_sequence).__name__}")
     rows, batch_sizes, order, inverse = packed_sequence
@@ -95,12 +58,6 @@ def from_packed_sequence(packed_sequence: Any) -> tuple[Any, Any, Any, Any]:
 
 
 def order_of(level: Level) -> NDArray[Any]:
-    """What torch.sort makes of lengths: the longest first, ties as it likes.
-
-    Examples
-    --------
-    >>> order_of(vl.Level([1, 3, 2]))
-    array([1, 2, 0])
-    """
+    """What torch.sort makes of lengths: the longest first, ties as it likes."""
     order: NDArray[Any] = torch.sort(tensor_of(level.lengths), descending=True)[1].numpy()
     return order

@@ -49,13 +49,7 @@ class Agreement:
             self._join(shard.path, name, replace(shard.fields[name], vocabulary=field.vocabulary))
 
     def add(self, shard: Shard, file: File) -> None:
-        """Compare the fields of a file, and keep what is new.
-
-        Raises
-        ------
-        FileFormatError
-            The file is not what its index says, or does not fit the other shards; both are named.
-        """
+        """Compare the fields of a file, and keep what is new."""
         if shard.rows is not None and shard.rows != file.count:
             raise FileFormatError(f"{file.path}: has {file.count} rows, its index says {shard.rows}")
         if shard.size is not None and shard.size != file.identity[0]:

@@ -68,18 +68,7 @@ def _check_dtype(key: str, dtype: Any) -> Any:
 
 
 def build_joint(raw: Mapping[str, Any], options: ColumnOptions, argument: str) -> _core.Joint:
-    """The columns of nested lists and arrays by their keys; inferred dtypes go into `options.schema`.
-
-    Raises
-    ------
-    ValueError
-        Keys that do not share their nesting, or values that are not nested lists of numbers.
-
-    Examples
-    --------
-    >>> build_joint({"a": [[1, 2], [3]]}, ColumnOptions(), "rows").values("a")
-    array([1, 2, 3], dtype=uint8)
-    """
+    """The columns of nested lists and arrays by their keys; inferred dtypes go into `options.schema`."""
     check_names(list(raw), argument)
     names: list[str] = []
     dims: list[int] = []

@@ -156,14 +156,6 @@ def widened(
     """The same rows with some keys converted to wider dtypes; keys that an index removed are skipped.
 
     rows: the numbers of the rows, for errors. source: where they come from, in front of errors.
-
-    Raises
-    ------
-    ValueError
-        An integer that the wider dtype would round; its key and row are named.
-
-    >>> widened(_core.Joint(["x"], [0], [np.array([1], "u1")], []), {"x": np.dtype("f4")}).values("x")
-    array([1.], dtype=float32)
     """
     if dtypes:
         refuse_misfits(joint, dtypes, rows, source)

@@ -185,13 +185,7 @@ def wanted_ranges(file: File, rows: Ints, starts: Ints | None, ends: Ints | None
 
 
 def as_window(given: Any, count: int) -> Ints:
-    """The starts or ends of windows, one a row.
-
-    Examples
-    --------
-    >>> as_window(3, 2)
-    array([3, 3])
-    """
+    """The starts or ends of windows, one a row."""
     window = np.asarray(unmasked(given, "starts, ends"))
     if window.dtype.kind not in "iu" and window.size:
         raise TypeError(f"starts, ends: expected integers, got {window.dtype}")

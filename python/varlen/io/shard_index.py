@@ -36,11 +36,6 @@ class Shard(NamedTuple):
 def find_shards(path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> tuple[Shard, ...]:
     """The files, in the order of their rows, of a file, a list of files, a pattern, a folder or its index; or
     of URLs of these.
-
-    Raises
-    ------
-    FileNotFoundError
-        Nothing is there.
     """
     if not isinstance(path, (str, os.PathLike)):
         if not isinstance(path, (list, tuple)):
@@ -92,13 +87,7 @@ def _files(paths: Sequence[str], message: str) -> tuple[Shard, ...]:
 
 
 def read_index(path: str) -> tuple[Shard, ...]:
-    """An index file, checked: its shards lie in its own folder, and have the sizes that it says.
-
-    Raises
-    ------
-    FileFormatError
-        It is not such an index, or a shard is missing or has another size; the shard is named.
-    """
+    """An index file, checked: its shards lie in its own folder, and have the sizes that it says."""
     with open(path, "rb") as file:
         return _parse_index(path, file.read(_MAX_INDEX + 1))
 

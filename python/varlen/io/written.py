@@ -21,13 +21,7 @@ class Written(NamedTuple):
 
 
 def read_written(fd: int) -> Written:
-    """What a descriptor of a whole file holds; its size, and the last bound of each level, have to fit.
-
-    Raises
-    ------
-    FileFormatError
-        The bytes are fewer or more than the header says, or a level ends elsewhere than what is below it.
-    """
+    """What a descriptor of a whole file holds; its size, and the last bound of each level, have to fit."""
     size = int.from_bytes(os.pread(fd, 8, 0), "little")
     raw = os.pread(fd, size, 8)
     header = _core.Header(raw, os.fstat(fd).st_size - 8 - size)

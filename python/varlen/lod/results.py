@@ -13,14 +13,7 @@ if TYPE_CHECKING:
 
 
 def with_lod_results(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """The op of this name of `varlen.lod`: its Raggeds are LoDTensors unless a plain one was given.
-
-    Examples
-    --------
-    >>> unpad = with_lod_results(vl.sequence_unpad, "sequence_unpad")
-    >>> unpad(np.array([[3, 1], [4, 0]]), [2, 1]).lod()
-    [[0, 2, 3]]
-    """
+    """The op of this name of `varlen.lod`: its Raggeds are LoDTensors unless a plain one was given."""
 
     @functools.wraps(function)
     def op(*args: Any, **kwargs: Any) -> Any:

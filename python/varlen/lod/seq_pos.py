@@ -20,14 +20,7 @@ DEEPEST = 64  # dims that are taken on trust where no vector stands for them
 
 
 def starts_of(levels: Levels) -> tuple[Ints, Level]:
-    """The starts of all vectors end to end, and the level that cuts them into vectors.
-
-    Examples
-    --------
-    >>> starts, vectors = starts_of((Level([2, 1]), Level([3, 4, 5])))
-    >>> starts, vectors.lengths
-    (array([0, 7, 0, 3, 0]), array([2, 2, 1]))
-    """
+    """The starts of all vectors end to end, and the level that cuts them into vectors."""
     over_rows = levels_over_rows(levels)
     starts = [over_rows[0].offsets[:-1]]
     for above, parents, children in zip(levels, over_rows, over_rows[1:], strict=False):
@@ -37,13 +30,7 @@ def starts_of(levels: Levels) -> tuple[Ints, Level]:
 
 
 def levels_of(start_poses: Any, rows: int, dim: int | None) -> Levels:
-    """The levels over so many rows that vectors of starts stand for; `LoDTensor.from_seq_pos`.
-
-    Examples
-    --------
-    >>> [level.lengths.tolist() for level in levels_of([[0, 7], [0, 3], [0]], 12, None)]
-    [[2, 1], [3, 4, 5]]
-    """
+    """The levels over so many rows that vectors of starts stand for; `LoDTensor.from_seq_pos`."""
     starts, vectors = _vectors(start_poses)
     count = len(vectors)
     dims = 0 if dim is None else as_int(dim, "dim", 1)

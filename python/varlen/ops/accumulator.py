@@ -22,13 +22,7 @@ _NOT_NUMBERS = "mMUS"  # the letters that NumPy has for times, durations, text a
 
 
 class Integers(NamedTuple):
-    """The integers of a dtype, and the dtype of 64 bits in which they are added up.
-
-    Examples
-    --------
-    >>> Integers("uint8", 0, 255, "uint64").high
-    255
-    """
+    """The integers of a dtype, and the dtype of 64 bits in which they are added up."""
 
     name: str
     low: int
@@ -45,26 +39,14 @@ for _name in ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uin
 
 
 def integers_of(dtype: Any) -> Integers | None:
-    """The integers that a dtype of any library has; None for others than integers and bools.
-
-    Examples
-    --------
-    >>> integers_of(np.dtype("uint8")), integers_of(np.dtype("float32"))
-    (Integers(name='uint8', low=0, high=255, wide='uint64'), None)
-    """
+    """The integers that a dtype of any library has; None for others than integers and bools."""
     if isinstance(dtype, np.dtype):
         return _INTEGERS.get(dtype if dtype.isnative else dtype.newbyteorder("="))
     return _INTEGERS.get(str(dtype))
 
 
 def is_plain(dtype: Any, overflow: Any) -> bool:
-    """Whether a verb is to accumulate as it does by itself.
-
-    Examples
-    --------
-    >>> is_plain(None, "wrap"), is_plain("int8", "wrap")
-    (True, False)
-    """
+    """Whether a verb is to accumulate as it does by itself."""
     return dtype is None and type(overflow) is str and overflow == "wrap"
 
 
@@ -83,22 +65,6 @@ def accumulate(
 
     `verb` is "reduce" or "scan" of the backend, `options` what it takes beside its op. `where` names a
     sequence of the level in errors.
-
-    Raises
-    ------
-    OverflowError
-        A result is beyond its dtype, where overflow is "raise".
-    TypeError, ValueError
-        An `overflow` that there is not, "raise" for others than integers, a dtype for others than numbers.
-
-    Examples
-    --------
-    >>> level, values = vl.Level([2, 1]), np.array([100, 100, 3], np.int8)
-    >>> accumulate("reduce", "sum", values, level, {"empty": 0}, "int8")
-    array([-56,   3], dtype=int8)
-    >>> accumulate("reduce", "sum", values, level, {"empty": 0}, "int8", "raise")
-    Traceback (most recent call last):
-    OverflowError: sum: 200 in sequence 0 is beyond int8, which holds -128 to 127; ...
     """
     if is_plain(dtype, overflow):
         return _run(verb, op, values, level, options, out)

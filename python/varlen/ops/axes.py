@@ -21,18 +21,7 @@ if TYPE_CHECKING:
 
 
 def axes_of(axis: Any, ndim: int) -> list[int]:
-    """One axis or several, counted from the outermost, in ascending order.
-
-    Raises
-    ------
-    ValueError
-        There is no such axis, one stands twice, or there is none.
-
-    Examples
-    --------
-    >>> axes_of(-1, 3), axes_of((2, 0), 3)
-    ([2], [0, 2])
-    """
+    """One axis or several, counted from the outermost, in ascending order."""
     each = axis if isinstance(axis, (tuple, list)) else (axis,)
     found = sorted(axis_of(one, ndim) for one in each)
     if not found or len(set(found)) < len(found):
@@ -41,20 +30,7 @@ def axes_of(axis: Any, ndim: int) -> list[int]:
 
 
 def along(values: Values, levels: Levels, axes: list[int]) -> tuple[Values, Level, Levels, bool]:
-    """What lies along some axes as sequences of rows, in the order of the values.
-
-    Returns
-    -------
-    tuple
-        (rows, level, levels, whole). Each sequence of `level` becomes one row of the result, which nests as
-        `levels` say; `as_int` where axis 0 is among the axes and no ragged one is left: there is one row.
-
-    Examples
-    --------
-    >>> rows, level, above, whole = along(np.array([3, 1, 4, 1, 5]), (vl.Level([3, 2]),), [0])
-    >>> rows, level.lengths, above, whole
-    (array([3, 1, 1, 5, 4]), array([2, 2, 1]), (), False)
-    """
+    """What lies along some axes as sequences of rows, in the order of the values."""
     depth = len(levels)
     ragged = [axis for axis in axes if axis <= depth]
     wide = [axis - depth for axis in axes if axis > depth]
@@ -80,14 +56,7 @@ def along(values: Values, levels: Levels, axes: list[int]) -> tuple[Values, Leve
 
 
 def in_line(values: Values, levels: Levels, axis: int) -> tuple[Values, Level, Callable[[Values], Values]]:
-    """What lies along one axis as sequences of rows, and what puts rows of that order back.
-
-    Examples
-    --------
-    >>> rows, level, back = in_line(np.array([3, 1, 4, 1, 5]), (vl.Level([3, 2]),), 0)
-    >>> rows, level.lengths, back(rows)
-    (array([3, 1, 1, 5, 4]), array([2, 2, 1]), array([3, 1, 4, 1, 5]))
-    """
+    """What lies along one axis as sequences of rows, and what puts rows of that order back."""
     depth, shape = len(levels), tuple(values.shape)
     if axis == depth:
         return values, levels[-1], lambda rows: rows
@@ -102,13 +71,7 @@ def in_line(values: Values, levels: Levels, axis: int) -> tuple[Values, Level, C
 
 
 def places_along(levels: Levels, axis: int) -> Any:
-    """Where each value lies along a ragged axis: of axis 0 the number of its sequence.
-
-    Examples
-    --------
-    >>> places_along((vl.Level([3, 2]),), 0), places_along((vl.Level([3, 2]),), 1)
-    (array([0, 0, 0, 1, 1]), array([0, 1, 2, 0, 1]))
-    """
+    """Where each value lies along a ragged axis: of axis 0 the number of its sequence."""
     if axis == len(levels):
         return levels[-1].positions
     parents = flatten_levels(levels[axis:]).row_ids

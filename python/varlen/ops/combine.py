@@ -148,19 +148,7 @@ def split(ragged: RaggedT, sizes: int | Sequence[int] | Any) -> list[RaggedT]:
 
 
 def parts_of(given: Any, argument: str) -> list[Ragged[Any]]:
-    """Raggeds to join: at least one, all with as many levels.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Something else; the part is named.
-
-    Examples
-    --------
-    >>> parts_of([], "input")
-    Traceback (most recent call last):
-    ValueError: input: there is nothing to concatenate
-    """
+    """Raggeds to join: at least one, all with as many levels."""
     if isinstance(given, RaggedBase):
         raise TypeError(f"{argument}: expected a list of Ragged, got one Ragged")
     parts = as_list(given, argument, "Ragged")
@@ -180,12 +168,7 @@ def parts_of(given: Any, argument: str) -> list[Ragged[Any]]:
 
 
 def alike(parts: list[Ragged[Any]], depth: int, argument: str) -> None:
-    """Refuse parts that nest differently from the first in the outermost `depth` levels.
-
-    Examples
-    --------
-    >>> alike([vl.Ragged([1], [1]), vl.Ragged([2], [1])], 1, "input")
-    """
+    """Refuse parts that nest differently from the first in the outermost `depth` levels."""
     first = parts[0]._levels[:depth]
     for p, part in enumerate(parts):
         if not same_levels(part._levels[:depth], first):
@@ -194,14 +177,7 @@ def alike(parts: list[Ragged[Any]], depth: int, argument: str) -> None:
 
 
 def check_rows(parts: list[Ragged[Any]], argument: str) -> None:
-    """Refuse parts with rows of another shape than the first.
-
-    Examples
-    --------
-    >>> check_rows([vl.Ragged([1], [1]), vl.Ragged([[1]], [1])], "input")
-    Traceback (most recent call last):
-    ValueError: input: part 1 has rows of shape (1,), the first has ()
-    """
+    """Refuse parts with rows of another shape than the first."""
     for p, part in enumerate(parts):
         if part._values.shape[1:] != parts[0]._values.shape[1:]:
             raise ValueError(
@@ -211,13 +187,7 @@ def check_rows(parts: list[Ragged[Any]], argument: str) -> None:
 
 
 def interleaved(parts: list[Ragged[Any]], at: int, argument: str) -> Ragged[Any]:
-    """Sequence i of a level of every part, end to end; the parts nest alike above it.
-
-    Examples
-    --------
-    >>> interleaved([vl.Ragged([3, 1], [1, 1]), vl.Ragged([4], [0, 1])], 0, "input").to_list()
-    [[3], [1, 4]]
-    """
+    """Sequence i of a level of every part, end to end; the parts nest alike above it."""
     first = tracing.count_of(parts[0]._levels[at])
     for p, part in enumerate(parts):
         count = tracing.count_of(part._levels[at])
@@ -242,13 +212,7 @@ def _side_by_side(values: list[Any], axis: int) -> Any:
 
 
 def joined(parts: list[Ragged[Any]], argument: str) -> Ragged[Any]:
-    """The sequences of each part after those of the part before it.
-
-    Examples
-    --------
-    >>> joined([vl.Ragged([3, 1], [2]), vl.Ragged([4], [1])], "parts").to_list()
-    [[3, 1], [4]]
-    """
+    """The sequences of each part after those of the part before it."""
     check_rows(parts, argument)
     values: list[Any] = [part._values for part in parts]
     backend = backend_of(*values)

@@ -16,13 +16,7 @@ if TYPE_CHECKING:
 
 
 class Step(NamedTuple):
-    """A product of two operands, or a sum within one, which takes the place of the first.
-
-    Examples
-    --------
-    >>> steps_of(("btd",), "bd", "bt")[0].equation.text
-    'btd->bd;bt;d'
-    """
+    """A product of two operands, or a sum within one, which takes the place of the first."""
 
     equation: Equation
     first: int
@@ -38,36 +32,7 @@ def contract(
     extents: Mapping[str, Any],
     out: Any = None,
 ) -> Any:
-    """The sum of products that steps say.
-
-    Parameters
-    ----------
-    backend
-        That of the operands.
-    steps
-        What `steps_of` makes of an equation.
-    operands
-        Values of one library and device, C-contiguous, laid as the terms say.
-    levels
-        For each ragged letter a Level.
-    extents
-        How long the other letters are, that of sequences among them.
-    out
-        Of the result's shape and dtype, apart from the operands: filled and given back.
-
-    Returns
-    -------
-    numpy.ndarray, torch.Tensor
-        The values of the result.
-
-    Examples
-    --------
-    >>> from varlen.backends import arrays
-    >>> x = np.array([[1.0], [3.0], [5.0]])
-    >>> steps = steps_of(("btd", "btd"), "bd", "bt")
-    >>> contract(arrays, steps, [x, x], {"t": vl.Level([2, 1])}, {"b": 2, "d": 1}).tolist()
-    [[10.0], [25.0]]
-    """
+    """The sum of products that steps say."""
     values = list(operands)
     for k, (equation, first, second, is_sum) in enumerate(steps):
         to = out if k == len(steps) - 1 else None
@@ -87,11 +52,6 @@ def steps_of(terms: tuple[str, ...], out: str, ragged: str) -> tuple[Step, ...]:
 
     `ragged` is the letter of sequences and the ragged ones behind it; "" where none is ragged. Steps of the
     same equation are made once.
-
-    Examples
-    --------
-    >>> [step.equation.text for step in steps_of(("btd", "dk", "bsk"), "bts", "bts")]
-    ['btd,dk->btk;bt;dk', 'btk,bsk->bts;bts;k']
     """
     return (_steps_of if tracing.is_tracing() else _known_steps_of)(terms, out, ragged)
 

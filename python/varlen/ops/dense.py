@@ -131,14 +131,7 @@ def padded(
     values: Any, levels: Levels, side: str, fill: Any, mask: bool, max_len: Any, truncate: str, out: Any,
     dtype: Any, multiple: int, max_bytes: int | None,
 ) -> Any:  # fmt: skip
-    """The rows under levels as a rectangle: `to_dense` of what is known to fit.
-
-    Examples
-    --------
-    >>> padded(np.array([3, 1, 4]), (Level([2, 1]),), "right", 0, False, None, "right", None, None, 1, None)
-    array([[3, 1],
-           [4, 0]])
-    """
+    """The rows under levels as a rectangle: `to_dense` of what is known to fit."""
     pad = backend_of(values).pad
     if type(multiple) is int and multiple == 1:
         return pad(values, levels, side, fill, mask, max_len, truncate, out, dtype, 1, max_bytes)
@@ -195,33 +188,14 @@ def from_dense(
 def unpadded(
     block: Any, lengths: Any = None, mask: Any = None, padding_side: str = "right", out: Any = None
 ) -> tuple[Any, Levels]:
-    """The rows of a padded rectangle that are data, and their levels.
-
-    Examples
-    --------
-    >>> unpadded(np.array([[1, 2], [3, 0]]), [2, 1])[0]
-    array([1, 2, 3])
-    """
+    """The rows of a padded rectangle that are data, and their levels."""
     dense, levels = block_and_levels(block, lengths, mask, padding_side)
     count_rows(levels, lengths)
     return backend_of(dense).unpad(dense, levels, padding_side, out), levels
 
 
 def block_and_levels(block: Any, lengths: Any, mask: Any, padding_side: str) -> tuple[Any, Levels]:
-    """A padded rectangle, and its levels from lengths or a mask.
-
-    Raises
-    ------
-    TypeError
-        Lengths and a mask, or neither.
-    ValueError
-        A mask of another shape, with gaps, or with its padding at the other side.
-
-    Examples
-    --------
-    >>> block_and_levels([[1, 2], [3, 0]], None, np.array([[True, True], [True, False]]), "right")[1]
-    (Level(2 sequences, 3 rows, lengths 1 to 2),)
-    """
+    """A padded rectangle, and its levels from lengths or a mask."""
     if (lengths is None) == (mask is None):
         raise TypeError("give exactly one of lengths and mask")
     dense = block if type(block) is np.ndarray else as_values(block, "block")
@@ -240,13 +214,7 @@ def _differ(a: Any, b: Any) -> bool:
 
 
 def values_of_list(data: Any, dtype: Any = None) -> tuple[Any, Levels]:
-    """Values and levels of nested lists of numbers, arrays or tensors.
-
-    Examples
-    --------
-    >>> values_of_list([[1, 2], []])
-    (array([1, 2]), (Level(2 sequences, 2 rows, lengths 0 to 2),))
-    """
+    """Values and levels of nested lists of numbers, arrays or tensors."""
     return backend_of(_first_leaf(data)).from_list(data, dtype)
 
 

@@ -14,32 +14,7 @@ __all__ = ["expand_dims", "merge_dims"]
 
 
 def expand_dims(X: Any, axis: int) -> Any:
-    """A container with one more axis, of size 1.
-
-    Parameters
-    ----------
-    X
-        A Ragged.
-    axis
-        0 is around all sequences, then around those of each level, then in the rows; negatives count from
-        the end of the result.
-
-    Returns
-    -------
-    Ragged
-        Of the class of X. Shares its values.
-
-    Raises
-    ------
-    ValueError
-        There is no such place.
-
-    Examples
-    --------
-    >>> r = vl.Ragged([3, 1, 4], [2, 1])
-    >>> expand_dims(r, 0).to_list(), expand_dims(r, 1).to_list(), expand_dims(r, 2).to_list()
-    ([[[3, 1], [4]]], [[[3, 1]], [[4]]], [[[3], [1]], [[4]]])
-    """
+    """A container with one more axis, of size 1."""
     at, levels, values, ndim = as_int(axis, "axis", -(2**63)), X._levels, X._values, X.ndim
     if not -ndim - 1 <= at <= ndim:
         raise ValueError(f"axis: {at} is out of range for a new one among {ndim}")
@@ -53,31 +28,7 @@ def expand_dims(X: Any, axis: int) -> Any:
 
 
 def merge_dims(X: Any, outer_axis: int, inner_axis: int) -> Any:
-    """Axes outer to inner as one: what lay along all of them lies along it, end to end. Shares values.
-
-    Parameters
-    ----------
-    X
-        A Ragged.
-    outer_axis, inner_axis
-        The first and the last axis that become one.
-
-    Returns
-    -------
-    Ragged, numpy.ndarray or torch.Tensor
-        Of the class of X, or an array where no ragged axis is left. Shares its values.
-
-    Raises
-    ------
-    ValueError
-        There is no such axis, or the outer one is behind the inner one.
-
-    Examples
-    --------
-    >>> r = vl.Ragged.from_list([[[1, 2], [3]], [[4]]])
-    >>> merge_dims(r, 0, 1).to_list(), merge_dims(r, 1, 2).to_list(), merge_dims(r, 0, 2)
-    ([[1, 2], [3], [4]], [[1, 2, 3], [4]], array([1, 2, 3, 4]))
-    """
+    """Axes outer to inner as one: what lay along all of them lies along it, end to end. Shares values."""
     outer, inner = axis_of(outer_axis, X.ndim, "outer_axis"), axis_of(inner_axis, X.ndim, "inner_axis")
     if outer > inner:
         raise ValueError(f"outer_axis: {outer} is behind inner_axis, {inner}")

@@ -41,20 +41,7 @@ __all__ = [
 
 
 def rows_and_levels(X: Any, lengths: Any, argument: str = "X") -> tuple[Any, Levels]:
-    """The rows and all levels of a container, or of an array with lengths, a level, or several.
-
-    Raises
-    ------
-    TypeError
-        A container and lengths, or an array without.
-    ValueError
-        Lengths that are negative, or do not add up to the rows.
-
-    Examples
-    --------
-    >>> rows_and_levels([3, 1, 4], [2, 1])
-    (array([3, 1, 4]), (Level(2 sequences, 3 rows, lengths 1 to 2),))
-    """
+    """The rows and all levels of a container, or of an array with lengths, a level, or several."""
     if isinstance(X, RaggedBase):
         if lengths is not None:
             raise TypeError(f"lengths: {argument} is a Ragged, which has its own")
@@ -66,20 +53,7 @@ def rows_and_levels(X: Any, lengths: Any, argument: str = "X") -> tuple[Any, Lev
 
 
 def units_of(X: Any, lengths: Any, level: int = -1, argument: str = "X") -> tuple[Any, Level, Levels]:
-    """The rows, the level whose sequences are the units, as it cuts the rows, and the levels above it.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As those of `rows_and_levels`.
-    IndexError
-        There is no such level.
-
-    Examples
-    --------
-    >>> units_of(vl.Ragged.from_list([[[1, 2], [3]], [[4]]]), None, 0)
-    (array([1, 2, 3, 4]), Level(2 sequences, 4 rows, lengths 1 to 3), ())
-    """
+    """The rows, the level whose sequences are the units, as it cuts the rows, and the levels above it."""
     if lengths is None and isinstance(X, RaggedBase):
         values, levels = X._values, X._levels
     else:
@@ -91,43 +65,20 @@ def units_of(X: Any, lengths: Any, level: int = -1, argument: str = "X") -> tupl
 
 
 def rows_along(X: Any, lengths: Any, axis: Any, level: int = -1, argument: str = "X") -> tuple[Any, Levels]:
-    """The rows and levels of an op that goes along an axis, or several, and so takes no level.
-
-    Raises
-    ------
-    ValueError
-        A level is given too.
-
-    Examples
-    --------
-    >>> rows_along([3, 1, 4], [2, 1], 0)
-    (array([3, 1, 4]), (Level(2 sequences, 3 rows, lengths 1 to 2),))
-    """
+    """The rows and levels of an op that goes along an axis, or several, and so takes no level."""
     if as_int(level, "level", -LARGEST) != -1:
         raise ValueError(f"level, axis: give one of them, not {level} and {axis}")
     return rows_and_levels(X, lengths, argument)
 
 
 def rows_and_level(X: Any, lengths: Any, argument: str = "X", level: int = -1) -> tuple[Any, Level]:
-    """The rows and the level whose sequences are the units, as it cuts the rows.
-
-    Examples
-    --------
-    >>> rows_and_level([3, 1, 4], [2, 1])
-    (array([3, 1, 4]), Level(2 sequences, 3 rows, lengths 1 to 2))
-    """
+    """The rows and the level whose sequences are the units, as it cuts the rows."""
     values, units, _ = units_of(X, lengths, level, argument)
     return values, units
 
 
 def rows_and_sequences(X: Any, lengths: Any, argument: str = "X") -> tuple[Any, Level]:
-    """As `rows_and_level`, but an array without lengths is one sequence.
-
-    Examples
-    --------
-    >>> rows_and_sequences([3, 1, 4], None)
-    (array([3, 1, 4]), Level(1 sequences, 3 rows, lengths 3 to 3))
-    """
+    """As `rows_and_level`, but an array without lengths is one sequence."""
     if lengths is not None or isinstance(X, RaggedBase):
         return rows_and_level(X, lengths, argument)
     values = as_values(X, argument)
@@ -135,13 +86,7 @@ def rows_and_sequences(X: Any, lengths: Any, argument: str = "X") -> tuple[Any, 
 
 
 def one_level(ragged: Any, argument: str = "ragged") -> Level:
-    """The level of a Ragged that has no more than that.
-
-    Examples
-    --------
-    >>> one_level(vl.Ragged([1, 2], [2]))
-    Level(1 sequences, 2 rows, lengths 2 to 2)
-    """
+    """The level of a Ragged that has no more than that."""
     if not isinstance(ragged, RaggedBase):
         raise TypeError(f"{argument}: expected a Ragged, got {type(ragged).__name__}")
     if len(ragged._levels) != 1:
@@ -153,18 +98,7 @@ def one_level(ragged: Any, argument: str = "ragged") -> Level:
 
 
 def as_level(lengths: Any, count: int | None = None, argument: str = "X") -> Level:
-    """A level from lengths, or the one that was given, over `count` rows of an argument where that is said.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Lengths that are negative or no integers, or do not add up to the rows.
-
-    Examples
-    --------
-    >>> as_level([2, 1])
-    Level(2 sequences, 3 rows, lengths 1 to 2)
-    """
+    """A level from lengths, or the one that was given, over `count` rows of an argument."""
     if type(lengths) is not Level:
         backend_of(lengths)  # the first tensor of all brings what says whether it is traced
     if tracing.is_traced(lengths):
@@ -183,12 +117,7 @@ def as_level(lengths: Any, count: int | None = None, argument: str = "X") -> Lev
 
 
 def count_rows(levels: Sequence[Level], lengths: Any) -> None:
-    """Wait for lengths on a device that came without a `Level`, which could say how many rows there are.
-
-    Examples
-    --------
-    >>> count_rows([Level([2, 1])], [2, 1])
-    """
+    """Wait for lengths on a device that came without a `Level`, which could say how many rows there are."""
     each = lengths if isinstance(lengths, (list, tuple)) else [lengths]
     for level, given in zip(levels, each, strict=False):
         if not (type(given) is Level or level.is_on_host):
@@ -211,57 +140,28 @@ trace_level_by(_level)  # Level(lengths) itself stays in C
 
 
 def same_kind(X: Any, rows: Any) -> Any:
-    """Rows in the place of those of X: under its levels and of its class, where X is a container.
-
-    Examples
-    --------
-    >>> same_kind(vl.Ragged([3, 1, 4], [2, 1]), np.array([3, 4, 4])).to_list()
-    [[3, 4], [4]]
-    """
+    """Rows in the place of those of X: under its levels and of its class, where X is a container."""
     if not isinstance(X, RaggedBase):
         return rows
     return tracing.make(type(X), rows, X._levels) if tracing.is_tracing() else X._make(rows, X._levels)
 
 
 def regroup(X: Any, rows: Any, levels: Levels) -> Any:
-    """Rows in the place of those of X: under these levels and of its class, where X is a container.
-
-    Examples
-    --------
-    >>> regroup(vl.Ragged([3, 1, 4], [2, 1]), np.array([1, 3, 4]), (Level([3]),)).to_list()
-    [[1, 3, 4]]
-    """
+    """Rows in the place of those of X: under these levels and of its class, where X is a container."""
     if not isinstance(X, RaggedBase):
         return rows
     return tracing.make(type(X), rows, levels) if tracing.is_tracing() else X._make(rows, levels)
 
 
 def rows_of(X: Any, argument: str) -> Any:
-    """The rows of a container or of an array, whatever its levels.
-
-    Examples
-    --------
-    >>> rows_of(vl.Ragged([3, 1, 4], [2, 1]), "X")
-    array([3, 1, 4])
-    """
+    """The rows of a container or of an array, whatever its levels."""
     return X._values if isinstance(X, RaggedBase) else as_values(X, argument)
 
 
 def nest_rows(
     values: Any, levels: Levels, argument: str, values_argument: str = "values"
 ) -> tuple[Any, Levels]:
-    """Rows under these levels; of a Ragged, whose sequences are the rows, its values under all levels.
-
-    Raises
-    ------
-    ValueError
-        Levels that do not fit each other or the rows.
-
-    Examples
-    --------
-    >>> nest_rows(vl.Ragged([3, 1, 4], [2, 1]), (Level([2]),), "lengths")[1]
-    (Level(1 sequences, 2 rows, lengths 2 to 2), Level(2 sequences, 3 rows, lengths 1 to 2))
-    """
+    """Rows under these levels; of a Ragged, whose sequences are the rows, its values under all levels."""
     if isinstance(values, RaggedBase):
         check_levels(len(values), levels, argument)
         return values._values, (*levels, *values._levels)
@@ -271,19 +171,7 @@ def nest_rows(
 
 
 def whole_numbers(given: Any, argument: str) -> Any:
-    """Integers, int64, from an array or a tensor of such, or from nothing.
-
-    Raises
-    ------
-    TypeError
-        They are something else.
-
-    Examples
-    --------
-    >>> whole_numbers([1.0], "indices")
-    Traceback (most recent call last):
-    TypeError: indices: expected integers, got float64
-    """
+    """Integers, int64, from an array or a tensor of such, or from nothing."""
     kind: Any = getattr(given, "dtype", None)
     if is_tensor(given) and given.numel() and (kind.is_floating_point or kind.is_complex):
         raise TypeError(f"{argument}: expected integers, got {kind}")  # NumPy may have no name for it
@@ -297,13 +185,7 @@ def whole_numbers(given: Any, argument: str) -> Any:
 
 
 def nested(given: Any, argument: str, axes: int = 1) -> tuple[Any, Levels]:
-    """Rows and levels of a Ragged, or of an array; axes of rows become levels until there are `axes`.
-
-    Examples
-    --------
-    >>> nested([[1, 2], [3, 4]], "indices", 2)
-    (array([1, 2, 3, 4]), (Level(2 sequences, 4 rows, lengths 2 to 2),))
-    """
+    """Rows and levels of a Ragged, or of an array; axes of rows become levels until there are `axes`."""
     levels: Levels = ()
     if isinstance(given, RaggedBase):
         values, levels = given._values, given._levels
@@ -319,18 +201,7 @@ def nested(given: Any, argument: str, axes: int = 1) -> tuple[Any, Levels]:
 
 
 def as_bools(numbers: Any, given: Any, argument: str) -> Any:
-    """Bools, `given` as they are or in a Ragged, on the host or in a graph; an empty list is bools too.
-
-    Raises
-    ------
-    TypeError
-        They are something else.
-
-    Examples
-    --------
-    >>> as_bools(np.zeros(0), [], "mask")
-    array([], dtype=bool)
-    """
+    """Bools, `given` as they are or in a Ragged, on the host or in a graph; an empty list is bools too."""
     if tracing.is_traced(numbers):
         return tracing.tensors.as_bools(numbers, argument)
     mask = np.asarray(as_ints(numbers))

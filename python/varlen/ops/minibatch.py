@@ -193,13 +193,7 @@ def _batches(
 
 
 def take(batch: Any, key: Any) -> Any:
-    """What a slice, a mask or integers choose of a batch of any kind; lists and tuples stay what they are.
-
-    Examples
-    --------
-    >>> take([3, 1, 4], np.array([2, 0])), take((3, 1, 4), [True, False, True]), take([3, 1, 4], slice(2))
-    ([4, 3], (3, 4), [3, 1])
-    """
+    """What a slice, a mask or integers choose of a batch of any kind; lists and tuples stay what they are."""
     if isinstance(key, slice):
         return batch[key]
     index = index_array(key)

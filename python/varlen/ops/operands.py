@@ -20,14 +20,7 @@ _SCALARS = (int, float, complex, np.generic, str, bytes, numbers.Number)  # as n
 
 
 def model_of(operands: tuple[Any, ...]) -> tuple[Any, int]:
-    """The deepest Ragged among operands, and how many trailing axes the widest of them has.
-
-    Examples
-    --------
-    >>> r = vl.Ragged([3, 1, 4], [2, 1])
-    >>> model_of((2, r))[0] is r
-    True
-    """
+    """The deepest Ragged among operands, and how many trailing axes the widest of them has."""
     raggeds = [x for x in operands if isinstance(x, RaggedBase)]
     model = raggeds[0]
     for r in raggeds[1:]:
@@ -37,19 +30,7 @@ def model_of(operands: tuple[Any, ...]) -> tuple[Any, int]:
 
 
 def operand(x: Any, model: Ragged[Any], row_ndim: int) -> Any:
-    """An operand as what broadcasts against the values of `model`, whose rows have up to `row_ndim` axes.
-
-    Raises
-    ------
-    ValueError
-        A Ragged that nests differently, an array that does not fit, or lies on another device.
-
-    Examples
-    --------
-    >>> r = vl.Ragged([3, 1, 4], [2, 1])
-    >>> operand(r, r, 0), operand([10, 20], r, 0), operand(2, r, 0)
-    (array([3, 1, 4]), array([10, 10, 20]), 2)
-    """
+    """An operand as what broadcasts against the values of `model`, whose rows have up to `row_ndim` axes."""
     if isinstance(x, RaggedBase):
         one_device(x._values, "operand", model._values, "another operand")
         depth = len(x._levels)

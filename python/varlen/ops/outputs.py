@@ -24,13 +24,7 @@ _CLASSES: dict[str, Any] = {}
 
 
 def container(name: str) -> Callable[[T], T]:
-    """A decorator for the class of containers that ops give under a name.
-
-    Examples
-    --------
-    >>> container("Example")(dict) is dict
-    True
-    """
+    """A decorator for the class of containers that ops give under a name."""
 
     def register(cls: T) -> T:
         _CLASSES[name] = cls
@@ -46,56 +40,26 @@ def _class(name: str) -> Any:
 
 
 def new_ragged(values: Any, levels: Levels) -> Ragged[Any]:
-    """A Ragged of parts that are known to fit.
-
-    Examples
-    --------
-    >>> new_ragged(np.array([3, 1, 4]), (vl.Level([2, 1]),)).to_list()
-    [[3, 1], [4]]
-    """
+    """A Ragged of parts that are known to fit."""
     ragged: Ragged[Any] = ragged_like(None, values, levels)
     return ragged
 
 
 def ragged_like(X: Any, values: Any, levels: Levels) -> Any:
-    """A container of parts that are known to fit: of the class of X where that is one, else a Ragged.
-
-    Examples
-    --------
-    >>> ragged_like(None, np.array([3, 1, 4]), (vl.Level([2, 1]),)).to_list()
-    [[3, 1], [4]]
-    """
+    """A container of parts that are known to fit: of the class of X where that is one, else a Ragged."""
     return made(type(X) if isinstance(X, RaggedBase) else _class("Ragged"), values, levels)
 
 
 def made(kind: Any, values: Any, levels: Levels) -> Any:
-    """A container of a class, of parts that are known to fit.
-
-    Examples
-    --------
-    >>> made(vl.Ragged, np.array([3, 1, 4]), (vl.Level([2, 1]),)).to_list()
-    [[3, 1], [4]]
-    """
+    """A container of a class, of parts that are known to fit."""
     return tracing.make(kind, values, levels) if tracing.is_tracing() else kind._make(values, levels)
 
 
 def packed_class() -> Any:
-    """The class Packed.
-
-    Examples
-    --------
-    >>> packed_class() is vl.Packed
-    True
-    """
+    """The class Packed."""
     return _class("Packed")
 
 
 def padded_class(ragged: Any = None) -> Any:
-    """The class Padded; a dialect's own, where the class of a Ragged is of a dialect that has one.
-
-    Examples
-    --------
-    >>> padded_class() is padded_class(vl.Ragged) is vl.Padded, padded_class(vl.thinc.Ragged)
-    (True, <class 'varlen.thinc.types.Padded'>)
-    """
+    """The class Padded; a dialect's own, where the class of a Ragged is of a dialect that has one."""
     return getattr(ragged, "_padded", None) or _class("Padded")

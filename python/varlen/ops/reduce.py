@@ -364,13 +364,7 @@ def reduced(
     dtype: Any = None,
     overflow: str = "wrap",
 ) -> Any:
-    """One row for each sequence of a level, or along axes: what `reduce_sum` and its kin share.
-
-    Examples
-    --------
-    >>> reduced("sum", vl.Ragged.from_list([[[1, 2], [3]], [[4]]]), None, None, 0, 0)
-    array([6, 4])
-    """
+    """One row for each sequence of a level, or along axes: what `reduce_sum` and its kin share."""
     if axis is None:
         values, units, above = units_of(X, lengths, level)
         rows = _rows_of(op, values, units, empty, out, ddof, dtype, overflow)
@@ -400,11 +394,5 @@ def _rows_of(
 
 
 def wrap_units(X: Any, rows: Any, above: Any) -> Any:
-    """Rows of units, under the levels above them where there are such: then of the class of X.
-
-    Examples
-    --------
-    >>> wrap_units(None, np.array([3, 4]), ())
-    array([3, 4])
-    """
+    """Rows of units, under the levels above them where there are such: then of the class of X."""
     return regroup(X, rows, above) if above else rows

@@ -287,13 +287,7 @@ def scanned(
     dtype: Any = None,
     overflow: str = "wrap",
 ) -> Any:
-    """Each row with those before it, in the sequences of a level or along an axis.
-
-    Examples
-    --------
-    >>> scanned("sum", [3, 1, 4], [2, 1], None, -1, False, False)
-    array([3, 4, 4])
-    """
+    """Each row with those before it, in the sequences of a level or along an axis."""
     if axis is None:
         values, units, _ = units_of(X, lengths, level)
         return same_kind(X, _scan(op, values, units, exclusive, reverse, out, dtype, overflow))

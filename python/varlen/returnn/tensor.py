@@ -473,13 +473,7 @@ class Template(Axes, DataSpec):
 
 
 def as_tensor(data: Data[Any]) -> Tensor:
-    """A Data as a Tensor; values are shared.
-
-    Examples
-    --------
-    >>> isinstance(as_tensor(Data(np.zeros(2), [Dim("two", 2)])), Tensor)
-    True
-    """
+    """A Data as a Tensor; values are shared."""
     if isinstance(data, Tensor):
         return data
     tensor: Tensor = object.__new__(Tensor)

@@ -23,19 +23,7 @@ if TYPE_CHECKING:
 
 
 def sequences(x: Any, argument: str = "x") -> Ragged[Any]:
-    """The Ragged that an argument has to be.
-
-    Raises
-    ------
-    TypeError
-        It is something else.
-
-    Examples
-    --------
-    >>> sequences([1, 2], "x")
-    Traceback (most recent call last):
-    TypeError: x: expected a Ragged, got list
-    """
+    """The Ragged that an argument has to be."""
     if not isinstance(x, Ragged):
         raise TypeError(f"{argument}: expected a Ragged, got {type(x).__name__}")
     return x
@@ -45,11 +33,6 @@ def select(x: Ragged[Any], at: int, index: Any) -> tuple[Values, Levels]:
     """Sequences of level `at`, in any order and as often as wanted: their rows, and the levels from `at` on.
 
     Autograd follows tensors.
-
-    Examples
-    --------
-    >>> select(vl.Ragged.from_list([[[1, 2], [3]], [[4]]]), 1, np.array([2, 0]))
-    (array([4, 1, 2]), (Level(2 sequences, 3 rows, lengths 1 to 2),))
     """
     found = x._make(x.values, x.levels[at:])[index]
     return found.values, found.levels
@@ -61,16 +44,6 @@ def gradient_rows(
     """The rows of a gradient, which has `count` rows, or nests as `levels` do.
 
     `inner` is the shape that each row must have, where it is given.
-
-    Raises
-    ------
-    ValueError
-        It has another number of rows, rows of another shape, or is a Ragged that nests differently.
-
-    Examples
-    --------
-    >>> gradient_rows([0.5, 1.5], 2)
-    array([0.5, 1.5])
     """
     if isinstance(dY, Ragged):
         if not same_levels(dY.levels, levels):
@@ -86,40 +59,13 @@ def gradient_rows(
 
 
 def of_shape(rows: Any, inner: Sequence[int], argument: str) -> None:
-    """Refuse rows of another shape.
-
-    Raises
-    ------
-    ValueError
-        Naming the argument and both shapes.
-
-    Examples
-    --------
-    >>> of_shape(np.zeros((2, 3)), (2,), "dY")
-    Traceback (most recent call last):
-    ValueError: dY: has rows of shape (3,), expected (2,)
-    """
+    """Refuse rows of another shape."""
     if tuple(rows.shape[1:]) != tuple(inner):
         raise ValueError(f"{argument}: has rows of shape {tuple(rows.shape[1:])}, expected {tuple(inner)}")
 
 
 def per_sequence(given: Any, count: int, argument: str, least: int | None = 0) -> NDArray[np.int64]:
-    """A number for each of `count` sequences: (count,), (count, 1), a Ragged of such, or one for all.
-
-    Raises
-    ------
-    TypeError
-        They are not integers.
-    ValueError
-        There are more or fewer, or one is below `least`, None for what is checked later.
-    OverflowError
-        One does not fit 63 bits.
-
-    Examples
-    --------
-    >>> per_sequence([[2], [0]], 2, "length"), per_sequence(1, 2, "length")
-    (array([2, 0]), array([1, 1]))
-    """
+    """A number for each of `count` sequences: (count,), (count, 1), a Ragged of such, or one for all."""
     numbers = array_of(given, argument)
     if numbers.dtype.kind not in "iu" and numbers.size:
         numbers = _integers(given, numbers, argument)
@@ -150,21 +96,7 @@ def _integers(given: Any, numbers: Any, argument: str) -> NDArray[Any]:
 
 
 def array_of(given: Any, argument: str) -> NDArray[Any]:
-    """Numbers as NumPy reads them, of a Ragged its rows; dtypes that NumPy does not know become float32.
-
-    Raises
-    ------
-    TypeError
-        A masked array.
-    ValueError
-        Lists that are not a rectangle.
-
-    Examples
-    --------
-    >>> array_of([[1], [2, 3]], "length")
-    Traceback (most recent call last):
-    ValueError: length: not a rectangle of numbers
-    """
+    """Numbers as NumPy reads them, of a Ragged its rows; dtypes that NumPy does not know become float32."""
     if isinstance(given, Ragged):
         given = given.values
     if backend_of(given) is not arrays:
@@ -177,18 +109,7 @@ def array_of(given: Any, argument: str) -> NDArray[Any]:
 
 
 def fill_for(values: Any, fill: Any) -> Any:
-    """What the core fills with: zero bytes of the dtype, whatever it is, where 0 or 0.0 was given.
-
-    Raises
-    ------
-    TypeError
-        A masked array; the text names `pad_value`.
-
-    Examples
-    --------
-    >>> fill_for(np.array(["a"]), 0.0), fill_for(np.array([1.5]), 2)
-    (array('', dtype='<U1'), 2)
-    """
+    """What the core fills with: zero bytes of the dtype, whatever it is, where 0 or 0.0 was given."""
     unmasked(fill, "pad_value")
     zero = is_zero(fill) or (type(fill) is float and fill == 0 and math.copysign(1, fill) > 0)
     if zero and isinstance(values, np.ndarray) and values.dtype.kind not in "biufc":
@@ -197,35 +118,15 @@ def fill_for(values: Any, fill: Any) -> Any:
 
 
 def naming_pad_value() -> naming:
-    """Names `pad_value` in errors about the fill, and where sequences without rows need one.
-
-    Examples
-    --------
-    >>> with naming_pad_value():
-    ...     vl.Ragged([1], [1]).to_dense(fill=0.5)
-    Traceback (most recent call last):
-    ValueError: pad_value: 0.5 does not fit int64
-    """
+    """Names `pad_value` in errors about the fill, and where sequences without rows need one."""
     return naming(fill="pad_value", empty="pad_value")
 
 
 def in_parts(d: Any, add: Callable[[Any], Any]) -> Any:
-    """`add(d)`, where `add` sums rows of real numbers; complex numbers are passed as two columns.
-
-    Examples
-    --------
-    >>> in_parts(np.array([1 + 2j, 3j]), lambda rows: rows.sum(axis=0, keepdims=True))
-    array([1.+5.j])
-    """
+    """`add(d)`, where `add` sums rows of real numbers; complex numbers are passed as two columns."""
     return backend_of(d).in_parts(d, add)
 
 
 def scatter_rows(d: Any, rows: NDArray[np.int64], total: int) -> Any:
-    """`total` rows: those that d was taken from, and zeros. The gradient of picking rows.
-
-    Examples
-    --------
-    >>> scatter_rows(np.array([5.0, 6.0]), np.array([2, 0]), 3)
-    array([6., 0., 5.])
-    """
+    """`total` rows: those that d was taken from, and zeros. The gradient of picking rows."""
     return in_parts(d, lambda each: backend_of(each).backprop_gather_add(each, rows[:, None], total))

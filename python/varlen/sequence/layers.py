@@ -20,14 +20,7 @@ if TYPE_CHECKING:
 
 
 def is_layer(cell: Any) -> bool:
-    """Whether it is torch's LSTM, GRU or RNN.
-
-    Examples
-    --------
-    >>> import torch
-    >>> is_layer(torch.nn.GRU(2, 3)), is_layer(torch.nn.GRUCell(2, 3))
-    (True, False)
-    """
+    """Whether it is torch's LSTM, GRU or RNN."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(cell, torch.nn.RNNBase)
 
@@ -35,21 +28,7 @@ def is_layer(cell: Any) -> bool:
 def run_layer(
     layer: Any, x: Packed[Any], init: Any, reverse: bool, rows_of: Callable[[Any, str], Any]
 ) -> tuple[Ragged[Any], Any]:
-    """The outputs of a layer, and its states by rank; `rows_of` checks the rows of a state that was given.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Inputs that are not rows of tensors as wide as the layer takes them; states of other shapes.
-
-    Examples
-    --------
-    >>> import torch
-    >>> layer, x = torch.nn.GRU(2, 3), vl.Ragged(torch.ones(4, 2), [1, 0, 3]).pack()
-    >>> outputs, last = run_layer(layer, x, None, False, lambda rows, name: rows)
-    >>> outputs.values.shape, last.shape
-    (torch.Size([4, 3]), torch.Size([3, 3]))
-    """
+    """The outputs of a layer, and its states by rank; `rows_of` checks the rows of a state that was given."""
     import torch
 
     name = type(layer).__name__

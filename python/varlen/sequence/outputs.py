@@ -18,13 +18,7 @@ if TYPE_CHECKING:
 
 
 def packed_of(parts: Sequence[Any], table: RankTable, kind: type[Ragged[Any]] = Ragged) -> Packed[Any]:
-    """Steps of the right sizes as a Packed, which becomes a Ragged of that kind.
-
-    Examples
-    --------
-    >>> packed_of([np.array([1, 2]), np.array([3])], vl.RankTable([2, 1])).values
-    array([1, 2, 3])
-    """
+    """Steps of the right sizes as a Packed, which becomes a Ragged of that kind."""
     if len(parts) and isinstance(parts[0], Ragged):
         steps = concatenate(parts)
         return Packed._make(steps.values, table, steps.levels, kind)
@@ -32,19 +26,7 @@ def packed_of(parts: Sequence[Any], table: RankTable, kind: type[Ragged[Any]] = 
 
 
 def check_steps(parts: Sequence[Any], argument: str) -> None:
-    """Refuse steps that are not arrays, of several kinds, or with rows of several shapes.
-
-    Raises
-    ------
-    TypeError, ValueError
-        The text names the step and what differs.
-
-    Examples
-    --------
-    >>> check_steps([np.zeros((2, 3)), np.zeros((1, 4))], "steps")
-    Traceback (most recent call last):
-    ValueError: steps: step 1 has rows of shape (4,), step 0 has (3,)
-    """
+    """Refuse steps that are not arrays, of several kinds, or with rows of several shapes."""
     for t, part in enumerate(parts):
         nests = isinstance(part, Ragged)
         rows = part.values if nests else part
@@ -74,13 +56,7 @@ def check_steps(parts: Sequence[Any], argument: str) -> None:
 
 
 def joined(parts: Sequence[Any]) -> Values:
-    """Arrays or tensors one after another, dtypes promoted; float32 where there are none.
-
-    Examples
-    --------
-    >>> joined([np.array([1, 2]), np.array([3.5])])
-    array([1. , 2. , 3.5])
-    """
+    """Arrays or tensors one after another, dtypes promoted; float32 where there are none."""
     if not len(parts):
         return np.zeros(0, np.float32)
     result: Values = backend_of(parts[0]).concat(list(parts))

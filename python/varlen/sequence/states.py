@@ -12,19 +12,6 @@ def each_state(
     """`change(state, name)` of a state, or of each in a tuple; errors use the name.
 
     `nested`: also of each in tuples inside the tuple, as layers that are stacked have them.
-
-    Raises
-    ------
-    TypeError
-        A list of arrays, or one inside the tuple: as one array they would be stacked, which nobody means.
-
-    Examples
-    --------
-    >>> each_state(lambda h, name: (name, h.shape), (np.zeros(2), np.zeros((2, 3))), "h0")
-    (('h0[0]', (2,)), ('h0[1]', (2, 3)))
-    >>> each_state(lambda h, name: h, [np.zeros(2), np.zeros(2)], "h0")
-    Traceback (most recent call last):
-    TypeError: h0: expected a tuple of states, got a list of arrays
     """
     if not isinstance(state, tuple):
         if _holds_arrays(state):
@@ -39,19 +26,7 @@ def each_state(
 
 
 def as_many(given: Any, states: Any, argument: str) -> None:
-    """Refuse a tuple where there is one state, the reverse, and a tuple of another number of states.
-
-    Raises
-    ------
-    TypeError
-        Naming the argument and both.
-
-    Examples
-    --------
-    >>> as_many(np.zeros(2), (np.zeros(2), np.zeros(2)), "d_last")
-    Traceback (most recent call last):
-    TypeError: d_last: expected a tuple of 2 states, got ndarray
-    """
+    """Refuse a tuple where there is one state, the reverse, and a tuple of another number of states."""
     there, wanted = (len(x) if isinstance(x, tuple) else None for x in (given, states))
     if there != wanted:
         found = type(given).__name__ if there is None else f"a tuple of {there}"

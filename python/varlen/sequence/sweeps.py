@@ -12,13 +12,7 @@ from varlen.types import RankTable
 
 
 class Sweep:
-    """The order in which steps are run, and how states, arrays or tuples of them, change between steps.
-
-    Examples
-    --------
-    >>> Sweep(vl.RankTable([3, 1]), np.zeros((2, 4))).sizes
-    [2, 1, 1]
-    """
+    """The order in which steps are run, and how states, arrays or tuples of them, change between steps."""
 
     def __init__(self, table: RankTable, states: Any) -> None:
         self.states = states
@@ -47,15 +41,7 @@ class Sweep:
 
 
 class Shrinking(Sweep):
-    """From the first step to the last: the states of sequences that have ended are set aside.
-
-    Examples
-    --------
-    >>> sweep = Shrinking(vl.RankTable([3, 1]), np.array([7, 8]))
-    >>> state = sweep.resized(sweep.states, 2, 1)
-    >>> state, sweep.last(state * 10, 1)
-    (array([7]), array([70,  8]))
-    """
+    """From the first step to the last: the states of sequences that have ended are set aside."""
 
     def __init__(self, table: RankTable, states: Any) -> None:
         super().__init__(table, states)
@@ -78,15 +64,7 @@ class Shrinking(Sweep):
 
 
 class Growing(Sweep):
-    """From the last step to the first: sequences join with the state that they have.
-
-    Examples
-    --------
-    >>> sweep = Growing(vl.RankTable([3, 1]), np.array([7, 8]))
-    >>> state = sweep.resized(sweep.states[:0], 0, 1)
-    >>> state, sweep.last(state * 10, 1)
-    (array([7]), array([70,  8]))
-    """
+    """From the last step to the first: sequences join with the state that they have."""
 
     def ordered(self, steps: Any) -> Any:
         return steps[::-1]
@@ -108,26 +86,14 @@ class Growing(Sweep):
 
 
 class Once(Sweep):
-    """A single step without rows, which shows the dtype and shape of outputs where there are no steps.
-
-    Examples
-    --------
-    >>> Once(np.zeros((0, 4))).sizes
-    [0]
-    """
+    """A single step without rows, which shows the dtype and shape of outputs where there are no steps."""
 
     def __init__(self, states: Any) -> None:
         self.states, self.count, self.sizes = states, 0, [0]
 
 
 def cut(state: Any, begin: int, end: int) -> Any:
-    """Some of the rows of each state, shared.
-
-    Examples
-    --------
-    >>> cut((np.array([7, 8]), np.array([9, 10])), 1, 2)
-    (array([8]), array([10]))
-    """
+    """Some of the rows of each state, shared."""
     return tuple([one[begin:end] for one in state]) if type(state) is tuple else state[begin:end]
 
 

@@ -29,34 +29,6 @@ def move(
     """Some dims replaced by others, where a function says where the numbers come from.
 
     Dims that are over those replaced have the lengths that they had there, and 0 where nothing was.
-
-    Parameters
-    ----------
-    x
-        A model.
-    dims
-        The dims that go.
-    new
-        The axes that stand where the first of them stood.
-    source
-        Gives positions on `dims` for a position of the result; None for one that is new.
-    value
-        What new positions hold: a number, or a model.
-    reads
-        Dims that `source` looks at, beside new ones and those that old and new ones are over.
-
-    Returns
-    -------
-    Model
-        Over the new axes and all that stay.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
-    >>> x = of_rows([[7, 8], [9]])
-    >>> time = x.dims[1]
-    >>> move(x, [time], [Axis.fixed(time, 2)], lambda at: {time: 0} if at[time] else None).to_list()
-    [[0, 7], [0, 9]]
     """
     old = [x.axis(dim) for dim in dims]
     first = min(x.dims.index(dim) for dim in dims)
@@ -87,33 +59,7 @@ def _length_there(axis: Axis, source: Source) -> Callable[[At], int]:
 
 
 def along(x: Model, dim: Dim, out_dim: Dim, length: Callable[[At], int], reads: Iterable[Dim] = ()) -> Axis:
-    """An axis that takes the place of a dim, over what that is over.
-
-    Parameters
-    ----------
-    x
-        A model.
-    dim
-        One of its dims.
-    out_dim
-        Who the axis is.
-    length
-        Gives its length where the positions of those are given.
-    reads
-        Other dims of `x` that `length` looks at.
-
-    Returns
-    -------
-    Axis
-        Of lengths of at least 0.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
-    >>> x = of_rows([[7, 8], [9]])
-    >>> along(x, x.dims[1], x.dims[1] - 1, lambda at: x.axes[1].length(at) - 1).length({})
-    1
-    """
+    """An axis that takes the place of a dim, over what that is over."""
     over = {*x.axis(dim).over, *reads} - {dim}
     return Axis.derived(out_dim, [axis for axis in x.axes if axis.dim in over], lambda at: max(0, length(at)))
 

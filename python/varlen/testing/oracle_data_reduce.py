@@ -101,23 +101,7 @@ def combine(name: str, a: Model | float, b: Model | float) -> Model:
 
 
 def constant(x: Model | float) -> Model:
-    """A number as a model over no axes; a model as it is.
-
-    Parameters
-    ----------
-    x
-        A number or a model.
-
-    Returns
-    -------
-    Model
-        Of that number.
-
-    Examples
-    --------
-    >>> constant(3).table
-    {(): 3}
-    """
+    """A number as a model over no axes; a model as it is."""
     return x if isinstance(x, Model) else Model([], {(): x})
 
 
@@ -187,34 +171,7 @@ EMPTY: dict[str, Any] = {
 
 
 def fold(mode: str, values: Sequence[Any], *, empty: Any = None, is_float: bool = True) -> Any:
-    """One number of some: the ordinal of one for argmax and argmin, the first among equal ones.
-
-    Parameters
-    ----------
-    mode
-        One of `EMPTY`.
-    values
-        Numbers.
-    empty
-        What none give; None for what `EMPTY` says.
-    is_float
-        False for integers and bools: their max and min have nothing to give where there are none.
-
-    Returns
-    -------
-    float, int or bool
-        NaN of a mode that compares, where there is one: argmax and argmin give the first NaN.
-
-    Raises
-    ------
-    ValueError
-        For max and min of no integers.
-
-    Examples
-    --------
-    >>> fold("max", [3, 1, 3]), fold("argmax", [3, 1, 3]), fold("mean", [])
-    (3, 0, nan)
-    """
+    """One number of some: the ordinal of one for argmax and argmin, the first among equal ones."""
     if not values:
         if empty is None and mode in ("max", "min") and not is_float:
             raise ValueError(f"{mode} of no integers; empty= says what it gives")
@@ -270,29 +227,7 @@ def group(x: Model, dims: Sequence[Dim], at: At) -> list[Any]:
 
 
 def spots(x: Model, dims: Sequence[Dim], at: At) -> list[dict[Dim, int]]:
-    """The positions that `group` reads.
-
-    Parameters
-    ----------
-    x
-        A model.
-    dims
-        Some of its dims.
-    at
-        Positions on the others.
-
-    Returns
-    -------
-    list of dict
-        In row-major order of `dims`.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
-    >>> x = of_rows([[7, 8], [9]])
-    >>> [each[x.dims[1]] for each in spots(x, [x.dims[1]], {x.dims[0]: 0})]
-    [0, 1]
-    """
+    """The positions that `group` reads."""
     others = {dim: i for dim, i in at.items() if dim not in dims}
     return [each for each in walk([x.axis(dim) for dim in dims], others) if each in x]
 
@@ -408,27 +343,7 @@ def log_softmax(x: Model, dims: Sequence[Dim], *, scale: float = 1.0, mask: Mode
 
 
 def dot(a: Model, b: Model, dims: Sequence[Dim]) -> Model:
-    """Products, summed over some dims; a model that lacks one of them is the same all along it.
-
-    Parameters
-    ----------
-    a, b
-        Models.
-    dims
-        The dims that go.
-
-    Returns
-    -------
-    Model
-        Over the dims in both, in the order of `a`; then those of `a` alone; then those of `b` alone.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
-    >>> x = of_rows([[7, 8], [9], []])
-    >>> dot(x, x, x.dims[1:]).to_list()
-    [113, 81, 0]
-    """
+    """Products, summed over some dims; a model that lacks one of them is the same all along it."""
     order = sorted((d for d in a.dims if d not in dims), key=lambda dim: dim not in b.dims)
     return einsum([a, b], [*order, *(d for d in b.dims if d not in a.dims and d not in dims)])
 

@@ -31,13 +31,7 @@ _PLAIN = (np.ndarray, list, tuple)
 
 
 def own(x: Any, kept: Any = None) -> Any:
-    """Containers of varlen as those of `varlen.thinc`, in tuples too; all else stays.
-
-    Examples
-    --------
-    >>> type(own(vl.Ragged([1, 2], [2]))) is vl.thinc.Ragged
-    True
-    """
+    """Containers of varlen as those of `varlen.thinc`, in tuples too; all else stays."""
     if isinstance(x, types.Ragged):
         return x if isinstance(x, Ragged) else Ragged._make(x._values, x._levels)
     if isinstance(x, types.Padded):
@@ -59,13 +53,7 @@ OURS = ModelKind(_model_class, _enter, own, _never)
 
 
 def as_model(layer: Any) -> Model:
-    """A Model of anything that `varlen.transforms.as_layer` takes.
-
-    Examples
-    --------
-    >>> as_model(np.tanh)
-    Model('tanh')
-    """
+    """A Model of anything that `varlen.transforms.as_layer` takes."""
     if isinstance(layer, Model):
         return layer
     made = as_layer(layer)

@@ -25,13 +25,7 @@ _SUM = "lengths must sum up to the number of rows"
 
 
 def level_of(lengths: Ints, rows: int | None = None, least: int = 0) -> Level:
-    """The level over so many rows; lengths that do not fit raise Thinc's own errors.
-
-    Examples
-    --------
-    >>> level_of([2, 1], 3)
-    Level(2 sequences, 3 rows, lengths 1 to 2)
-    """
+    """The level over so many rows; lengths that do not fit raise Thinc's own errors."""
     allowed = "> 0" if least else ">= 0"
     try:
         level = Level.from_lengths(lengths, check=True)  # Thinc's errors come at the call

@@ -157,13 +157,7 @@ def residual(layer: Any) -> Layer | Any:
 
 
 def total(parts: Sequence[Any], what: str = "results") -> Any:
-    """The sum of containers of one kind and structure.
-
-    Examples
-    --------
-    >>> total([vl.Ragged([1, 2], [2]), vl.Ragged([3, 4], [2])]).to_list()
-    [[4, 6]]
-    """
+    """The sum of containers of one kind and structure."""
     first = parts[0]
     values, leave = as_array(first)
     for part in parts[1:]:

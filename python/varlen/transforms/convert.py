@@ -29,14 +29,7 @@ _make_ragged = Ragged._make
 
 
 def as_array(X: Any, pad: int = 0) -> Way:
-    """The values of a Ragged, the data of a Padded, arrays of a list end to end; an array is seen as it is.
-
-    Examples
-    --------
-    >>> seen, leave = as_array([np.array([1, 2]), np.array([3])])
-    >>> seen, leave(-seen)
-    (array([1, 2, 3]), [array([-1, -2]), array([-3])])
-    """
+    """The values of a Ragged, the data of a Padded, a list's arrays end to end, or the array itself."""
     if isinstance(X, Ragged):
         return X._values, partial(_around_ragged, X)
     if isinstance(X, Padded):
@@ -53,12 +46,6 @@ def as_array2d(X: Any, pad: int = 0) -> Way:
     """What `as_array` gives as a table: an axis of rows, and all trailing axes in one.
 
     A result as wide as what was seen gets the trailing axes of that.
-
-    Examples
-    --------
-    >>> seen, leave = as_array2d(vl.Ragged(np.zeros((3, 2, 2)), [1, 2]))
-    >>> seen.shape, leave(seen).values.shape, leave(seen[:, :3]).values.shape
-    ((3, 4), (3, 2, 2), (3, 3))
     """
     values, leave = as_array(X, pad)
     if values.ndim == 0:
@@ -69,14 +56,7 @@ def as_array2d(X: Any, pad: int = 0) -> Way:
 
 
 def as_padded(X: Any) -> Way:
-    """A Padded of the sequences; an array (steps, columns, ...) is one of columns equally long.
-
-    Examples
-    --------
-    >>> seen, leave = as_padded(vl.Ragged([1, 2, 3], [1, 2]))
-    >>> seen.data.tolist(), leave(seen).to_list()
-    ([[2, 1], [3, 0]], [[1], [2, 3]])
-    """
+    """A Padded of the sequences; an array (steps, columns, ...) is one of columns equally long."""
     if isinstance(X, Padded):
         return X, partial(expect, Padded)
     if isinstance(X, Ragged):
@@ -96,14 +76,7 @@ def as_padded(X: Any) -> Way:
 
 
 def as_ragged(X: Any) -> Way:
-    """A Ragged of the sequences.
-
-    Examples
-    --------
-    >>> seen, leave = as_ragged([np.array([1]), np.array([2, 3])])
-    >>> seen.values, leave(seen)
-    (array([1, 2, 3]), [array([1]), array([2, 3])])
-    """
+    """A Ragged of the sequences."""
     if isinstance(X, Ragged):
         return X, partial(_ragged_of_ragged, X)
     if isinstance(X, Padded):
@@ -117,14 +90,7 @@ def as_ragged(X: Any) -> Way:
 
 
 def as_list(X: Any) -> Way:
-    """A list with an array for each sequence, those of the innermost level of a Ragged.
-
-    Examples
-    --------
-    >>> seen, leave = as_list(vl.Ragged([1, 2, 3], [1, 2]))
-    >>> seen, leave(seen).to_list()
-    ([array([1]), array([2, 3])], [[1], [2, 3]])
-    """
+    """A list with an array for each sequence, those of the innermost level of a Ragged."""
     if isinstance(X, list):
         return X, partial(expect, list)
     if isinstance(X, tuple):
@@ -137,14 +103,7 @@ def as_list(X: Any) -> Way:
 
 
 def alike(d: Any, y: Any) -> Any:
-    """A gradient that holds the same sequences as y, laid out as y is.
-
-    Examples
-    --------
-    >>> r = vl.Ragged([1, 2, 3, 4], [2, 2])
-    >>> alike(r.to_padded(), r.to_padded(ties="stable")).data.tolist()
-    [[1, 3], [2, 4]]
-    """
+    """A gradient that holds the same sequences as y, laid out as y is."""
     if type(y) is ndarray and d.shape == y.shape:
         return d
     if isinstance(y, Padded):
@@ -157,14 +116,7 @@ def alike(d: Any, y: Any) -> Any:
 
 
 def laid_out(p: Padded[Any], like: Padded[Any]) -> Padded[Any]:
-    """The same sequences in the columns of another Padded, and with as many steps.
-
-    Examples
-    --------
-    >>> p = vl.Ragged([1, 2], [1, 1]).to_padded()
-    >>> p.data, laid_out(p, vl.Ragged([1, 2], [1, 1]).to_padded(ties="stable")).data
-    (array([[2, 1]]), array([[1, 2]]))
-    """
+    """The same sequences in the columns of another Padded, and with as many steps."""
     if p.shape[:2] == like.shape[:2] and all(map(np.array_equal, p._fields, like._fields)):
         return p._make(p._data, *like._fields)
     block = p.to_ragged()[like.indices].to_padded(ties="stable").data
@@ -175,24 +127,12 @@ def laid_out(p: Padded[Any], like: Padded[Any]) -> Padded[Any]:
 
 
 def innermost(r: Ragged[Any]) -> Ragged[Any]:
-    """The sequences of the innermost level, without those above.
-
-    Examples
-    --------
-    >>> innermost(vl.Ragged.from_list([[[1, 2], [3]], [[4]]])).to_list()
-    [[1, 2], [3], [4]]
-    """
+    """The sequences of the innermost level, without those above."""
     return r if len(r._levels) == 1 else r._make(r._values, r._levels[-1:])
 
 
 def list_to_ragged(X: Any) -> Ragged[Any]:
-    """Arrays of a list or tuple end to end.
-
-    Examples
-    --------
-    >>> list_to_ragged((np.array([1]), np.array([2, 3]))).to_list()
-    [[1], [2, 3]]
-    """
+    """Arrays of a list or tuple end to end."""
     values, level = ops.flatten(X), Level(list(map(len, X)))
     if level.total != len(values):  # rows of no width beside others: this says which
         return ops.list2ragged(list(X))
@@ -200,13 +140,7 @@ def list_to_ragged(X: Any) -> Ragged[Any]:
 
 
 def as_given(r: Ragged[Any], as_tuple: bool) -> Any:
-    """The sequences of a Ragged as a list, or as a tuple.
-
-    Examples
-    --------
-    >>> as_given(vl.Ragged([1, 2], [1, 1]), True)
-    (array([1]), array([2]))
-    """
+    """The sequences of a Ragged as a list, or as a tuple."""
     items = ops.ragged2list(r)
     return tuple(items) if as_tuple else items
 

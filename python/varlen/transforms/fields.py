@@ -18,13 +18,7 @@ from varlen.types import Padded, Ragged
 
 
 def is_pair(X: Any) -> bool:
-    """Whether it is (values, lengths): integers of one axis behind rows that are something else.
-
-    Examples
-    --------
-    >>> is_pair((np.ones(3), np.array([2, 1]))), is_pair((np.array([3, 1, 4]), np.array([2, 1])))
-    (True, False)
-    """
+    """Whether it is (values, lengths): integers of one axis behind rows that are something else."""
     if type(X) is not tuple or len(X) != 2 or not is_array(X[0]) or X[0].ndim == 0:
         return False
     if type(X[1]) is Level:
@@ -33,42 +27,21 @@ def is_pair(X: Any) -> bool:
 
 
 def is_four(X: Any) -> bool:
-    """Whether it is (data, size_at_t, lengths, indices): three times integers of one axis behind a block.
-
-    Examples
-    --------
-    >>> is_four((np.ones((2, 1)), np.array([1, 1]), np.array([2]), np.array([0])))
-    True
-    """
+    """Whether it is (data, size_at_t, lengths, indices): three times integers of one axis behind a block."""
     if type(X) is not tuple or len(X) != 4 or not is_array(X[0]) or X[0].ndim < 2:
         return False
     return all(map(_are_integers, X[1:]))
 
 
 def pair_as_ragged(X: tuple[Any, Any]) -> Any:
-    """A Ragged of values and lengths, and the way back.
-
-    Examples
-    --------
-    >>> seen, leave = pair_as_ragged((np.array([1.0, 2.0, 3.0]), np.array([2, 1])))
-    >>> seen.to_list(), leave(-seen)
-    ([[1.0, 2.0], [3.0]], (array([-1., -2., -3.]), array([2, 1])))
-    """
+    """A Ragged of values and lengths, and the way back."""
     values, lengths = X
     seen = Ragged(values, levels=lengths if type(lengths) is Level else Level.from_lengths(as_ints(lengths)))
     return seen, partial(_pair_of_ragged, lengths, seen._levels[0])
 
 
 def four_as_padded(X: tuple[Any, ...]) -> Any:
-    """A Padded of its four fields, and the way back.
-
-    Examples
-    --------
-    >>> fields = np.array([[1.0], [2.0]]), np.array([1, 1]), np.array([2]), np.array([0])
-    >>> seen, leave = four_as_padded(fields)
-    >>> seen.to_list(), leave(seen)[0].tolist()
-    ([array([1., 2.])], [[1.0], [2.0]])
-    """
+    """A Padded of its four fields, and the way back."""
     seen = Padded(*X)
     return seen, partial(_four_of_padded, X[1:], seen)
 

@@ -15,13 +15,7 @@ ndarray = np.ndarray
 
 
 def kind(x: Any) -> str:
-    """The word for the kind of a container, as errors use it.
-
-    Examples
-    --------
-    >>> kind(np.zeros(1)), kind(vl.Ragged([1], [1])), kind(None)
-    ('array', 'Ragged', 'NoneType')
-    """
+    """The word for the kind of a container, as errors use it."""
     if isinstance(x, Ragged):
         return "Ragged"
     if isinstance(x, Padded):
@@ -36,42 +30,19 @@ def kind(x: Any) -> str:
 def kind_error(
     x: Any, argument: str = "X", expected: str = "a Ragged, a Padded, a list of arrays"
 ) -> TypeError:
-    """The error for an argument of a kind that is not taken.
-
-    Examples
-    --------
-    >>> kind_error(None)
-    TypeError('X: expected a Ragged, a Padded, a list of arrays, got NoneType')
-    """
+    """The error for an argument of a kind that is not taken."""
     return TypeError(f"{argument}: expected {expected}, got {kind(x)}")
 
 
 def expect(expected: type, y: Any) -> Any:
-    """The result of a layer, which has to be of the kind that the layer saw.
-
-    Raises
-    ------
-    TypeError
-        It is another.
-
-    Examples
-    --------
-    >>> expect(list, [1])
-    [1]
-    """
+    """The result of a layer, which has to be of the kind that the layer saw."""
     if not isinstance(y, expected):
         raise TypeError(f"the layer saw a {expected.__name__}, but gave a {kind(y)}")
     return y
 
 
 def mapped(x: Any, change: Callable[[Any], Any]) -> Any:
-    """A container of the same kind and structure around changed arrays.
-
-    Examples
-    --------
-    >>> mapped(vl.Ragged([1, 2], [2]), lambda a: -a).to_list(), mapped([np.ones(1)], lambda a: 2 * a)
-    ([[-1, -2]], [array([2.])])
-    """
+    """A container of the same kind and structure around changed arrays."""
     if isinstance(x, Ragged):
         return x._make(change(x.values), x.levels)
     if isinstance(x, Padded):
@@ -86,21 +57,7 @@ def mapped(x: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def check_structure(x: Any, like: Any, what: str, other: str) -> None:
-    """Refuse what is of another kind than `like`, or has sequences of other lengths.
-
-    Raises
-    ------
-    TypeError
-        No container at all.
-    ValueError
-        Another one; the first difference is named.
-
-    Examples
-    --------
-    >>> check_structure(vl.Ragged([1, 2], [1, 1]), vl.Ragged([1, 2], [2]), "one", "the other")
-    Traceback (most recent call last):
-    ValueError: one: level 0 has 2 sequences in one and 1 in the other
-    """
+    """Refuse what is of another kind than `like`, or has sequences of other lengths."""
     if isinstance(like, Ragged) and isinstance(x, Ragged):
         if not same_levels(x.levels, like.levels):
             raise ValueError(f"{what}: {describe_difference(x.levels, like.levels)}")
@@ -124,22 +81,6 @@ def check_gradient(d: Any, Y: Any, what: str = "the gradient") -> None:
     """Refuse a gradient of another kind, structure, shape or dtype than Y has.
 
     Numbers that are not floats have no gradients of their own dtype: any is taken for them.
-
-    Raises
-    ------
-    TypeError
-        No container at all.
-    ValueError
-        Another one; the first difference is named.
-
-    Examples
-    --------
-    >>> check_gradient(np.ones(3), np.ones(2))
-    Traceback (most recent call last):
-    ValueError: the gradient: has shape (3,), the result has (2,)
-    >>> check_gradient(np.ones(2), np.ones(2, np.float32))
-    Traceback (most recent call last):
-    ValueError: the gradient: is float64, the result is float32
     """
     if isinstance(Y, Ragged) and isinstance(d, Ragged) and d._levels is Y._levels and len(Y._levels[-1]):
         d, Y = d._values, Y._values

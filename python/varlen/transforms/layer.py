@@ -21,12 +21,7 @@ _CONVERTERS: dict[str, Callable[..., Any]] = {}
 
 
 def register(**converters: Callable[..., Any]) -> None:
-    """Say what turns other libraries' layers into layers (from_model, from_module), and back (to_model).
-
-    Examples
-    --------
-    >>> register()
-    """
+    """Say what turns other libraries' layers into layers (from_model, from_module), and back (to_model)."""
     _CONVERTERS.update(converters)
 
 
@@ -170,13 +165,7 @@ class Layer:
 
 
 def result(make: Callable[..., Layer], *layers: Any) -> Any:
-    """What `make` makes of layers of any kind: a Layer, or a Thinc Model where one of them is such.
-
-    Examples
-    --------
-    >>> result(lambda layer: layer, np.tanh)
-    Layer('tanh')
-    """
+    """What `make` makes of layers of any kind: a Layer, or a Thinc Model where one of them is such."""
     if any(map(is_model, layers)):
         return _CONVERTERS["to_model"](make, *layers)
     return make(*map(as_layer, layers))
@@ -226,14 +215,7 @@ def as_layer(given: Any) -> Layer:
 
 
 def not_trained(dY: Any) -> NoReturn:
-    """The backprop of a call without `is_train`: it raises.
-
-    Examples
-    --------
-    >>> not_trained(1.0)
-    Traceback (most recent call last):
-    ValueError: the layer was called with is_train=False, so it has no gradient
-    """
+    """The backprop of a call without `is_train`: it raises."""
     raise ValueError("the layer was called with is_train=False, so it has no gradient")
 
 
@@ -281,13 +263,7 @@ def _no_gradient(name: str, dY: Any) -> NoReturn:
 
 
 def is_model(given: Any) -> bool:
-    """Whether it is a Thinc Model; Thinc is looked for among the loaded modules.
-
-    Examples
-    --------
-    >>> is_model(np.tanh)
-    False
-    """
+    """Whether it is a Thinc Model; Thinc is looked for among the loaded modules."""
     thinc = sys.modules.get("thinc.model")
     return thinc is not None and isinstance(given, thinc.Model)
 

@@ -10,13 +10,7 @@ from varlen.transforms.layer import Backprop, Layer, as_layer, not_trained
 
 
 class ModelKind(NamedTuple):
-    """A class of Models, and how their containers come from varlen's and become such.
-
-    Examples
-    --------
-    >>> ModelKind(lambda: None, lambda x, kept=None: x, lambda x, kept=None: x, lambda x: True).stays([])
-    True
-    """
+    """A class of Models, and how their containers come from varlen's and become such."""
 
     # Gives the class, which is imported then.
     model: Callable[[], Any]
@@ -28,13 +22,7 @@ class ModelKind(NamedTuple):
 
 
 def from_model(kind: ModelKind, given: Any) -> Layer:
-    """A Layer that calls a Model with its containers, and gives ours.
-
-    Examples
-    --------
-    >>> from_model(KIND, Relu(4, 3))  # doctest: +SKIP
-    Layer('relu')
-    """
+    """A Layer that calls a Model with its containers, and gives ours."""
     return Layer(given.name, partial(_run, kind, given))
 
 
@@ -42,11 +30,6 @@ def model(kind: ModelKind, make: Callable[..., Layer], *layers: Any, **options: 
     """A Model of what `make` makes of layers. Those that are Models are its layers.
 
     It takes and gives its containers, and varlen's where such came and may stay.
-
-    Examples
-    --------
-    >>> model(KIND, lambda layer: layer, Relu(4, 3)).name  # doctest: +SKIP
-    'relu'
     """
     cls = kind.model()
     models = [layer for layer in layers if isinstance(layer, cls)]

@@ -20,13 +20,7 @@ Kept = dict[int, tuple[Level, Any]]
 
 
 def chain(*layers: Any) -> Any:
-    """Thinc's own chain of Models, and of other layers as Models.
-
-    Examples
-    --------
-    >>> chain(vl.transforms.list2ragged(), with_array(Relu(4, 3))).name  # doctest: +SKIP
-    'list2ragged>>with_array(relu)'
-    """
+    """Thinc's own chain of Models, and of other layers as Models."""
     from thinc.api import Model
     from thinc.api import chain as chained
 
@@ -35,13 +29,7 @@ def chain(*layers: Any) -> Any:
 
 
 def from_thinc(x: Any, kept: Kept | None = None) -> Any:
-    """Containers of Thinc as varlen's, in lists and tuples too; all else stays.
-
-    Examples
-    --------
-    >>> from_thinc([3, 1])
-    [3, 1]
-    """
+    """Containers of Thinc as varlen's, in lists and tuples too; all else stays."""
     types = _types()
     if types is None:
         return x
@@ -58,13 +46,7 @@ def from_thinc(x: Any, kept: Kept | None = None) -> Any:
 
 
 def to_thinc(x: Any, kept: Kept | None = None) -> Any:
-    """Containers of varlen as Thinc's, in lists and tuples too; all else stays. A nested Ragged is refused.
-
-    Examples
-    --------
-    >>> to_thinc([3, 1])
-    [3, 1]
-    """
+    """Containers of varlen as Thinc's, in lists and tuples too; refuses a nested Ragged."""
     if isinstance(x, Pairs):
         return _types().Pairs(to_thinc(x.one, kept), to_thinc(x.two, kept))
     if not isinstance(x, (Ragged, Padded)):

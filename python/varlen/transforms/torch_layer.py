@@ -27,13 +27,6 @@ def as_layer(module: torch.nn.Module) -> Layer:
     A recurrent module sees a PackedSequence in place of a Padded or a Ragged, and reads no padding; an array
     is one sequence to it, or (steps, columns, width). A tensor from a module that saw a Padded or a Ragged,
     with as many rows, is taken for its data. A module that writes into what it sees writes into X.
-
-    Examples
-    --------
-    >>> layer = as_layer(torch.nn.Linear(3, 2))
-    >>> Y, backprop = layer(np.ones((5, 3), np.float32), True)
-    >>> Y.shape, backprop(np.ones((5, 2), np.float32)).shape
-    ((5, 2), (5, 3))
     """
     name = type(module).__name__.lower()
     return Layer(name, partial(_run, module))

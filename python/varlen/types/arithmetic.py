@@ -37,22 +37,6 @@ def apply(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
     its sizes: one with as many axes as a row of the values, or fewer, broadcasts against each row; one with
     an axis more gives a row to each sequence, (n, *row); one with the axes of the container has 1 for each
     ragged axis, (n, 1, ..., *row).
-
-    Raises
-    ------
-    ValueError
-        Containers that nest differently, naming the first sequence; arrays that do not fit.
-    TypeError
-        A method of the ufunc, or one of whole axes.
-
-    Examples
-    --------
-    >>> r = vl.Ragged([1, 2, 3], [2, 1])
-    >>> (r + np.array([10, 20])).to_list(), (r * r > 3).to_list()
-    ([[11, 12], [23]], [[False, True], [True]])
-    >>> deep = vl.Ragged.from_list([[[1, 2], [3]], [[4]]])
-    >>> (deep - deep.max()).to_list()
-    [[[-1, 0], [0]], [[0]]]
     """
     if ufunc is np.matmul and method == "__call__" and not kwargs:
         return matmul(*inputs)
@@ -67,13 +51,7 @@ def apply(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
 
 
 def operator(name: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The result of an operator of Python, by the name of its ufunc: a graph of torch.compile holds no ufunc.
-
-    Examples
-    --------
-    >>> operator("add", (vl.Ragged([1, 2, 3], [2, 1]), 10), {}).to_list()
-    [[11, 12], [13]]
-    """
+    """The result of a Python operator, by the name of its ufunc; graphs hold no ufunc."""
     return matmul(*inputs) if name == "matmul" else _applied(name, inputs, kwargs)
 
 
@@ -99,32 +77,13 @@ def _applied(function: np.ufunc | str, inputs: tuple[Any, ...], kwargs: dict[str
 
 
 def equal_values(a: Values, b: Values, equal_nan: bool) -> bool:
-    """Whether values have one shape and equal entries.
-
-    Examples
-    --------
-    >>> nan = np.array([np.nan])
-    >>> equal_values(nan, nan, False), equal_values(nan, nan, True)
-    (False, True)
-    """
+    """Whether values have one shape and equal entries."""
     one_device(b, "other", a, "this")
     return tuple(a.shape) == tuple(b.shape) and bool(backend_of(a, b).equal(a, b, equal_nan))
 
 
 def as_rectangle(r: Ragged[Any], dtype: DTypeLike | None, copy: bool | None) -> NDArray[Any]:
-    """What `np.asarray(r)` gives: an ordinary array, if all sequences of each level are equally long.
-
-    Raises
-    ------
-    ValueError
-        Naming the first sequence of another length.
-
-    Examples
-    --------
-    >>> np.asarray(vl.Ragged([3, 1, 4, 1], [2, 2]))
-    array([[3, 1],
-           [4, 1]])
-    """
+    """What `np.asarray(r)` gives: an ordinary array, if all sequences of each level are equally long."""
     for d, level in enumerate(r.levels):
         if level.longest != level.shortest:
             i = int((level.lengths != level.lengths[0]).argmax())

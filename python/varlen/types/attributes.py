@@ -12,17 +12,7 @@ T = TypeVar("T")
 
 
 def attributes_of(x: object, base: type) -> dict[str, Any]:
-    """The attributes of an object beside those of `base`: in its `__dict__`, and in slots of subclasses.
-
-    Examples
-    --------
-    >>> class Named(vl.Ragged):
-    ...     __slots__ = ("name",)
-    >>> r = Named([3, 1], [2])
-    >>> r.name = "a"
-    >>> attributes_of(r, vl.Ragged)
-    {'name': 'a'}
-    """
+    """The attributes of an object beside those of `base`: in its `__dict__`, and in slots of subclasses."""
     found = dict(getattr(x, "__dict__", ()))
     for kind in type(x).__mro__:
         if kind is base:
@@ -37,17 +27,7 @@ def attributes_of(x: object, base: type) -> dict[str, Any]:
 
 
 def with_attributes(result: T, x: object, base: type) -> T:
-    """A copy of a container, with the attributes of the one that it was made of; they are shared.
-
-    Examples
-    --------
-    >>> class Named(vl.Ragged):
-    ...     pass
-    >>> r = Named([3, 1], [2])
-    >>> r.name = "a"
-    >>> with_attributes(Named([3, 1], [2]), r, vl.Ragged).name
-    'a'
-    """
+    """A copy of a container, with the attributes of the one that it was made of; they are shared."""
     if type(x) is not base:
         for name, value in attributes_of(x, base).items():
             setattr(result, name, value)
@@ -55,17 +35,7 @@ def with_attributes(result: T, x: object, base: type) -> T:
 
 
 def with_copied_attributes(result: T, x: object, base: type, memo: dict[int, Any]) -> T:
-    """The same with copies of the attributes, which may refer to the container itself.
-
-    Examples
-    --------
-    >>> class Named(vl.Ragged):
-    ...     pass
-    >>> r = Named([3, 1], [2])
-    >>> r.names = ["a"]
-    >>> with_copied_attributes(Named([3, 1], [2]), r, vl.Ragged, {}).names is r.names
-    False
-    """
+    """The same with copies of the attributes, which may refer to the container itself."""
     memo[id(x)] = result
     if type(x) is not base:
         for name, value in attributes_of(x, base).items():
@@ -76,13 +46,7 @@ def with_copied_attributes(result: T, x: object, base: type, memo: dict[int, Any
 def reduced(
     restore: Callable[..., Any], parts: tuple[Any, ...], x: object, base: type, protocol: Any = 4
 ) -> tuple[Any, ...]:
-    """What `__reduce_ex__` gives: how the container is made, and its attributes, where it has any.
-
-    Examples
-    --------
-    >>> reduced(vl.Ragged, ([3, 1], [2]), vl.Ragged([3, 1], [2]), vl.Ragged)
-    (<class 'varlen.types.ragged.Ragged'>, (<class 'varlen.types.ragged.Ragged'>, [3, 1], [2]))
-    """
+    """What `__reduce_ex__` gives: how the container is made, and its attributes, where it has any."""
     how = saved(type(x), *parts) if by_torch(protocol) else (restore, (type(x), *parts))
     own = attributes_of(x, base) if type(x) is not base else {}
     return (*how, (None, own)) if own else how  # set one by one, in `__dict__` or in slots

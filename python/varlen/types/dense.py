@@ -15,24 +15,12 @@ VIEWS = 4096  # views of sequences that are made in one call
 
 
 def to_list(r: Ragged[Any]) -> list[Any]:
-    """Nested lists; `Ragged.to_list`.
-
-    Examples
-    --------
-    >>> to_list(vl.Ragged([1, 2], [0, 2]))
-    [[], [1, 2]]
-    """
+    """Nested lists; `Ragged.to_list`."""
     return _core.to_lists(backend_of(r._values).readable(r._values), r._levels)
 
 
 def iterate(r: Ragged[Any]) -> Iterator[Any]:
-    """The sequences of a Ragged, one after another, sharing memory.
-
-    Examples
-    --------
-    >>> list(iterate(vl.Ragged([3, 1, 4], [2, 1])))
-    [array([3, 1]), array([4])]
-    """
+    """The sequences of a Ragged, one after another, sharing memory."""
     if len(r._levels) > 1:
         return (r.row(i) for i in range(len(r)))
     return (row for at in range(0, len(r), VIEWS) for row in _views(r[at : at + VIEWS]))

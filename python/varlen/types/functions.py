@@ -81,20 +81,7 @@ _ON_ROW_AXES = {"glu": -1, "gumbel_softmax": -1, "normalize": 1}
 
 
 def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
-    """The result of a function of torch that is called with a Ragged.
-
-    Raises
-    ------
-    TypeError
-        It has no meaning for a Ragged; the method that comes nearest is named.
-
-    Examples
-    --------
-    >>> import torch
-    >>> r = vl.Ragged(torch.tensor([0.0, 0.0, 5.0]), [2, 1])
-    >>> torch.nn.functional.softmax(r, dim=1).to_list(), torch.exp(r).lengths
-    ([[0.5, 0.5], [1.0]], array([2, 1]))
-    """
+    """The result of a function of torch that is called with a Ragged."""
     full = tracing.name_of(func)
     name = full.strip("_")
     if full.endswith("_") and not full.endswith("__"):
@@ -142,19 +129,7 @@ def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
 
 
 def by_numpy(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
-    """The result of a function of NumPy, other than a ufunc, that is called with a Ragged.
-
-    Raises
-    ------
-    TypeError
-        It has no meaning for a Ragged; the method that comes nearest is named.
-
-    Examples
-    --------
-    >>> r = vl.Ragged([3, 1, 4], [2, 1])
-    >>> np.sum(r), np.sum(r, axis=1), np.array_equal(r, r.copy())
-    (np.int64(8), array([4, 4]), True)
-    """
+    """The result of a function of NumPy, other than a ufunc, that is called with a Ragged."""
     name = func.__name__
     if name in ("array_equal", "array_equiv", "allclose"):
         return _equal(name, given_to("np", name, args, kwargs))

@@ -25,15 +25,6 @@ def get(r: Ragged[Any], key: Any) -> Any:
     """`r[key]`.
 
     A slice of step 1 shares values, any other choice of sequences copies them.
-
-    Examples
-    --------
-    >>> r = vl.Ragged(np.arange(6), [3, 1, 2])
-    >>> get(r, -1), get(r, [2, 0]).to_list(), get(r, (slice(None), slice(None, None, -1))).to_list()
-    (array([4, 5]), [[4, 5], [0, 1, 2]], [[2, 1, 0], [3], [5, 4]])
-    >>> get(r, 3)
-    Traceback (most recent call last):
-    IndexError: index 3 is out of range for 3 sequences
     """
     kind = type(key)
     if kind is int:
@@ -52,13 +43,7 @@ def get(r: Ragged[Any], key: Any) -> Any:
 
 
 def row(r: Ragged[Any], i: Any) -> Any:
-    """Sequence i, sharing memory.
-
-    Examples
-    --------
-    >>> row(vl.Ragged([3, 1, 4], [2, 1]), 0)
-    array([3, 1])
-    """
+    """Sequence i, sharing memory."""
     picked, below = backend_of(r._values).gather_row(r._values, r._levels, i)
     return ragged_like(r, picked, below) if below else picked
 
@@ -154,18 +139,7 @@ def _is_view(key: Any) -> bool:
 
 
 def int_index(key: Any) -> int | None:
-    """The integer that a key is, None for slices and arrays.
-
-    Raises
-    ------
-    IndexError
-        It is a bool.
-
-    Examples
-    --------
-    >>> int_index(np.int8(3)), int_index([0]), int_index(slice(2))
-    (3, None, None)
-    """
+    """The integer that a key is, None for slices and arrays."""
     if type(key) is int:
         return key
     if isinstance(key, (bool, np.bool_)):

@@ -15,13 +15,7 @@ if TYPE_CHECKING:
 
 
 def to_steps(values: Values, table: RankTable, inner: Levels) -> tuple[Values, RankTable, Levels]:
-    """Values and the levels below in packed order, and the table: what a `Packed` is made of.
-
-    Examples
-    --------
-    >>> to_steps(np.array([3, 1, 4]), vl.RankTable([1, 2], [1, 0]), ())[0]
-    array([1, 3, 4])
-    """
+    """Values and the levels below in packed order, and the table: what a `Packed` is made of."""
     if inner:
         rows, levels = reordered(values, inner, table.rows, table.places)
         return rows, table, levels
@@ -29,26 +23,14 @@ def to_steps(values: Values, table: RankTable, inner: Levels) -> tuple[Values, R
 
 
 def from_steps(values: Values, table: RankTable, inner: Levels) -> tuple[Values, Levels]:
-    """Values and the levels below of a `Packed`, in their original order.
-
-    Examples
-    --------
-    >>> from_steps(np.array([1, 3, 4]), vl.RankTable([1, 2], [1, 0]), ())[0]
-    array([3, 1, 4])
-    """
+    """Values and the levels below of a `Packed`, in their original order."""
     if inner:
         return reordered(values, inner, table.places, table.rows)
     return backend_of(values).packed2ragged(values, table), ()
 
 
 def reordered(values: Values, levels: Levels, order: Any, inverse: Any) -> tuple[Values, Levels]:
-    """Sequences, or the rows themselves where there are no levels, under a permutation and its inverse.
-
-    Examples
-    --------
-    >>> reordered(np.array([3, 1, 4]), (vl.Level([1, 2]),), [1, 0], [1, 0])
-    (array([1, 4, 3]), (Level(2 sequences, 3 rows, lengths 1 to 2),))
-    """
+    """Sequences, or the rows themselves where there are no levels, under a permutation and its inverse."""
     backend = backend_of(values)
     return (
         backend.gather(values, levels, order)
@@ -58,19 +40,7 @@ def reordered(values: Values, levels: Levels, order: Any, inverse: Any) -> tuple
 
 
 def check_total(count: int, table: RankTable, inner: Levels) -> None:
-    """Refuse values or inner levels whose count differs from the total of the lengths.
-
-    Raises
-    ------
-    ValueError
-        Names the part and both counts.
-
-    Examples
-    --------
-    >>> check_total(4, vl.RankTable([2, 1]), ())
-    Traceback (most recent call last):
-    ValueError: values: there are 4, but the lengths add up to 3
-    """
+    """Refuse values or inner levels whose count differs from the total of the lengths."""
     if inner:
         check_levels(count, inner, "inner")
     elements = len(inner[0]) if inner else count
@@ -80,31 +50,14 @@ def check_total(count: int, table: RankTable, inner: Levels) -> None:
 
 
 def rank_table(lengths: Any, indices: Any, presorted: bool = False) -> RankTable:
-    """The table of lengths by rank.
-
-    Examples
-    --------
-    >>> rank_table(np.array([2, 1]), np.array([1, 0])).level.lengths
-    array([1, 2])
-    """
+    """The table of lengths by rank."""
     original = np.empty(len(lengths), np.int64)
     original[indices] = lengths
     return RankTable(original, None if presorted else indices)
 
 
 def check_table(result: RankTable, table: RankTable, argument: str) -> RankTable:
-    """The table that the caller gave: `result` has to equal it, apart from empty sequences.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Not a RankTable; other lengths or another order.
-
-    Examples
-    --------
-    >>> check_table(vl.RankTable([2, 1]), vl.RankTable([2, 1, 0]), "padded")
-    RankTable(3 sequences, 2 steps, 3 rows, lengths 0 to 2)
-    """
+    """The table that the caller gave: `result` has to equal it, apart from empty sequences."""
     if not isinstance(table, RankTable):
         raise TypeError(f"table: expected a RankTable, got {type(table).__name__}")
     given_count = table.active(0)

@@ -279,19 +279,7 @@ class RankTable:
 
 
 def fields_of(level: Level, indices: Any) -> Fields:
-    """size_at_t, lengths and indices of a level under a permutation; None is the order that there is.
-
-    Raises
-    ------
-    ValueError
-        No permutation, or one under which lengths increase.
-
-    Examples
-    --------
-    >>> fields_of(vl.Level([1, 2]), [0, 1])
-    Traceback (most recent call last):
-    ValueError: lengths: column 1 has length 2, more than the column before it; the longest comes first
-    """
+    """size_at_t, lengths and indices of a level under a permutation; None is the order that there is."""
     order = np.arange(len(level)) if indices is None else np.asarray(as_ints(indices))
     order = order if order.size else order.astype(np.int64)
     if order.ndim != 1 or order.dtype.kind not in "iu":

@@ -55,18 +55,7 @@ _SILENT: dict[str, tuple[Any, ...]] = {
 
 
 def given_to(library: str, name: str, args: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Arguments by the names of their parameters, without those that are at their default.
-
-    Raises
-    ------
-    TypeError
-        More arguments by position than there are parameters, or one given twice.
-
-    Examples
-    --------
-    >>> given_to("np", "std", ([3, 1], 1, None, None, 1), {"keepdims": False})
-    {'a': [3, 1], 'axis': 1, 'ddof': 1}
-    """
+    """Arguments by the names of their parameters, without those that are at their default."""
     known = (_OF_NUMPY if library == "np" else _OF_TORCH)[name].split()
     if name in ("std", "var") and len(args) > 1 and isinstance(args[1], bool):
         known = [known[0], *known[2:]]  # torch.std(x, unbiased, keepdim)

@@ -17,18 +17,7 @@ __all__ = ["Library", "NamespaceBackend"]
 
 
 class NamespaceBackend(Verbs, Values, Lists, Arithmetic, Einsum):
-    """The verbs on the arrays of one library.
-
-    Parameters
-    ----------
-    library
-        Its namespace, and where its arrays lie.
-
-    Examples
-    --------
-    >>> NamespaceBackend(Library(np)).reduce("sum", np.array([3, 1, 4]), vl.Level([2, 1]), 0)
-    array([4, 4])
-    """
+    """The verbs on the arrays of one library."""
 
     def __init__(self, library: Library) -> None:
         self.library = library

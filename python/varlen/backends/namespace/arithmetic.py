@@ -19,14 +19,7 @@ if TYPE_CHECKING:
 
 
 class Arithmetic(Of):
-    """Arithmetic on the arrays of a library.
-
-    Examples
-    --------
-    >>> from varlen.backends.namespace import Library, NamespaceBackend
-    >>> NamespaceBackend(Library(np)).where(np.array([True, False]), 7, np.array([1, 2]))
-    array([7, 2])
-    """
+    """Arithmetic on the arrays of a library."""
 
     if TYPE_CHECKING:
         gather: Callable[..., Any]
@@ -34,13 +27,7 @@ class Arithmetic(Of):
         of_level: Callable[..., Any]
 
     def ufunc(self, function: np.ufunc | str, inputs: list[Any], kwargs: dict[str, Any]) -> Any:
-        """A ufunc of NumPy, or the name of one, by the function of that name.
-
-        Raises
-        ------
-        TypeError
-            The library has no such function.
-        """
+        """A ufunc of NumPy, or the name of one, by the function of that name."""
         name = function if isinstance(function, str) else function.__name__
         first = self.first(*inputs, *(kwargs.get("out") or ()))
         given = [self.operand(x, first) for x in inputs]

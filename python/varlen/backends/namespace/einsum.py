@@ -15,14 +15,7 @@ if TYPE_CHECKING:
 
 
 class Blocked:
-    """What padded blocks are made with, by the verbs of a backend and the functions of its library.
-
-    Examples
-    --------
-    >>> from varlen.backends.namespace import Library, NamespaceBackend
-    >>> Blocked(NamespaceBackend(Library(np))).ones(np.zeros(1), (2,))
-    array([1., 1.])
-    """
+    """What padded blocks are made with, by the verbs of a backend and the functions of its library."""
 
     def __init__(self, backend: Any) -> None:
         self.backend, self.xp = backend, backend.xp
@@ -48,16 +41,7 @@ class Blocked:
 
 
 class Einsum(Of):
-    """The verb of a backend of such arrays.
-
-    Examples
-    --------
-    >>> from varlen.backends.equation import equation_of
-    >>> from varlen.backends.namespace import Library, NamespaceBackend
-    >>> x, level = np.array([1.0, 2.0, 5.0]), vl.Level([2, 1])
-    >>> NamespaceBackend(Library(np)).einsum(equation_of("bt->b;bt;"), [x], (level,), ())
-    array([3., 5.])
-    """
+    """The verb of a backend of such arrays."""
 
     if TYPE_CHECKING:
         assign: Callable[..., Any]

@@ -16,18 +16,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Library:
-    """A namespace, and where its arrays lie: this one is NumPy's, whose arrays lie on the host.
-
-    Parameters
-    ----------
-    xp
-        The module: its functions have NumPy's names.
-
-    Examples
-    --------
-    >>> Library(np).name_of_device(np.zeros(1))
-    'cpu'
-    """
+    """A namespace, and where its arrays lie: this one is NumPy's, whose arrays lie on the host."""
 
     def __init__(self, xp: Any) -> None:
         self.xp = xp
@@ -50,14 +39,7 @@ class Library:
 
 
 class Of:
-    """What the verbs of a backend share: the library whose arrays they take.
-
-    Examples
-    --------
-    >>> from varlen.backends.namespace import NamespaceBackend
-    >>> NamespaceBackend(Library(np)).on_host(np.zeros(1))
-    array([0.])
-    """
+    """What the verbs of a backend share: the library whose arrays they take."""
 
     library: Library
     xp: Any
@@ -91,14 +73,7 @@ class Of:
 
 
 def at_device(function: F) -> F:
-    """A decorator for a verb that computes by the namespace: on the device of the first array given.
-
-    Examples
-    --------
-    >>> from varlen.backends.namespace import NamespaceBackend
-    >>> NamespaceBackend(Library(np)).copy(np.zeros(1))
-    array([0.])
-    """
+    """A decorator for a verb that computes by the namespace: on the device of the first array given."""
 
     @wraps(function)
     def on_its_device(self: Any, *args: Any, **kwargs: Any) -> Any:

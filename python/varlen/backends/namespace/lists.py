@@ -20,14 +20,7 @@ if TYPE_CHECKING:
 
 
 class Lists(Of):
-    """Arrays of a library laid end to end.
-
-    Examples
-    --------
-    >>> from varlen.backends.namespace import Library, NamespaceBackend
-    >>> NamespaceBackend(Library(np)).concat([np.array([3, 1]), np.array([4.0])])
-    array([3., 1., 4.])
-    """
+    """Arrays of a library laid end to end."""
 
     if TYPE_CHECKING:
         cast: Callable[..., Any]

@@ -20,14 +20,7 @@ T = TypeVar("T")
 
 
 class Values(Of):
-    """Rows of a library: moved, cut, copied and cast.
-
-    Examples
-    --------
-    >>> from varlen.backends.namespace import Library, NamespaceBackend
-    >>> NamespaceBackend(Library(np)).take(np.array([3, 1, 4]), np.array([2, 2, 0]))
-    array([4, 4, 3])
-    """
+    """Rows of a library: moved, cut, copied and cast."""
 
     if TYPE_CHECKING:
         take_rows: Callable[..., Any]
@@ -45,13 +38,7 @@ class Values(Of):
         return x
 
     def as_numpy(self, values: Any) -> NDArray[Any]:
-        """Refused: NumPy does not see the memory of a device.
-
-        Raises
-        ------
-        TypeError
-            Always.
-        """
+        """Refused: NumPy does not see the memory of a device."""
         raise TypeError(f"expected an array on the CPU, got one on {self.library.name_of_device(values)}")
 
     def apply_rows(self, values: Any, call: Callable[[Any], tuple[Any, T]]) -> tuple[Any, T]:
@@ -85,13 +72,7 @@ class Values(Of):
         return self.library.to_device(values, device, non_blocking)
 
     def pinned(self, values: Any) -> Any:
-        """Refused: what lies on a device is not pinned.
-
-        Raises
-        ------
-        TypeError
-            Always.
-        """
+        """Refused: what lies on a device is not pinned."""
         raise TypeError(
             f"pin_memory: the values lie on {self.library.name_of_device(values)}, not on the CPU"
         )
@@ -150,13 +131,7 @@ class Values(Of):
 
     @at_device
     def cast(self, values: Any, dtype: Any, argument: str) -> Any:
-        """Numbers of another dtype, each of which it has to hold; floats round. What may not fit is seen.
-
-        Raises
-        ------
-        ValueError
-            A number that does not fit.
-        """
+        """Numbers of another dtype, each of which it has to hold; floats round. What may not fit is seen."""
         kind = as_dtype(dtype, "dtype")
         if values.dtype == kind:
             return values
@@ -217,13 +192,7 @@ class Values(Of):
 
     @at_device
     def fill_where(self, values: Any, gaps: Any, fill: Any) -> Any:
-        """Values with a number where a mask is true.
-
-        Raises
-        ------
-        ValueError
-            The dtype does not hold the number.
-        """
+        """Values with a number where a mask is true."""
         exact = _core.fill_row(self.on_host(fill), values.dtype, (), "fill").reshape(())[()]
         return self.xp.where(self.like(gaps, values), exact, values)
 
@@ -243,13 +212,7 @@ class Values(Of):
 
 
 def always_fits(given: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
-    """Whether a dtype holds all numbers of another; floats round.
-
-    Examples
-    --------
-    >>> always_fits(np.dtype("i4"), np.dtype("f4")), always_fits(np.dtype("i4"), np.dtype("i1"))
-    (True, False)
-    """
+    """Whether a dtype holds all numbers of another; floats round."""
     if given.kind in "biu" and wanted.kind in "fc":
         return bool(wanted.itemsize > 2 or given.itemsize == 1 or given.kind == "b")
     return bool(np.can_cast(given, wanted))

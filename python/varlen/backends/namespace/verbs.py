@@ -39,14 +39,7 @@ def _of_core(function: Callable[..., Any], **on_host: int) -> Any:
 
 
 class Verbs(Of):
-    """Verbs of the core, by their names in the table of backends.
-
-    Examples
-    --------
-    >>> from varlen.backends.namespace import Library, NamespaceBackend
-    >>> NamespaceBackend(Library(np)).reverse(np.array([3, 1, 4]), vl.Level([2, 1]))
-    array([1, 3, 4])
-    """
+    """Verbs of the core, by their names in the table of backends."""
 
     if TYPE_CHECKING:
         cast: Callable[..., Any]
@@ -300,25 +293,13 @@ class Verbs(Of):
     def lstm(
         self, params: Any, H0: Any, C0: Any, X: Any, sizes: list[int], training: bool
     ) -> tuple[Any, tuple[Any, ...]]:
-        """Refused: the LSTM has kernels for the CPU alone.
-
-        Raises
-        ------
-        TypeError
-            Always.
-        """
+        """Refused: the LSTM has kernels for the CPU alone."""
         raise TypeError("params: lie on a device, where varlen has no LSTM; torch.nn.LSTM computes there")
 
     def backprop_lstm(
         self, dY: Any, sizes: list[int], params: Any, state: tuple[Any, ...]
     ) -> tuple[Any, Any]:
-        """Refused, as `lstm`.
-
-        Raises
-        ------
-        TypeError
-            Always.
-        """
+        """Refused, as `lstm`."""
         raise TypeError("params: lie on a device, where varlen has no LSTM; torch.nn.LSTM computes there")
 
     def edit_distance(
@@ -330,13 +311,7 @@ class Verbs(Of):
         return self.like(distances, a), None if kinds is None else self.like(kinds, a)
 
     def ctc_loss(self, *given: Any) -> Any:
-        """Refused, as its gradient is: CTC has kernels for the CPU alone.
-
-        Raises
-        ------
-        TypeError
-            Always.
-        """
+        """Refused, as its gradient is: CTC has kernels for the CPU alone."""
         raise TypeError(
             "log_probs: lie on a device, where varlen has no CTC; torch computes it there from a tensor"
         )

@@ -15,96 +15,48 @@ _ERF_IS_ONE = 6.0
 
 
 def sigmoid(x: Any, xp: Any = np) -> Any:
-    """1 / (1 + exp(-x)), which neither overflows nor loses small results.
-
-    Examples
-    --------
-    >>> sigmoid(np.array([0.0, 800.0, -800.0]))
-    array([0.5, 1. , 0. ])
-    """
+    """1 / (1 + exp(-x)), which neither overflows nor loses small results."""
     x = _as_float(x)
     return 1 / (1 + xp.exp(-x)) if x.dtype.kind == "c" else xp.exp(log_sigmoid(x, xp))
 
 
 def log_sigmoid(x: Any, xp: Any = np) -> Any:
-    """The logarithm of `sigmoid`.
-
-    Examples
-    --------
-    >>> log_sigmoid(np.array([800.0, -800.0]))
-    array([  -0., -800.])
-    """
+    """The logarithm of `sigmoid`."""
     return -softplus(-_as_float(x), xp)
 
 
 def softplus(x: Any, xp: Any = np) -> Any:
-    """The logarithm of 1 + exp(x).
-
-    Examples
-    --------
-    >>> softplus(np.array([800.0, -800.0]))
-    array([800.,   0.])
-    """
+    """The logarithm of 1 + exp(x)."""
     x = _as_float(x)
     with np.errstate(invalid="ignore"):  # NaN stays NaN
         return xp.logaddexp(xp.zeros((), x.dtype), x).astype(x.dtype, copy=False)
 
 
 def relu(x: Any, xp: Any = np) -> Any:
-    """The number, or 0 where it is below.
-
-    Examples
-    --------
-    >>> relu(np.array([-1, 2]))
-    array([0, 2])
-    """
+    """The number, or 0 where it is below."""
     return xp.maximum(x, 0)
 
 
 def elu(x: Any, xp: Any = np) -> Any:
-    """The number, or exp(x) - 1 where it is below 0.
-
-    Examples
-    --------
-    >>> elu(np.array([-np.inf, 2.0]))
-    array([-1.,  2.])
-    """
+    """The number, or exp(x) - 1 where it is below 0."""
     x = _as_float(x)
     return xp.where(x > 0, x, xp.expm1(xp.minimum(x, 0)))
 
 
 def silu(x: Any, xp: Any = np) -> Any:
-    """The number times its `sigmoid`.
-
-    Examples
-    --------
-    >>> silu(np.array([0.0, 800.0]))
-    array([  0., 800.])
-    """
+    """The number times its `sigmoid`."""
     x = _as_float(x)
     return x * sigmoid(x, xp)
 
 
 def gelu(x: Any, xp: Any = np) -> Any:
-    """The number times the share of a normal distribution that lies below it.
-
-    Examples
-    --------
-    >>> gelu(np.array([-1.0, 1.0])).round(6)
-    array([-0.158655,  0.841345])
-    """
+    """The number times the share of a normal distribution that lies below it."""
     x = _as_float(x)
     return x * (_erf(x * math.sqrt(0.5), xp) + 1) * 0.5
 
 
 def rsqrt(x: Any, xp: Any = np) -> Any:
-    """One over the square root.
-
-    Examples
-    --------
-    >>> rsqrt(np.array([4.0]))
-    array([0.5])
-    """
+    """One over the square root."""
     return 1 / xp.sqrt(x)
 
 

@@ -10,18 +10,7 @@ from varlen.backends.numpy.activations import ACTIVATIONS
 
 
 def ufunc(function: np.ufunc | str, inputs: list[Any], kwargs: dict[str, Any]) -> Any:
-    """What a ufunc, or the one of a name, makes of its inputs; `ACTIVATIONS` has those that NumPy lacks.
-
-    Raises
-    ------
-    TypeError
-        It has no meaning for times, durations or text.
-
-    Examples
-    --------
-    >>> ufunc(np.add, [np.arange(2), 10], {})
-    array([10, 11])
-    """
+    """What a ufunc, or the one of a name, makes of its inputs; `ACTIVATIONS` has those that NumPy lacks."""
     named: Any = function
     if isinstance(function, str):
         named = ACTIVATIONS.get(function) or getattr(np, function)
@@ -36,14 +25,7 @@ def ufunc(function: np.ufunc | str, inputs: list[Any], kwargs: dict[str, Any]) -
 
 
 def equal(a: Any, b: Any, equal_nan: bool) -> bool:
-    """Whether arrays of one shape have equal entries.
-
-    Examples
-    --------
-    >>> nan = np.array([np.nan])
-    >>> equal(nan, nan, False), equal(nan, nan, True)
-    (False, True)
-    """
+    """Whether arrays of one shape have equal entries."""
     with np.errstate(invalid="ignore"):
         same: Any = a == b
         if equal_nan and a.dtype.kind not in "SUV":
@@ -52,18 +34,7 @@ def equal(a: Any, b: Any, equal_nan: bool) -> bool:
 
 
 def where(mask: Any, values: Any, others: Any) -> Any:
-    """A number, or values, where a mask is true, others where it is not.
-
-    Raises
-    ------
-    OverflowError
-        An int that the dtype of the array beside it does not hold.
-
-    Examples
-    --------
-    >>> where(np.array([True, False]), 7, np.array([1, 2]))
-    array([7, 2])
-    """
+    """A number, or values, where a mask is true, others where it is not."""
     return np.where(mask, _of_dtype(values, others, "x"), _of_dtype(others, values, "y"))
 
 

@@ -8,19 +8,7 @@ import numpy as np
 
 
 def weighable(values: Any, scores: Any) -> tuple[Any, Any]:
-    """Values and scores in one float dtype; the scores of halves in float32, in which weights are.
-
-    Raises
-    ------
-    TypeError
-        They are not numbers.
-
-    Examples
-    --------
-    >>> values, scores = weighable(np.ones((2, 3), np.float16), np.ones(2, np.float16))
-    >>> values.dtype, scores.dtype
-    (dtype('float16'), dtype('float32'))
-    """
+    """Values and scores in one float dtype; the scores of halves in float32, in which weights are."""
     for rows, name in ((values, "X"), (scores, "scores")):
         if rows.dtype.kind not in "biuf":
             raise TypeError(f"{name}: expected numbers, got {rows.dtype}")

@@ -14,42 +14,18 @@ if TYPE_CHECKING:
 
 
 def concat(values: list[Any], axis: int = 0, argument: str = "values") -> Any:
-    """Arrays one after another, of the dtype that NumPy promotes theirs to.
-
-    Examples
-    --------
-    >>> concat([np.array([3, 1]), np.array([4.0])])
-    array([3., 1., 4.])
-    """
+    """Arrays one after another, of the dtype that NumPy promotes theirs to."""
     arrays = of_one_dtype(values, argument)
     return np.concatenate(arrays, axis) if axis else _core.concat(arrays)
 
 
 def interleave(values: list[Any], levels: list[Level], argument: str) -> tuple[Any, Level]:
-    """Sequence i of every part, end to end, and their level.
-
-    Examples
-    --------
-    >>> interleave([np.array([3, 1]), np.array([4])], [vl.Level([1, 1]), vl.Level([0, 1])], "parts")[0]
-    array([3, 1, 4])
-    """
+    """Sequence i of every part, end to end, and their level."""
     return _core.interleave(of_one_dtype(values, argument), levels)
 
 
 def of_one_dtype(values: list[Any], argument: str) -> list[Any]:
-    """Arrays of the dtype that NumPy promotes theirs to.
-
-    Raises
-    ------
-    TypeError
-        There is none.
-
-    Examples
-    --------
-    >>> of_one_dtype([np.zeros(1, np.int8), np.zeros(1, "M8[s]")], "parts")
-    Traceback (most recent call last):
-    TypeError: parts: no dtype holds int8 and datetime64[s]
-    """
+    """Arrays of the dtype that NumPy promotes theirs to."""
     if all(x.dtype is values[0].dtype for x in values):
         return values
     try:
@@ -61,13 +37,7 @@ def of_one_dtype(values: list[Any], argument: str) -> list[Any]:
 
 
 def from_list(data: Any, dtype: Any = None) -> tuple[Any, Levels]:
-    """Nested lists of numbers or arrays, end to end, and their levels.
-
-    Examples
-    --------
-    >>> from_list([[1, 2], []])
-    (array([1, 2]), (Level(2 sequences, 2 rows, lengths 0 to 2),))
-    """
+    """Nested lists of numbers or arrays, end to end, and their levels."""
     values, levels = _core.from_lists(data, -1, dtype, name="data")
     if not levels and len(data) == 0:
         return values, (Level([]),)

@@ -17,13 +17,7 @@ TO_THE_LAST_BUT_ONE = slice(None, -1)
 
 
 def diff(values: Any, level: Level, n: int = 1) -> tuple[Any, Level]:
-    """Each row less the one before it in its sequence, n times over, and their level.
-
-    Examples
-    --------
-    >>> diff(np.array([3, 1, 4]), vl.Level([2, 1]))
-    (array([-2]), Level(2 sequences, 1 rows, lengths 0 to 1))
-    """
+    """Each row less the one before it in its sequence, n times over, and their level."""
     if values.dtype.kind in "US":
         refuse("diff", values)
     for _ in range(min(n, max(level.longest, 1))):  # once at least, for the dtype
@@ -36,23 +30,12 @@ def diff(values: Any, level: Level, n: int = 1) -> tuple[Any, Level]:
 
 
 def counts_there(ids: Any, level: Level, minlength: int, weights: Any) -> Any:
-    """What kernels of a device count; None: the host looks at the numbers.
-
-    Examples
-    --------
-    >>> counts_there(np.array([1, 0]), vl.Level([2]), 0, None)
-    """
+    """What kernels of a device count; None: the host looks at the numbers."""
     return None
 
 
 def bincount(cells: Any, weights: Any, size: int) -> Any:
-    """The sum of the weights of each of `size` cells: float64.
-
-    Examples
-    --------
-    >>> bincount(np.array([0, 2, 0]), np.array([1.0, 5.0, 2.0]), 3)
-    array([3., 0., 5.])
-    """
+    """The sum of the weights of each of `size` cells: float64."""
     if weights.dtype.kind not in "biuf":
         raise TypeError(f"weights: expected numbers, got {weights.dtype}")
     return np.bincount(cells, weights, minlength=size)[:size]

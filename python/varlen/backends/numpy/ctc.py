@@ -18,27 +18,14 @@ if TYPE_CHECKING:
 def ctc_loss(
     log_probs: Any, level: Level, targets: Any, target_level: Level, blank: int, zero_infinity: bool
 ) -> NDArray[Any]:
-    """The loss of each sequence.
-
-    Examples
-    --------
-    >>> ctc_loss(np.log([[0.25, 0.75]]), vl.Level([1]), np.array([1]), vl.Level([1]), 0, False).round(4)
-    array([0.2877])
-    """
+    """The loss of each sequence."""
     return _core.ctc_loss(_wide(log_probs), level, targets, target_level, blank, zero_infinity)
 
 
 def backprop_ctc_loss(
     d: Any, log_probs: Any, level: Level, targets: Any, target_level: Level, blank: int, zero_infinity: bool
 ) -> NDArray[Any]:
-    """The gradient of log probabilities from that of the losses.
-
-    Examples
-    --------
-    >>> one = vl.Level([1])
-    >>> backprop_ctc_loss(np.ones(1), np.log([[0.25, 0.75]]), one, np.array([1]), one, 0, False)
-    array([[ 0.25, -0.25]])
-    """
+    """The gradient of log probabilities from that of the losses."""
     rows = _wide(log_probs)
     d = to_dtype(d, rows.dtype)
     gradient = _core.backprop_ctc_loss(d, rows, level, targets, target_level, blank, zero_infinity)

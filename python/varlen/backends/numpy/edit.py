@@ -17,19 +17,7 @@ if TYPE_CHECKING:
 def edit_distance(
     a: Any, a_level: Level, b: Any, b_level: Level, normalize: bool, counts: bool
 ) -> tuple[NDArray[Any], NDArray[Any] | None]:
-    """Distances, or shares of the lengths of b, and how many edits of each kind there are, where asked.
-
-    Raises
-    ------
-    TypeError
-        Texts on one side alone.
-
-    Examples
-    --------
-    >>> two = vl.Level([2])
-    >>> edit_distance(np.array(["a", "b"]), two, np.array(["b", "b"]), two, True, False)
-    (array([0.5]), None)
-    """
+    """Distances, or shares of the lengths of b, and how many edits of each kind there are, where asked."""
     a, b = (x if x.dtype.kind != "b" else x.astype(np.uint8) for x in (a, b))
     if a.dtype.kind in "SU" or b.dtype.kind in "SU":
         a, b = _numbered(a, b)

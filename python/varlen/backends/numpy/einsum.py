@@ -20,15 +20,7 @@ def einsum(
     extents: tuple[int, ...],
     out: Any = None,
 ) -> Any:
-    """The sum of products of one or two arrays of one dtype; halves are computed in float32.
-
-    Examples
-    --------
-    >>> from varlen.backends.equation import equation_of
-    >>> x = np.array([[1.0], [3.0], [5.0]])
-    >>> einsum(equation_of("btd,bte->bde;bt;de"), [x, x], (vl.Level([2, 1]),), (1, 1)).tolist()
-    [[[10.0]], [[25.0]]]
-    """
+    """The sum of products of one or two arrays of one dtype; halves are computed in float32."""
     dtype = values[0].dtype
     narrow = dtype.itemsize == 2 and dtype.kind in "fV"
     if narrow or not dtype.isnative:

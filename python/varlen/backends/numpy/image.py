@@ -11,13 +11,7 @@ if TYPE_CHECKING:
 
 
 def pad_images(images: NDArray[Any], padding: tuple[int, int, int, int]) -> NDArray[Any]:
-    """Images with zeros around them: up, left, below, right.
-
-    Examples
-    --------
-    >>> pad_images(np.ones((1, 1, 1, 1)), (0, 1, 0, 0))
-    array([[[[0., 1.]]]])
-    """
+    """Images with zeros around them: up, left, below, right."""
     up, left, below, right = padding
     n, channels, height, width = images.shape
     result = np.zeros((n, channels, up + height + below, left + width + right), images.dtype)
@@ -26,13 +20,7 @@ def pad_images(images: NDArray[Any], padding: tuple[int, int, int, int]) -> NDAr
 
 
 def patches(images: NDArray[Any], size: tuple[int, int], stride: tuple[int, int]) -> NDArray[Any]:
-    """(n, down, across, channels, *size): the patches of images.
-
-    Examples
-    --------
-    >>> patches(np.arange(4).reshape(1, 1, 2, 2), (1, 2), (1, 1)).shape
-    (1, 2, 1, 1, 1, 2)
-    """
+    """(n, down, across, channels, *size): the patches of images."""
     seen = np.lib.stride_tricks.sliding_window_view(images, size, (2, 3))
     result: NDArray[Any] = seen[:, :, :: stride[0], :: stride[1]].transpose(0, 2, 3, 1, 4, 5)
     return result

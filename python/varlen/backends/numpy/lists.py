@@ -9,12 +9,6 @@ from varlen._core import Level
 
 
 def list2ragged(arrays: Any, dtype: Any = None, out: Any = None) -> tuple[Any, tuple[Level, ...]]:
-    """Arrays end to end, and their level.
-
-    Examples
-    --------
-    >>> list2ragged([np.array([3, 1]), np.array([4])])
-    (array([3, 1, 4]), (Level(2 sequences, 3 rows, lengths 1 to 2),))
-    """
+    """Arrays end to end, and their level."""
     values, level = _core.list2ragged(arrays, dtype, out)
     return values, (level,)

@@ -21,42 +21,21 @@ if TYPE_CHECKING:
 def lstm(
     params: Any, H0: Any, C0: Any, X: Any, sizes: list[int], training: bool
 ) -> tuple[Array, tuple[Array, ...]]:
-    """The forward pass: Y, and the state that `backprop_lstm` takes.
-
-    Examples
-    --------
-    >>> start = np.zeros((1, 1, 1))
-    >>> lstm(np.zeros(20), start, start, np.ones((3, 2)), [2, 1], False)[0].shape
-    (3, 1)
-    """
+    """The forward pass: Y, and the state that `backprop_lstm` takes."""
     given = (("params", params), ("H0", H0), ("C0", C0), ("X", X))
     rows: list[Any] = [plain_rows(x, name, "params") for name, x in given]
     return run(rows[0], rows[1], rows[2], rows[3], sizes, training)
 
 
 def backprop_lstm(dY: Any, sizes: list[int], params: Any, state: tuple[Any, ...]) -> tuple[Array, Array]:
-    """Gradients of X and of params.
-
-    Examples
-    --------
-    >>> start = np.zeros((1, 1, 1))
-    >>> Y, state = lstm(np.zeros(20), start, start, np.ones((3, 2)), [2, 1], True)
-    >>> [d.shape for d in backprop_lstm(Y, [2, 1], np.zeros(20), state)]
-    [(3, 2), (20,)]
-    """
+    """Gradients of X and of params."""
     rows = plain_rows(dY, "dY", "params")
     return run_back(rows, sizes, plain_rows(params, "params", "params"), state)[:2]
 
 
 @dataclass
 class Cell:
-    """The weights of one layer in one direction: views of params, or of their gradients.
-
-    Examples
-    --------
-    >>> [cell.inputs.shape for cell in Cell.all(np.zeros(20), 1, 1, 1, 2)]
-    [(4, 2)]
-    """
+    """The weights of one layer in one direction: views of params, or of their gradients."""
 
     inputs: Array
     bias: Array
@@ -65,13 +44,7 @@ class Cell:
 
     @staticmethod
     def all(params: Array, depth: int, directions: int, nO: int, nI: int) -> Iterator[Cell]:
-        """Layer by layer, direction by direction.
-
-        Examples
-        --------
-        >>> len(list(Cell.all(np.zeros(40), 1, 2, 1, 2)))
-        2
-        """
+        """Layer by layer, direction by direction."""
         at = 0
         for layer in range(depth):
             width = nI if layer == 0 else nO * directions
@@ -118,14 +91,7 @@ def _steps(sizes: list[int], backward: bool) -> list[tuple[int, int]]:
 def run(
     params: Array, H0: Array, C0: Array, X: Array, sizes: list[int], training: bool
 ) -> tuple[Array, tuple[Array, ...]]:
-    """The forward pass on arrays: Y, and the state (X, outputs, gates, cells and hidden states before).
-
-    Examples
-    --------
-    >>> start = np.zeros((1, 1, 1))
-    >>> run(np.zeros(20), start, start, np.ones((3, 2)), [2, 1], False)[0].shape
-    (3, 1)
-    """
+    """The forward pass on arrays: Y, and the state (X, outputs, gates, cells and hidden states before)."""
     _check(params, H0, C0, X, sizes)
     depth, directions, nO = H0.shape
     rows, most = len(X), max(sizes, default=0)
@@ -158,15 +124,7 @@ def run(
 def run_back(
     dY: Array, sizes: list[int], params: Array, state: tuple[Array, ...]
 ) -> tuple[Array, Array, Array, Array]:
-    """The way back on arrays: gradients of X, params, H0 and C0.
-
-    Examples
-    --------
-    >>> start = np.zeros((1, 1, 1))
-    >>> Y, state = run(np.zeros(20), start, start, np.ones((3, 2)), [2, 1], True)
-    >>> [d.shape for d in run_back(Y, [2, 1], np.zeros(20), state)]
-    [(3, 2), (20,), (1, 1, 1), (1, 1, 1)]
-    """
+    """The way back on arrays: gradients of X, params, H0 and C0."""
     if len(state) != 5:
         raise ValueError(f"fwd_state: expected what lstm_forward_training gave, got {len(state)} parts")
     X, Y, gates, cells_were, hidden_were = state

@@ -23,19 +23,7 @@ def mask(
     max_bytes: int | None,
     beside: Any = None,
 ) -> NDArray[Any]:
-    """True where a rectangle of the sequences holds data.
-
-    Raises
-    ------
-    ValueError
-        A sequence longer than `width`, which is named.
-
-    Examples
-    --------
-    >>> mask(vl.Level([1, 2]), None, "right", None, 1, None)
-    array([[ True, False],
-           [ True,  True]])
-    """
+    """True where a rectangle of the sequences holds data."""
     there: NDArray[Any] = _core.mask(level, *sizes_of(max_len, padding_side, width, multiple, max_bytes))
     return there
 
@@ -43,13 +31,7 @@ def mask(
 def sizes_of(
     max_len: int | None, padding_side: str, width: int | None, multiple: int, max_bytes: int | None
 ) -> tuple[Any, ...]:
-    """The sizes of a mask, as the core takes them behind a level.
-
-    Examples
-    --------
-    >>> sizes_of(np.int8(2), "left", None, 1, None)
-    ('left', 2, 1, None, None)
-    """
+    """The sizes of a mask, as the core takes them behind a level."""
     most, wide = (
         None if x is None else as_int(x, name) for x, name in ((max_len, "max_len"), (width, "width"))
     )
@@ -57,13 +39,7 @@ def sizes_of(
 
 
 def of_level(level: Level, name: str, beside: Any = None) -> NDArray[Any]:
-    """The row ids, positions, lengths or int32 offsets of a level.
-
-    Examples
-    --------
-    >>> of_level(vl.Level([2, 1]), "row_ids")
-    array([0, 0, 1])
-    """
+    """The row ids, positions, lengths or int32 offsets of a level."""
     numbers: NDArray[Any] = getattr(level, name)
     return numbers
 
@@ -77,30 +53,12 @@ def block_mask(
     max_bytes: int | None,
     beside: Any = None,
 ) -> NDArray[Any]:
-    """Which rows may look at which, (total, total).
-
-    Examples
-    --------
-    >>> block_mask(vl.Level([1, 1]), np.float32, None, None, None, None)
-    array([[  0., -inf],
-           [-inf,   0.]], dtype=float32)
-    """
+    """Which rows may look at which, (total, total)."""
     return _core.block_mask(level, pair_of(dtype), before, behind, out, max_bytes)
 
 
 def pair_of(dtype: Any) -> NDArray[Any]:
-    """What a mask of a dtype says outside and inside.
-
-    Raises
-    ------
-    TypeError
-        The dtype has no numbers.
-
-    Examples
-    --------
-    >>> pair_of(np.float32)
-    array([-inf,   0.], dtype=float32)
-    """
+    """What a mask of a dtype says outside and inside."""
     kind = as_dtype(dtype, "dtype")
     is_float = kind.kind == "f" or kind.name == "bfloat16"
     if kind.kind not in "biuf" and not is_float:

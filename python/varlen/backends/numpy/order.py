@@ -37,30 +37,12 @@ _NAT = np.iinfo(np.int64).min
 
 
 def is_ordered(values: Any) -> bool:
-    """Whether values are times, durations or text of arrays: they have an order, and are no numbers.
-
-    Examples
-    --------
-    >>> is_ordered(np.array(["a"])), is_ordered(np.array([1]))
-    (True, False)
-    """
+    """Whether values are times, durations or text of arrays: they have an order, and are no numbers."""
     return isinstance(values, np.ndarray) and values.dtype.kind in _ALL
 
 
 def refuse(verb: str, values: Any, argument: str = "X") -> None:
-    """Refuse a verb that has no meaning for times, durations or text; nothing for other values.
-
-    Raises
-    ------
-    TypeError
-        It has none.
-
-    Examples
-    --------
-    >>> refuse("softmax", np.array(["a"]))
-    Traceback (most recent call last):
-    TypeError: X: expected bool, integers or floats, got <U1, for which softmax has no meaning; ...
-    """
+    """Refuse a verb that has no meaning for times, durations or text; nothing for other values."""
     kind = values.dtype.kind
     if kind in _ALL and kind not in _MEANINGS.get(verb, ""):
         hint = next(text for kinds, text in _HINTS.items() if kind in kinds)
@@ -69,13 +51,7 @@ def refuse(verb: str, values: Any, argument: str = "X") -> None:
 
 
 def reduce(op: str, values: Any, level: Level, empty: Any = None, out: Any = None, ddof: float = 0) -> Any:
-    """One row for each sequence; NaT where one of the rows is NaT.
-
-    Examples
-    --------
-    >>> reduce("max", np.array(["b", "a", "c"]), vl.Level([2, 1]))
-    array(['b', 'c'], dtype='<U1')
-    """
+    """One row for each sequence; NaT where one of the rows is NaT."""
     if values.dtype.kind not in _ALL:
         return _core.reduce(op, values, level, empty, out, ddof)
     refuse(op, values)
@@ -96,13 +72,7 @@ def reduce_dense(
     out: Any = None,
     ddof: float = 0,
 ) -> Any:
-    """The same of the rows of a padded rectangle that are there.
-
-    Examples
-    --------
-    >>> reduce_dense("max", np.array([["b", "a"], ["c", ""]]), vl.Level([2, 1]))
-    array(['b', 'c'], dtype='<U1')
-    """
+    """The same of the rows of a padded rectangle that are there."""
     if block.dtype.kind not in _ALL:
         return _core.reduce_dense(op, block, level, padding_side, empty, out, ddof)
     refuse(op, block)
@@ -112,13 +82,7 @@ def reduce_dense(
 def reduce_extreme(
     op: str, values: Any, level: Level, empty: Any = None, narrow: bool = False
 ) -> tuple[Any, Any]:
-    """The largest or smallest row of each sequence, and the first row that holds it; NaT before all others.
-
-    Examples
-    --------
-    >>> reduce_extreme("max", np.array(["b", "a", "c"]), vl.Level([2, 1]))
-    (array(['b', 'c'], dtype='<U1'), array([0, 0]))
-    """
+    """The largest or smallest row of each sequence, and the first row that holds it; NaT before all."""
     if values.dtype.kind not in _ALL:
         return _core.reduce_extreme(op, values, level, empty, narrow)
     keys, back = _keys_of(values, op == "max")
@@ -129,13 +93,7 @@ def reduce_extreme(
 def scan(
     op: str, values: Any, level: Level, exclusive: bool = False, reverse: bool = False, out: Any = None
 ) -> Any:
-    """Each row with those before it; NaT from the first NaT on.
-
-    Examples
-    --------
-    >>> scan("sum", np.array([3, 1, 4], "m8[s]"), vl.Level([2, 1]))
-    array([3, 4, 4], dtype='timedelta64[s]')
-    """
+    """Each row with those before it; NaT from the first NaT on."""
     if values.dtype.kind not in _ALL:
         return _core.scan(op, values, level, exclusive, reverse, out)
     if op in ("max", "min"):
@@ -153,13 +111,7 @@ def scan(
 def scan_extreme(
     op: str, values: Any, level: Level, exclusive: bool = False, reverse: bool = False, out: Any = None
 ) -> tuple[Any, Any]:
-    """Running extremes, and the row inside its sequence that holds each.
-
-    Examples
-    --------
-    >>> scan_extreme("max", np.array([3, 1, 4]), vl.Level([2, 1]))
-    (array([3, 3, 4]), array([0, 0, 0]))
-    """
+    """Running extremes, and the row inside its sequence that holds each."""
     if values.dtype.kind not in _ALL:
         found = _core.scan(op, values, level, exclusive, reverse, out)
         return found, _core.scan_which(found, level, exclusive, reverse)
@@ -177,13 +129,7 @@ def sort(
     with_places: bool = False,
     out: Any = None,
 ) -> tuple[Any, Any, Level]:
-    """The first rows of each sequence in order, their places, and their level; NaT last.
-
-    Examples
-    --------
-    >>> sort(np.array(["b", "a", "c"]), vl.Level([2, 1]))[0]
-    array(['a', 'b', 'c'], dtype='<U1')
-    """
+    """The first rows of each sequence in order, their places, and their level; NaT last."""
     if values.dtype.kind not in _ALL:
         return _core.sort(values, level, descending, most, with_values, with_places, out)
     keys, back = _keys_of(values, not descending)
@@ -194,13 +140,7 @@ def sort(
 def unique(
     values: Any, level: Level, inverse: bool = False, counts: bool = False
 ) -> tuple[Any, Any, Any, Level]:
-    """The distinct rows of each sequence in order; all NaT are one, which comes last.
-
-    Examples
-    --------
-    >>> unique(np.array(["b", "b", "c"]), vl.Level([2, 1]))[0]
-    array(['b', 'c'], dtype='<U1')
-    """
+    """The distinct rows of each sequence in order; all NaT are one, which comes last."""
     if values.dtype.kind not in _ALL:
         return _core.unique(values, level, inverse, counts)
     keys, back = _keys_of(values, True)
@@ -209,13 +149,7 @@ def unique(
 
 
 def rank(values: Any, level: Level, method: str, descending: bool = False) -> Any:
-    """The rank of each row inside its sequence; NaT last.
-
-    Examples
-    --------
-    >>> rank(np.array(["b", "a", "c"]), vl.Level([2, 1]), "ordinal")
-    array([2, 1, 1])
-    """
+    """The rank of each row inside its sequence; NaT last."""
     keys = _keys_of(values, not descending)[0] if values.dtype.kind in _ALL else values
     return _core.rank(keys, level, method, descending)
 
@@ -223,13 +157,7 @@ def rank(values: Any, level: Level, method: str, descending: bool = False) -> An
 def softmax(
     values: Any, level: Level, log: bool, temperature: float, out: Any = None, inplace: bool = False
 ) -> Any:
-    """The core's, which knows neither times nor text.
-
-    Examples
-    --------
-    >>> softmax(np.array([1.0, 1.0]), vl.Level([2]), False, 1.0)
-    array([0.5, 0.5])
-    """
+    """The core's, which knows neither times nor text."""
     refuse("log_softmax" if log else "softmax", values)
     return _core.softmax(values, level, log, temperature, out, inplace)
 

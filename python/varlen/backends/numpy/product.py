@@ -11,25 +11,12 @@ from varlen.backends.blocks import Blocks, multiply_blocks
 
 
 def product(a: Any, A: Blocks, b: Any, B: Blocks) -> Any:
-    """The products of matrices that lie end to end.
-
-    Examples
-    --------
-    >>> ones = Blocks(np.array([1, 1]), np.array([1, 1]))
-    >>> product(np.array([2.0, 3.0]), ones, np.array([5.0, 7.0]), ones)
-    array([10., 21.])
-    """
+    """The products of matrices that lie end to end."""
     return multiply_blocks(a, A, b, B, _empty, np.matmul, _core.gather)
 
 
 def of_one_kind(a: Any, b: Any) -> tuple[Any, Any]:
-    """Both as arrays of one dtype.
-
-    Examples
-    --------
-    >>> of_one_kind(np.ones(1, np.float32), np.ones(1))[0].dtype
-    dtype('float64')
-    """
+    """Both as arrays of one dtype."""
     dtype = a.dtype
     if dtype is b.dtype and dtype.isnative:
         return a, b

@@ -22,20 +22,7 @@ _READ_BY_HOST = (1, 3, 13)
 
 
 def as_rows(x: Any, argument: str = "values") -> NDArray[Any]:
-    """Rows that the core can move: the array itself where its memory is contiguous, a copy where it is not.
-
-    Raises
-    ------
-    TypeError
-        Arrays of Python objects, masked arrays.
-    ValueError
-        A scalar: rows need at least one dimension.
-
-    Examples
-    --------
-    >>> as_rows([3, 1])
-    array([3, 1])
-    """
+    """Rows that the core can move: the array where its memory is contiguous, else a copy."""
     if not isinstance(x, np.ndarray):
         given = unmasked(x, argument)
         if not hasattr(x, "__array__") and hasattr(x, "__dlpack__"):
@@ -72,42 +59,19 @@ def _elsewhere(x: Any, argument: str) -> str:
 
 
 def plain_rows(x: Any, argument: str, beside: str) -> NDArray[Any]:
-    """Rows that have to be an array, because what they go with is one.
-
-    Raises
-    ------
-    TypeError
-        They are a tensor.
-
-    Examples
-    --------
-    >>> plain_rows([3, 1], "X", "params")
-    array([3, 1])
-    """
+    """Rows that have to be an array, because what they go with is one."""
     if hasattr(x, "detach"):
         raise TypeError(f"{argument}: a tensor, but {beside} is an array")
     return as_rows(x, argument)
 
 
 def repeat(x: NDArray[Any], levels: Levels, times: Level) -> tuple[NDArray[Any], Levels]:
-    """The sequences of the first level, each as often as `times` is long, with the levels below them.
-
-    Examples
-    --------
-    >>> repeat(np.array([1, 2, 3]), (vl.Level([2, 1]),), vl.Level([2, 1]))[0]
-    array([1, 2, 1, 2, 3])
-    """
+    """The sequences of the first level, each as often as `times` is long, with the levels below them."""
     return _core.gather(x, levels, times.row_ids)
 
 
 def in_parts(x: NDArray[Any], add: Callable[[NDArray[Any]], NDArray[Any]]) -> NDArray[Any]:
-    """The result of `add`, which adds rows up, on x; complex numbers are passed as two columns.
-
-    Examples
-    --------
-    >>> in_parts(np.array([1 + 2j, 3j]), lambda rows: rows.sum(axis=0, keepdims=True))
-    array([1.+5.j])
-    """
+    """The result of `add`, which adds rows up, on x; complex numbers are passed as two columns."""
     if x.dtype.kind != "c":
         return add(x)
     result = add(x.view(x.real.dtype).reshape(*x.shape, 2))
@@ -115,76 +79,35 @@ def in_parts(x: NDArray[Any], add: Callable[[NDArray[Any]], NDArray[Any]]) -> ND
 
 
 def to_dtype(values: NDArray[Any], dtype: Any) -> NDArray[Any]:
-    """Values in a dtype, NumPy's or torch's; themselves where they have it.
-
-    Examples
-    --------
-    >>> to_dtype(np.ones(1), np.float32)
-    array([1.], dtype=float32)
-    """
+    """Values in a dtype, NumPy's or torch's; themselves where they have it."""
     return values.astype(as_dtype(dtype, "dtype"), copy=False)
 
 
 def put_rows(x: NDArray[Any], at: Any, rows: NDArray[Any]) -> NDArray[Any]:
-    """X after its rows `at` were replaced; x itself where it may be written.
-
-    Examples
-    --------
-    >>> put_rows(np.array([1, 2, 3]), np.array([0]), np.array([9]))
-    array([9, 2, 3])
-    """
+    """X after its rows `at` were replaced; x itself where it may be written."""
     x[at] = rows
     return x
 
 
 def fill_where(x: NDArray[Any], gaps: NDArray[Any], fill: Any) -> NDArray[Any]:
-    """X after numbers that a mask is true for were replaced by one; x itself, which is written.
-
-    Raises
-    ------
-    ValueError
-        The dtype does not hold the number.
-
-    Examples
-    --------
-    >>> fill_where(np.array([1, 2, 3]), np.array([True, False, False]), 9)
-    array([9, 2, 3])
-    """
+    """X after numbers that a mask is true for were replaced by one; x itself, which is written."""
     exact = _core.pad(x[:0].reshape(0), _core.Level([0]), fill=fill, sizes=1)[0]
     np.copyto(x, exact, where=gaps)
     return x
 
 
 def added(table: NDArray[Any], rows: NDArray[Any], places: Any) -> NDArray[Any]:
-    """A copy of a table after each of rows was added to the row that its place names.
-
-    Examples
-    --------
-    >>> added(np.zeros(2), np.ones(2), np.array([1, 1]))
-    array([0., 2.])
-    """
+    """A copy of a table after each of rows was added to the row that its place names."""
     return _core.scatter_added(table, places, rows)
 
 
 def transpose(x: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
-    """Axes in another order; a view.
-
-    Examples
-    --------
-    >>> transpose(np.zeros((1, 2)), (1, 0)).shape
-    (2, 1)
-    """
+    """Axes in another order; a view."""
     result: NDArray[Any] = x.transpose(axes)
     return result
 
 
 def order_with_nan_first(x: NDArray[Any], level: Level) -> NDArray[Any]:
-    """The rows of each sequence, the largest first and NaN before all; ties in their order.
-
-    Examples
-    --------
-    >>> order_with_nan_first(np.array([1.0, np.nan, 3.0]), vl.Level([3]))
-    array([1, 2, 0])
-    """
+    """The rows of each sequence, the largest first and NaN before all; ties in their order."""
     wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
     return np.lexsort((-wide, ~np.isnan(x), level.row_ids))

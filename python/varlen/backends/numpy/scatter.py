@@ -13,35 +13,15 @@ if TYPE_CHECKING:
 
 
 def gather_add(table: Any, indices: Any, out: Any = None) -> NDArray[Any]:
-    """For each row of indices the sum of the rows of a table that it names.
-
-    Examples
-    --------
-    >>> gather_add(np.array([1.0, 10.0]), np.array([[1, 0], [1, 1]]))
-    array([11., 20.])
-    """
+    """For each row of indices the sum of the rows of a table that it names."""
     return _core.gather_add(table, as_ints(indices), out)
 
 
 def backprop_gather_add(d: Any, indices: Any, rows: int, out: Any = None) -> NDArray[Any]:
-    """For each row of the table the sum of the rows of `d` that name it.
-
-    Examples
-    --------
-    >>> backprop_gather_add(np.array([1.0, 10.0]), np.array([[1, 0], [1, 1]]), 2)
-    array([ 1., 21.])
-    """
+    """For each row of the table the sum of the rows of `d` that name it."""
     return _core.backprop_gather_add(d, as_ints(indices), rows, out)
 
 
 def scatter_add(table: Any, indices: Any, values: Any) -> None:
-    """Add each row of values to the row of the table that its index names, in place.
-
-    Examples
-    --------
-    >>> table = np.zeros(2)
-    >>> scatter_add(table, np.array([1, 1]), np.ones(2))
-    >>> table
-    array([0., 2.])
-    """
+    """Add each row of values to the row of the table that its index names, in place."""
     _core.scatter_add(table, as_ints(indices), as_rows(as_ints(values), "values"))

@@ -11,13 +11,7 @@ if TYPE_CHECKING:
 
 
 def search(values: Any, level: Level, queries: Any, sequences: Any, side: str) -> Any:
-    """The place inside its sequence, which ascends, before which each query goes: int64.
-
-    Examples
-    --------
-    >>> search(np.array([1, 3, 5, 2]), vl.Level([3, 1]), np.array([4, 3]), np.array([0, 1]), "left")
-    array([2, 1])
-    """
+    """The place inside its sequence, which ascends, before which each query goes: int64."""
     begin = level.offsets[sequences]
     low, high = begin.copy(), level.offsets[sequences + 1]
     for _ in range(int(level.longest).bit_length()):
@@ -30,11 +24,5 @@ def search(values: Any, level: Level, queries: Any, sequences: Any, side: str) -
 
 
 def is_before(a: Any, b: Any) -> Any:
-    """Whether a comes before b, in the order of sorting: NaN last.
-
-    Examples
-    --------
-    >>> is_before(np.array([1.0, np.nan]), np.array([np.nan, np.nan]))
-    array([ True, False])
-    """
+    """Whether a comes before b, in the order of sorting: NaN last."""
     return (a < b) | ((b != b) & (a == a))

@@ -17,13 +17,7 @@ if TYPE_CHECKING:
 def insert_rows(
     values: Any, before: NDArray[Any], rows: Any = None, max_bytes: int | None = None
 ) -> NDArray[Any]:
-    """New rows, zeros by default, each in front of the row of `values` that it names.
-
-    Examples
-    --------
-    >>> insert_rows(np.array([1.0, 2.0]), np.array([1]))
-    array([1., 0., 2.])
-    """
+    """New rows, zeros by default, each in front of the row of `values` that it names."""
     if rows is not None and not isinstance(rows, np.ndarray):
         refuse_gradient(rows, "rows")
         given = as_rows(as_ints(rows), "rows")
@@ -32,12 +26,6 @@ def insert_rows(
 
 
 def insert_row(values: Any, before: NDArray[Any], row: Any) -> NDArray[Any]:
-    """One row (1, ...), in front of each of the rows that are named.
-
-    Examples
-    --------
-    >>> insert_row(np.array([1.0, 2.0]), np.array([0, 2]), np.array([9.0]))
-    array([9., 1., 2., 9.])
-    """
+    """One row (1, ...), in front of each of the rows that are named."""
     rows = np.broadcast_to(row, (len(before), *row.shape[1:]))
     return _core.insert_rows(values, before, np.ascontiguousarray(rows))

@@ -15,35 +15,17 @@ if TYPE_CHECKING:
 
 
 def as_array(x: Any, argument: str) -> NDArray[Any]:
-    """An array of any strides, from what NumPy reads.
-
-    Examples
-    --------
-    >>> as_array([3, 1], "X")
-    array([3, 1])
-    """
+    """An array of any strides, from what NumPy reads."""
     return np.asarray(unmasked(x, argument))
 
 
 def is_contiguous(x: NDArray[Any]) -> bool:
-    """Whether the memory of an array is in C order.
-
-    Examples
-    --------
-    >>> is_contiguous(np.zeros((2, 3)).T)
-    False
-    """
+    """Whether the memory of an array is in C order."""
     return x.flags.c_contiguous
 
 
 def tile(values: NDArray[Any], multiples: tuple[int, ...]) -> NDArray[Any]:
-    """What lies along each axis, so many times.
-
-    Examples
-    --------
-    >>> tile(np.array([[3, 1]]), (1, 2))
-    array([[3, 1, 3, 1]])
-    """
+    """What lies along each axis, so many times."""
     each = list(zip(values.shape, multiples, strict=False))
     if len(multiples) != values.ndim or any(n != 1 != m for n, m in each):
         return np.tile(values, multiples)
@@ -53,25 +35,12 @@ def tile(values: NDArray[Any], multiples: tuple[int, ...]) -> NDArray[Any]:
 
 
 def contiguous(x: Any) -> NDArray[Any]:
-    """An array in C order, copied only where it was not.
-
-    Examples
-    --------
-    >>> contiguous(np.zeros((2, 3)).T).flags.c_contiguous
-    True
-    """
+    """An array in C order, copied only where it was not."""
     return np.asarray(x, order="C")
 
 
 def cast(values: NDArray[Any], dtype: Any, argument: str) -> NDArray[Any]:
-    """Numbers of another dtype, each of which it has to hold; floats round.
-
-    Examples
-    --------
-    >>> cast(np.array([1, 300]), "u1", "data")
-    Traceback (most recent call last):
-    ValueError: data: element 1 (row 1) is 300, which does not fit uint8
-    """
+    """Numbers of another dtype, each of which it has to hold; floats round."""
     if values.dtype.hasobject:
         raise TypeError(f"{argument}: holds Python objects (dtype {values.dtype})")
     kind = as_dtype(dtype, "dtype")
@@ -83,23 +52,11 @@ def cast(values: NDArray[Any], dtype: Any, argument: str) -> NDArray[Any]:
 
 
 def take_columns(x: NDArray[Any], columns: Any) -> NDArray[Any]:
-    """Some columns, in any order.
-
-    Examples
-    --------
-    >>> take_columns(np.array([[3, 1]]), np.array([1, 0]))
-    array([[1, 3]])
-    """
+    """Some columns, in any order."""
     result: NDArray[Any] = x.take(columns, axis=1)
     return result
 
 
 def zeros(values: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
-    """Zeros of the dtype of values.
-
-    Examples
-    --------
-    >>> zeros(np.ones(1), (2,))
-    array([0., 0.])
-    """
+    """Zeros of the dtype of values."""
     return np.zeros(shape, values.dtype)

@@ -50,18 +50,7 @@ _OF_TWO = {"divmod": _divmod, "modf": _modf, "frexp": torch.frexp}
 
 
 def ufunc(function: np.ufunc | str, inputs: list[Any], kwargs: dict[str, Any]) -> Any:
-    """A NumPy ufunc, or the name of one, by the torch function of that name: with its dtypes and gradients.
-
-    Raises
-    ------
-    TypeError
-        torch has no such function, or not with these keywords, or not of these dtypes.
-
-    Examples
-    --------
-    >>> ufunc(np.add, [torch.arange(2), 10], {})
-    tensor([10, 11])
-    """
+    """A NumPy ufunc, or the name of one, by the torch function of that name, with gradients."""
     called = function if isinstance(function, str) else function.__name__
     implementation = _of_torch(called)
     if tracing.is_tracing():
@@ -157,14 +146,7 @@ def _check_target(out: torch.Tensor, result: torch.Tensor, name: str) -> None:
 
 
 def equal(a: Any, b: Any, equal_nan: bool) -> bool:
-    """Whether tensors, or a tensor and an array, of one shape have equal entries.
-
-    Examples
-    --------
-    >>> nan = torch.tensor([torch.nan])
-    >>> equal(nan, nan, False), equal(nan, nan, True)
-    (False, True)
-    """
+    """Whether tensors, or a tensor and an array, of one shape have equal entries."""
     x = a if isinstance(a, torch.Tensor) else like(a, b)
     y = b if isinstance(b, torch.Tensor) else like(b, a)
     same = x == y
@@ -174,13 +156,7 @@ def equal(a: Any, b: Any, equal_nan: bool) -> bool:
 
 
 def where(mask: Any, values: Any, others: Any) -> torch.Tensor:
-    """A number, or values, where a mask is true, others where it is not; watched by autograd.
-
-    Examples
-    --------
-    >>> where(torch.tensor([True, False]), 7, torch.tensor([1, 2]))
-    tensor([7, 2])
-    """
+    """A number, or values, where a mask is true, others where it is not; watched by autograd."""
     tensor = next(x for x in (values, others, mask) if isinstance(x, torch.Tensor))
     mask, values, others = (
         like(x, tensor) if isinstance(x, np.ndarray) and x.ndim else x for x in (mask, values, others)

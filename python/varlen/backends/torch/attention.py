@@ -107,19 +107,7 @@ _to_weights: AutogradOp = AutogradOp(
 
 
 def weighable(values: Any, scores: Any) -> tuple[torch.Tensor, torch.Tensor]:
-    """Values and scores in one float dtype; the scores of halves in float32, in which weights are.
-
-    Raises
-    ------
-    TypeError
-        They are complex.
-
-    Examples
-    --------
-    >>> values, scores = weighable(torch.ones(2, 3, dtype=torch.float16), torch.ones(2, dtype=torch.float16))
-    >>> values.dtype, scores.dtype
-    (torch.float16, torch.float32)
-    """
+    """Values and scores in one float dtype; the scores of halves in float32, in which weights are."""
     if not isinstance(values, torch.Tensor):
         values = like(values, scores)
     given = scores if isinstance(scores, torch.Tensor) else like(scores, values)
@@ -131,16 +119,7 @@ def weighable(values: Any, scores: Any) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def weighted_sum(weights: torch.Tensor, values: torch.Tensor, level: Any) -> torch.Tensor:
-    """`_core.weighted_sum` of tensors, watched by autograd.
-
-    Examples
-    --------
-    >>> level = vl.Level([2, 1])
-    >>> weighted_sum(torch.tensor([[0.5], [0.5], [1.0]]), torch.tensor([[1.0], [3.0], [5.0]]), level)
-    tensor([[[2.]],
-    <BLANKLINE>
-            [[5.]]])
-    """
+    """`_core.weighted_sum` of tensors, watched by autograd."""
     narrow = values.dtype
     rows = values.float() if narrow.itemsize == 1 else values
     result: torch.Tensor = _sum(weights, rows, level)
@@ -148,25 +127,12 @@ def weighted_sum(weights: torch.Tensor, values: torch.Tensor, level: Any) -> tor
 
 
 def weighted_sum_to_values(sums: torch.Tensor, weights: torch.Tensor, level: Any, dtype: Any) -> torch.Tensor:
-    """`_core.weighted_sum_to_values` of tensors, watched by autograd.
-
-    Examples
-    --------
-    >>> weights = torch.tensor([[0.5], [0.5], [1.0]])
-    >>> weighted_sum_to_values(torch.ones(2, 1, 1), weights, vl.Level([2, 1]), torch.float32).tolist()
-    [[0.5], [0.5], [1.0]]
-    """
+    """`_core.weighted_sum_to_values` of tensors, watched by autograd."""
     result: torch.Tensor = _to_values(sums, weights, level, dtype)
     return result
 
 
 def weighted_sum_to_weights(sums: torch.Tensor, values: torch.Tensor, level: Any) -> torch.Tensor:
-    """`_core.weighted_sum_to_weights` of tensors, watched by autograd.
-
-    Examples
-    --------
-    >>> weighted_sum_to_weights(torch.ones(1, 1, 2), torch.tensor([[1.0, 2.0]]), vl.Level([1])).tolist()
-    [[3.0]]
-    """
+    """`_core.weighted_sum_to_weights` of tensors, watched by autograd."""
     result: torch.Tensor = _to_weights(sums, values, level)
     return result

@@ -49,13 +49,7 @@ _LIBRARY = torch.library.Library("varlen", "FRAGMENT")
 
 
 class SavedContext(NamedTuple):
-    """What a gradient may ask for: how many rows the first input had, what was saved, the constants.
-
-    Examples
-    --------
-    >>> SavedContext(rows=3, saved=(), rest=("sum",)).rows
-    3
-    """
+    """What a gradient may ask for: how many rows the first input had, what was saved, the constants."""
 
     rows: int
     saved: tuple[torch.Tensor, ...]
@@ -63,47 +57,7 @@ class SavedContext(NamedTuple):
 
 
 class AutogradOp:
-    """A verb on tensors, called with tensors, levels, numbers and texts as its schema says.
-
-    Parameters
-    ----------
-    schema
-        As `torch.library.define` takes it. The first `columns` arguments are tensors of rows; those after
-        them are constants, and tensors among them are kept for the gradient. A Level may be given where the
-        schema has a tensor of offsets.
-    run
-        The work, given and giving NumPy arrays; tensors among the constants come as arrays too. A level comes
-        as a Level, or as the array of its offsets: `level_of` makes one of both.
-    fake
-        The results without numbers in them, given tensors without: `x.new_empty(shape)`.
-    gradient
-        gradient(context, d) gives the gradients of the first inputs: one tensor, or a tuple with None where
-        there is none. Without it the op is not differentiable. Levels among the constants come as they were
-        given: `offsets_of` makes a tensor of both.
-    columns
-        How many leading tensors have rows: vmap treats what it adds as one more column of them.
-    saves
-        Which of the leading inputs the gradient needs by number; -1 is the first output, -2 the second.
-    batch
-        The axes at which vmap puts its column, in what goes in and in what comes out; -1 is the last.
-    run_first
-        The work where the first of several outputs is wanted alone, by `first`.
-    elsewhere
-        The work by torch, for tensors on devices where `run` gives NotImplemented.
-    like
-        The name of the function of torch that computes the same, given the arguments: where torch.autocast
-        lets that compute with float32, so does the verb.
-
-    Only the first of several outputs has a gradient.
-
-    Examples
-    --------
-    >>> twice = AutogradOp("twice(Tensor x) -> Tensor", lambda x: x * 2, torch.empty_like, lambda c, d: 2 * d)
-    >>> x = torch.ones(2, requires_grad=True)
-    >>> twice(x).sum().backward()
-    >>> x.grad
-    tensor([2., 2.])
-    """
+    """A verb on tensors, called with tensors, levels, numbers and texts as its schema says."""
 
     def __init__(
         self,
@@ -158,14 +112,7 @@ class AutogradOp:
         return self._followed(args) if result is None or result is NotImplemented else result
 
     def first(self, *args: Any) -> Any:
-        """The first of several outputs; the others are not made where no gradient needs them.
-
-        Examples
-        --------
-        >>> from varlen.backends.torch.reduce import extreme_rows
-        >>> extreme_rows.first(torch.tensor([3.0, 1.0]), Level([2]), "max", 0)
-        tensor([3.])
-        """
+        """The first of several outputs; the others are not made where no gradient needs them."""
         if _is_compiling():
             return self.registered(*map(_for_torch, args))[0]
         result = on_plain_tensors(self.run_first, *args)
@@ -192,14 +139,7 @@ class AutogradOp:
         return result[0] if first else result
 
     def plain(self, *args: Any) -> Any:
-        """The verb alone: what it gives has no gradient.
-
-        Examples
-        --------
-        >>> op = AutogradOp("thrice(Tensor x) -> Tensor", lambda x: x * 3, torch.empty_like)
-        >>> op.plain(torch.ones(2))
-        tensor([3., 3.])
-        """
+        """The verb alone: what it gives has no gradient."""
         result = on_tensors(self.run, *args)
         return self._indirect(*args) if result is NotImplemented else result
 
@@ -258,17 +198,6 @@ class AutogradOp:
         """The derivative of the first output, shaped as `like`, along tangents; None where there is none.
 
         The gradient is linear in what comes back, so that its own gradient leads ahead.
-
-        Raises
-        ------
-        NotImplementedError
-            The gradient has none.
-
-        Examples
-        --------
-        >>> op = AutogradOp("half(Tensor x) -> Tensor", lambda x: x / 2, torch.empty_like, lambda c, d: d / 2)
-        >>> op.derivative(SavedContext(2, (), ()), torch.ones(2), (torch.ones(2),))
-        tensor([0.5000, 0.5000])
         """
         moved = [k for k, tangent in enumerate(tangents) if tangent is not None]
 
@@ -352,16 +281,6 @@ def as_numbers(tensor: torch.Tensor) -> NDArray[Any]:
     """The numbers of a tensor on the CPU, shared.
 
     Those of bfloat16 have the dtype by which the core knows them. Floats of 8 bits become float32: a copy.
-
-    Raises
-    ------
-    TypeError
-        A dtype that is neither a float nor one that NumPy has: its bytes are no numbers.
-
-    Examples
-    --------
-    >>> as_numbers(torch.ones(2, dtype=torch.bfloat16)).dtype == _core.bfloat16
-    True
     """
     if tensor.dtype is torch.bfloat16:
         bits: NDArray[Any] = tensor.detach().resolve_neg().view(torch.int16).numpy()
@@ -377,12 +296,6 @@ def as_numbers(tensor: torch.Tensor) -> NDArray[Any]:
 def from_numbers(array: NDArray[Any], like: torch.Tensor) -> torch.Tensor:
     """What the core made of `as_numbers`, as a tensor: floats of the dtype of `like` where NumPy has no name
     for that.
-
-    Examples
-    --------
-    >>> ones = torch.ones(2, dtype=torch.bfloat16)
-    >>> from_numbers(as_numbers(ones)[:1], ones)
-    tensor([1.], dtype=torch.bfloat16)
     """
     if array.dtype == _core.bfloat16:
         return tensor_of(array.view(np.int16)).view(torch.bfloat16)
@@ -393,14 +306,7 @@ def from_numbers(array: NDArray[Any], like: torch.Tensor) -> torch.Tensor:
 
 
 def in_float32(run: Callable[..., Any]) -> Callable[..., Any]:
-    """`run`, of what knows no bfloat16, by way of float32.
-
-    Examples
-    --------
-    >>> ones = as_numbers(torch.ones(2, dtype=torch.bfloat16))
-    >>> in_float32(np.sqrt)(ones).dtype == _core.bfloat16
-    True
-    """
+    """`run`, of what knows no bfloat16, by way of float32."""
 
     def wide(x: Any) -> Any:
         return _core.cast(x, np.float32) if _is_bfloat16(x) else x
@@ -487,14 +393,7 @@ def _is_list_of_tensors(x: Any) -> bool:
 
 
 def once(name: str) -> Callable[[SavedContext, torch.Tensor], Any]:
-    """A gradient for ops that are gradients themselves and have no further one: it raises.
-
-    Examples
-    --------
-    >>> once("cumprod")(SavedContext(0, (), ()), torch.ones(1))
-    Traceback (most recent call last):
-    NotImplementedError: cumprod: a second derivative is not among what is differentiated here
-    """
+    """A gradient for ops that are gradients themselves and have no further one: it raises."""
 
     def refuse(context: SavedContext, d: torch.Tensor) -> Any:
         raise NotImplementedError(f"{name}: a second derivative is not among what is differentiated here")
@@ -632,11 +531,6 @@ def _with_column(x: torch.Tensor, dim: int | None, at: int, size: int) -> torch.
 def level_of(given: Any) -> Level:
     """A level as verbs of the core take it, from one or from the array of its offsets; those on a device are
     copied from there.
-
-    Examples
-    --------
-    >>> level_of(np.array([0, 2, 3]))
-    Level(2 sequences, 3 rows, lengths 1 to 2)
     """
     if type(given) is Level:
         return given
@@ -644,13 +538,7 @@ def level_of(given: Any) -> Level:
 
 
 def offsets_of(level: Any, beside: torch.Tensor) -> torch.Tensor:
-    """The offsets of a level as a tensor on the device of another.
-
-    Examples
-    --------
-    >>> offsets_of(Level([2, 1]), torch.zeros(1))
-    tensor([0, 2, 3])
-    """
+    """The offsets of a level as a tensor on the device of another."""
     if type(level) is Level and not level.is_on_host:
         lengths: Any = on_tensors(_core.level_numbers, level, "lengths", beside.detach())
         if lengths is not NotImplemented and not isinstance(lengths, np.ndarray):
@@ -660,50 +548,26 @@ def offsets_of(level: Any, beside: torch.Tensor) -> torch.Tensor:
 
 
 def within_reach(x: torch.Tensor, argument: str) -> torch.Tensor:
-    """The tensor; TypeError where it lies on a device that there are no kernels for.
-
-    Examples
-    --------
-    >>> within_reach(torch.ones(1), "X")
-    tensor([1.])
-    """
+    """The tensor; TypeError where it lies on a device that there are no kernels for."""
     if x.device.type not in ("cpu", "cuda", "meta"):
         raise TypeError(f"{argument}: expected a tensor on the CPU or a CUDA device, got one on {x.device}")
     return x
 
 
 def has_no_name(x: torch.Tensor) -> bool:
-    """Whether NumPy has no name for the dtype, and sees the bytes alone; but for bfloat16.
-
-    Examples
-    --------
-    >>> has_no_name(torch.ones(1, dtype=torch.bfloat16))
-    False
-    """
+    """Whether NumPy has no name for the dtype, and sees the bytes alone; but for bfloat16."""
     if x.dtype is torch.complex32:
         return not is_followed(x)  # torch follows its gradient, which the bytes would lose
     return bool(x.element_size() == 1 and x.dtype.is_floating_point)
 
 
 def by_bytes(x: torch.Tensor, move: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
-    """What `move`, which only moves rows, makes of the bytes of a dtype that has no name and no gradient.
-
-    Examples
-    --------
-    >>> by_bytes(torch.tensor([1.0, 2.0]), lambda rows: rows.flip(0))
-    tensor([2., 1.])
-    """
+    """What `move`, which only moves rows, makes of the bytes of a dtype that has no name and no gradient."""
     return move(x.view(bits_of(x.dtype))).view(x.dtype)
 
 
 def in_parts(x: torch.Tensor, add: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
-    """What `add`, which moves or adds rows, makes of complex rows, whose two parts are columns to it.
-
-    Examples
-    --------
-    >>> in_parts(torch.tensor([1 + 2j, 3j]), lambda rows: rows.sum(0, keepdim=True))
-    tensor([1.+5.j])
-    """
+    """What `add`, which moves or adds rows, makes of complex rows, whose two parts are columns to it."""
     if not x.is_complex():
         return add(x)
     # Where there is nothing, the way back of view_as_real may have strides that cannot be viewed.
@@ -715,18 +579,7 @@ def in_parts(x: torch.Tensor, add: Callable[[torch.Tensor], torch.Tensor]) -> to
 
 
 def into(result: torch.Tensor, out: torch.Tensor | None) -> torch.Tensor:
-    """`result`, or `out` with its numbers.
-
-    Raises
-    ------
-    TypeError, ValueError
-        `out` is no tensor of this dtype and shape, or autograd watches what would be written to it.
-
-    Examples
-    --------
-    >>> into(torch.ones(2), torch.zeros(2))
-    tensor([1., 1.])
-    """
+    """`result`, or `out` with its numbers."""
     if out is None:
         return result
     if not isinstance(out, torch.Tensor):
@@ -740,11 +593,5 @@ def into(result: torch.Tensor, out: torch.Tensor | None) -> torch.Tensor:
 
 
 def assign(out: Any, result: torch.Tensor) -> torch.Tensor:
-    """`out` with the numbers of a result, of whose dtype and shape it has to be.
-
-    Examples
-    --------
-    >>> assign(torch.zeros(2), torch.ones(2))
-    tensor([1., 1.])
-    """
+    """`out` with the numbers of a result, of whose dtype and shape it has to be."""
     return into(result, out)

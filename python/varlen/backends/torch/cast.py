@@ -13,28 +13,14 @@ from varlen.backends.torch.followers import beside, shows_numbers
 
 
 def as_dtype(given: Any) -> torch.dtype:
-    """The dtype of torch that was given; TypeError for anything else.
-
-    Examples
-    --------
-    >>> import torch
-    >>> as_dtype(torch.int32)
-    torch.int32
-    """
+    """The dtype of torch that was given; TypeError for anything else."""
     if not isinstance(given, torch.dtype):
         raise TypeError(f"dtype: expected a torch.dtype, got {given!r}")
     return given
 
 
 def bits_of(dtype: torch.dtype) -> torch.dtype:
-    """The integers as wide as a dtype.
-
-    Examples
-    --------
-    >>> import torch
-    >>> bits_of(torch.bfloat16)
-    torch.int16
-    """
+    """The integers as wide as a dtype."""
     return {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[dtype.itemsize]
 
 
@@ -42,30 +28,12 @@ _SIGNED = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: t
 
 
 def has_bits_alone(dtype: torch.dtype) -> bool:
-    """Whether torch moves and computes next to nothing of a dtype, whose bits are those of a signed one.
-
-    Examples
-    --------
-    >>> has_bits_alone(torch.uint16), has_bits_alone(torch.uint8)
-    (True, False)
-    """
+    """Whether torch moves and computes next to nothing of a dtype, whose bits are those of a signed one."""
     return dtype in _SIGNED
 
 
 def shared_dtype(a: torch.dtype, b: torch.dtype) -> torch.dtype:
-    """The dtype that holds the numbers of two: torch's, and of unsigned integers, where it has none, NumPy's.
-
-    Raises
-    ------
-    TypeError
-        A float of 8 bits beside another dtype.
-
-    Examples
-    --------
-    >>> import torch
-    >>> shared_dtype(torch.uint16, torch.int32), shared_dtype(torch.uint16, torch.float16)
-    (torch.int32, torch.float16)
-    """
+    """The dtype that holds the numbers of two: torch's, or NumPy's for unsigned integers."""
     if a is b:
         return a
     floats = [x for x in (a, b) if x.is_floating_point or x.is_complex]
@@ -79,14 +47,7 @@ def shared_dtype(a: torch.dtype, b: torch.dtype) -> torch.dtype:
 
 
 def in_shared_dtype(values: list[Any]) -> list[Any]:
-    """Tensors in a dtype that holds all their numbers, where torch has none; what is no tensor stays.
-
-    Examples
-    --------
-    >>> import torch
-    >>> [x.dtype for x in in_shared_dtype([torch.ones(1).to(torch.uint32), torch.ones(1).long()])]
-    [torch.int64, torch.int64]
-    """
+    """Tensors in a dtype that holds all their numbers, where torch has none; what is no tensor stays."""
     dtypes = [x.dtype for x in values if isinstance(x, torch.Tensor)]
     if all(x is dtypes[0] for x in dtypes) or not any(map(_shares_little, dtypes)):
         return values
@@ -99,40 +60,19 @@ def _shares_little(dtype: torch.dtype) -> bool:
 
 
 def by_width(x: torch.Tensor, move: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
-    """What `move`, which only moves rows, makes of a tensor: torch moves no unsigned integers of some widths.
-
-    Examples
-    --------
-    >>> import torch
-    >>> by_width(torch.tensor([3, 1], dtype=torch.uint16), lambda rows: rows.flip(0))
-    tensor([1, 3], dtype=torch.uint16)
-    """
+    """Moves rows of a tensor; torch moves no unsigned integers of some widths."""
     signed = _SIGNED.get(x.dtype)
     return move(x) if signed is None else move(x.view(signed)).view(x.dtype)
 
 
 def pick(x: torch.Tensor, places: torch.Tensor, axis: int = 0) -> torch.Tensor:
-    """What lies at some places of an axis, of any dtype; autograd follows.
-
-    Examples
-    --------
-    >>> import torch
-    >>> pick(torch.tensor([3, 1, 4], dtype=torch.uint16), torch.tensor([2, 0]))
-    tensor([4, 3], dtype=torch.uint16)
-    """
+    """What lies at some places of an axis, of any dtype; autograd follows."""
     return by_width(x, lambda rows: rows.index_select(axis, places))
 
 
 def cast(tensor: torch.Tensor, dtype: Any, argument: str) -> torch.Tensor:
     """The tensor in another dtype. Floats round; a number that an integer dtype does not hold is an error,
     and so is a finite one that would become infinite. Numbers that are not there yet are not looked at.
-
-    Examples
-    --------
-    >>> import torch
-    >>> cast(torch.tensor([1, 300]), torch.uint8, "values")
-    Traceback (most recent call last):
-    ValueError: values: element 1 is 300, which does not fit torch.uint8
     """
     if tensor.is_complex() and not dtype.is_complex:
         raise ValueError(f"{argument}: complex numbers do not fit {dtype}")
@@ -160,13 +100,7 @@ def cast(tensor: torch.Tensor, dtype: Any, argument: str) -> torch.Tensor:
 
 
 def always_fits(given: torch.dtype, dtype: torch.dtype) -> bool:
-    """Whether a dtype holds all numbers of another; floats round.
-
-    Examples
-    --------
-    >>> always_fits(torch.int64, torch.float32), always_fits(torch.float32, torch.float16)
-    (True, False)
-    """
+    """Whether a dtype holds all numbers of another; floats round."""
     if dtype.is_complex or dtype.is_floating_point:
         return not (given.is_complex and not dtype.is_complex) and not _may_overflow(given, dtype)
     if given.is_complex or given.is_floating_point or dtype == torch.bool:
@@ -187,13 +121,7 @@ def _may_overflow(given: torch.dtype, dtype: torch.dtype) -> bool:
 
 
 def exactly(given: Any) -> torch.Tensor:
-    """A number, or a row of them, as a tensor: Python's floats in full, not in torch's default dtype.
-
-    Examples
-    --------
-    >>> exactly(0.1).dtype
-    torch.float64
-    """
+    """A number, or a row of them, as a tensor: Python's floats in full, not in torch's default dtype."""
     whole = isinstance(given, (torch.Tensor, np.ndarray))
     if whole:
         return torch.as_tensor(given, device=given.device if isinstance(given, torch.Tensor) else "cpu")
@@ -202,14 +130,7 @@ def exactly(given: Any) -> torch.Tensor:
 
 
 def scalar(given: Any, like: torch.Tensor) -> torch.Tensor:
-    """A number as an operand of a tensor: Python's floats in full, which torch then takes as its scalars.
-
-    Examples
-    --------
-    >>> import torch
-    >>> scalar(0.1, torch.zeros(1)).dtype, scalar(0.1, torch.zeros(1, dtype=int)).dtype
-    (torch.float64, torch.float32)
-    """
+    """A number as an operand of a tensor: Python's floats in full, which torch then takes as its scalars."""
     dtype = None
     if type(given) in (float, complex):
         full = type(given) is float and (like.is_floating_point() or like.is_complex())

@@ -20,26 +20,14 @@ if TYPE_CHECKING:
 
 
 def concat(values: list[Any], axis: int = 0, argument: str = "values") -> torch.Tensor:
-    """Tensors, and arrays among them, one after another, on the device of the first tensor.
-
-    Examples
-    --------
-    >>> concat([torch.arange(2), np.array([7])])
-    tensor([0, 1, 7])
-    """
+    """Tensors, and arrays among them, one after another, on the device of the first tensor."""
     first = next(x for x in values if isinstance(x, torch.Tensor))
     parts = [x if isinstance(x, torch.Tensor) else tensor_of(x).to(first.device) for x in values]
     return torch.cat(in_shared_dtype(parts), axis)
 
 
 def interleave(values: list[Any], levels: list[Level], argument: str) -> tuple[torch.Tensor, Level]:
-    """Sequence i of every part, end to end, and their level.
-
-    Examples
-    --------
-    >>> interleave([torch.tensor([3, 1]), torch.tensor([4])], [Level([1, 1]), Level([0, 1])], "parts")[0]
-    tensor([3, 1, 4])
-    """
+    """Sequence i of every part, end to end, and their level."""
     first = next(x for x in values if isinstance(x, torch.Tensor))
     if _are_alike(values, first):
         result = on_plain_tensors(_core.interleave, list(values), list(levels))
@@ -60,20 +48,7 @@ def interleave(values: list[Any], levels: list[Level], argument: str) -> tuple[t
 
 
 def from_list(data: Any, dtype: Any = None) -> tuple[torch.Tensor, Levels]:
-    """Nested lists of tensors, end to end, and their levels; a list of scalars is a sequence too.
-
-    Raises
-    ------
-    TypeError
-        Something among the tensors that is none.
-    ValueError
-        Tensors nested at different depth.
-
-    Examples
-    --------
-    >>> from_list([torch.arange(2), torch.arange(1)])[0]
-    tensor([0, 1, 0])
-    """
+    """Nested lists of tensors, end to end, and their levels; a list of scalars is a sequence too."""
     rows, levels = nested_rows(data, torch.Tensor, "a tensor", "tensors")
     values = torch.stack(rows) if rows and rows[0].ndim == 0 else torch.cat(rows)
     return values if dtype is None else cast(values, dtype, "data"), levels

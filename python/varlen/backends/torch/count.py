@@ -21,13 +21,7 @@ _COUNTED = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 
 
 def diff(x: torch.Tensor, level: Level, n: int = 1) -> tuple[torch.Tensor, Level]:
-    """Each row less the one before it in its sequence, n times over, and their level.
-
-    Examples
-    --------
-    >>> diff(torch.tensor([3, 1, 4]), vl.Level([2, 1]))[0]
-    tensor([-2])
-    """
+    """Each row less the one before it in its sequence, n times over, and their level."""
     if not level.is_on_host:
         level.sync()  # how many rows are left only its numbers say
     for _ in range(min(n, max(level.longest, 1))):  # once at least, for the dtype
@@ -41,10 +35,6 @@ def counts_there(ids: torch.Tensor, level: Level, minlength: int, weights: Any) 
     """How often each number is in each sequence, (n, k), or the sums of weights, of tensors on a device.
 
     None leaves it to the host: for its own tensors, for what are no integers, and for numbers below 0.
-
-    Examples
-    --------
-    >>> counts_there(torch.tensor([1, 0]), vl.Level([2]), 0, None)
     """
     if ids.device.type == "cpu" or ids.dtype not in _COUNTED or not ids.numel():
         return None
@@ -61,13 +51,7 @@ def counts_there(ids: torch.Tensor, level: Level, minlength: int, weights: Any) 
 
 
 def bincount(cells: Any, weights: torch.Tensor, size: int) -> torch.Tensor:
-    """The sum of the weights of each of `size` cells.
-
-    Examples
-    --------
-    >>> bincount(np.array([0, 2, 0]), torch.tensor([1.0, 5.0, 2.0]), 3)
-    tensor([3., 0., 5.])
-    """
+    """The sum of the weights of each of `size` cells."""
     places = cells if isinstance(cells, torch.Tensor) else like(cells, weights)
     return weights.new_zeros(size).index_put((places,), weights, accumulate=True)
 

@@ -62,14 +62,7 @@ _ctc_back: AutogradOp = AutogradOp(
 def ctc_loss(
     log_probs: torch.Tensor, level: Level, targets: Any, target_level: Level, blank: int, zero_infinity: bool
 ) -> torch.Tensor:
-    """The loss of each sequence, watched by autograd.
-
-    Examples
-    --------
-    >>> one = vl.Level([1])
-    >>> ctc_loss(torch.tensor([[0.25, 0.75]]).log(), one, torch.tensor([1]), one, 0, False)
-    tensor([0.2877])
-    """
+    """The loss of each sequence, watched by autograd."""
     x, labels = _wide(log_probs), _labels(targets)
     if x.device.type not in ("cpu", "meta"):
         return padded_loss(x, level, labels, target_level, blank, zero_infinity)
@@ -86,15 +79,7 @@ def backprop_ctc_loss(
     blank: int,
     zero_infinity: bool,
 ) -> torch.Tensor:
-    """The gradient of log probabilities from that of the losses.
-
-    Examples
-    --------
-    >>> one = vl.Level([1])
-    >>> rows = torch.tensor([[0.25, 0.75]]).log()
-    >>> backprop_ctc_loss(torch.ones(1), rows, one, torch.tensor([1]), one, 0, False)
-    tensor([[ 0.2500, -0.2500]])
-    """
+    """The gradient of log probabilities from that of the losses."""
     x, labels = _wide(log_probs).detach(), _labels(targets)
     given = torch.as_tensor(d, dtype=x.dtype, device=x.device)
     if x.device.type not in ("cpu", "meta"):
@@ -116,19 +101,7 @@ def padded_loss(
     blank: int,
     zero_infinity: bool,
 ) -> torch.Tensor:
-    """The loss as torch computes it from a rectangle, for devices.
-
-    Raises
-    ------
-    ValueError
-        As those of the core.
-
-    Examples
-    --------
-    >>> one = vl.Level([1])
-    >>> padded_loss(torch.tensor([[0.25, 0.75]]).log(), one, torch.tensor([1]), one, 0, False)
-    tensor([0.2877])
-    """
+    """The loss as torch computes it from a rectangle, for devices."""
     if not tracing.is_tracing():
         # Numbers on the device are looked at here: torch would read beyond its memory for a wrong label.
         nothing = np.empty((0, x.shape[1]), np.float32)

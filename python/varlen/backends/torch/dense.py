@@ -26,14 +26,7 @@ if TYPE_CHECKING:
 def gather_dense(
     x: torch.Tensor, levels: Levels, indices: Any, positions: bool, *given: Any
 ) -> tuple[Any, ...]:
-    """A rectangle and its mask, with positions behind them where they are asked for, by `DenseOptions`.
-
-    Examples
-    --------
-    >>> gather_dense(torch.tensor([3, 1, 4]), (vl.Level([2, 1]),), [1, 0], False, *DenseOptions(fill=-1))[0]
-    tensor([[ 4, -1],
-            [ 3,  1]])
-    """
+    """A rectangle and its mask, with positions behind them where they are asked for, by `DenseOptions`."""
     options = DenseOptions(*given)
     side, fill, max_len, cut, dtype, multiple, max_bytes = options
     kind = x.dtype if dtype is None else as_dtype(dtype)
@@ -81,18 +74,7 @@ def _named(x: torch.Tensor, levels: Levels, indices: Any) -> tuple[Any, bool]:
 
 
 def as_unseen(indices: torch.Tensor) -> torch.Tensor:
-    """Integers as int64; those that it does not hold are out of range.
-
-    Raises
-    ------
-    TypeError
-        Something else than integers.
-
-    Examples
-    --------
-    >>> as_unseen(torch.tensor([2, -1], dtype=torch.int8))
-    tensor([ 2, -1])
-    """
+    """Integers as int64; those that it does not hold are out of range."""
     if indices.dtype.is_floating_point or indices.dtype.is_complex:
         raise TypeError(f"indices: expected integers, got dtype {indices.dtype}")
     wide = indices.long()

@@ -16,15 +16,7 @@ if TYPE_CHECKING:
 def edit_distance(
     a: torch.Tensor, a_level: Level, b: Any, b_level: Level, normalize: bool, counts: bool
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """Distances, or shares of the lengths of b, and how many edits of each kind there are, where asked.
-
-    Examples
-    --------
-    >>> import torch
-    >>> two = vl.Level([2])
-    >>> edit_distance(torch.tensor([3, 1]), two, torch.tensor([1, 1]), two, True, False)
-    (tensor([0.5000], dtype=torch.float64), None)
-    """
+    """Distances, or shares of the lengths of b, and how many edits of each kind there are, where asked."""
     for name, x in (("a", a), ("b", b)):
         if isinstance(x, torch.Tensor) and (x.is_floating_point() or x.is_complex()):
             raise TypeError(f"{name}: expected integers, got dtype {x.dtype}")

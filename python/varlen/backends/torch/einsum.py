@@ -148,14 +148,7 @@ def einsum(
     extents: tuple[int, ...],
     out: Any = None,
 ) -> torch.Tensor:
-    """The sum of products of one or two tensors of one dtype; floats below 32 bits are computed in float32.
-
-    Examples
-    --------
-    >>> x = torch.tensor([[1.0], [3.0], [5.0]])
-    >>> einsum(equation_of("btd,bte->bde;bt;de"), [x, x], (vl.Level([2, 1]),), (1, 1)).tolist()
-    [[[10.0]], [[25.0]]]
-    """
+    """The sum of products of one or two tensors; floats below 32 bits are computed in float32."""
     dtype = values[0].dtype
     if dtype.is_floating_point and dtype.itemsize < 4:
         wide = einsum(equation, [x.float() for x in values], levels, extents)

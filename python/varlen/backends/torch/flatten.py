@@ -13,21 +13,7 @@ if TYPE_CHECKING:
 
 
 def flatten(tensors: Sequence[Any], dtype: Any = None, pad: int = 0) -> torch.Tensor:
-    """Tensors end to end, as one through which gradients flow.
-
-    Raises
-    ------
-    TypeError
-        Something among the tensors that is none.
-    ValueError
-        Tensors that differ in more than their length.
-
-    Examples
-    --------
-    >>> import torch
-    >>> flatten([torch.tensor([1, 2]), torch.tensor([3])], pad=1)
-    tensor([0, 1, 2, 0, 3, 0])
-    """
+    """Tensors end to end, as one through which gradients flow."""
     import torch
 
     pieces = flat_parts(tensors, torch.Tensor, "a tensor")

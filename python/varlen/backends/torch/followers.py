@@ -40,13 +40,7 @@ load_kernels_by(cuda.load)
 
 
 class Way(Enum):
-    """How a verb is called, by who follows its tensors.
-
-    Examples
-    --------
-    >>> way_of([torch.ones(1, requires_grad=True)])
-    <Way.AUTOGRAD: 'autograd'>
-    """
+    """How a verb is called, by who follows its tensors."""
 
     CORE = "core"  # nobody looks on: the memory is read
     AUTOGRAD = "autograd"  # a function that holds the levels
@@ -56,13 +50,7 @@ class Way(Enum):
 
 
 def way_of(tensors: Iterable[torch.Tensor]) -> Way:
-    """The way that a call with these tensors has to go.
-
-    Examples
-    --------
-    >>> way_of([torch.ones(1)])
-    <Way.CORE: 'core'>
-    """
+    """The way that a call with these tensors has to go."""
     if in_transform():
         return Way.TRANSFORM
     tensors = tuple(tensors)
@@ -76,51 +64,22 @@ def way_of(tensors: Iterable[torch.Tensor]) -> Way:
 
 
 def is_followed(given: Any) -> bool:
-    """Whether it is a tensor that somebody follows, so that its numbers alone do not do.
-
-    Examples
-    --------
-    >>> is_followed(torch.ones(1, requires_grad=True)), is_followed(torch.ones(1)), is_followed(1.0)
-    (True, False, False)
-    """
+    """Whether it is a tensor that somebody follows, so that its numbers alone do not do."""
     return isinstance(given, torch.Tensor) and not is_plain_tensor(given) and way_of([given]) is not Way.CORE
 
 
 def constant(x: torch.Tensor) -> torch.Tensor:
-    """A tensor of numbers that no mode has seen, as modes take it: a shape alone where they have such.
-
-    Examples
-    --------
-    >>> constant(torch.arange(2))
-    tensor([0, 1])
-    """
+    """A tensor of numbers that no mode has seen, as modes take it: a shape alone where they have such."""
     return torch.ops.aten.lift_fresh.default(x) if count_modes() and type(x) is torch.Tensor else x
 
 
 def shows_numbers(x: torch.Tensor) -> bool:
-    """Whether the numbers of a tensor can be looked at: not in a transform, a graph or a shape alone.
-
-    Examples
-    --------
-    >>> shows_numbers(torch.ones(1))
-    True
-    """
+    """Whether the numbers of a tensor can be looked at: not in a transform, a graph or a shape alone."""
     return is_plain_tensor(x) or way_of([x]) not in (Way.TRANSFORM, Way.REGISTERED)
 
 
 def bare(x: torch.Tensor, verb: str) -> torch.Tensor:
-    """What a tensor is without transforms, for a verb whose number of rows depends on them.
-
-    Raises
-    ------
-    NotImplementedError
-        Numbers of a batch, of a graph in the making, or of a tensor that has a shape alone.
-
-    Examples
-    --------
-    >>> bare(torch.ones(1), "unique")
-    tensor([1.])
-    """
+    """What a tensor is without transforms, for a verb whose number of rows depends on them."""
     x = _unwrapped(x)
     batched = torch._C._functorch.is_batchedtensor(x) or is_batched(x)
     if batched or _is_tracing() or get_proxy_mode() is not None or type(x) not in _PLAIN:
@@ -132,19 +91,7 @@ def bare(x: torch.Tensor, verb: str) -> torch.Tensor:
 
 
 def numbers_of(x: torch.Tensor) -> Any:
-    """The numbers of lengths, offsets, indices or conditions, as an array on the host.
-
-    Raises
-    ------
-    NotImplementedError
-        Numbers of a batch of vmap, of a shape alone, or of an input of a graph in the making, which would
-        keep them for good.
-
-    Examples
-    --------
-    >>> numbers_of(torch.tensor([2, 1]))
-    array([2, 1])
-    """
+    """The numbers of lengths, offsets, indices or conditions, as an array on the host."""
     if not in_transform() and not count_modes() and not _is_tracing():
         return _as_array(x)
     x = _unwrapped(x)
@@ -201,30 +148,13 @@ def _unwrapped(x: torch.Tensor) -> torch.Tensor:
 
 
 def is_batched(x: torch.Tensor) -> bool:
-    """Whether it is a batch of gradients that autograd asks for at once, without torch.func.
-
-    Examples
-    --------
-    >>> is_batched(torch.ones(1))
-    False
-    """
+    """Whether it is a batch of gradients that autograd asks for at once, without torch.func."""
     batched: bool = torch._C._functorch.is_legacy_batchedtensor(x)
     return batched
 
 
 class Batch:
-    """The batch of gradients that autograd asks for at once: the innermost, where there are several.
-
-    Examples
-    --------
-    >>> x = torch.ones(2, requires_grad=True)
-    >>> seen = []
-    >>> x.register_hook(lambda d: seen.append(Batch().opened(d).shape))  # doctest: +ELLIPSIS
-    <...>
-    >>> _ = torch.autograd.grad(x * 1, x, torch.eye(2), is_grads_batched=True)
-    >>> seen
-    [torch.Size([2, 2])]
-    """
+    """The batch of gradients that autograd asks for at once: the innermost, where there are several."""
 
     def __init__(self) -> None:
         # torch tells how deep batches nest where one is opened alone.
@@ -232,48 +162,22 @@ class Batch:
         torch._C._vmapmode_decrement_nesting()
 
     def opened(self, x: torch.Tensor) -> torch.Tensor:
-        """A tensor of the batch with that as its first axis.
-
-        Examples
-        --------
-        >>> Batch().opened(torch.ones(2)).shape  # is in no batch
-        torch.Size([1, 2])
-        """
+        """A tensor of the batch with that as its first axis."""
         return torch._remove_batch_dim(x, self._depth, 1, 0)
 
     def closed(self, x: torch.Tensor, axis: int) -> torch.Tensor:
-        """A tensor whose axis is the batch as one of that, which lies outermost in memory.
-
-        Examples
-        --------
-        >>> is_batched(Batch().closed(torch.ones(2, 3), 0))
-        True
-        """
+        """A tensor whose axis is the batch as one of that, which lies outermost in memory."""
         return torch._add_batch_dim(x.movedim(axis, 0).contiguous(), 0, self._depth)
 
 
 def beside(*tensors: torch.Tensor) -> contextlib.AbstractContextManager[Any]:
-    """Where constants are made that a verb takes beside tensors: of shapes alone, where one of these is.
-
-    Examples
-    --------
-    >>> with beside(torch.ones(1)):
-    ...     torch.from_numpy(np.arange(2))
-    tensor([0, 1])
-    """
+    """Where constants are made that a verb takes beside tensors: of shapes alone, where one of these is."""
     modes = (getattr(x, "fake_mode", None) for x in tensors if type(x) not in _PLAIN)
     return next((mode for mode in modes if mode is not None), None) or contextlib.nullcontext()
 
 
 def unfollowed() -> contextlib.AbstractContextManager[Any]:
-    """Where constants are made and looked at as tensors, of which no mode is to know.
-
-    Examples
-    --------
-    >>> with torch.device("meta"), unfollowed():
-    ...     torch.as_tensor(1).device
-    device(type='cpu')
-    """
+    """Where constants are made and looked at as tensors, of which no mode is to know."""
     looks_on = in_transform() or count_modes() or _has_function_modes()
     return _unfollowed() if looks_on else contextlib.nullcontext()
 
@@ -285,13 +189,7 @@ def _unfollowed() -> Any:
 
 
 def has_tangent(x: torch.Tensor) -> bool:
-    """Whether a tensor has a derivative in forward mode.
-
-    Examples
-    --------
-    >>> has_tangent(torch.ones(1))
-    False
-    """
+    """Whether a tensor has a derivative in forward mode."""
     return not is_batched(x) and forward_ad.unpack_dual(x, level=0).tangent is not None
 
 

@@ -18,13 +18,7 @@ if TYPE_CHECKING:
 
 
 def gather(x: torch.Tensor, levels: Levels, index: Any) -> tuple[torch.Tensor, Levels]:
-    """The sequences of a slice, a mask or integers; those of a slice of step 1 share memory.
-
-    Examples
-    --------
-    >>> gather(torch.tensor([3, 1, 4]), (vl.Level([2, 1]),), slice(1, None))[0]
-    tensor([4])
-    """
+    """The sequences of a slice, a mask or integers; those of a slice of step 1 share memory."""
     if type(index) is slice and index.step in (None, 1):
         begin = index.indices(len(levels[0]))[0]
         return _shared(x, levels, begin, _core.gather, index)
@@ -32,37 +26,19 @@ def gather(x: torch.Tensor, levels: Levels, index: Any) -> tuple[torch.Tensor, L
 
 
 def gather_row(x: torch.Tensor, levels: Levels, i: int) -> tuple[torch.Tensor, Levels]:
-    """Sequence i and the levels below, sharing memory.
-
-    Examples
-    --------
-    >>> gather_row(torch.tensor([3, 1, 4]), (vl.Level([2, 1]),), 0)
-    (tensor([3, 1]), ())
-    """
+    """Sequence i and the levels below, sharing memory."""
     return _shared(x, levels, i, _core.gather_row, i)
 
 
 def gather_window(
     x: torch.Tensor, levels: Levels, window: slice, index: Any = None
 ) -> tuple[torch.Tensor, Levels]:
-    """A slice of every sequence, or of those of an index.
-
-    Examples
-    --------
-    >>> gather_window(torch.tensor([3, 1, 4]), (vl.Level([2, 1]),), slice(0, 1))[0]
-    tensor([3, 4])
-    """
+    """A slice of every sequence, or of those of an index."""
     return _copied(x, _core.gather_window, levels, window, index)
 
 
 def gather_column(x: torch.Tensor, levels: Levels, at: int) -> tuple[torch.Tensor, Levels]:
-    """Item `at` of every sequence, and the levels below.
-
-    Examples
-    --------
-    >>> gather_column(torch.tensor([3, 1, 4]), (vl.Level([2, 1]),), 0)
-    (tensor([3, 4]), ())
-    """
+    """Item `at` of every sequence, and the levels below."""
     return _copied(x, _core.gather_column, levels, at)
 
 

@@ -49,13 +49,7 @@ def _has_gradient(given: Any) -> bool:
 def reduce(
     op: str, x: torch.Tensor, level: Any, empty: Any = None, out: Any = None, ddof: float = 0
 ) -> torch.Tensor:
-    """One row for each sequence.
-
-    Examples
-    --------
-    >>> reduce("sum", torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), 0)
-    tensor([4., 4.])
-    """
+    """One row for each sequence."""
     followed = _has_gradient(empty)
     number = 0 if followed else number_of(empty, "empty")
     if op in STATISTICS:
@@ -74,13 +68,7 @@ def reduce_dense(
     out: Any = None,
     ddof: float = 0,
 ) -> torch.Tensor:
-    """One row for each sequence of a rectangle.
-
-    Examples
-    --------
-    >>> reduce_dense("sum", torch.tensor([[3.0, 1.0], [4.0, 9.0]]), Level([2, 1]), empty=0)
-    tensor([4., 4.])
-    """
+    """One row for each sequence of a rectangle."""
     if _has_gradient(empty) or (block.requires_grad and not has_own_gradient(op)):
         return reduce(op, unpad(block, (level,), padding_side), level, empty, out, ddof)
     return into(block_rows(op, block, level, padding_side, empty, ddof), out)
@@ -89,13 +77,7 @@ def reduce_dense(
 def reduce_extreme(
     op: str, x: torch.Tensor, level: Any, empty: Any = None, narrow: bool = False
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """The largest or smallest rows, and the places inside the sequences.
-
-    Examples
-    --------
-    >>> reduce_extreme("max", torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), None)
-    (tensor([3., 4.]), tensor([0, 0]))
-    """
+    """The largest or smallest rows, and the places inside the sequences."""
     followed = _has_gradient(empty)
     found, which = extreme_rows(x, level, op, 0 if followed else number_of(empty, "empty"))
     found = with_empty(found, of_level(level, "lengths", found), empty) if followed else found
@@ -103,13 +85,7 @@ def reduce_extreme(
 
 
 def reduce_end(x: torch.Tensor, level: Any, last: bool, empty: Any = None) -> torch.Tensor:
-    """The first or last row of each sequence: of x, or one that stands behind it for those without rows.
-
-    Examples
-    --------
-    >>> reduce_end(torch.tensor([3, 1]), TracedLevel(torch.tensor([0, 2, 2]), 2), True, 7)
-    tensor([1, 7])
-    """
+    """The first or last row of each sequence: of x, or one that stands behind it for those without rows."""
     if empty is None:
         result: torch.Tensor = end_rows(x, level, last)
         return result
@@ -120,13 +96,7 @@ def reduce_end(x: torch.Tensor, level: Any, last: bool, empty: Any = None) -> to
 
 
 def broadcast_rows(rows: torch.Tensor, level: Any) -> torch.Tensor:
-    """Row i for every row of sequence i.
-
-    Examples
-    --------
-    >>> broadcast_rows(torch.tensor([10, 20]), Level([2, 1]))
-    tensor([10, 10, 20])
-    """
+    """Row i for every row of sequence i."""
     return outside.expand(rows, level)
 
 
@@ -144,13 +114,7 @@ def _moves(by: Any, level: Any) -> torch.Tensor:
 
 
 def shift(x: torch.Tensor, level: Any, by: Any, fill: Any = 0, out: Any = None) -> torch.Tensor:
-    """Rows moved inside their sequence, and a number where none came.
-
-    Examples
-    --------
-    >>> shift(torch.tensor([3, 1]), Level([2]), 1, 9)
-    tensor([9, 3])
-    """
+    """Rows moved inside their sequence, and a number where none came."""
     moves = _moves(by, level)
     row = None if fill is None or isinstance(fill, (bool, int, float)) else _row(fill, x, "fill")
     if row is None or (row.ndim == 0 and not row.requires_grad):
@@ -161,13 +125,7 @@ def shift(x: torch.Tensor, level: Any, by: Any, fill: Any = 0, out: Any = None) 
 
 
 def roll(x: torch.Tensor, level: Any, by: Any, out: Any = None) -> torch.Tensor:
-    """Rows moved round inside their sequence.
-
-    Examples
-    --------
-    >>> roll(torch.tensor([3, 1, 4]), Level([3]), 1)
-    tensor([4, 3, 1])
-    """
+    """Rows moved round inside their sequence."""
     return into(roll_rows(x, level, _moves(by, level)), out)
 
 
@@ -180,13 +138,7 @@ def sort(
     with_places: bool = False,
     out: Any = None,
 ) -> tuple[torch.Tensor, torch.Tensor, Any]:
-    """The first rows of each sequence in order, the places that they had, their level.
-
-    Examples
-    --------
-    >>> sort(torch.tensor([3.0, 1.0]), Level([2]))[0]
-    tensor([1., 3.])
-    """
+    """The first rows of each sequence in order, the places that they had, their level."""
     kept = level
     if most is not None:
         lengths = offsets_of(level).diff().clamp(max=as_int(most, "k"))
@@ -197,13 +149,7 @@ def sort(
 
 
 def diff(x: torch.Tensor, level: Any, n: int = 1) -> tuple[torch.Tensor, Any]:
-    """Each row less the one before it in its sequence, n times; the level of what is left.
-
-    Examples
-    --------
-    >>> diff(torch.tensor([3, 1, 4]), TracedLevel(torch.tensor([0, 2, 3]), 3))[0]
-    tensor([-2])
-    """
+    """Each row less the one before it in its sequence, n times; the level of what is left."""
     for _ in range(as_int(n, "n")):
         later, (shorter,) = gather_window(x, (level,), slice(1, None))
         earlier = gather_window(x, (level,), slice(None, -1))[0]
@@ -317,35 +263,14 @@ def _index(index: Any, count: Any) -> torch.Tensor:
 
 
 def gather(x: torch.Tensor, levels: Any, index: Any) -> tuple[torch.Tensor, Any]:
-    """The sequences of a slice, a mask or integers: copies, where a view would be none.
-
-    Examples
-    --------
-    >>> x, level = torch.tensor([3, 1, 4]), TracedLevel(torch.tensor([0, 2, 3]), 3)
-    >>> gather(x, (level,), slice(1, None))[0]
-    tensor([4])
-    """
+    """The sequences of a slice, a mask or integers: copies, where a view would be none."""
     if isinstance(index, slice) and index.step is not None and index.step < 0:  # torch has no such slices
         return _moved(x, levels, _slice_places, index.start, index.stop, index.step)
     return _moved(x, levels, _gather_places, _index(index, count_of(levels[0])))
 
 
 def gather_axis(x: torch.Tensor, levels: Any, indices: Any, at: int, shared: int) -> tuple[torch.Tensor, Any]:
-    """Items of an axis by a row of numbers, or those of each sequence by the numbers of a Ragged.
-
-    Raises
-    ------
-    TypeError
-        Indices that are not integers.
-    ValueError
-        Indices or axes that no graph can hold.
-
-    Examples
-    --------
-    >>> x, level = torch.tensor([3, 1, 4]), TracedLevel(torch.tensor([0, 2, 3]), 3)
-    >>> gather_axis(x, (level,), [0], 1, 0)[0]
-    tensor([3, 4])
-    """
+    """Items of an axis by a row of numbers, or those of each sequence by the numbers of a Ragged."""
     depth = len(levels)
     ids, nest = (indices._values, indices._levels) if isinstance(indices, RaggedBase) else (indices, ())
     ids = as_index(ids)
@@ -372,73 +297,35 @@ def gather_axis(x: torch.Tensor, levels: Any, indices: Any, at: int, shared: int
 
 
 def gather_row(x: torch.Tensor, levels: Any, i: int) -> tuple[torch.Tensor, Any]:
-    """Sequence i and the levels below: a copy.
-
-    Examples
-    --------
-    >>> gather_row(torch.tensor([3, 1, 4]), (TracedLevel(torch.tensor([0, 2, 3]), 3),), 0)
-    (tensor([3, 1]), ())
-    """
+    """Sequence i and the levels below: a copy."""
     values, picked = gather(x, levels, [i])
     return values, picked[1:]
 
 
 def gather_window(x: torch.Tensor, levels: Any, window: slice, index: Any = None) -> tuple[torch.Tensor, Any]:
-    """A slice of every sequence, or of those of an index.
-
-    Examples
-    --------
-    >>> gather_window(torch.tensor([3, 1, 4]), (TracedLevel(torch.tensor([0, 2, 3]), 3),), slice(0, 1))[0]
-    tensor([3, 4])
-    """
+    """A slice of every sequence, or of those of an index."""
     picked = None if index is None else _index(index, count_of(levels[0]))
     return _moved(x, levels, _window_places, window.start, window.stop, window.step, picked)
 
 
 def gather_column(x: torch.Tensor, levels: Any, at: int) -> tuple[torch.Tensor, Any]:
-    """Item `at` of every sequence, and the levels below.
-
-    Examples
-    --------
-    >>> gather_column(torch.tensor([3, 1, 4]), (TracedLevel(torch.tensor([0, 2, 3]), 3),), 0)
-    (tensor([3, 4]), ())
-    """
+    """Item `at` of every sequence, and the levels below."""
     return _moved(x, levels, _column_places, at)
 
 
 def repeat(x: torch.Tensor, levels: Any, times: Any) -> tuple[torch.Tensor, Any]:
-    """The sequences of the first level, each as often as `times` is long, with the levels below them.
-
-    Examples
-    --------
-    >>> level, times = (TracedLevel(torch.tensor(n), n[-1]) for n in ([0, 2, 3], [0, 2, 3]))
-    >>> repeat(torch.tensor([1.0, 2.0, 3.0]), (level,), times)[0]
-    tensor([1., 2., 1., 2., 3.])
-    """
+    """The sequences of the first level, each as often as `times` is long, with the levels below them."""
     return gather(x, levels, tracing.as_traced(times).row_ids)
 
 
 def concat_levels(levels: list[Any]) -> Any:
-    """The sequences of each level after those of the one before it.
-
-    Examples
-    --------
-    >>> concat_levels([TracedLevel(torch.tensor([0, 2]), 2), TracedLevel(torch.tensor([0, 1]), 1)]).offsets
-    tensor([0, 2, 3])
-    """
+    """The sequences of each level after those of the one before it."""
     lengths = torch.cat([offsets_of(level).diff() for level in levels])
     return TracedLevel(torch.nn.functional.pad(lengths.cumsum(0), (1, 0)), sum(each.total for each in levels))
 
 
 def interleave(values: list[Any], levels: list[Any], argument: str) -> tuple[torch.Tensor, Any]:
-    """Sequence i of every part, end to end, and their level.
-
-    Examples
-    --------
-    >>> parts = [TracedLevel(torch.tensor(n), n[-1]) for n in ([0, 1, 2], [0, 0, 1])]
-    >>> interleave([torch.tensor([3, 1]), torch.tensor([4])], parts, "parts")[0]
-    tensor([3, 1, 4])
-    """
+    """Sequence i of every part, end to end, and their level."""
     rows = outside.concat(values)
     offsets = torch.stack([offsets_of(level) for level in levels]).sum(0)
     places, begins = [], offsets[:-1]
@@ -454,14 +341,7 @@ def interleave(values: list[Any], levels: list[Any], argument: str) -> tuple[tor
 
 
 def pad(x: torch.Tensor, levels: Any, *given: Any, **named: Any) -> Any:
-    """A rectangle of sequences, whose widths are worked out when the graph runs, unless they are given.
-
-    Examples
-    --------
-    >>> pad(torch.tensor([1.0, 2.0]), (Level([2, 0]),), "left", -1)
-    tensor([[ 1.,  2.],
-            [-1., -1.]])
-    """
+    """A rectangle of sequences, whose widths are worked out when the graph runs, unless they are given."""
     options = PadOptions(*given, **named)
     if options.dtype is not None:
         x = outside.cast(x, options.dtype, "values")
@@ -492,14 +372,7 @@ def pad(x: torch.Tensor, levels: Any, *given: Any, **named: Any) -> Any:
 
 
 def gather_dense(x: torch.Tensor, levels: Any, indices: Any, positions: bool, *given: Any) -> tuple[Any, ...]:
-    """A rectangle and its mask, with positions behind them where they are asked for, by `DenseOptions`.
-
-    Examples
-    --------
-    >>> gather_dense(torch.tensor([3, 1, 4]), (Level([2, 1]),), None, False, *DenseOptions(fill=-1))[0]
-    tensor([[ 3,  1],
-            [ 4, -1]])
-    """
+    """A rectangle and its mask, with positions behind them where they are asked for, by `DenseOptions`."""
     is_unseen = (
         isinstance(indices, torch.Tensor)
         and indices.device.type != "cpu"
@@ -544,25 +417,13 @@ def _width(level: Any, most: int | None, multiple: int) -> Any:
 def unpad(
     block: torch.Tensor, levels: Any, padding_side: str = "right", out: torch.Tensor | None = None
 ) -> torch.Tensor:
-    """The rows of a rectangle that the levels say are there.
-
-    Examples
-    --------
-    >>> unpad(torch.tensor([[1, 2], [3, 0]]), (Level([2, 1]),))
-    tensor([1, 2, 3])
-    """
+    """The rows of a rectangle that the levels say are there."""
     sizes = block.shape[1 : len(levels) + 1]
     return into(rows_of(block, tuple(levels), sizes, levels[-1].total, padding_side), out)
 
 
 def mask_to_level(mask: Any, padding_side: str) -> Any:
-    """The level that a mask of a padded block shows.
-
-    Examples
-    --------
-    >>> mask_to_level(torch.tensor([[True, False], [True, True]]), "right").offsets
-    tensor([0, 1, 3])
-    """
+    """The level that a mask of a padded block shows."""
     return TracedLevel(_from_mask.registered(torch.as_tensor(mask), padding_side), None)
 
 
@@ -582,15 +443,7 @@ def mask(
     max_bytes: int | None,
     beside: Any,
 ) -> Any:
-    """True where a rectangle of the sequences holds data; an array beside an array.
-
-    Examples
-    --------
-    >>> level = TracedLevel(torch.tensor([0, 1, 3]), 3)
-    >>> mask(level, None, "right", None, 1, None, torch.zeros(2))
-    tensor([[ True, False],
-            [ True,  True]])
-    """
+    """True where a rectangle of the sequences holds data; an array beside an array."""
     lengths = offsets_of(level).diff()[:, None]
     if max_len is not None:
         lengths = lengths.clamp(max=max_len)
@@ -613,15 +466,7 @@ def block_mask(
     max_bytes: int | None,
     beside: Any = None,
 ) -> Any:
-    """Which rows may look at which.
-
-    Examples
-    --------
-    >>> level = TracedLevel(torch.tensor([0, 1, 2]), 2)
-    >>> block_mask(level, torch.float32, None, None, None, None, torch.zeros(2))
-    tensor([[0., -inf],
-            [-inf, 0.]])
-    """
+    """Which rows may look at which."""
     kind = torch.bool if dtype is bool else dtype
     if not isinstance(kind, torch.dtype) or kind.is_complex:
         raise TypeError(f"dtype: expected a torch.dtype of bool, integers or floats, got {dtype!r}")
@@ -638,13 +483,7 @@ def block_mask(
 
 
 def of_level(level: Any, name: str, beside: Any) -> Any:
-    """The row ids, positions, lengths or int32 offsets of a level: a tensor, but beside an array an array.
-
-    Examples
-    --------
-    >>> of_level(TracedLevel(torch.tensor([0, 2, 3]), 3), "lengths", torch.zeros(3))
-    tensor([2, 1])
-    """
+    """The row ids, positions, lengths or int32 offsets of a level: a tensor, but beside an array an array."""
     traced = tracing.as_traced(level)
     numbers = traced.offsets.int() if name == "offsets32" else getattr(traced, name)
     return numbers.numpy() if type(beside) is np.ndarray else _beside(numbers, beside)
@@ -654,41 +493,18 @@ def of_level(level: Any, name: str, beside: Any) -> Any:
 
 
 def ufunc(function: Any, inputs: list[Any], kwargs: dict[str, Any]) -> Any:
-    """A ufunc by the torch function of its name; a size among its inputs stays a size of the graph.
-
-    Examples
-    --------
-    >>> ufunc("add", [torch.arange(2), 10], {})
-    tensor([10, 11])
-    """
+    """A ufunc by the torch function of its name; a size among its inputs stays a size of the graph."""
     given = [torch.scalar_tensor(x, dtype=torch.int64) if type(x) is int else x for x in inputs]
     return outside.ufunc(function, given, kwargs)
 
 
 def take(x: torch.Tensor, rows: Any) -> torch.Tensor:
-    """Some rows, in any order.
-
-    Examples
-    --------
-    >>> take(torch.tensor([3, 1, 4]), torch.tensor([2, 0]))
-    tensor([4, 3])
-    """
+    """Some rows, in any order."""
     return _picked_rows(x, torch.as_tensor(rows))
 
 
 def row_as(given: Any, x: torch.Tensor, argument: str = "fill") -> torch.Tensor:
-    """A number, or what broadcasts to a row, as one row (1, ...) of the dtype of a tensor.
-
-    Raises
-    ------
-    ValueError
-        The dtype does not hold it: at once where a number is known, when the graph runs where it is a tensor.
-
-    Examples
-    --------
-    >>> row_as(7, torch.zeros((3, 2), dtype=torch.int8))
-    tensor([[7, 7]], dtype=torch.int8)
-    """
+    """A number, or what broadcasts to a row, as one row (1, ...) of the dtype of a tensor."""
     if isinstance(given, (bool, int, float)):
         if not _fits(given, x.dtype):
             raise ValueError(f"{argument}: {given} does not fit {x.dtype}")
@@ -717,13 +533,7 @@ def _fits(number: float, dtype: torch.dtype) -> bool:
 
 
 def where(mask: Any, values: Any, others: Any) -> torch.Tensor:
-    """A number, or values, where a mask is true, others where it is not.
-
-    Examples
-    --------
-    >>> where(torch.tensor([True, False]), 7, torch.tensor([1, 2]))
-    tensor([7, 2])
-    """
+    """A number, or values, where a mask is true, others where it is not."""
     return torch.where(torch.as_tensor(mask), values, others)
 
 

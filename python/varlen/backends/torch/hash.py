@@ -17,27 +17,13 @@ if TYPE_CHECKING:
 
 
 def hash(ids: torch.Tensor, seed: int) -> torch.Tensor:
-    """Four hashes of 32 bits for each id.
-
-    Examples
-    --------
-    >>> import torch
-    >>> hash(torch.tensor([1]), 0)
-    tensor([[4211459146,    4457399, 3547175942, 1032506804]], dtype=torch.uint32)
-    """
+    """Four hashes of 32 bits for each id."""
     result: torch.Tensor = _of_keys(lambda keys: (_core.hash(keys, seed), None), ids, "ids")[0]
     return result
 
 
 def ngrams(n: int, keys: torch.Tensor, level: Level) -> tuple[torch.Tensor, Level]:
-    """A hash of every n consecutive keys of a sequence, and the level of them.
-
-    Examples
-    --------
-    >>> import torch
-    >>> ngrams(2, torch.tensor([1, 2, 3]), vl.Level([1, 2]))[0]
-    tensor([16863871380863422640], dtype=torch.uint64)
-    """
+    """A hash of every n consecutive keys of a sequence, and the level of them."""
     pair: tuple[torch.Tensor, Level] = _of_keys(lambda each: _core.ngrams(n, each, level), keys, "keys")
     return pair
 

@@ -6,23 +6,11 @@ import torch
 
 
 def pad_images(images: torch.Tensor, padding: tuple[int, int, int, int]) -> torch.Tensor:
-    """Images with zeros around them: up, left, below, right.
-
-    Examples
-    --------
-    >>> pad_images(torch.ones(1, 1, 1, 1), (0, 1, 0, 0))
-    tensor([[[[0., 1.]]]])
-    """
+    """Images with zeros around them: up, left, below, right."""
     up, left, below, right = padding
     return torch.nn.functional.pad(images, (left, right, up, below))
 
 
 def patches(images: torch.Tensor, size: tuple[int, int], stride: tuple[int, int]) -> torch.Tensor:
-    """(n, down, across, channels, *size): the patches of images.
-
-    Examples
-    --------
-    >>> patches(torch.arange(4).reshape(1, 1, 2, 2), (1, 2), (1, 1)).shape
-    torch.Size([1, 2, 1, 1, 1, 2])
-    """
+    """(n, down, across, channels, *size): the patches of images."""
     return images.unfold(2, size[0], stride[0]).unfold(3, size[1], stride[1]).permute(0, 2, 3, 1, 4, 5)

@@ -33,14 +33,7 @@ def list2dense(
     dtype: Any = None,
     max_bytes: int | None = None,
 ) -> Any:
-    """Tensors of different lengths as one rectangle, or that and its mask.
-
-    Examples
-    --------
-    >>> list2dense([torch.tensor([3, 1]), torch.tensor([4])])
-    tensor([[3, 1],
-            [4, 0]])
-    """
+    """Tensors of different lengths as one rectangle, or that and its mask."""
     options = (padding_side, max_len, truncate, True, None, None)
     first = tensors[0]
     if dtype is None and not is_followed(fill) and all(_is_plain(x, first.dtype) for x in tensors):
@@ -68,25 +61,13 @@ def list2dense(
 
 
 def list2ragged(tensors: Any, dtype: Any = None, out: Any = None) -> tuple[torch.Tensor, Levels]:
-    """Tensors end to end, and their level.
-
-    Examples
-    --------
-    >>> list2ragged([torch.tensor([3, 1]), torch.tensor([4])])[0]
-    tensor([3, 1, 4])
-    """
+    """Tensors end to end, and their level."""
     values, levels = from_list(tensors, dtype)
     return into(values, out), levels
 
 
 def ragged2list(values: torch.Tensor, levels: Levels) -> list[Any]:
-    """Each sequence as a view; lists of lists of views where there is more than one level.
-
-    Examples
-    --------
-    >>> ragged2list(torch.tensor([3, 1, 4]), (vl.Level([2, 1]),))
-    [tensor([3, 1]), tensor([4])]
-    """
+    """Each sequence as a view; lists of lists of views where there is more than one level."""
     rows = list(values.split(levels[-1].lengths.tolist()))
     for level in reversed(levels[:-1]):
         rows = [rows[a:b] for a, b in pairwise(level.offsets.tolist())]

@@ -15,27 +15,12 @@ if TYPE_CHECKING:
 
 
 def mask_to_level(mask: torch.Tensor, padding_side: str) -> Level:
-    """The level of the rows that a mask of a padded block shows.
-
-    Examples
-    --------
-    >>> import torch
-    >>> mask_to_level(torch.tensor([[True, False], [True, True]]), "right").lengths
-    array([1, 2])
-    """
+    """The level of the rows that a mask of a padded block shows."""
     return _core.mask_to_level(numbers_of(mask), padding_side)
 
 
 def mask(level: Level, *options: Any) -> Any:
-    """True where a rectangle of the sequences holds data: as that of arrays, on the device of the last.
-
-    Examples
-    --------
-    >>> import torch
-    >>> mask(Level([1, 2]), None, "right", None, 1, None, torch.zeros(1))
-    tensor([[ True, False],
-            [ True,  True]])
-    """
+    """True where a rectangle of the sequences holds data: as that of arrays, on the device of the last."""
     *sizes, beside = options
     beside = beside.detach()  # whoever follows its numbers does not follow lengths
     if on_host(beside) or not is_plain_tensor(beside):
@@ -45,14 +30,7 @@ def mask(level: Level, *options: Any) -> Any:
 
 
 def of_level(level: Level, name: str, beside: torch.Tensor) -> torch.Tensor:
-    """The row ids, positions, lengths or int32 offsets of a level, on the device of another tensor.
-
-    Examples
-    --------
-    >>> import torch
-    >>> of_level(Level([2, 1]), "row_ids", torch.zeros(1))
-    tensor([0, 0, 1])
-    """
+    """The row ids, positions, lengths or int32 offsets of a level, on the device of another tensor."""
     beside = beside.detach()  # whoever follows its numbers does not follow lengths
     if not on_host(beside) and is_plain_tensor(beside):
         made: Any = on_tensors(_core.level_numbers, level, name, beside)
@@ -70,20 +48,7 @@ def block_mask(
     max_bytes: int | None,
     beside: Any = None,
 ) -> torch.Tensor:
-    """Which rows may look at which, on the device of `beside` where that is a tensor, or written to `out`.
-
-    Raises
-    ------
-    TypeError
-        A dtype of other things than numbers; an `out` that is not a tensor, or of another dtype.
-
-    Examples
-    --------
-    >>> import torch
-    >>> block_mask(Level([1, 1]), torch.bfloat16, None, None, None, None)
-    tensor([[0., -inf],
-            [-inf, 0.]], dtype=torch.bfloat16)
-    """
+    """Which rows may look at which, on the device of `beside` where that is a tensor, or written to `out`."""
     import torch
 
     kind = torch.bool if dtype is bool else dtype

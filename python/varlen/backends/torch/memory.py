@@ -31,21 +31,7 @@ T = TypeVar("T")
 
 
 def as_rows(tensor: torch.Tensor, argument: str = "values") -> torch.Tensor:
-    """A dense tensor of at least one dimension whose rows lie end to end; a copy only where they did not.
-
-    Raises
-    ------
-    TypeError
-        Sparse, nested and quantized tensors.
-    ValueError
-        A scalar.
-
-    Examples
-    --------
-    >>> import torch
-    >>> as_rows(torch.arange(6).reshape(2, 3).T).is_contiguous()
-    True
-    """
+    """A dense tensor of at least one dimension whose rows lie end to end; a copy only where they did not."""
     if tensor.is_quantized:
         raise TypeError(f"{argument}: expected plain numbers, got {tensor.dtype}; give dequantize() of it")
     if tensor.is_nested:
@@ -60,14 +46,7 @@ def as_rows(tensor: torch.Tensor, argument: str = "values") -> torch.Tensor:
 
 
 def on_host(tensor: torch.Tensor) -> bool:
-    """Whether a tensor shows its memory to NumPy.
-
-    Examples
-    --------
-    >>> import torch
-    >>> on_host(torch.ones(1))
-    True
-    """
+    """Whether a tensor shows its memory to NumPy."""
     return bool(tensor.device.type == "cpu")
 
 
@@ -75,17 +54,6 @@ def as_numpy(tensor: torch.Tensor) -> NDArray[Any]:
     """The memory of a tensor on the CPU as an array that shares it.
 
     dtypes that NumPy has no name for (bfloat16, the float8 family) show as integers of their width.
-
-    Raises
-    ------
-    TypeError
-        The tensor lies on a device.
-
-    Examples
-    --------
-    >>> import torch
-    >>> as_numpy(torch.ones(2, dtype=torch.bfloat16))
-    array([16256, 16256], dtype=int16)
     """
     if not on_host(tensor):
         raise TypeError(f"expected a tensor on the CPU, got one on {tensor.device}")
@@ -97,19 +65,7 @@ def as_numpy(tensor: torch.Tensor) -> NDArray[Any]:
 
 
 def to_write(out: torch.Tensor) -> NDArray[Any]:
-    """The memory of a tensor that is to be written.
-
-    Raises
-    ------
-    ValueError
-        A tensor with a conjugate or negative bit: what is written to its memory would read as other numbers.
-
-    Examples
-    --------
-    >>> import torch
-    >>> to_write(torch.zeros(2)).shape
-    (2,)
-    """
+    """The memory of a tensor that is to be written."""
     if out.is_conj() or out.is_neg():
         raise ValueError("out: has a conjugate or negative bit; give resolve_conj().resolve_neg() of it")
     return as_numpy(out)
@@ -119,17 +75,6 @@ def tensor_of(array: NDArray[Any], dtype: torch.dtype | None = None) -> torch.Te
     """An array as a tensor that shares its memory; `dtype` says what bit patterns mean.
 
     Read-only arrays are copied, because a tensor could write to them.
-
-    Raises
-    ------
-    TypeError
-        A dtype that torch does not have.
-
-    Examples
-    --------
-    >>> import torch
-    >>> tensor_of(np.array([16256], np.int16), torch.bfloat16)
-    tensor([1.], dtype=torch.bfloat16)
     """
     if not array.flags.writeable or min(array.strides, default=0) < 0:
         array = array.copy()
@@ -141,13 +86,7 @@ def tensor_of(array: NDArray[Any], dtype: torch.dtype | None = None) -> torch.Te
 
 
 def shared(x: Any) -> torch.Tensor:
-    """A tensor as it is, or one over the memory of an array of NumPy or, by DLPack, of another library.
-
-    Examples
-    --------
-    >>> shared(np.arange(2))
-    tensor([0, 1])
-    """
+    """A tensor as it is, or one over the memory of an array of NumPy or, by DLPack, of another library."""
     if isinstance(x, torch.Tensor):
         return x
     return tensor_of(x) if isinstance(x, np.ndarray) else torch.from_dlpack(x)
@@ -156,14 +95,7 @@ def shared(x: Any) -> torch.Tensor:
 def apply_rows(
     tensor: torch.Tensor, call: Callable[[NDArray[Any]], tuple[NDArray[Any], T]]
 ) -> tuple[torch.Tensor, T]:
-    """What `call`, which only moves rows, makes of a tensor; autograd and devices included.
-
-    Examples
-    --------
-    >>> import torch
-    >>> apply_rows(torch.arange(3), lambda rows: (rows[1:], None))
-    (tensor([1, 2]), None)
-    """
+    """What `call`, which only moves rows, makes of a tensor; autograd and devices included."""
     if on_host(tensor) and is_plain_tensor(tensor):
         moved, rest = call(as_numpy(tensor))
         return tensor_of(moved, tensor.dtype), rest
@@ -175,20 +107,7 @@ def apply_rows(
 
 
 def filled(fill: Any, dtype: torch.dtype, shape: Sequence[int], argument: str = "fill") -> NDArray[Any]:
-    """The memory of a row of this shape that holds `fill`: a number, or what broadcasts to the row.
-
-    Raises
-    ------
-    ValueError
-        The dtype does not hold it, it has another shape, or it is a tensor with a gradient, which goes no
-        further.
-
-    Examples
-    --------
-    >>> import torch
-    >>> filled(-1, torch.int8, (2,))
-    array([-1, -1], dtype=int8)
-    """
+    """The memory of a row of this shape that holds `fill`: a number, or what broadcasts to the row."""
     if is_followed(fill):
         raise ValueError(f"{argument}: a tensor whose gradient would be lost here; give detach() of it")
     known = core_dtype(dtype)
@@ -213,25 +132,12 @@ def _shown(fill: torch.Tensor, argument: str) -> torch.Tensor:
 
 
 def at_least_one(tensor: torch.Tensor) -> torch.Tensor:
-    """A tensor with a row of zeros where it has none to be picked; autograd follows.
-
-    Examples
-    --------
-    >>> at_least_one(torch.ones(0, requires_grad=True))
-    tensor([0.], grad_fn=<CatBackward0>)
-    """
+    """A tensor with a row of zeros where it has none to be picked; autograd follows."""
     return tensor if len(tensor) else torch.cat((tensor, tensor.new_zeros((1, *tensor.shape[1:]))))
 
 
 def core_dtype(dtype: torch.dtype) -> Any:
-    """The dtype that the core computes with; None where it only moves the bytes.
-
-    Examples
-    --------
-    >>> import torch
-    >>> core_dtype(torch.float16), core_dtype(torch.float8_e5m2)
-    (dtype('float16'), None)
-    """
+    """The dtype that the core computes with; None where it only moves the bytes."""
     if dtype is torch.bfloat16:
         return _core.bfloat16
     name = _numpy_name(dtype)
@@ -239,22 +145,7 @@ def core_dtype(dtype: torch.dtype) -> Any:
 
 
 def as_row(given: torch.Tensor, shape: Sequence[int], argument: str) -> torch.Tensor:
-    """One number, of whatever axes, as a scalar; a row as it is.
-
-    Raises
-    ------
-    ValueError
-        It does not broadcast to a row: torch would broadcast it along sequences, too.
-
-    Examples
-    --------
-    >>> import torch
-    >>> as_row(torch.zeros(1), (), "fill")
-    tensor(0.)
-    >>> as_row(torch.zeros(3), (2,), "fill")
-    Traceback (most recent call last):
-    ValueError: fill: shape (3,) does not broadcast to a row of shape (2,)
-    """
+    """One number, of whatever axes, as a scalar; a row as it is."""
     if given.numel() == 1:
         return given.reshape(())
     axes = tuple(given.shape)
@@ -267,14 +158,7 @@ def as_row(given: torch.Tensor, shape: Sequence[int], argument: str) -> torch.Te
 
 
 def readable(tensor: torch.Tensor) -> NDArray[Any]:
-    """Values as numbers that NumPy can print: dtypes that it lacks become float32.
-
-    Examples
-    --------
-    >>> import torch
-    >>> readable(torch.ones(1, dtype=torch.bfloat16))
-    array([1.], dtype=float32)
-    """
+    """Values as numbers that NumPy can print: dtypes that it lacks become float32."""
     if tensor.dtype in _READ_AS_THEY_ARE and type(tensor) is torch.Tensor and on_host(tensor):
         numbers: NDArray[Any] = tensor.numpy()
         return numbers
@@ -291,45 +175,17 @@ def _readable(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def copy(tensor: torch.Tensor) -> torch.Tensor:
-    """Values in memory of their own; autograd follows.
-
-    Examples
-    --------
-    >>> import torch
-    >>> copy(torch.arange(2))
-    tensor([0, 1])
-    """
+    """Values in memory of their own; autograd follows."""
     return tensor.clone()
 
 
 def device_of(tensor: torch.Tensor) -> str:
-    """Where values are, as torch says it.
-
-    Examples
-    --------
-    >>> import torch
-    >>> device_of(torch.arange(2))
-    'cpu'
-    """
+    """Where values are, as torch says it."""
     return str(tensor.device)
 
 
 def to_device(tensor: torch.Tensor, device: Any, non_blocking: bool = False) -> torch.Tensor:
-    """A tensor on a device: itself where it lies there.
-
-    Raises
-    ------
-    TypeError
-        No name of a device.
-    ValueError
-        torch was built without such devices.
-
-    Examples
-    --------
-    >>> import torch
-    >>> to_device(torch.arange(2), "cpu")
-    tensor([0, 1])
-    """
+    """A tensor on a device: itself where it lies there."""
     there = device_named(device)
     try:
         return tensor.to(there, non_blocking=non_blocking)
@@ -338,18 +194,7 @@ def to_device(tensor: torch.Tensor, device: Any, non_blocking: bool = False) -> 
 
 
 def device_named(device: Any) -> torch.device:
-    """The device of torch that is meant.
-
-    Raises
-    ------
-    TypeError
-        No name of one.
-
-    Examples
-    --------
-    >>> device_named("cuda:1")
-    device(type='cuda', index=1)
-    """
+    """The device of torch that is meant."""
     try:
         return torch.device(device)
     except (RuntimeError, TypeError, ValueError) as error:
@@ -357,82 +202,35 @@ def device_named(device: Any) -> torch.device:
 
 
 def pinned(tensor: torch.Tensor) -> torch.Tensor:
-    """A tensor in memory of the host that a device reads by itself.
-
-    Raises
-    ------
-    TypeError
-        It lies on a device.
-
-    Examples
-    --------
-    >>> import torch
-    >>> pinned(torch.arange(2)) if torch.cuda.is_available() else torch.arange(2)
-    tensor([0, 1])
-    """
+    """A tensor in memory of the host that a device reads by itself."""
     if not on_host(tensor):
         raise TypeError(f"pin_memory: the values lie on {tensor.device}, not on the CPU")
     return tensor.pin_memory()
 
 
 def like(array: NDArray[Any], tensor: torch.Tensor) -> torch.Tensor:
-    """An array as a tensor on the device of another.
-
-    Examples
-    --------
-    >>> import torch
-    >>> like(np.arange(2), torch.zeros(3))
-    tensor([0, 1])
-    """
+    """An array as a tensor on the device of another."""
     with beside(tensor):
         return tensor_of(array).to(tensor.device)
 
 
 def from_memory(array: NDArray[Any], tensor: torch.Tensor) -> torch.Tensor:
-    """What the core made of the memory of a tensor, as one of its dtype.
-
-    Examples
-    --------
-    >>> import torch
-    >>> from_memory(np.array([16256], np.int16), torch.zeros(3, dtype=torch.bfloat16))
-    tensor([1.], dtype=torch.bfloat16)
-    """
+    """What the core made of the memory of a tensor, as one of its dtype."""
     return tensor_of(array, tensor.dtype)
 
 
 def row_as(given: Any, tensor: torch.Tensor, argument: str) -> torch.Tensor:
-    """A number, or what broadcasts to a row, as one row (1, ...) of the dtype of a tensor; autograd follows.
-
-    Examples
-    --------
-    >>> import torch
-    >>> row_as(7, torch.zeros((3, 2), dtype=torch.int8), "padding")
-    tensor([[7, 7]], dtype=torch.int8)
-    """
+    """What broadcasts to a row, as one row (1, ...) of the dtype of a tensor; autograd follows."""
     return fill_of(given, tensor, argument).expand(1, *tensor.shape[1:])
 
 
 def to_state(tensor: torch.Tensor) -> tuple[str, NDArray[Any], bool]:
-    """What a pickle holds of a tensor: the name of its dtype, just its own rows, whether it wants gradients.
-
-    Examples
-    --------
-    >>> import torch
-    >>> to_state(torch.arange(3)[1:])
-    ('int64', array([1, 2]), False)
-    """
+    """What a pickle holds of a tensor: its dtype's name, its own rows, whether it wants gradients."""
     return str(tensor.dtype).removeprefix("torch."), as_numpy(tensor.cpu()), tensor.requires_grad
 
 
 def from_state(state: tuple[str, NDArray[Any], bool]) -> torch.Tensor:
-    """A tensor on the CPU from what `to_state` gave.
-
-    Examples
-    --------
-    >>> import torch
-    >>> from_state(to_state(torch.ones(1)))
-    tensor([1.])
-    """
+    """A tensor on the CPU from what `to_state` gave."""
     name, array, requires_grad = state
     dtype = getattr(torch, name, None)
     if not isinstance(dtype, torch.dtype):
@@ -441,19 +239,7 @@ def from_state(state: tuple[str, NDArray[Any], bool]) -> torch.Tensor:
 
 
 def dtype_of(dtype: Any) -> np.dtype[Any]:
-    """The NumPy dtype for a torch dtype.
-
-    Raises
-    ------
-    TypeError
-        NumPy has none.
-
-    Examples
-    --------
-    >>> import torch
-    >>> dtype_of(torch.float16)
-    dtype('float16')
-    """
+    """The NumPy dtype for a torch dtype."""
     name = _numpy_name(dtype)
     if name is None:
         _raise_dtype(str(dtype))
@@ -471,55 +257,22 @@ def _raise_dtype(name: str) -> NoReturn:
 
 
 def astype(tensor: torch.Tensor, dtype: Any) -> torch.Tensor:
-    """Values of another dtype, always copied; autograd follows.
-
-    Examples
-    --------
-    >>> import torch
-    >>> astype(torch.arange(2), torch.float32)
-    tensor([0., 1.])
-    """
+    """Values of another dtype, always copied; autograd follows."""
     return tensor.to(as_dtype(dtype), copy=True)
 
 
 def split(tensor: torch.Tensor, level: Level) -> list[torch.Tensor]:
-    """The rows of each sequence, sharing memory.
-
-    Examples
-    --------
-    >>> import torch
-    >>> split(torch.tensor([3, 1, 4]), vl.Level([2, 1]))
-    [tensor([3, 1]), tensor([4])]
-    """
+    """The rows of each sequence, sharing memory."""
     return list(tensor.split(level.lengths.tolist()))
 
 
 def as_tensor(given: Any, argument: str) -> torch.Tensor:
-    """What was given as a tensor: itself, or one that shares the memory of an array.
-
-    Examples
-    --------
-    >>> as_tensor([1, 0], "which")
-    tensor([1, 0])
-    """
+    """What was given as a tensor: itself, or one that shares the memory of an array."""
     return given if isinstance(given, torch.Tensor) else tensor_of(rows_of_array(given, argument))
 
 
 def fill_of(given: Any, x: torch.Tensor, argument: str = "fill") -> torch.Tensor:
-    """A number as a scalar, or a row, as a tensor of the dtype of x and beside it; autograd follows.
-
-    Raises
-    ------
-    ValueError
-        The dtype does not hold it, or it does not broadcast to a row of x.
-
-    Examples
-    --------
-    >>> fill_of(7, torch.zeros((3, 2), dtype=torch.int8))
-    tensor(7, dtype=torch.int8)
-    >>> fill_of([7, 8], torch.zeros((3, 2), dtype=torch.int8))
-    tensor([7, 8], dtype=torch.int8)
-    """
+    """A number as a scalar, or a row, as a tensor of the dtype of x and beside it; autograd follows."""
     shape = tuple(x.shape[1:])
     if is_followed(given):
         return cast(as_row(given, shape, argument), x.dtype, argument).to(x.device)
@@ -539,18 +292,7 @@ def _is_one(given: Any) -> bool:
 
 
 def number_of(given: Any, argument: str) -> Any:
-    """A number of Python, given as one or as a list, an array or a tensor of one.
-
-    Raises
-    ------
-    ValueError
-        There are several numbers.
-
-    Examples
-    --------
-    >>> number_of(torch.tensor(7), "fill"), number_of([7], "fill")
-    (7, 7)
-    """
+    """A number of Python, given as one or as a list, an array or a tensor of one."""
     if given is None or isinstance(given, (bool, int, float, complex)):
         return given  # a graph cannot ask its own numbers for attributes
     numbers = given if hasattr(given, "item") else np.asarray(unmasked(given, argument))
@@ -561,13 +303,7 @@ def number_of(given: Any, argument: str) -> Any:
 
 
 def byte_limit(max_bytes: Any, rows: torch.Tensor) -> int | None:
-    """A limit for rows as one for their numbers, of 8 bytes each, that stand in their place.
-
-    Examples
-    --------
-    >>> byte_limit(100, torch.zeros(3, 2)), byte_limit(None, torch.zeros(3))
-    (100, None)
-    """
+    """A limit for rows as one for their numbers, of 8 bytes each, that stand in their place."""
     if max_bytes is None:
         return None
     width = max(1, rows.element_size() * math.prod(rows.shape[1:]))
@@ -575,81 +311,31 @@ def byte_limit(max_bytes: Any, rows: torch.Tensor) -> int | None:
 
 
 def float_of(given: Any, argument: str) -> float:
-    """A number that no gradient goes through, as a float of Python.
-
-    Raises
-    ------
-    TypeError
-        It is not a number.
-    ValueError
-        It is a tensor whose gradient would be lost.
-
-    Examples
-    --------
-    >>> float_of(torch.tensor(2), "ddof")
-    2.0
-    """
+    """A number that no gradient goes through, as a float of Python."""
     if isinstance(given, torch.Tensor) and not is_followed(given):
         given = given.detach()
     return as_float(given, argument)
 
 
 def number_as(given: torch.Tensor, x: torch.Tensor, argument: str) -> torch.Tensor:
-    """One number that somebody follows, in the dtype of x and beside it, without axes.
-
-    Raises
-    ------
-    ValueError
-        There are several numbers, or the dtype does not hold it.
-
-    Examples
-    --------
-    >>> number_as(torch.tensor([7]), torch.zeros(3), "fill")
-    tensor(7.)
-    """
+    """One number that somebody follows, in the dtype of x and beside it, without axes."""
     if given.numel() != 1:
         raise ValueError(f"{argument}: expected one number, got shape {tuple(given.shape)}")
     return cast(given, x.dtype, argument).to(x.device).reshape(())
 
 
 def fill_where(x: torch.Tensor, gaps: NDArray[Any], fill: Any) -> torch.Tensor:
-    """X with a number where a mask is true; autograd follows.
-
-    Raises
-    ------
-    ValueError
-        The dtype does not hold the number.
-
-    Examples
-    --------
-    >>> import torch
-    >>> fill_where(torch.tensor([1, 2, 3]), np.array([True, False, False]), 9)
-    tensor([9, 2, 3])
-    """
+    """X with a number where a mask is true; autograd follows."""
     return x.where(~like(gaps, x), fill_of(fill, x.reshape(-1)))
 
 
 def transpose(x: torch.Tensor, axes: tuple[int, ...]) -> torch.Tensor:
-    """Axes in another order; a view.
-
-    Examples
-    --------
-    >>> import torch
-    >>> transpose(torch.zeros(1, 2), (1, 0)).shape
-    torch.Size([2, 1])
-    """
+    """Axes in another order; a view."""
     return x.permute(axes)
 
 
 def to_dtype(tensor: torch.Tensor, dtype: Any) -> torch.Tensor:
-    """Values in a dtype of torch, or NumPy's by its name; themselves where they have it.
-
-    Examples
-    --------
-    >>> import torch
-    >>> to_dtype(torch.ones(1), torch.float64).dtype, to_dtype(torch.ones(1), "f8").dtype
-    (torch.float64, torch.float64)
-    """
+    """Values in a dtype of torch, or NumPy's by its name; themselves where they have it."""
     if isinstance(dtype, str) and dtype.startswith(("bfloat16", "float8_")):  # which NumPy may not have
         dtype = getattr(torch, dtype, dtype)
     if not isinstance(dtype, torch.dtype):

@@ -43,14 +43,7 @@ _permute: AutogradOp = AutogradOp(
 def list2padded(
     tensors: Any, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
 ) -> tuple[torch.Tensor, Ints, Ints, Ints]:
-    """Tensors side by side, time-major, the longest first: the block, size_at_t, lengths and indices.
-
-    Examples
-    --------
-    >>> list2padded([torch.tensor([3]), torch.tensor([1, 4])])[0]
-    tensor([[1, 3],
-            [4, 0]])
-    """
+    """Tensors side by side, time-major, the longest first: the block, size_at_t, lengths and indices."""
     values, levels = from_list(tensors)
     if len(levels) > 1:
         raise ValueError(f"seqs: expected a list of tensors, got lists nested {len(levels)} deep")
@@ -60,14 +53,7 @@ def list2padded(
 def ragged2padded(
     tensor: torch.Tensor, level: Level, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
 ) -> tuple[torch.Tensor, Ints, Ints, Ints]:
-    """Sequences side by side, time-major, the longest first: the block, size_at_t, lengths and indices.
-
-    Examples
-    --------
-    >>> ragged2padded(torch.tensor([3, 1, 4]), vl.Level([1, 2]))[0]
-    tensor([[1, 3],
-            [4, 0]])
-    """
+    """Sequences side by side, time-major, the longest first: the block, size_at_t, lengths and indices."""
     if on_host(tensor) and is_plain_tensor(tensor) and not is_followed(fill):
         blank = None if fill is None else filled(fill, tensor.dtype, tuple(tensor.shape[1:]))
         data, sizes, lengths, order = _core.ragged2padded(as_numpy(tensor), level, ties, blank, max_bytes)
@@ -85,13 +71,7 @@ def ragged2padded(
 def padded2ragged(
     data: torch.Tensor, size_at_t: Ints, lengths: Ints, indices: Ints
 ) -> tuple[torch.Tensor, Level]:
-    """The sequences of a time-major block, end to end: the values and their level.
-
-    Examples
-    --------
-    >>> padded2ragged(torch.tensor([[1, 3], [4, 0]]), *vl.Ragged([3, 1, 4], [1, 2]).to_padded()._fields)[0]
-    tensor([3, 1, 4])
-    """
+    """The sequences of a time-major block, end to end: the values and their level."""
     steps, columns = data.shape[:2]
 
     def moved(rows: NDArray[Any]) -> tuple[NDArray[Any], Level]:
@@ -102,14 +82,7 @@ def padded2ragged(
 
 
 def ragged2packed(x: torch.Tensor, level: Level, table: Any) -> torch.Tensor:
-    """Rows of sequences in packed order.
-
-    Examples
-    --------
-    >>> table = vl.RankTable([1, 2], [1, 0])
-    >>> ragged2packed(torch.tensor([3, 1, 4]), table.level, table)
-    tensor([1, 3, 4])
-    """
+    """Rows of sequences in packed order."""
     if on_host(x) and is_plain_tensor(x):
         packed = _core.ragged2packed(as_numpy(x), level, "stable", table._fields)[0]
         return tensor_of(packed, x.dtype)
@@ -118,13 +91,7 @@ def ragged2packed(x: torch.Tensor, level: Level, table: Any) -> torch.Tensor:
 
 
 def packed2ragged(x: torch.Tensor, table: Any) -> torch.Tensor:
-    """Packed rows in the order of their sequences.
-
-    Examples
-    --------
-    >>> packed2ragged(torch.tensor([1, 3, 4]), vl.RankTable([1, 2], [1, 0]))
-    tensor([3, 1, 4])
-    """
+    """Packed rows in the order of their sequences."""
     if on_host(x) and is_plain_tensor(x):
         return tensor_of(_core.packed2ragged(as_numpy(x), *table._fields)[0], x.dtype)
     rows, back = _both(table)
@@ -132,13 +99,7 @@ def packed2ragged(x: torch.Tensor, table: Any) -> torch.Tensor:
 
 
 def permute_rows(x: torch.Tensor, rows: Any, back: Any) -> torch.Tensor:
-    """x[rows], where `rows` is a permutation and `back` its inverse: the gradient is such a one too.
-
-    Examples
-    --------
-    >>> permute_rows(torch.tensor([1.0, 2.0, 3.0]), np.array([2, 0, 1]), np.array([1, 2, 0]))
-    tensor([3., 1., 2.])
-    """
+    """x[rows], where `rows` is a permutation and `back` its inverse: the gradient is such a one too."""
     if on_host(x) and is_plain_tensor(x):
         return tensor_of(_core.take_rows(as_numpy(x), rows), x.dtype)
     return _watched(x, _indices(rows), _indices(back))

@@ -40,13 +40,7 @@ _new: Callable[..., Any] = tuple.__new__  # a third of the time that PadOptions(
 
 
 class PadOptions(NamedTuple):
-    """What the core's `pad` takes behind values and levels, in its order.
-
-    Examples
-    --------
-    >>> PadOptions("left", -1).pad_to_multiple
-    1
-    """
+    """What the core's `pad` takes behind values and levels, in its order."""
 
     padding_side: str = "right"
     fill: Any = None
@@ -61,13 +55,7 @@ class PadOptions(NamedTuple):
 
 
 def levels_of(given: Any) -> Levels:
-    """Levels as they are, or from tensors of their offsets.
-
-    Examples
-    --------
-    >>> levels_of([torch.tensor([0, 2, 3])])
-    (Level(2 sequences, 3 rows, lengths 1 to 2),)
-    """
+    """Levels as they are, or from tensors of their offsets."""
     if type(given) is tuple and given and type(given[0]) is Level:
         return given
     return tuple(level_of(as_numpy(x.cpu()) if isinstance(x, torch.Tensor) else x) for x in given)
@@ -156,14 +144,7 @@ def pad(
     max_bytes: int | None = None,
     sizes: Any = None,
 ) -> Any:
-    """A rectangle of sequences: a tensor, or a tensor and its mask.
-
-    Examples
-    --------
-    >>> pad(torch.tensor([1.0, 2.0]), (vl.Level([2, 0]),), "left", -1)
-    tensor([[ 1.,  2.],
-            [-1., -1.]])
-    """
+    """A rectangle of sequences: a tensor, or a tensor and its mask."""
     if dtype is not None:
         x = cast(x, dtype, "values")
     if out is not None:
@@ -201,17 +182,7 @@ def _is_asked(mask: Any) -> bool:
 
 
 def check_out(out: Any, dtype: torch.dtype) -> None:
-    """Refuse an `out` that is no tensor of a dtype.
-
-    Raises
-    ------
-    TypeError
-        It is something else.
-
-    Examples
-    --------
-    >>> check_out(torch.zeros(2), torch.float32)
-    """
+    """Refuse an `out` that is no tensor of a dtype."""
     if not isinstance(out, torch.Tensor) or out.dtype != dtype:
         raise TypeError(f"out: expected a tensor of {dtype}")
 
@@ -256,28 +227,14 @@ def _pad_followed(x: torch.Tensor, levels: Levels, options: PadOptions) -> Any:
 
 
 def core_beside(x: torch.Tensor, levels: Levels, function: Any, shape: Any, *args: Any) -> Any:
-    """A call with rows without columns, for sizes and marks: on the device of levels that lie there alone.
-
-    Examples
-    --------
-    >>> levels = (vl.Level([2, 1]),)
-    >>> core_beside(torch.ones(3), levels, _core.pad, (3, 0), levels).shape
-    (2, 2, 0)
-    """
+    """A call with rows without columns, for sizes and marks: on the device of levels that lie there alone."""
     if all(level.is_on_host for level in levels):
         return function(np.empty(shape, np.uint8), *args)
     return on_tensors(function, x.new_empty(tuple(shape), dtype=torch.uint8), *args)
 
 
 def pad_elsewhere(x: torch.Tensor, levels: Levels, options: PadOptions) -> Any:
-    """A rectangle of values on a device: the core says which row goes where, and torch picks it.
-
-    Examples
-    --------
-    >>> pad_elsewhere(torch.tensor([1.0, 2.0]), (vl.Level([2, 0]),), PadOptions("left", -1))
-    tensor([[ 1.,  2.],
-            [-1., -1.]])
-    """
+    """A rectangle of values on a device: the core says which row goes where, and torch picks it."""
     with_mask = _is_asked(options.mask)
     rows, marks = _core.pad(np.arange(x.shape[0]), levels, *options._replace(fill=None, mask=True, out=None))
     there = like(marks, x)
@@ -293,13 +250,7 @@ def pad_elsewhere(x: torch.Tensor, levels: Levels, options: PadOptions) -> Any:
 def unpad(
     block: torch.Tensor, levels: Levels, padding_side: str = "right", out: torch.Tensor | None = None
 ) -> torch.Tensor:
-    """The rows of a rectangle that the levels say are there.
-
-    Examples
-    --------
-    >>> unpad(torch.tensor([[1, 2], [3, 0]]), (vl.Level([2, 1]),))
-    tensor([1, 2, 3])
-    """
+    """The rows of a rectangle that the levels say are there."""
     if out is not None and not isinstance(out, torch.Tensor):
         raise TypeError(f"out: expected a tensor, got {type(out).__name__}")
     depth = len(levels) + 1

@@ -54,26 +54,13 @@ class _Product(torch.autograd.Function):  # type: ignore[misc]
 
 
 def product(a: torch.Tensor, A: Blocks, b: torch.Tensor, B: Blocks) -> torch.Tensor:
-    """The products of matrices that lie end to end.
-
-    Examples
-    --------
-    >>> ones = Blocks(np.array([1, 1]), np.array([1, 1]))
-    >>> product(torch.tensor([2.0, 3.0]), ones, torch.tensor([5.0, 7.0]), ones)
-    tensor([10., 21.])
-    """
+    """The products of matrices that lie end to end."""
     result: torch.Tensor = _Product.apply(a, A, b, B)
     return result
 
 
 def of_one_kind(a: Any, b: Any) -> tuple[torch.Tensor, torch.Tensor]:
-    """Both as tensors of one dtype, on the device of the first.
-
-    Examples
-    --------
-    >>> of_one_kind(np.ones(1), torch.ones(1))[0].dtype
-    torch.float64
-    """
+    """Both as tensors of one dtype, on the device of the first."""
     if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor) and a.dtype is b.dtype:
         return a, b
     device = a.device if isinstance(a, torch.Tensor) else b.device

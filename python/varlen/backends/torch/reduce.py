@@ -32,13 +32,7 @@ if TYPE_CHECKING:
 
 
 def dtype_of_sums(op: str, dtype: torch.dtype) -> torch.dtype:
-    """Of what a reduction gives.
-
-    Examples
-    --------
-    >>> dtype_of_sums("mean", torch.int32)
-    torch.float64
-    """
+    """Of what a reduction gives."""
     if op in ("any", "all"):
         return torch.bool
     if dtype.is_floating_point or op in ("max", "min"):
@@ -148,24 +142,12 @@ _expand_end: AutogradOp = AutogradOp(
 
 
 def multiply(gradient: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-    """Their product; 0 where a gradient of 0 meets NaN or an infinity, which are none of its sequence.
-
-    Examples
-    --------
-    >>> multiply(torch.tensor([0.0, 2.0]), torch.tensor([torch.nan, 3.0]))
-    tensor([0., 6.])
-    """
+    """Their product; 0 where a gradient of 0 meets NaN or an infinity, which are none of its sequence."""
     return gradient * torch.where((gradient == 0) & ~x.isfinite(), 0, x)
 
 
 def divide(gradient: torch.Tensor, result: torch.Tensor) -> torch.Tensor:
-    """A gradient over what was made of it: 0 where that is 0, and where a gradient of 0 meets NaN.
-
-    Examples
-    --------
-    >>> divide(torch.tensor([0.0, 2.0, 3.0]), torch.tensor([torch.nan, 4.0, 0.0]))
-    tensor([0.0000, 0.5000, 0.0000])
-    """
+    """A gradient over what was made of it: 0 where that is 0, and where a gradient of 0 meets NaN."""
     none = (result == 0) | ((gradient == 0) & ~result.isfinite())
     return torch.where(none, 0, gradient / torch.where(none, 1, result))
 
@@ -185,37 +167,19 @@ _norm: AutogradOp = AutogradOp(
 
 
 def sums(x: torch.Tensor, offsets: torch.Tensor, op: str = "sum") -> torch.Tensor:
-    """The sum or mean of each sequence, by offsets, inside gradients of other ops.
-
-    Examples
-    --------
-    >>> sums(torch.tensor([3.0, 1.0, 4.0]), torch.tensor([0, 2, 3]))
-    tensor([4., 4.])
-    """
+    """The sum or mean of each sequence, by offsets, inside gradients of other ops."""
     result: torch.Tensor = _sum(x, offsets, op, 0)
     return result
 
 
 def repeat_rows(d: torch.Tensor, offsets: torch.Tensor, total: int) -> torch.Tensor:
-    """Row i for every row of sequence i, by offsets, inside gradients of other ops.
-
-    Examples
-    --------
-    >>> repeat_rows(torch.tensor([1.0, 2.0]), torch.tensor([0, 2, 3]), 3)
-    tensor([1., 1., 2.])
-    """
+    """Row i for every row of sequence i, by offsets, inside gradients of other ops."""
     result: torch.Tensor = _expand(d, offsets, total, "sum")
     return result
 
 
 def expand_rows(d: torch.Tensor, offsets: Any, total: Any, op: str) -> torch.Tensor:
-    """The gradient of a sum or a mean, by offsets, inside gradients of other ops.
-
-    Examples
-    --------
-    >>> expand_rows(torch.tensor([4.0, 2.0]), torch.tensor([0, 2, 3]), 3, "mean")
-    tensor([2., 2., 2.])
-    """
+    """The gradient of a sum or a mean, by offsets, inside gradients of other ops."""
     result: torch.Tensor = _expand(d, offsets, total, op)
     return result
 
@@ -224,26 +188,14 @@ _OPS = {"sum": _sum, "mean": _sum, "norm": _norm}
 
 
 def reduce_sums(op: str, x: torch.Tensor, level: Level, empty: Any, out: Any = None) -> torch.Tensor:
-    """`_core.reduce` of a tensor, watched by autograd.
-
-    Examples
-    --------
-    >>> reduce_sums("sum", torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), 0)
-    tensor([4., 4.])
-    """
+    """`_core.reduce` of a tensor, watched by autograd."""
     if is_followed(empty):
         return into(with_empty(sum_rows(op, x, level, 0), like(level.lengths, x), empty), out)
     return into(sum_rows(op, x, level, _number(level, empty)), out)
 
 
 def sum_rows(op: str, x: torch.Tensor, level: Level, empty: Any) -> torch.Tensor:
-    """The same, by a number for empty sequences, or None where the core is to refuse them.
-
-    Examples
-    --------
-    >>> sum_rows("sum", torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), 0)
-    tensor([4., 4.])
-    """
+    """The same, by a number for empty sequences, or None where the core is to refuse them."""
     if op in ("max", "min"):
         found: torch.Tensor = extreme_rows.first(x, level, op, empty)
         return found
@@ -255,13 +207,7 @@ def sum_rows(op: str, x: torch.Tensor, level: Level, empty: Any) -> torch.Tensor
 def reduce_extreme(
     op: str, x: torch.Tensor, level: Level, empty: Any = None, narrow: bool = False
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """The largest or smallest rows of a tensor, and the places inside the sequences: int64, or int32.
-
-    Examples
-    --------
-    >>> reduce_extreme("max", torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), None)
-    (tensor([3., 4.]), tensor([0, 0]))
-    """
+    """The largest or smallest rows of a tensor, and the places inside the sequences: int64, or int32."""
     if narrow and level.longest > torch.iinfo(torch.int32).max:
         raise OverflowError(f"which: {level.longest} rows of a sequence do not fit int32")
     if is_followed(empty):
@@ -281,30 +227,13 @@ def _number(level: Level, empty: Any) -> Any:
 
 
 def with_empty(rows: torch.Tensor, lengths: torch.Tensor, empty: torch.Tensor) -> torch.Tensor:
-    """Rows of sequences, with a number that somebody follows for those of no length.
-
-    Raises
-    ------
-    ValueError
-        There are several numbers.
-
-    Examples
-    --------
-    >>> with_empty(torch.tensor([3.0, 0.0]), torch.tensor([2, 0]), torch.tensor(7.0, requires_grad=True))
-    tensor([3., 7.], grad_fn=<WhereBackward0>)
-    """
+    """Rows of sequences, with a number that somebody follows for those of no length."""
     number = number_as(empty, rows, "empty")
     return torch.where((lengths == 0).reshape(-1, *(1 for _ in rows.shape[1:])), number, rows)
 
 
 def reduce_end(x: torch.Tensor, level: Level, last: bool, empty: Any = None) -> torch.Tensor:
-    """The first or last row of each sequence, none of which is empty without `empty`.
-
-    Examples
-    --------
-    >>> reduce_end(torch.tensor([3, 1, 4]), Level([2, 1]), True)
-    tensor([1, 4])
-    """
+    """The first or last row of each sequence, none of which is empty without `empty`."""
     if empty is None:
         not_empty(level)
         return _ends(x, level, last)
@@ -341,24 +270,12 @@ def _ends(x: torch.Tensor, level: Level, last: bool) -> torch.Tensor:
 
 
 def expand(d: torch.Tensor, level: Level, out: Any = None) -> torch.Tensor:
-    """The gradient of a sum.
-
-    Examples
-    --------
-    >>> expand(torch.tensor([1.0, 2.0]), Level([2, 1]))
-    tensor([1., 1., 2.])
-    """
+    """The gradient of a sum."""
     return _expanded(d, level, "sum", out)
 
 
 def expand_mean(d: torch.Tensor, level: Level, out: Any = None) -> torch.Tensor:
-    """The gradient of a mean.
-
-    Examples
-    --------
-    >>> expand_mean(torch.tensor([1.0, 2.0]), Level([2, 1]))
-    tensor([0.5000, 0.5000, 2.0000])
-    """
+    """The gradient of a mean."""
     return _expanded(d, level, "mean", out)
 
 
@@ -369,37 +286,19 @@ def _expanded(d: torch.Tensor, level: Level, op: str, out: Any) -> torch.Tensor:
 
 
 def expand_which(d: torch.Tensor, level: Level, which: Any, out: Any = None) -> torch.Tensor:
-    """The gradient of a maximum.
-
-    Examples
-    --------
-    >>> expand_which(torch.tensor([1.0, 2.0]), Level([2, 1]), torch.tensor([1, 0]))
-    tensor([0., 1., 2.])
-    """
+    """The gradient of a maximum."""
     places = as_tensor(which, "which")
     result = _expand_which(d, places, level, level.total)
     return into(result, out)
 
 
 def expand_end(d: torch.Tensor, level: Level, last: bool, out: Any = None) -> torch.Tensor:
-    """The gradient of first or last rows.
-
-    Examples
-    --------
-    >>> expand_end(torch.tensor([1.0, 2.0]), Level([2, 1]), True)
-    tensor([0., 1., 2.])
-    """
+    """The gradient of first or last rows."""
     return into(_expand_end(d, level, level.total, last), out)
 
 
 def broadcast_rows(rows: torch.Tensor, level: Level) -> torch.Tensor:
-    """Row i for every row of sequence i.
-
-    Examples
-    --------
-    >>> broadcast_rows(torch.tensor([10, 20]), Level([2, 1]))
-    tensor([10, 10, 20])
-    """
+    """Row i for every row of sequence i."""
     if not is_plain_tensor(rows) or not on_host(rows):
         return expand(rows, level)
     return rows[like(level.row_ids, rows)]

@@ -69,13 +69,7 @@ def reduce_dense(
     out: Any = None,
     ddof: float = 0,
 ) -> torch.Tensor:
-    """`_core.reduce_dense` of a tensor, watched by autograd.
-
-    Examples
-    --------
-    >>> reduce_dense("sum", torch.tensor([[3.0, 1.0], [4.0, 9.0]]), Level([2, 1]))
-    tensor([4., 4.])
-    """
+    """`_core.reduce_dense` of a tensor, watched by autograd."""
     if is_followed(empty) or not (is_plain_tensor(block) or has_own_gradient(op)):
         return reduce(op, unpad(block, (level,), padding_side), level, empty, out, ddof)
     if empty is None:
@@ -84,24 +78,12 @@ def reduce_dense(
 
 
 def has_own_gradient(op: str) -> bool:
-    """Whether a reduction of a rectangle needs no rows for its gradient, or has none.
-
-    Examples
-    --------
-    >>> has_own_gradient("mean"), has_own_gradient("max")
-    (True, False)
-    """
+    """Whether a reduction of a rectangle needs no rows for its gradient, or has none."""
     return op in ("sum", "mean", "any", "all")
 
 
 def block_rows(op: str, block: torch.Tensor, level: Any, side: str, empty: Any, ddof: float) -> torch.Tensor:
-    """A row for each sequence of a rectangle, by a number for those that are empty; None counts as 0.
-
-    Examples
-    --------
-    >>> block_rows("sum", torch.tensor([[3.0, 1.0], [4.0, 9.0]]), Level([2, 1]), "right", 0, 0)
-    tensor([4., 4.])
-    """
+    """A row for each sequence of a rectangle, by a number for those that are empty; None counts as 0."""
     number = number_of(0 if empty is None else empty, "empty")
     number = (
         int(number) if type(number) is bool else number

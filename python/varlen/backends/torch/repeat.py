@@ -46,13 +46,7 @@ _reduce_blocks: AutogradOp = AutogradOp(
 
 
 def repeat(x: torch.Tensor, levels: Levels, times: Level) -> tuple[torch.Tensor, Levels]:
-    """The sequences of the first level, each as often as `times` is long, with the levels below them.
-
-    Examples
-    --------
-    >>> repeat(torch.tensor([1.0, 2.0, 3.0]), (Level([2, 1]),), Level([2, 1]))[0]
-    tensor([1., 2., 1., 2., 3.])
-    """
+    """The sequences of the first level, each as often as `times` is long, with the levels below them."""
     below = _core.gather(np.empty((len(x), 0), np.uint8), levels, times.row_ids)[1]
     blocks = flatten_levels(levels)
     return _expanded(x, Level.from_lengths(times.lengths * blocks.lengths), blocks), below
@@ -68,12 +62,6 @@ def _expanded(x: torch.Tensor, groups: Level, blocks: Level) -> torch.Tensor:
 
 
 def reduce_blocks(d: torch.Tensor, groups: Level, blocks: Level) -> torch.Tensor:
-    """The gradient of `repeat`: the repeats of each sequence, added up.
-
-    Examples
-    --------
-    >>> reduce_blocks(torch.tensor([1.0, 2.0, 3.0, 4.0, 5.0]), Level([4, 1]), Level([2, 1]))
-    tensor([4., 6., 5.])
-    """
+    """The gradient of `repeat`: the repeats of each sequence, added up."""
     result: torch.Tensor = _reduce_blocks(within_reach(d, "dY"), groups, blocks, blocks.total)
     return result

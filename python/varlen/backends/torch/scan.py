@@ -108,13 +108,7 @@ _which_back: AutogradOp = AutogradOp(
 
 
 def others_of(x: torch.Tensor, offsets: torch.Tensor) -> tuple[torch.Tensor, Any]:
-    """Of each row the product of the others in its sequence, by offsets, and the way back, inside gradients.
-
-    Examples
-    --------
-    >>> others_of(torch.tensor([3.0, 2.0, 4.0]), torch.tensor([0, 2, 3]))[0]
-    tensor([2., 3., 1.])
-    """
+    """For each row the product of the others in its sequence, and its gradients."""
     before, after = (_prod(x, offsets, True, reverse) for reverse in (False, True))
 
     def back(d: torch.Tensor) -> torch.Tensor:
@@ -127,13 +121,7 @@ def others_of(x: torch.Tensor, offsets: torch.Tensor) -> tuple[torch.Tensor, Any
 def scan(
     op: str, x: torch.Tensor, level: Level, exclusive: bool = False, reverse: bool = False, out: Any = None
 ) -> torch.Tensor:
-    """`_core.scan` of a tensor, watched by autograd.
-
-    Examples
-    --------
-    >>> scan("sum", torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), False, False)
-    tensor([3., 4., 4.])
-    """
+    """`_core.scan` of a tensor, watched by autograd."""
     how = as_bool(exclusive, "exclusive"), as_bool(reverse, "reverse")
     if op in ("max", "min"):
         return into(_extreme.first(x, level, op, *how), out)
@@ -143,13 +131,7 @@ def scan(
 def scan_extreme(
     op: str, x: torch.Tensor, level: Level, exclusive: bool = False, reverse: bool = False, out: Any = None
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Running extremes of a tensor, and the rows inside the sequences that hold them.
-
-    Examples
-    --------
-    >>> scan_extreme("max", torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), False, False)
-    (tensor([3., 3., 4.]), tensor([0, 0, 0]))
-    """
+    """Running extremes of a tensor, and the rows inside the sequences that hold them."""
     found, which = _extreme(x, level, op, as_bool(exclusive, "exclusive"), as_bool(reverse, "reverse"))
     return into(found, out), which
 
@@ -157,13 +139,7 @@ def scan_extreme(
 def backprop_cumprod(
     d: Any, x: Any, level: Level, exclusive: bool, reverse: bool, out: Any = None
 ) -> torch.Tensor:
-    """The gradient of running products.
-
-    Examples
-    --------
-    >>> backprop_cumprod(torch.ones(2), torch.tensor([3.0, 0.0]), Level([2]), False, False)
-    tensor([1., 3.])
-    """
+    """The gradient of running products."""
     for given, name in ((d, "dY"), (x, "X")):
         if not isinstance(given, torch.Tensor):
             raise TypeError(f"{name}: expected a tensor as the other, got {type(given).__name__}")
@@ -172,12 +148,6 @@ def backprop_cumprod(
 
 
 def backprop_scan_which(d: torch.Tensor, which: Any, level: Level, out: Any = None) -> torch.Tensor:
-    """The gradient of running extremes.
-
-    Examples
-    --------
-    >>> backprop_scan_which(torch.tensor([1.0, 2.0]), torch.tensor([0, 0]), Level([2]))
-    tensor([3., 0.])
-    """
+    """The gradient of running extremes."""
     places = which if isinstance(which, torch.Tensor) else tensor_of(which)
     return into(_which_back(d, places, level), out)

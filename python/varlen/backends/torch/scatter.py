@@ -39,53 +39,22 @@ _added: AutogradOp = AutogradOp(
 
 
 def as_places(indices: Any) -> torch.Tensor:
-    """Integers as a tensor: the one that was given, wherever it lies, or one on the CPU.
-
-    Examples
-    --------
-    >>> as_places(np.array([[1, 0]]))
-    tensor([[1, 0]])
-    """
+    """Integers as a tensor: the one that was given, wherever it lies, or one on the CPU."""
     return indices if isinstance(indices, torch.Tensor) else tensor_of(indices)
 
 
 def gather_add(table: torch.Tensor, indices: Any, out: Any = None) -> torch.Tensor:
-    """`_core.gather_add` of a tensor, watched by autograd.
-
-    Examples
-    --------
-    >>> gather_add(torch.tensor([1.0, 10.0]), np.array([[1, 0], [1, 1]]))
-    tensor([11., 20.])
-    """
+    """`_core.gather_add` of a tensor, watched by autograd."""
     return into(_gather(table, as_places(indices)), out)
 
 
 def backprop_gather_add(d: torch.Tensor, indices: Any, rows: int, out: Any = None) -> torch.Tensor:
-    """`_core.backprop_gather_add` of a tensor, watched by autograd.
-
-    Examples
-    --------
-    >>> backprop_gather_add(torch.tensor([1.0, 10.0]), np.array([[1, 0], [1, 1]]), 2)
-    tensor([ 1., 21.])
-    """
+    """`_core.backprop_gather_add` of a tensor, watched by autograd."""
     return into(_back(d, as_places(indices), rows), out)
 
 
 def scatter_add(table: torch.Tensor, indices: Any, values: Any) -> None:
-    """`_core.scatter_add` in the memory of a tensor.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Values that are not a tensor, or a table or values that autograd watches.
-
-    Examples
-    --------
-    >>> table = torch.zeros(2)
-    >>> scatter_add(table, np.array([1, 1]), torch.ones(2))
-    >>> table
-    tensor([0., 2.])
-    """
+    """`_core.scatter_add` in the memory of a tensor."""
     if not isinstance(values, torch.Tensor):
         raise TypeError(f"values: expected a tensor, got {type(values).__name__}")
     if table.requires_grad or values.requires_grad:
@@ -128,12 +97,6 @@ def _add_followed(table: torch.Tensor, places: NDArray[Any], values: torch.Tenso
 
 
 def added(table: torch.Tensor, rows: torch.Tensor, places: Any) -> torch.Tensor:
-    """A copy of a table after each of rows was added to the row that its place names; watched by autograd.
-
-    Examples
-    --------
-    >>> added(torch.zeros(2), torch.ones(2), np.array([1, 1]))
-    tensor([0., 2.])
-    """
+    """A copy of a table after each of rows was added to the row that its place names; watched by autograd."""
     result: torch.Tensor = _added(table, rows, as_places(places))
     return result

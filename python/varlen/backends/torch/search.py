@@ -17,14 +17,7 @@ _UNORDERED = (torch.uint16, torch.uint32, torch.uint64)  # on devices torch cann
 
 
 def search(values: torch.Tensor, level: Level, queries: Any, sequences: Any, side: str) -> torch.Tensor:
-    """The place inside its sequence, which ascends, before which each query goes; a device waits for nothing.
-
-    Examples
-    --------
-    >>> values = torch.tensor([1, 3, 5, 2])
-    >>> search(values, vl.Level([3, 1]), np.array([4, 3]), np.array([0, 1]), "left")
-    tensor([2, 1])
-    """
+    """The place in its sorted sequence before which each query goes; a device waits for nothing."""
     asked = queries if isinstance(queries, torch.Tensor) else torch.from_numpy(queries)
     if values.device.type == "cpu" or {values.dtype, asked.dtype} & {*_UNORDERED}:
         numbers = on_host.search(readable(values), level, readable(asked), sequences, side)

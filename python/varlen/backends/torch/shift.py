@@ -57,26 +57,14 @@ roll_rows: AutogradOp = AutogradOp(
 
 
 def reverse(x: torch.Tensor, level: Level, out: Any = None) -> torch.Tensor:
-    """`_core.reverse` of a tensor, watched by autograd.
-
-    Examples
-    --------
-    >>> reverse(torch.tensor([3, 1, 4]), Level([2, 1]))
-    tensor([1, 3, 4])
-    """
+    """`_core.reverse` of a tensor, watched by autograd."""
     if has_no_name(x):
         return into(by_bytes(x, lambda rows: reverse(rows, level)), out)
     return into(_reverse(x, level), out)
 
 
 def shift(x: torch.Tensor, level: Level, by: Any, fill: Any = 0, out: Any = None) -> torch.Tensor:
-    """`_core.shift` of a tensor, watched by autograd.
-
-    Examples
-    --------
-    >>> shift(torch.tensor([3, 1, 4]), Level([2, 1]), 1, 9)
-    tensor([9, 3, 9])
-    """
+    """`_core.shift` of a tensor, watched by autograd."""
     number = 0 if fill is None else fill
     moves = _each(by, level)
     if has_no_name(x):
@@ -99,13 +87,7 @@ def _shift_around(x: torch.Tensor, level: Level, moves: Array, row: torch.Tensor
 
 
 def roll(x: torch.Tensor, level: Level, by: Any, out: Any = None) -> torch.Tensor:
-    """`_core.roll` of a tensor, watched by autograd.
-
-    Examples
-    --------
-    >>> roll(torch.tensor([3, 1, 4]), Level([3]), 1)
-    tensor([4, 3, 1])
-    """
+    """`_core.roll` of a tensor, watched by autograd."""
     moves = _each(by, level)
     if has_no_name(x):
         return into(by_bytes(x, lambda rows: roll(rows, level, moves)), out)

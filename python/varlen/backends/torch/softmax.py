@@ -67,13 +67,7 @@ _back: AutogradOp = AutogradOp(
 def softmax(
     x: torch.Tensor, level: Level, log: bool, temperature: Any, out: Any = None, inplace: bool = False
 ) -> torch.Tensor:
-    """`_core.softmax` of a tensor, watched by autograd, as is a temperature that is a tensor.
-
-    Examples
-    --------
-    >>> softmax(torch.zeros(3), Level([2, 1]), False, 1.0)
-    tensor([0.5000, 0.5000, 1.0000])
-    """
+    """`_core.softmax` of a tensor, watched by autograd, as is a temperature that is a tensor."""
     if inplace and not x.is_floating_point():
         raise TypeError(f"X: expected floats to write in place, got {x.dtype}")
     if isinstance(temperature, torch.Tensor) and (tracing.is_tracing() or is_followed(temperature)):
@@ -95,13 +89,7 @@ def _checked(temperature: torch.Tensor) -> torch.Tensor:
 
 
 def shares(x: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:
-    """Softmax by offsets, inside gradients of other ops.
-
-    Examples
-    --------
-    >>> shares(torch.zeros(3), torch.tensor([0, 2, 3]))
-    tensor([0.5000, 0.5000, 1.0000])
-    """
+    """Softmax by offsets, inside gradients of other ops."""
     result: torch.Tensor = _softmax(x, offsets, False, 1.0)
     return result
 
@@ -109,13 +97,7 @@ def shares(x: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:
 def backprop_softmax(
     dY: torch.Tensor, Y: Any, level: Level, log: bool, temperature: float, out: Any = None
 ) -> torch.Tensor:
-    """`_core.backprop_softmax` of tensors, watched by autograd.
-
-    Examples
-    --------
-    >>> backprop_softmax(torch.tensor([1.0, 0.0]), torch.tensor([0.5, 0.5]), Level([2]), False, 1.0)
-    tensor([ 0.2500, -0.2500])
-    """
+    """`_core.backprop_softmax` of tensors, watched by autograd."""
     y = Y if isinstance(Y, torch.Tensor) else torch.from_numpy(Y)
     if y.dtype != dY.dtype:
         raise TypeError(f"Y: expected {dY.dtype} as dY, got {y.dtype}")

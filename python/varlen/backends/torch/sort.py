@@ -84,39 +84,21 @@ def sort(
     with_places: bool = False,
     out: Any = None,
 ) -> tuple[torch.Tensor, torch.Tensor, Level]:
-    """The first rows of each sequence in order, watched by autograd, the places that they had, their level.
-
-    Examples
-    --------
-    >>> sort(torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), False)[0]
-    tensor([1., 3., 4.])
-    """
+    """The first rows of each sequence in order, watched by autograd, their places and their level."""
     kept = level if most is None else _core.sort_kept(level, most)
     result, which = sort_rows(x, level, kept, kept.total, descending)
     return into(result, out), which, kept
 
 
 def unsort(d: torch.Tensor, level: Level, kept: Level, which: Any, out: Any = None) -> torch.Tensor:
-    """Each element to the row of its sequence that `which` says, else zeros.
-
-    Examples
-    --------
-    >>> unsort(torch.tensor([1.0, 2.0]), Level([2]), Level([2]), torch.tensor([1, 0]))
-    tensor([2., 1.])
-    """
+    """Each element to the row of its sequence that `which` says, else zeros."""
     places = which if isinstance(which, torch.Tensor) else tensor_of(which)
     result = _unsort(d, places, level, kept, level.total)
     return into(result, out)
 
 
 def rank(x: torch.Tensor, level: Level, method: str, descending: bool = False) -> torch.Tensor:
-    """The rank of each number inside its sequence, from 1.
-
-    Examples
-    --------
-    >>> rank(torch.tensor([3.0, 1.0, 4.0]), Level([2, 1]), "ordinal", False)
-    tensor([2, 1, 1])
-    """
+    """The rank of each number inside its sequence, from 1."""
     # Ranks are no numbers of the dtype of x: float32 holds floats of 8 bits, in their order.
     result: torch.Tensor = _rank(
         x.float() if has_no_name(x) and not x.is_complex() else x, level, method, descending
@@ -127,13 +109,7 @@ def rank(x: torch.Tensor, level: Level, method: str, descending: bool = False) -
 def unique(
     x: torch.Tensor, level: Level, inverse: bool = False, counts: bool = False
 ) -> tuple[Any, Any, Any, Level]:
-    """The distinct numbers of each sequence, which of them each row is, how often they are, their level.
-
-    Examples
-    --------
-    >>> unique(torch.tensor([3.0, 1.0, 3.0]), Level([3]), True, False)[:2]
-    (tensor([1., 3.]), tensor([1, 0, 1]))
-    """
+    """The distinct numbers of each sequence, which of them each row is, how often they are, their level."""
     shown = bare(x, "unique")
     with unfollowed():
         numbers = shown.detach()
@@ -151,13 +127,7 @@ def unique(
 
 
 def filled(rows: torch.Tensor, count: int, k: int, fill: Any) -> torch.Tensor:
-    """(count, k, ...) of `fill`, made of no rows, which autograd goes on watching.
-
-    Examples
-    --------
-    >>> filled(torch.zeros(0), 1, 2, 7.0)
-    tensor([[7., 7.]])
-    """
+    """(count, k, ...) of `fill`, made of no rows, which autograd goes on watching."""
     shape = rows.shape[1:]
     blank = fill_of(fill, rows).expand(count * k, *shape) if is_followed(fill) else None
     blank = rows.new_full((count * k, *shape), fill) if blank is None else blank
@@ -165,12 +135,6 @@ def filled(rows: torch.Tensor, count: int, k: int, fill: Any) -> torch.Tensor:
 
 
 def order_with_nan_first(x: torch.Tensor, level: Level) -> torch.Tensor:
-    """The rows of each sequence, the largest first and NaN before all; ties in their order.
-
-    Examples
-    --------
-    >>> order_with_nan_first(torch.tensor([1.0, torch.nan, 3.0]), Level([3]))
-    tensor([1, 2, 0])
-    """
+    """The rows of each sequence, the largest first and NaN before all; ties in their order."""
     rows = x.argsort(descending=True, stable=True)
     return rows[like(level.row_ids, x)[rows].argsort(stable=True)]

@@ -28,13 +28,7 @@ FEW = 1 << 14
 
 
 def take_rows(x: torch.Tensor, rows: Any, max_bytes: int | None = None) -> torch.Tensor:
-    """Some rows, in any order: lookups of one row each.
-
-    Examples
-    --------
-    >>> take_rows(torch.tensor([1.0, 2.0]), np.array([1, 0, 1]))
-    tensor([2., 1., 2.])
-    """
+    """Some rows, in any order: lookups of one row each."""
     places = rows if isinstance(rows, torch.Tensor) else tensor_of(rows)
     _refuse(places.shape[0], x, max_bytes)
     if x.numel() <= FEW and places.dtype == torch.int64 and _is_plain(x) and _is_plain(places):
@@ -53,13 +47,7 @@ def _is_plain(x: torch.Tensor) -> bool:
 def spans(
     x: torch.Tensor, level: Level, groups: Level, pairs: Any, max_bytes: int | None = None
 ) -> tuple[torch.Tensor, Level]:
-    """The rows of spans of sequences, and the level of the spans.
-
-    Examples
-    --------
-    >>> spans(torch.tensor([3, 1, 4]), vl.Level([3]), vl.Level([1]), np.array([1, 3]))[0]
-    tensor([1, 4])
-    """
+    """The rows of spans of sequences, and the level of the spans."""
     which, inner = _core.span_rows(level, groups, pairs)
     return take_rows(x, which, max_bytes), inner
 
@@ -72,13 +60,7 @@ def _refuse(count: int, x: torch.Tensor, max_bytes: int | None) -> None:
 
 
 def take(x: torch.Tensor, rows: Any) -> torch.Tensor:
-    """Some rows, in any order, watched by autograd.
-
-    Examples
-    --------
-    >>> take(torch.tensor([3, 1, 4]), np.array([2, 2, 0]))
-    tensor([4, 4, 3])
-    """
+    """Some rows, in any order, watched by autograd."""
     places = rows if isinstance(rows, torch.Tensor) else like(rows, x)
     is_much = x.device.type == "cuda" or (on_host(x) and (x.numel() > FEW or x.dtype.itemsize < 4))
     if x.requires_grad and is_much:  # torch would add by atomics on a device, in any order
@@ -89,13 +71,7 @@ def take(x: torch.Tensor, rows: Any) -> torch.Tensor:
 
 
 def true_places(there: torch.Tensor) -> torch.Tensor:
-    """The places of the bools that are True.
-
-    Examples
-    --------
-    >>> true_places(torch.tensor([False, True]))
-    tensor([1])
-    """
+    """The places of the bools that are True."""
     return there.nonzero().reshape(-1)
 
 
@@ -122,18 +98,7 @@ _insert: AutogradOp = AutogradOp(
 def insert_rows(
     x: torch.Tensor, before: NDArray[Any], rows: Any = None, max_bytes: int | None = None
 ) -> torch.Tensor:
-    """New rows, zeros by default, each in front of the row that it names; watched by autograd.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Rows that the dtype does not hold, or of another dtype or shape.
-
-    Examples
-    --------
-    >>> insert_rows(torch.tensor([1.0, 2.0]), np.array([1]))
-    tensor([1., 0., 2.])
-    """
+    """New rows, zeros by default, each in front of the row that it names; watched by autograd."""
     shape = (len(before), *x.shape[1:])
     _refuse(len(before) + x.shape[0], x, max_bytes)
     if rows is None:
@@ -153,47 +118,23 @@ def insert_rows(
 
 
 def remove_rows(d: torch.Tensor, before: NDArray[Any]) -> tuple[torch.Tensor, torch.Tensor]:
-    """The rows that were there before `insert_rows`, and those that it put in.
-
-    Examples
-    --------
-    >>> remove_rows(torch.tensor([1.0, 0.0, 2.0]), np.array([1]))
-    (tensor([1., 2.]), tensor([0.]))
-    """
+    """The rows that were there before `insert_rows`, and those that it put in."""
     return _parts(within_reach(d, "dY"), tensor_of(before))
 
 
 def insert_row(x: torch.Tensor, before: NDArray[Any], row: torch.Tensor) -> torch.Tensor:
-    """One row (1, ...), in front of each of the rows that are named; watched by autograd.
-
-    Examples
-    --------
-    >>> insert_row(torch.tensor([1.0, 2.0]), np.array([0, 2]), torch.tensor([9.0]))
-    tensor([9., 1., 2., 9.])
-    """
+    """One row (1, ...), in front of each of the rows that are named; watched by autograd."""
     at = np.full(len(before), len(x))
     return take(torch.cat((x, row)), _core.insert_rows(np.arange(len(x)), before, at))
 
 
 def erase(x: torch.Tensor, level: Level, tokens: NDArray[Any]) -> Any:
-    """The rows that equal none of the tokens, and their level; NotImplemented where somebody follows them.
-
-    Examples
-    --------
-    >>> erase(torch.tensor([3, 1, 4]), vl.Level([2, 1]), np.array([1], np.uint64))[0]
-    tensor([3, 4])
-    """
+    """The rows that equal none of the tokens, and their level; NotImplemented where somebody follows them."""
     result: Any = on_plain_tensors(_core.erase, x, level, tokens)
     return NotImplemented if result is None else result
 
 
 def put_rows(x: torch.Tensor, at: Any, rows: torch.Tensor) -> torch.Tensor:
-    """A copy of x with its rows `at` replaced; watched by autograd.
-
-    Examples
-    --------
-    >>> put_rows(torch.tensor([1, 2, 3]), np.array([0]), torch.tensor([9]))
-    tensor([9, 2, 3])
-    """
+    """A copy of x with its rows `at` replaced; watched by autograd."""
     signed = rows.view(bits_of(rows.dtype)) if has_bits_alone(x.dtype) else rows
     return by_width(x, lambda old: old.index_copy(0, like(at, x), signed))

@@ -27,13 +27,7 @@ STATISTICS = ("prod", "var", "std", "logsumexp")
 
 
 def dtype_of_statistic(op: str, dtype: torch.dtype) -> torch.dtype:
-    """Of what it gives.
-
-    Examples
-    --------
-    >>> dtype_of_statistic("var", torch.int32)
-    torch.float64
-    """
+    """Of what it gives."""
     if dtype.is_floating_point:
         return dtype
     unsigned = (torch.uint8, torch.uint16, torch.uint32, torch.uint64)
@@ -101,13 +95,7 @@ _back_prod: AutogradOp = AutogradOp(
 def reduce(
     op: str, x: torch.Tensor, level: Level, empty: Any = None, out: Any = None, ddof: float = 0
 ) -> torch.Tensor:
-    """One row for each sequence of a tensor, watched by autograd.
-
-    Examples
-    --------
-    >>> reduce("var", torch.tensor([1.0, 3.0, 5.0]), Level([2, 1]), 0)
-    tensor([1., 0.])
-    """
+    """One row for each sequence of a tensor, watched by autograd."""
     if op not in STATISTICS:
         return reduce_sums(op, x, level, empty, out)
     if empty is None:
@@ -122,14 +110,7 @@ def reduce(
 def backprop_reduce(
     op: str, d: Any, x: torch.Tensor, level: Level, ddof: float, out: Any = None, argument: str = "d"
 ) -> torch.Tensor:
-    """`_core.backprop_reduce` of tensors, watched by autograd.
-
-    Examples
-    --------
-    >>> d, x = torch.ones(2), torch.tensor([1.0, 3.0, 5.0])
-    >>> backprop_reduce("var", d, x, Level([2, 1]), 0)
-    tensor([-1.,  1.,  0.])
-    """
+    """`_core.backprop_reduce` of tensors, watched by autograd."""
     rows = d if isinstance(d, torch.Tensor) else torch.from_numpy(d)
     if not x.is_floating_point():
         raise error_of(TypeError, "X", f"expected floats, got {x.dtype}")

@@ -49,11 +49,6 @@ def is_traced(given: Any) -> bool:
 
     torch.compile says so itself. make_fx and torch.export call the function with tensors that have a shape
     alone; offsets are tensors there from the first lengths or indices on that do not show their numbers.
-
-    Examples
-    --------
-    >>> is_traced(torch.tensor([2, 1]))
-    False
     """
     if _is_dynamo():
         return True
@@ -70,38 +65,20 @@ def is_traced(given: Any) -> bool:
 
 
 def offsets_tensor(level: Level) -> torch.Tensor:
-    """The offsets of a level from outside: an input of a graph of torch.compile, a constant of others.
-
-    Examples
-    --------
-    >>> offsets_tensor(Level([2, 1]))
-    tensor([0, 2, 3])
-    """
+    """The offsets of a level from outside: an input of a graph of torch.compile, a constant of others."""
     offsets: torch.Tensor = level._tensor
     return offsets if _is_dynamo() else constant(offsets)
 
 
 def as_tensor(given: Any) -> torch.Tensor:
-    """Numbers from outside as a tensor of the graph.
-
-    Examples
-    --------
-    >>> as_tensor([2, 1])
-    tensor([2, 1])
-    """
+    """Numbers from outside as a tensor of the graph."""
     # A list may hold sizes of the graph, which as_tensor would fix.
     numbers = torch.tensor(given) if isinstance(given, (list, tuple)) else torch.as_tensor(given)
     return numbers if _is_dynamo() else constant(numbers)
 
 
 def array(numbers: torch.Tensor) -> Any:
-    """What is an array outside: one of torch.compile, while the graphs of others know tensors alone.
-
-    Examples
-    --------
-    >>> array(torch.tensor([2, 1]))
-    tensor([2, 1])
-    """
+    """What is an array outside: one of torch.compile, while the graphs of others know tensors alone."""
     return numbers.numpy() if _is_dynamo() else numbers
 
 
@@ -118,10 +95,6 @@ def trace_from_callers() -> None:
 
     A caller whose graph ends inside of one runs it outside. Its parts would be compiled on their own there,
     some for a graph and others not, and would hand each other levels and tensors that they cannot read.
-
-    Examples
-    --------
-    >>> trace_from_callers()
     """
     rules: Any = sys.modules.get("torch._dynamo.trace_rules")
     if rules is None or _FOLDER in rules.get_mod_inlinelist():  # torch.export may trace without it
@@ -139,23 +112,12 @@ def blank(beside: torch.Tensor, *sizes: Any, dtype: torch.dtype = torch.int64) -
 
     One made by `beside.new_empty` would be a constant, if `beside` is a tensor that the graph itself writes
     down, and its numbers, which are none, be read while the graph is made.
-
-    Examples
-    --------
-    >>> blank(torch.ones(2), 3).shape
-    torch.Size([3])
     """
     return torch.empty(sizes, dtype=dtype, device=beside.device)
 
 
 def fake_offsets(given: torch.Tensor, count: Any) -> torch.Tensor:
-    """Offsets without numbers in them, as what a registered op gives is told to torch.
-
-    Examples
-    --------
-    >>> fake_offsets(torch.ones(2), 3).shape
-    torch.Size([3])
-    """
+    """Offsets without numbers in them, as what a registered op gives is told to torch."""
     _leave_untraced()  # whatever makes a TracedLevel comes by here, or has one
     return blank(given, count)
 
@@ -222,31 +184,12 @@ arange = torch.arange
 
 
 def last_of_units(lengths: torch.Tensor, units: torch.Tensor, count: Any) -> torch.Tensor:
-    """The length that the units of each of `count` sequences have, which is one; 0 where there is no unit.
-
-    Examples
-    --------
-    >>> last_of_units(torch.tensor([3, 3, 4]), torch.tensor([0, 0, 2]), 3)
-    tensor([3, 0, 4])
-    """
+    """The length that the units of each of `count` sequences have, which is one; 0 where there is no unit."""
     return lengths.new_zeros(count).scatter_reduce(0, units, lengths, "amax")
 
 
 def as_index(indices: Any) -> torch.Tensor:
-    """Numbers of sequences, one row of them; those below 0 are refused when the graph runs.
-
-    Raises
-    ------
-    TypeError
-        They are no integers.
-    ValueError
-        They have more axes than one.
-
-    Examples
-    --------
-    >>> as_index([1, 0])
-    tensor([1, 0])
-    """
+    """Numbers of sequences, one row of them; those below 0 are refused when the graph runs."""
     index = as_tensor(indices)
     if index.dtype == torch.bool or index.is_floating_point() or index.is_complex():
         raise TypeError(f"indices: expected integers, got {index.dtype}")
@@ -257,18 +200,7 @@ def as_index(indices: Any) -> torch.Tensor:
 
 
 def as_key(key: Any) -> torch.Tensor:
-    """A list, an array or a tensor of integers or bools that picks sequences.
-
-    Raises
-    ------
-    IndexError
-        It is something else.
-
-    Examples
-    --------
-    >>> as_key([True, False])
-    tensor([ True, False])
-    """
+    """A list, an array or a tensor of integers or bools that picks sequences."""
     index = as_tensor(key)
     if index.is_floating_point() or index.is_complex() or index.ndim != 1:
         got = f"{index.ndim} axes of {index.dtype}"
@@ -277,31 +209,14 @@ def as_key(key: Any) -> torch.Tensor:
 
 
 def int_in(key: Any) -> Any:
-    """The integer that an array or a tensor without axes holds, a number of the graph; None for others.
-
-    Examples
-    --------
-    >>> int_in(torch.tensor(2)), int_in(torch.tensor([2]))
-    (2, None)
-    """
+    """The integer that an array or a tensor without axes holds, a number of the graph; None for others."""
     index = as_tensor(key)
     others = index.dtype == torch.bool or index.is_floating_point() or index.is_complex()
     return None if index.ndim or others else index.item()
 
 
 def as_bools(given: Any, argument: str) -> torch.Tensor:
-    """Bools as a tensor.
-
-    Raises
-    ------
-    TypeError
-        They are something else.
-
-    Examples
-    --------
-    >>> as_bools([True], "mask")
-    tensor([True])
-    """
+    """Bools as a tensor."""
     mask = as_tensor(given)
     if mask.dtype != torch.bool:
         raise TypeError(f"{argument}: expected bools, got {mask.dtype}")
@@ -309,24 +224,12 @@ def as_bools(given: Any, argument: str) -> torch.Tensor:
 
 
 def counted_before(there: torch.Tensor) -> torch.Tensor:
-    """How many of bools are True before each place, and in all.
-
-    Examples
-    --------
-    >>> counted_before(torch.tensor([True, False, True]))
-    tensor([0, 1, 1, 2])
-    """
+    """How many of bools are True before each place, and in all."""
     return torch.nn.functional.pad(there.cumsum(0), (1, 0))
 
 
 def checked_offsets(given: Any, name: str, count: Any, said: str) -> torch.Tensor:
-    """Offsets from lengths or offsets of any integer dtype, which an op of the graph checks.
-
-    Examples
-    --------
-    >>> checked_offsets([2, 1], "lengths", 3, "add up to {}, not {}")
-    tensor([0, 2, 3])
-    """
+    """Offsets from lengths or offsets of any integer dtype, which an op of the graph checks."""
     numbers = as_tensor(given)
     if not isinstance(given, torch.Tensor) and not len(numbers):
         numbers = numbers.long()
@@ -339,65 +242,31 @@ def checked_offsets(given: Any, name: str, count: Any, said: str) -> torch.Tenso
 
 
 def known(condition: Any) -> Any:
-    """Whether a condition on sizes is sure to hold.
-
-    Examples
-    --------
-    >>> known(torch.ones(3).shape[0] > 2)
-    True
-    """
+    """Whether a condition on sizes is sure to hold."""
     from torch.fx.experimental.symbolic_shapes import guard_or_false
 
     return guard_or_false(condition)
 
 
 def longest(offsets: torch.Tensor) -> torch.Tensor:
-    """The longest sequence, as a tensor of one number.
-
-    Examples
-    --------
-    >>> longest(torch.tensor([0, 2, 3]))
-    tensor(2)
-    """
+    """The longest sequence, as a tensor of one number."""
     result: torch.Tensor = _longest.registered(offsets)
     return result
 
 
 def positions(level: Any) -> torch.Tensor:
-    """The place of each row in its sequence.
-
-    Examples
-    --------
-    >>> positions(TracedLevel(torch.tensor([0, 2, 3]), 3))
-    tensor([0, 1, 0])
-    """
+    """The place of each row in its sequence."""
     result: torch.Tensor = _positions.registered(tracing.offsets_of(level), level.total)
     return result
 
 
 def refuse_difference(a: torch.Tensor, b: torch.Tensor, level: int) -> None:
-    """An error of the running graph where levels differ.
-
-    Raises
-    ------
-    ValueError
-        They differ.
-
-    Examples
-    --------
-    >>> refuse_difference(torch.tensor([0, 2]), torch.tensor([0, 2]), 0)
-    """
+    """An error of the running graph where levels differ."""
     torch._assert_async(_same.registered(a, b, level), "levels")
 
 
 def row_ids(level: Any) -> torch.Tensor:
-    """The sequence that each row is in.
-
-    Examples
-    --------
-    >>> row_ids(TracedLevel(torch.tensor([0, 2, 3]), 3))
-    tensor([0, 0, 1])
-    """
+    """The sequence that each row is in."""
     lengths = tracing.offsets_of(level).diff()
     return torch.repeat_interleave(lengths, output_size=level.total)
 
@@ -413,13 +282,7 @@ _NAMES = _functions()
 
 
 def name_of(function: Any) -> Any:
-    """What a function of torch is called.
-
-    Examples
-    --------
-    >>> name_of(torch.exp), name_of(torch.Tensor.__rsub__)
-    ('exp', '__rsub__')
-    """
+    """What a function of torch is called."""
     return _NAMES.get(function) or function.__name__
 
 

@@ -14,69 +14,33 @@ from varlen.backends.torch.cast import pick
 
 
 def views(x: torch.Tensor, begins: Any, ends: Any) -> list[torch.Tensor]:
-    """Rows from each begin to its end, sharing memory.
-
-    Examples
-    --------
-    >>> views(torch.tensor([3, 1, 4]), np.array([0, 1]), np.array([1, 3]))
-    [tensor([3]), tensor([1, 4])]
-    """
+    """Rows from each begin to its end, sharing memory."""
     return [x[a:b] for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
 
 
 def as_array(x: torch.Tensor, argument: str) -> torch.Tensor:
-    """A tensor of any strides: itself.
-
-    Examples
-    --------
-    >>> as_array(torch.arange(2), "X")
-    tensor([0, 1])
-    """
+    """A tensor of any strides: itself."""
     return x
 
 
 def is_contiguous(x: torch.Tensor) -> bool:
-    """Whether the memory of a tensor is in C order.
-
-    Examples
-    --------
-    >>> is_contiguous(torch.zeros(2, 3).T)
-    False
-    """
+    """Whether the memory of a tensor is in C order."""
     result: bool = x.is_contiguous()
     return result
 
 
 def tile(x: torch.Tensor, multiples: tuple[int, ...]) -> torch.Tensor:
-    """What lies along each axis, so many times.
-
-    Examples
-    --------
-    >>> tile(torch.tensor([[3, 1]]), (1, 2))
-    tensor([[3, 1, 3, 1]])
-    """
+    """What lies along each axis, so many times."""
     return x.repeat(multiples)
 
 
 def contiguous(x: torch.Tensor) -> torch.Tensor:
-    """A tensor in C order, copied only where it was not.
-
-    Examples
-    --------
-    >>> contiguous(torch.zeros(2, 3).T).is_contiguous()
-    True
-    """
+    """A tensor in C order, copied only where it was not."""
     return x.contiguous()
 
 
 def cast(x: torch.Tensor, dtype: Any, argument: str) -> torch.Tensor:
-    """Numbers of another dtype, torch's or NumPy's by its name, which has to hold them; floats round.
-
-    Examples
-    --------
-    >>> cast(torch.tensor([1, 2]), "f4", "data")
-    tensor([1., 2.])
-    """
+    """Numbers of another dtype, torch's or NumPy's by its name, which has to hold them; floats round."""
     kind = dtype
     if not isinstance(dtype, torch.dtype):
         kind = _by_name(dtype) if isinstance(dtype, (type, str, np.dtype)) else _named(dtype)
@@ -94,22 +58,10 @@ _by_name = lru_cache(maxsize=64)(_named)
 
 
 def take_columns(x: torch.Tensor, columns: Any) -> torch.Tensor:
-    """Some columns, in any order.
-
-    Examples
-    --------
-    >>> take_columns(torch.tensor([[3, 1]]), np.array([1, 0]))
-    tensor([[1, 3]])
-    """
+    """Some columns, in any order."""
     return pick(x, torch.from_numpy(columns).to(x.device), 1)
 
 
 def zeros(values: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:
-    """Zeros of the dtype of values.
-
-    Examples
-    --------
-    >>> zeros(torch.ones(1), (2,))
-    tensor([0., 0.])
-    """
+    """Zeros of the dtype of values."""
     return values.new_zeros(shape)

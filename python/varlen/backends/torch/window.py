@@ -96,14 +96,7 @@ def seq2col(
     out: Any = None,
     max_bytes: int | None = None,
 ) -> tuple[torch.Tensor, Level]:
-    """`_core.seq2col` of a tensor, watched by autograd.
-
-    Examples
-    --------
-    >>> seq2col(torch.tensor([[1], [2]]), Level([2]), 1, 0)[0]
-    tensor([[0, 1],
-            [1, 2]])
-    """
+    """`_core.seq2col` of a tensor, watched by autograd."""
     # Every row has a window where none is skipped.
     is_same = stride == 1 and not level.is_on_host
     kept = level if is_same else _core.seq2col(_nothing(len(x)), level, left, right, dilation, stride)[1]
@@ -129,14 +122,7 @@ def backprop_seq2col(
     max_bytes: int | None = None,
     kept: Level | None = None,
 ) -> torch.Tensor:
-    """`_core.backprop_seq2col` of a tensor, watched by autograd.
-
-    Examples
-    --------
-    >>> backprop_seq2col(torch.ones(2, 2), Level([2]), 1, 0)
-    tensor([[2.],
-            [1.]])
-    """
+    """`_core.backprop_seq2col` of a tensor, watched by autograd."""
     places = left + 1 + right
     if d.ndim == 2 and d.shape[1] % places == 0:
         d = d.reshape(len(d), places, d.shape[1] // places)
@@ -157,13 +143,7 @@ def windows(
     max_bytes: int | None = None,
     shared: bool = False,
 ) -> tuple[torch.Tensor, Level, Level]:
-    """`_core.windows` of a tensor, watched by autograd.
-
-    Examples
-    --------
-    >>> windows(torch.tensor([1, 2, 3]), Level([3]), 2, 1)[0]
-    tensor([1, 2, 2, 3])
-    """
+    """`_core.windows` of a tensor, watched by autograd."""
     _, outer, inner = _core.windows(_nothing(len(x)), level, size, step, drop_last)
     steps = [size, step, int(drop_last)]
 
@@ -188,13 +168,7 @@ def merge_windows(
     mean: bool,
     max_bytes: int | None = None,
 ) -> torch.Tensor:
-    """`_core.merge_windows` of a tensor, watched by autograd.
-
-    Examples
-    --------
-    >>> merge_windows(torch.tensor([1.0, 2.0, 4.0, 3.0]), None, Level([3]), 2, 1, False, True)
-    tensor([1., 3., 3.])
-    """
+    """`_core.merge_windows` of a tensor, watched by autograd."""
     _core.merge_windows(np.empty((len(y), 0), np.bool_), levels, level, size, step, drop_last, mean)
     steps = [size, step, int(drop_last)]
     result: torch.Tensor = _merged(within_reach(y, "Y"), level, level.total, steps, mean, max_bytes)

@@ -29,19 +29,6 @@ def first_values(
     """The joint with the constant keys at dim 0, one value a record.
 
     A record in which one of them has several values goes into the findings: `locate` says where its rows are.
-
-    Raises
-    ------
-    ValueError
-        A key is not there, groups the rows itself, or holds lists.
-
-    Examples
-    --------
-    >>> values = [np.array([7, 8]), np.array([70, 70, 9])]
-    >>> joint = Joint(["p", "age"], [0, 1], values, [Level([2, 1])])
-    >>> found = first_values(joint, ["age"], ["p"], Vocabularies(), str, Findings())
-    >>> found.dims, found.values("age")
-    ([0, 0], array([70,  9]))
     """
     if not constants:
         return joint

@@ -31,17 +31,7 @@ def count_list(items: list[Any], depth: int, *, careful: bool) -> tuple[int, int
 
 
 def count_groups(account: Account, rows: int, before: Joint, after: Joint, groups: tuple[str, ...]) -> None:
-    """What grouping leaves out: rows that share a record, and what group and constant columns repeat.
-
-    Examples
-    --------
-    >>> import varlen as vl
-    >>> joint = vl._core.Joint(["p", "x"], [0, 1], [np.array([7]), np.array([1, 2])], [vl.Level([2])])
-    >>> account = Account()
-    >>> count_groups(account, 2, joint, joint, ("p",))
-    >>> account.rows.left_out, account.columns["p"].left_out
-    (1, 1)
-    """
+    """What grouping leaves out: rows that share a record, and what group and constant columns repeat."""
     if not groups:
         return
     account.leave_out(None, "nested into groups", rows - len(after))

@@ -58,12 +58,6 @@ def csv_types(
     """A type for each column that gives back all its texts, of all files, and why some of them are text.
 
     Counts the rows of each file on the way. The types of `declared` columns are those of a schema.
-
-    Raises
-    ------
-    ValueError
-        A line that has not the type given, one of `ids` that is not what it was as a number, other fields
-        than the header, or no UTF-8; times of which some have a zone.
     """
     fixed = {name: _type_of(kind) for name, kind in given.items() if name in columns}
     found = {name: TextColumn() for name in columns if name in ids or not _is_plain(fixed.get(name))}

@@ -19,30 +19,7 @@ __all__ = ["EventReader"]
 
 
 class EventReader:
-    """Joints with an event a row, as tables: ids of words stay ids, but those of groups, which are text.
-
-    Parameters
-    ----------
-    pieces
-        The events, each piece with the file that it is from; keys have one dtype and one depth in all.
-    inputs
-        The files.
-    groups
-        Keys that will group the events: they have one value an event.
-    words
-        The words that ids stand for.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pathlib import Path
-    >>> from varlen.cli.conversion.words import Vocabularies
-    >>> source = Input.of(Path("t.jsonl"))
-    >>> joint = Joint(["p", "x"], [0, 0], [np.array([1, 1]), np.array([7, 8])], [])
-    >>> reader = EventReader([(source, joint)], [source], ["p"], Vocabularies())
-    >>> [table.to_pydict() for table in reader.read()]
-    [{'p': [1, 1], 'x': [7, 8]}]
-    """
+    """Joints with an event a row, as tables: ids of words stay ids, but those of groups, which are text."""
 
     def __init__(
         self,

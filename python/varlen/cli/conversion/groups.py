@@ -27,18 +27,7 @@ def _changes(table: pa.Table, names: Sequence[str], first_row: int) -> npt.NDArr
 
 
 def group_keys(table: pa.Table, name: str, first_row: int) -> pa.Array:
-    """The values of a column that groups rows, in one array.
-
-    Raises
-    ------
-    ValueError
-        One of them is null, or NaN, which is equal to no other; its row is named, counted from `first_row`.
-
-    Examples
-    --------
-    >>> group_keys(pa.table({"p": pa.array(["a", "b"]).dictionary_encode()}), "p", 0).to_pylist()
-    ['a', 'b']
-    """
+    """The values of a column that groups rows, in one array."""
     column = _plain(table.column(name))
     if pa.types.is_float16(column.type):
         column = column.cast(pa.float32())
@@ -65,31 +54,13 @@ def _split_group(name: str, key: Any, names: Sequence[str]) -> ValueError:
 
 
 def codes_of(column: pa.ChunkedArray) -> npt.NDArray[Any]:
-    """A number for each distinct value, in the order of first appearance.
-
-    Examples
-    --------
-    >>> codes_of(pa.chunked_array([["b", "a"], ["b"]]))
-    array([0, 1, 0], dtype=int32)
-    """
+    """A number for each distinct value, in the order of first appearance."""
     codes: npt.NDArray[Any] = _plain(column).dictionary_encode().indices.to_numpy()
     return codes
 
 
 def group_rows(tables: Iterator[pa.Table], names: Sequence[str]) -> Iterator[tuple[pa.Table, list[Level]]]:
-    """Whole outer groups of consecutive rows, with a level for each name. At most one group is held back.
-
-    Raises
-    ------
-    ValueError
-        A group's rows are not together: its key comes again after another group began.
-
-    Examples
-    --------
-    >>> table = pa.table({"p": [1, 1, 2], "x": [7, 8, 9]})
-    >>> [(len(t), levels[0].lengths.tolist()) for t, levels in group_rows(iter([table]), ["p"])]
-    [(2, [2]), (1, [1])]
-    """
+    """Whole outer groups of consecutive rows, with a level for each name. At most one group is held back."""
     seen: set[Any] = set()
     open_group: pa.Table | None = None
 

@@ -41,24 +41,7 @@ _DELIMITERS = (";", "\t", "|", ",")
 
 @dataclass(frozen=True)
 class Input:
-    """A file, what it holds, and how it is compressed.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    kind : {"lines", "csv", "parquet", "arrow"}
-        What it holds, after its suffix.
-    compression : {"", ".gz", ".bz2", ".xz", ".zst"}
-        How it is compressed as a whole.
-    separator : str, optional
-        What stands between the fields of a line, where somebody said it.
-
-    Examples
-    --------
-    >>> Input.of(Path("events.tsv.gz"))
-    Input(path=...Path('events.tsv.gz'), kind='csv', compression='.gz', separator=None)
-    """
+    """A file, what it holds, and how it is compressed."""
 
     path: Path
     kind: str
@@ -67,13 +50,7 @@ class Input:
 
     @classmethod
     def of(cls, path: Path, separator: str | None = None) -> Input:
-        """The input that a file is, after its suffixes.
-
-        Raises
-        ------
-        varlen.cli.errors.Misuse
-            They say nothing, or a file of this kind is not compressed as a whole.
-        """
+        """The input that a file is, after its suffixes."""
         last = path.suffix.lower()
         compression = last if last in _COMPRESSIONS else ""
         suffix = Path(path.stem).suffix.lower() if compression else last
@@ -110,19 +87,6 @@ class Input:
 def find_inputs(given: Sequence[str], separator: str | None = None) -> list[Input]:
     """The files of names, patterns and folders, in this order; those of a folder or pattern sorted.
     `separator` is what stands between the fields of CSV, where somebody said it.
-
-    Raises
-    ------
-    FileNotFoundError
-        There is no such file, none that matches, or none that can be read in the folder.
-    varlen.cli.errors.Misuse
-        The format of a file is not known, a file is named twice, or lines and tables are mixed.
-
-    Examples
-    --------
-    >>> _ = Path("a.csv").write_text("x")
-    >>> [one.kind for one in find_inputs(["*.csv"])]
-    ['csv']
     """
     found: list[Input] = []
     for name in given:
@@ -141,13 +105,7 @@ def find_inputs(given: Sequence[str], separator: str | None = None) -> list[Inpu
 
 
 def is_meds(folder: Path) -> bool:
-    """Whether a folder is laid out as MEDS is.
-
-    Examples
-    --------
-    >>> is_meds(Path("."))
-    False
-    """
+    """Whether a folder is laid out as MEDS is."""
     return (folder / "data").is_dir() and (folder / "metadata").is_dir()
 
 
@@ -187,16 +145,7 @@ def _is_hidden(path: Path) -> bool:
 
 @contextlib.contextmanager
 def open_bytes(one: Input) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
-    """The content of a file, unpacked, and the file itself, whose position tells how far one is.
-
-    Examples
-    --------
-    >>> import gzip
-    >>> _ = Path("a.csv.gz").write_bytes(gzip.compress(b"x"))
-    >>> with open_bytes(Input.of(Path("a.csv.gz"))) as (content, _):
-    ...     content.read()
-    b'x'
-    """
+    """The content of a file, unpacked, and the file itself, whose position tells how far one is."""
     with one.path.open("rb") as file:
         if not one.compression:
             yield file, file
@@ -223,14 +172,7 @@ def _unpacked(one: Input, file: IO[bytes]) -> Any:
 
 
 def first_lines(one: Input, count: int) -> list[str]:
-    r"""The first rows of CSV as text, without those that are empty; quotes hold a row together.
-
-    Examples
-    --------
-    >>> _ = Path("a.csv").write_text('"a\nb",c\n\n1,2\n')
-    >>> first_lines(Input.of(Path("a.csv")), 2)
-    ['"a\nb",c\n', '1,2\n']
-    """
+    r"""The first rows of CSV as text, without those that are empty; quotes hold a row together."""
     lines: list[str] = []
     with open_bytes(one) as (content, _):
         while len(lines) < count and (raw := content.readline()):

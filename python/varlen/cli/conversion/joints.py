@@ -36,18 +36,7 @@ _NUMBER = "\0number"
 def encode_words(
     words: Vocabularies, key: str, column: Column, above: Sequence[Level] = (), first_row: int = 0
 ) -> npt.NDArray[np.int64]:
-    """The ids of a column of strings; errors name its key and the row.
-
-    Raises
-    ------
-    ValueError
-        A null, which has no id, or a word that is refused.
-
-    Examples
-    --------
-    >>> encode_words(Vocabularies(), "code", Column(np.array([0, 1, 0]), (), ("HR", "BP")))
-    array([0, 1, 0])
-    """
+    """The ids of a column of strings; errors name its key and the row."""
 
     def row_of(i: int) -> int:
         for level in (*above, *column.levels)[::-1]:
@@ -76,20 +65,7 @@ def join_columns(
     schema: Schema | None = None,
     types: Mapping[str, Any] | None = None,
 ) -> Joint:
-    """The columns of a table as one joint: group columns at their own dim, the rest below all groups.
-
-    Raises
-    ------
-    ValueError
-        A value does not fit the dtype of its column in `types`; it is named with its row. The lists of two
-        columns have different lengths; the message names both and the first row.
-
-    Examples
-    --------
-    >>> joint = join_columns(pa.table({"x": [[7, 8], [9]]}), [], (), Nulls(), Vocabularies())
-    >>> joint.dims, joint.values("x")
-    ([1], array([7, 8, 9]))
-    """
+    """The columns of a table as one joint: group columns at their own dim, the rest below all groups."""
     check_names(table.column_names, "columns")
     names: list[str] = []
     dims: list[int] = []
@@ -179,14 +155,7 @@ def _as_declared(
 
 
 def with_options(error: ValueError) -> ValueError:
-    """What the reader says of its arguments, in the options of the command line.
-
-    Examples
-    --------
-    >>> from varlen.errors import error_of
-    >>> with_options(error_of(ValueError, "fill", "'x' is no int64"))
-    ValueError("--fill: 'x' is no int64")
-    """
+    """What the reader says of its arguments, in the options of the command line."""
     if not is_of_row(error):
         return name_argument(error, fill="--fill")
     if error.code == "decimal":
@@ -219,18 +188,7 @@ def read_joints(
     schema: Schema | None = None,
     types: Mapping[str, Any] | None = None,
 ) -> Iterator[tuple[Joint, int]]:
-    r"""The pieces of a source with the input rows that each used up.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from varlen.cli.conversion.inputs import find_inputs
-    >>> from varlen.cli.conversion.plan import ConversionPlan
-    >>> _ = Path("t.csv").write_text("a,b\n1,2\n")
-    >>> plan = ConversionPlan(find_inputs(["t.csv"]))
-    >>> [(joint.names, rows) for joint, rows in read_joints(plan, plan.tables, Nulls(), Vocabularies())]
-    [(['a', 'b'], 1)]
-    """
+    r"""The pieces of a source with the input rows that each used up."""
     first_row = 0
     for table, levels in _grouped(plan, source):
         moved = None

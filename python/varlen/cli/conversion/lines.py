@@ -220,14 +220,6 @@ def read_lines(
 
     A line that is not a JSON object, lacks a key, holds a null that is refused, or lists of different lengths
     in keys that share them, goes into the findings of the plan, and the others go on.
-
-    Examples
-    --------
-    >>> from varlen.cli.conversion.plan import ConversionPlan
-    >>> _ = Path("two.jsonl").write_text('{"t": [1, 2]}\n{"t": []}\n')
-    >>> two = Input.of(Path("two.jsonl"))
-    >>> [joint.values("t").tolist() for joint in read_lines(ConversionPlan([two]), two)]
-    [[1, 2]]
     """
     for lines, records in _records(plan, one, advance):
         while records:

@@ -30,16 +30,7 @@ PAD = "[PAD]"
 
 
 class CodeStatistics:
-    """How often each code comes, in how many subjects, and the sums of its values.
-
-    Examples
-    --------
-    >>> statistics = CodeStatistics()
-    >>> events = {"subject_id": [1, 1], "time": [None, 0], "code": ["B", "A"], "numeric_value": [None, 2.0]}
-    >>> statistics.add(pa.table(events))
-    >>> statistics.table().column("code").to_pylist()
-    ['A', 'B']
-    """
+    """How often each code comes, in how many subjects, and the sums of its values."""
 
     def __init__(self) -> None:
         self._parts: list[pa.Table] = []
@@ -90,18 +81,7 @@ class CodeStatistics:
 
 
 def normalize(events: pa.Table, codes: pa.Table) -> tuple[pa.Table, int]:
-    """Codes as indices and values normalized; how many rows had other codes and were left out.
-
-    Examples
-    --------
-    >>> statistics = CodeStatistics()
-    >>> time = pa.array([0, 1], pa.timestamp("us"))
-    >>> columns = {"subject_id": [1, 1], "time": time, "code": ["A", "A"], "numeric_value": [1.0, 3.0]}
-    >>> events = pa.table(columns)
-    >>> statistics.add(events)
-    >>> normalize(events, statistics.table())[0].column("numeric_value").to_pylist()
-    [-1.0, 1.0]
-    """
+    """Codes as indices and values normalized; how many rows had other codes and were left out."""
     at = pc.index_in(events.column("code").cast(pa.string()), codes.column("code").combine_chunks())
     known = pc.is_valid(at)
     left_out = events.num_rows - int(pc.sum(known).as_py() or 0)
@@ -136,36 +116,7 @@ def _starts(*columns: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
 
 
 def convert_shard(events: pa.Table) -> tuple[Joint, pa.Table, int]:
-    """The events of a shard as a joint and a schema table.
-
-    Parameters
-    ----------
-    events
-        Rows of subject_id, time (null for static ones), code (an index) and numeric_value; those of a subject
-        stand together, in the order of their times.
-
-    Returns
-    -------
-    joint : Joint
-        time_delta_days at dim 1, code and numeric_value at dim 2, a row for each subject with events.
-    schema : Table
-        subject_id, static_code, static_numeric_value, start_time, time and measurements_per_event.
-    without : int
-        Subjects without events, which are in neither.
-
-    Raises
-    ------
-    ValueError
-        The rows of a subject lie apart, or its times go backwards.
-
-    Examples
-    --------
-    >>> rows = {"subject_id": [1, 1, 1], "time": pa.array([None, 0, 86400_000_000], pa.timestamp("us")),
-    ...         "code": [3, 1, 2], "numeric_value": pa.array([None, 0.5, None], pa.float32())}
-    >>> joint, schema, _ = convert_shard(pa.table(rows))
-    >>> joint.values("time_delta_days"), schema.column("static_code").to_pylist()
-    (array([nan,  1.], dtype=float32), [[3]])
-    """
+    """The events of a shard as a joint and a schema table."""
     subject = events.column("subject_id").to_numpy()
     is_static = events.column("time").is_null().to_numpy()
     first = _starts(subject)
@@ -238,13 +189,7 @@ def _lists(
 
 
 def named(subjects: Iterable[int]) -> str:
-    """The ids of subjects, each once, not too many.
-
-    Examples
-    --------
-    >>> named([7, 8, 7])
-    '7, 8'
-    """
+    """The ids of subjects, each once, not too many."""
     ids = [str(subject) for subject in dict.fromkeys(subjects)]
     more = f" and {len(ids) - _SHOWN:,} more" if len(ids) > _SHOWN else ""
     return ", ".join(ids[:_SHOWN]) + more

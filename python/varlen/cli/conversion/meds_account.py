@@ -17,14 +17,7 @@ _COLUMNS = ("code", "numeric_value")
 
 
 class MedsAccount:
-    """Adds up the accounts of shards, and what is in none of them.
-
-    Examples
-    --------
-    >>> account = MedsAccount()
-    >>> account.total.files
-    {}
-    """
+    """Adds up the accounts of shards, and what is in none of them."""
 
     def __init__(self) -> None:
         self.total = Account()
@@ -68,12 +61,6 @@ class MedsAccount:
         self.total += part
 
     def finish(self, more_columns: list[str]) -> None:
-        """Checks the whole, and says which columns nobody reads.
-
-        Raises
-        ------
-        AccountError
-            A row or a value is lost.
-        """
+        """Checks the whole, and says which columns nobody reads."""
         self.total.unread = dict.fromkeys(more_columns, "no column of events")
         self.total.check()

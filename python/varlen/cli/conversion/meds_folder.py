@@ -109,13 +109,7 @@ class _Subjects:
         self.unsplit: list[int] = []
 
     def add(self, path: Path, split: str, ids: npt.NDArray[np.int64]) -> None:
-        """Takes note of the subjects of a whole file.
-
-        Raises
-        ------
-        ValueError
-            A subject is in no split, or its folder is not the one that the table says.
-        """
+        """Takes note of the subjects of a whole file."""
         self._ids.append(ids)
         self._paths.append(path)
         if self._folders_split:
@@ -136,13 +130,7 @@ class _Subjects:
         self.unsplit += absent.tolist()
 
     def finish(self) -> None:
-        """Refuses a subject in two files: its events would be two rows.
-
-        Raises
-        ------
-        ValueError
-            There is one; it is named with both files.
-        """
+        """Refuses a subject in two files: its events would be two rows."""
         ids = np.concatenate(self._ids)
         files = np.repeat(np.arange(len(self._ids)), [len(one) for one in self._ids])
         order = np.argsort(ids, kind="stable")
@@ -290,42 +278,7 @@ def convert_meds(
     drop_unsplit: bool = False,
     as_json: bool = False,
 ) -> None:
-    """Converts a folder of MEDS, shard by shard, in memory for one of them.
-
-    Parameters
-    ----------
-    folder
-        Holds data/SPLIT/*.parquet, or data/*.parquet and metadata/subject_splits.parquet.
-    target
-        The folder to make, whole or not at all.
-    force
-        Replace what an earlier conversion made.
-    quiet
-        No progress bar, no summary.
-    drop_unsplit
-        Leave out subjects that are in no split, and count them, in place of an error.
-    as_json
-        Print the account, which is in metadata/account.json, too.
-
-    Raises
-    ------
-    ValueError
-        There is no train split, an event lacks what it needs: its file and row are named; a subject is in no
-        split, in two, in another than its folder, or in two files.
-    FileExistsError
-        The target is there, or holds something else.
-
-    Examples
-    --------
-    >>> for name in ("meds/data/train", "meds/metadata"):
-    ...     Path(name).mkdir(parents=True)
-    >>> time = pa.array([0], pa.timestamp("us"))
-    >>> table = pa.table({"subject_id": [7], "time": time, "code": ["HR"], "numeric_value": [61.0]})
-    >>> pq.write_table(table, "meds/data/train/0.parquet")
-    >>> convert_meds(Path("meds"), Path("tensors"))
-    >>> sorted(path.name for path in Path("tensors").iterdir())
-    ['data', 'metadata', 'tokenization']
-    """
+    """Converts a folder of MEDS, shard by shard, in memory for one of them."""
     from tqdm import tqdm
 
     from varlen import io

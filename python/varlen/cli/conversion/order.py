@@ -19,18 +19,6 @@ def sort_inside(joint: Joint, names: Sequence[str], words: Vocabularies) -> Join
 
     Ties keep their order. Keys at several depths sort each their own depth. Words sort as text, NaN comes
     last.
-
-    Raises
-    ------
-    ValueError
-        A key is not there, or has one value a record.
-
-    Examples
-    --------
-    >>> from varlen import Level
-    >>> joint = Joint(["t", "x"], [1, 1], [np.array([3, 1, 2]), np.array([7, 8, 9])], [Level([2, 1])])
-    >>> sort_inside(joint, ["t"], Vocabularies()).values("x")
-    array([8, 7, 9])
     """
     by_dim: dict[int, list[str]] = {}
     for name in names:

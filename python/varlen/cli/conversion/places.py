@@ -12,17 +12,7 @@ __all__ = ["Places", "lines_of"]
 
 
 class Places:
-    r"""Files in the order of their rows, and where each row is.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> _ = Path("t.csv").write_text("a,b\n\n1,2\n")
-    >>> places = Places()
-    >>> places.begin(Input.of(Path("t.csv")), 0)
-    >>> places.locate(0)[1]
-    'line 3'
-    """
+    r"""Files in the order of their rows, and where each row is."""
 
     def __init__(self) -> None:
         self._starts: list[tuple[int, Input]] = []
@@ -68,13 +58,6 @@ def lines_of(one: Input) -> Iterator[tuple[int, list[str]]]:
     """The line that each row of CSV behind the header, or of JSON lines, begins in, and the fields of CSV.
 
     Lines that are empty hold no row.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> _ = Path("t.csv").write_text(chr(10).join(["a,b", '"1', '2",3', "", "3,4"]))
-    >>> [line for line, fields in lines_of(Input.of(Path("t.csv")))]
-    [2, 5]
     """
     with open_bytes(one) as (content, _):
         if one.kind == "lines":

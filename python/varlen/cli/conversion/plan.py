@@ -38,15 +38,7 @@ _SIGNED = (np.int8, np.int16, np.int32, np.int64)
 
 @dataclass
 class ValueRange:
-    """What the values of a key need: the dtype that holds all pieces, and the span of the numbers.
-
-    Examples
-    --------
-    >>> span = ValueRange()
-    >>> span.add(np.array([3, 300]))
-    >>> span.narrowed()
-    dtype('uint16')
-    """
+    """What the values of a key need: the dtype that holds all pieces, and the span of the numbers."""
 
     dtype: np.dtype[Any] | None = None
     low: Any = None
@@ -55,13 +47,7 @@ class ValueRange:
     has_values: bool = False
 
     def add(self, values: npt.NDArray[Any]) -> None:
-        """Takes one more piece into account; an empty one only where nothing else tells the dtype.
-
-        Raises
-        ------
-        TypeError
-            No dtype holds both.
-        """
+        """Takes one more piece into account; an empty one only where nothing else tells the dtype."""
         low, high = _span(values)
         if low is not None:
             self.low = low if self.low is None else min(self.low, low)
@@ -88,13 +74,7 @@ class ValueRange:
         return np.dtype(np.int64) if self.high < 2**63 else both
 
     def check(self, name: str) -> None:
-        """Refuses a float that stands for integers it cannot hold.
-
-        Raises
-        ------
-        ValueError
-            There is such an integer; it is named.
-        """
+        """Refuses a float that stands for integers it cannot hold."""
         if self.dtype is not None and self.dtype.kind == "f" and self.most_whole > 2**53:
             raise ValueError(
                 f"{name}: {self.most_whole} is beyond the integers of {self.dtype}, which holds the other "
@@ -124,14 +104,7 @@ def _span(values: npt.NDArray[Any]) -> tuple[Any, Any]:
 
 @dataclass
 class ConversionPlan:
-    """What to read and how; `words`, `depths` and `dtypes` are learned on the way.
-
-    Examples
-    --------
-    >>> from varlen.cli.conversion.inputs import Input
-    >>> ConversionPlan([Input.of(Path("visits.jsonl"))]).lines
-    True
-    """
+    """What to read and how; `words`, `depths` and `dtypes` are learned on the way."""
 
     inputs: list[Input]
     rows: int = 65536
@@ -254,13 +227,7 @@ class ConversionPlan:
         return len(self.inputs) > 1 or self.has_text() or self.tables.has_decimals()
 
     def read(self, doing: str) -> Iterator[Joint]:
-        """The pieces, once through, with a progress bar that says what is being done.
-
-        Raises
-        ------
-        ValueError
-            A row is wrong, or several are: all of them are named, after the last.
-        """
+        """The pieces, once through, with a progress bar that says what is being done."""
         from tqdm import tqdm
 
         self.words.begin_pass()
@@ -344,22 +311,7 @@ class ConversionPlan:
 
 
 def learn_dtypes(plan: ConversionPlan, *, narrow: bool) -> None:
-    """One pass: every dtype that holds all pieces of its key, the depths, the vocabularies.
-
-    Raises
-    ------
-    ValueError
-        A type is given for a key that is not there, or integers go with floats that cannot hold them.
-
-    Examples
-    --------
-    >>> from varlen.cli.conversion.inputs import Input
-    >>> _ = Path("one.jsonl").write_text('{"t": [1, 300]}')
-    >>> plan = ConversionPlan([Input.of(Path("one.jsonl"))])
-    >>> learn_dtypes(plan, narrow=True)
-    >>> plan.dtypes
-    {'t': dtype('uint16')}
-    """
+    """One pass: every dtype that holds all pieces of its key, the depths, the vocabularies."""
     spans, late = _read_spans(plan)
     if late:
         spans, _ = _read_spans(plan)
@@ -411,20 +363,7 @@ def _read_spans(plan: ConversionPlan) -> tuple[dict[str, ValueRange], bool]:
 
 
 def cast(joint: Joint, dtypes: dict[str, np.dtype[Any]]) -> Joint:
-    """The same columns with the dtypes named; the others stay. The spans were learned, so nothing is lost.
-
-    Raises
-    ------
-    ValueError
-        A time is too far away for a finer unit.
-
-    Examples
-    --------
-    >>> import varlen
-    >>> joint = varlen._core.Joint(["a"], [0], [np.array([1, 2])], [])
-    >>> cast(joint, {"a": np.dtype("u1")}).values("a")
-    array([1, 2], dtype=uint8)
-    """
+    """The same columns with the dtypes named; the others stay. The spans were learned, so nothing is lost."""
     values = [joint.values(name) for name in joint.names]
     values = [
         _finer(name, array, dtypes[name])

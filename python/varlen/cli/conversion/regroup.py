@@ -28,31 +28,6 @@ class GatheredRows:
     Groups come in the order of their first rows, or sorted by the first name; the rows of a group keep their
     order. What is larger than the budget is dealt out to files of consecutive groups, each of which is
     read, sorted and handed out alone; a number for each group stays in memory.
-
-    Parameters
-    ----------
-    tables
-        Read once, here.
-    names
-        Columns whose values make a group, the outermost first.
-    folder
-        Where the files are kept; its owner removes it.
-    in_order
-        Groups are sorted by the first name.
-    budget
-        Bytes that are kept in memory.
-
-    Raises
-    ------
-    ValueError
-        A null where a group needs a value.
-
-    Examples
-    --------
-    >>> table = pa.table({"p": [1, 2, 1], "x": [7, 8, 9]})
-    >>> gathered = GatheredRows(iter([table]), ["p"], Path("."))
-    >>> [part.column("x").to_pylist() for part in gathered]
-    [[7, 9, 8]]
     """
 
     def __init__(

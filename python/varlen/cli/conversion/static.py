@@ -23,34 +23,7 @@ __all__ = ["StaticTable"]
 
 
 class StaticTable:
-    """A table with one row for each value of a key of the records.
-
-    Parameters
-    ----------
-    source
-        Its file; it is kept in memory.
-    key
-        The key, a column of this name.
-    nulls
-        What becomes of nulls, and of ids of records that are not here.
-    kind
-        What the key is read as, where it was said.
-
-    Raises
-    ------
-    ValueError
-        The column is not there, or holds nulls or the same id twice: each such row is named.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> text = "id,age  7,70  8,8  ".replace("  ", chr(10))
-    >>> _ = Path("people.csv").write_text(text)
-    >>> people = StaticTable(Input.of(Path("people.csv")), "id", Nulls())
-    >>> joint = Joint(["id"], [0], [np.array([8, 7])], [])
-    >>> people.join(joint, Vocabularies()).values("age")
-    array([ 8, 70])
-    """
+    """A table with one row for each value of a key of the records."""
 
     def __init__(self, source: Input, key: str, nulls: Nulls, kind: Any = None) -> None:
         reader = TableReader([source], 1 << 20)
@@ -114,13 +87,7 @@ class StaticTable:
         return any(text_in(kind) for kind in self._table.schema.types)
 
     def join(self, joint: Joint, words: Vocabularies) -> Joint:
-        """The records with the columns of their ids; ids that are not here have nulls.
-
-        Raises
-        ------
-        ValueError
-            An id is not here and nulls are refused, a column is a key already, or holds lists.
-        """
+        """The records with the columns of their ids; ids that are not here have nulls."""
         picked = self._pick(joint, words)
         absent = np.flatnonzero(picked < 0)
         ids = self._ids(joint, words) if len(absent) else []

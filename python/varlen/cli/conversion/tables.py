@@ -27,38 +27,7 @@ _INDEX = re.compile(r"__index_level_\d+__|Unnamed: 0|")
 
 
 class TableReader:
-    r"""Reads the tables of several files as one.
-
-    Parameters
-    ----------
-    inputs
-        The files.
-    rows
-        Rows of a piece, where the format leaves a choice.
-    columns
-        The columns wanted, in this order; by default all of the first file but an index of pandas.
-    types
-        Columns to dtypes of NumPy, or `str`: what they are read as.
-    words
-        Columns that are text in CSV, whatever it looks like: there are words for it already.
-    declared
-        As types, for the columns among them that there are.
-    ids
-        Columns of whole numbers that are ids: their texts in CSV come back from them.
-
-    Raises
-    ------
-    ValueError
-        A column is missing, new in a file, there twice, or of numbers in one file and of text in another.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> _ = Path("t.csv").write_text("a,b\n1,2\n")
-    >>> reader = TableReader([Input.of(Path("t.csv"))], 10)
-    >>> [table.to_pydict() for table in reader.read()]
-    [{'a': [1], 'b': [2]}]
-    """
+    r"""Reads the tables of several files as one."""
 
     def __init__(
         self,
@@ -315,13 +284,7 @@ def _read_ipc(one: Input) -> Iterator[pa.RecordBatch]:
 
 
 def text_in(kind: pa.DataType) -> bool:
-    """Whether a type holds strings, in its lists and fields too.
-
-    Examples
-    --------
-    >>> text_in(pa.list_(pa.string())), text_in(pa.int8())
-    (True, False)
-    """
+    """Whether a type holds strings, in its lists and fields too."""
     if extension_name(kind) in ("arrow.uuid", "arrow.json"):
         return True
     if pa.types.is_struct(kind):
@@ -332,13 +295,7 @@ def text_in(kind: pa.DataType) -> bool:
 
 
 def leaves_in(kind: pa.DataType, name: str) -> Iterator[tuple[str, pa.DataType]]:
-    """The keys of a column and the types of their values, but for those that are nulls alone.
-
-    Examples
-    --------
-    >>> list(leaves_in(pa.struct({"t": pa.list_(pa.timestamp("s", "UTC"))}), "v"))
-    [('v.t', TimestampType(timestamp[s, tz=UTC]))]
-    """
+    """The keys of a column and the types of their values, but for those that are nulls alone."""
     if pa.types.is_struct(kind):
         for part in kind:
             yield from leaves_in(part.type, f"{name}{FIELD}{part.name}")

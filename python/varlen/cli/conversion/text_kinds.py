@@ -43,15 +43,7 @@ _UNITS = ("s", "us", "ns")
 
 @dataclass
 class TextColumn:
-    """The texts of one column, over all pieces of all files.
-
-    Examples
-    --------
-    >>> column = TextColumn()
-    >>> column.add(pa.array(["389", "V10"]), "row {}".format)
-    >>> column.type(), column.note()
-    (DataType(string), "'389' (row 0) is a number, 'V10' (row 1) is none")
-    """
+    """The texts of one column, over all pieces of all files."""
 
     first: dict[str, _Found] = field(default_factory=dict)  # of each kind
     no_double: _Found | None = None  # a whole number that is another one as a double
@@ -75,13 +67,7 @@ class TextColumn:
             self._note("text", _Piece(texts, rows, where), 0)
 
     def type(self) -> pa.DataType:
-        """The type that gives all texts back.
-
-        Raises
-        ------
-        ValueError
-            Some times have a zone and others have none; one of each is named.
-        """
+        """The type that gives all texts back."""
         kinds = self.first.keys()
         if kinds <= set(_WHOLE):
             if not kinds:
@@ -107,13 +93,7 @@ class TextColumn:
         return "zoned" in self.first
 
     def check_zones(self) -> None:
-        """Refuses times of which some have a zone.
-
-        Raises
-        ------
-        ValueError
-            One with and one without are named.
-        """
+        """Refuses times of which some have a zone."""
         without = self.first.get("naive") or self.first.get("date")
         if self.is_zoned and without:
             raise ValueError(

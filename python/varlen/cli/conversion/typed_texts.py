@@ -31,16 +31,6 @@ def parse_texts(
     """Values of texts, and which of them are times with a zone: 1; without one: 0; neither: -1.
 
     `who` says the dtype, for the error.
-
-    Raises
-    ------
-    UnknownWord
-        A text is no value of the dtype, or loses something; its index is given.
-
-    Examples
-    --------
-    >>> parse_texts(["2020-01-01T01:00+01:00"], np.dtype("M8[s]"))
-    (array(['2020-01-01T00:00:00'], dtype='datetime64[s]'), array([1], dtype=int8))
     """
     zones = np.full(len(texts), -1, np.int8)
     values = np.zeros(len(texts), dtype)
@@ -79,18 +69,7 @@ def _time(text: str, dtype: np.dtype[Any]) -> tuple[Any, int]:
 
 
 def number_of(text: str) -> float:
-    """The double that a text says.
-
-    Raises
-    ------
-    ValueError
-        It is no number, or one beyond the doubles.
-
-    Examples
-    --------
-    >>> number_of(" 1e3"), number_of("-inf")
-    (1000.0, -inf)
-    """
+    """The double that a text says."""
     number = float(text) if NUMBER.fullmatch(text) else None
     if number is None or (math.isinf(number) and "inf" not in text.lower()):
         raise ValueError(f"{text!r} is no double")
@@ -98,13 +77,7 @@ def number_of(text: str) -> float:
 
 
 def comes_back(text: str) -> bool:
-    """Whether a number has the digits of its text when it is written with as many.
-
-    Examples
-    --------
-    >>> comes_back("1.000000000000000056e-01"), comes_back("9007199254740993.0"), comes_back("1e400")
-    (True, False, False)
-    """
+    """Whether a number has the digits of its text when it is written with as many."""
     digits = re.sub(r"[eE].*|[^0-9]", "", text).strip("0")
     number = float(text)
     return not digits or Decimal(f"{number:.{len(digits) - 1}e}") == Decimal(text.strip())

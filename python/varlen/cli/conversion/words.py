@@ -29,31 +29,7 @@ class UnknownWord(ValueError):
 
 
 class Vocabularies:
-    """Ids of the words of each key.
-
-    Parameters
-    ----------
-    reserved
-        Words that take the first ids of every vocabulary that is learned; no value may be one of them.
-    unknown
-        The word that others become which a vocabulary from outside lacks; they are refused without it.
-    given
-        Vocabularies from outside, which stay as they are.
-    null_word
-        The word that nulls become: it may be a reserved one.
-    padding
-        Reserve "[PAD]" before all others, where `reserved` lacks it.
-    row_ids
-        The key whose words identify rows, and are never padded.
-
-    Examples
-    --------
-    >>> words = Vocabularies(reserved=["[PAD]", "[UNK]"])
-    >>> words.encode("code", ["HR", "BP"], np.array([0, 1, 0]))
-    array([2, 3, 2])
-    >>> words.of("code")
-    ['[PAD]', '[UNK]', 'HR', 'BP']
-    """
+    """Ids of the words of each key."""
 
     def __init__(
         self,
@@ -123,13 +99,7 @@ class Vocabularies:
         self._unknown_places.clear()
 
     def encode(self, key: str, words: Sequence[str], ids: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
-        """Ids into `words` as ids of the key.
-
-        Raises
-        ------
-        UnknownWord
-            A word is reserved, or the vocabulary given lacks it.
-        """
+        """Ids into `words` as ids of the key."""
         known = self.begin(key)
         is_given = key in self._given
         table = np.empty(len(words), np.int64)
@@ -190,19 +160,7 @@ def _first(ids: npt.NDArray[np.integer], i: int) -> int:
 
 
 def read_vocabularies(given: Sequence[str]) -> dict[str, list[str]]:
-    """The words of ``FILE`` or ``KEY=FILE``: a ``.nrt`` file, shards, JSON, or text with a word a line.
-
-    Raises
-    ------
-    ValueError
-        A file holds no words, not those of the key, or a word twice.
-
-    Examples
-    --------
-    >>> _ = Path("words.txt").write_text("HR BP".replace(" ", chr(10)))
-    >>> read_vocabularies(["code=words.txt"])
-    {'code': ['HR', 'BP']}
-    """
+    """The words of ``FILE`` or ``KEY=FILE``: a ``.nrt`` file, shards, JSON, or text with a word a line."""
     out: dict[str, list[str]] = {}
     for item in given:
         key, _, name = item.partition("=") if "=" in item and not Path(item).exists() else ("", "", item)

@@ -23,17 +23,7 @@ class WrongRows(ValueError):
 
 
 class Findings:
-    """Errors of rows, gathered until the input was read, so that one run names them all.
-
-    Examples
-    --------
-    >>> findings = Findings()
-    >>> with findings.gather():
-    ...     raise ValueError("t.csv, line 3: no number")
-    >>> findings.finish()
-    Traceback (most recent call last):
-    varlen.cli.conversion.wrong.WrongRows: t.csv, line 3: no number
-    """
+    """Errors of rows, gathered until the input was read, so that one run names them all."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []
@@ -64,13 +54,7 @@ class Findings:
             self.add(one_line(wrong))
 
     def finish(self) -> None:
-        """Raises what was found, if anything was.
-
-        Raises
-        ------
-        WrongRows
-            One finding, or several.
-        """
+        """Raises what was found, if anything was."""
         if self._count == 1:
             raise WrongRows(self._lines)
         if self._count:
@@ -85,13 +69,7 @@ APART = "keys of a file have as many values each: convert them into files of the
 
 
 def different_lists(key: str, mine: int, other: str, others: int) -> str:
-    """That the lists of two keys cannot nest together, up to where that is.
-
-    Examples
-    --------
-    >>> different_lists("b", 2, "a", 1)
-    "'b' has a list of 2 where 'a' has one of 1,"
-    """
+    """That the lists of two keys cannot nest together, up to where that is."""
     return f"{key!r} has a list of {mine:,} where {other!r} has one of {others:,},"
 
 
@@ -99,15 +77,7 @@ def different_lists(key: str, mine: int, other: str, others: int) -> str:
 def name_file(
     path: Path | str, kinds: tuple[type[Exception], ...] = (Exception,), others: Iterable[Path] = ()
 ) -> Iterator[None]:
-    """Errors of these kinds name the file that is read, unless they name it, or one of the others.
-
-    Examples
-    --------
-    >>> with name_file("t.csv"):
-    ...     raise KeyError("no column 'x'")
-    Traceback (most recent call last):
-    ValueError: t.csv: no column 'x'
-    """
+    """Errors of these kinds name the file that is read, unless they name it, or one of the others."""
     try:
         yield
     except WrongRows:

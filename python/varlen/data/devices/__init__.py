@@ -18,19 +18,7 @@ __all__: list[str] = []
 
 
 def kind_name(framework: str, name: str, dtype: np.dtype[Any], torch_name: str | None) -> str:
-    """What a library calls the dtype of an output; times are int64 in all of them.
-
-    Raises
-    ------
-    TypeError
-        It has none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> kind_name("cupy", "day", np.dtype("M8[D]"), None)
-    'int64'
-    """
+    """What a library calls the dtype of an output; times are int64 in all of them."""
     if dtype.kind in "mM":
         return "int64"
     if framework == "torch":
@@ -41,15 +29,7 @@ def kind_name(framework: str, name: str, dtype: np.dtype[Any], torch_name: str |
 
 
 def usable_device(name: str, framework: str) -> Device:
-    """The device of a library that has this name.
-
-    Raises
-    ------
-    RuntimeError
-        CUDA cannot be used here; what is missing is said.
-    ValueError
-        There is no device of that number.
-    """
+    """The device of a library that has this name."""
     refuse_child()
     if framework == "torch":
         from varlen.data.devices.of_torch import TorchDevice

@@ -65,15 +65,7 @@ class Lane(Protocol):
 
 
 def number_of(name: str, count: int, current: Callable[[], int]) -> int:
-    """The number of a device that kernels run on, of so many.
-
-    Raises
-    ------
-    RuntimeError
-        There are no kernels.
-    ValueError
-        There is no device of that number.
-    """
+    """The number of a device that kernels run on, of so many."""
     if not _core.has_kernels():
         raise RuntimeError(f"device: {varlen.cuda.status()}")
     number = name.partition(":")[2]

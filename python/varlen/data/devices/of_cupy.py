@@ -21,18 +21,7 @@ __all__: list[str] = []
 
 
 def kind_name(name: str, dtype: np.dtype[Any], torch_name: str | None) -> str:
-    """What CuPy calls the dtype of numbers; bits that NumPy has no name for stay bits.
-
-    Raises
-    ------
-    TypeError
-        It has none.
-
-    Examples
-    --------
-    >>> kind_name("flag", np.dtype(bool), None)
-    'bool'
-    """
+    """What CuPy calls the dtype of numbers; bits that NumPy has no name for stay bits."""
     if dtype.char in "gG" or (dtype.kind not in "biufc" and dtype.name != "bfloat16"):
         raise TypeError(f"framework: CuPy has no dtype for {dtype}, that of {name!r}")
     found: str = dtype.name
@@ -40,13 +29,7 @@ def kind_name(name: str, dtype: np.dtype[Any], torch_name: str | None) -> str:
 
 
 class CupyDevice:
-    """A CUDA device as CuPy has it.
-
-    Parameters
-    ----------
-    name
-        "cuda" or "cuda:1".
-    """
+    """A CUDA device as CuPy has it."""
 
     def __init__(self, name: str) -> None:
         try:
@@ -160,11 +143,6 @@ _idle: dict[int, list[Any]] = {}
 class CupyLane:
     """A stream of CuPy. The pool gives memory of one stream without asking what others still do with it, so
     batches lie in the part of the loop's stream, and what is written there first waits for that.
-
-    Parameters
-    ----------
-    there
-        The device.
     """
 
     def __init__(self, there: CupyDevice) -> None:

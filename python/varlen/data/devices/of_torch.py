@@ -21,19 +21,7 @@ __all__: list[str] = []
 
 
 def kind_name(name: str, dtype: np.dtype[Any], torch_name: str | None) -> str:
-    """What torch calls the dtype of numbers.
-
-    Raises
-    ------
-    TypeError
-        It has none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> kind_name("flag", np.dtype(bool), None)
-    'bool'
-    """
+    """What torch calls the dtype of numbers."""
     found = torch_name or dtype.name
     if not isinstance(getattr(torch, found, None), torch.dtype):
         raise TypeError(f"framework: torch has no dtype for {dtype}, that of {name!r}")
@@ -41,13 +29,7 @@ def kind_name(name: str, dtype: np.dtype[Any], torch_name: str | None) -> str:
 
 
 class TorchDevice:
-    """A CUDA device as torch has it.
-
-    Parameters
-    ----------
-    name
-        "cuda" or "cuda:1".
-    """
+    """A CUDA device as torch has it."""
 
     def __init__(self, name: str) -> None:
         count = torch.accelerator.device_count()
@@ -119,13 +101,7 @@ class TorchDevice:
 
 
 class TorchLane:
-    """A stream of torch; its allocator keeps what was made there until the loop's stream has done its work.
-
-    Parameters
-    ----------
-    there
-        The device.
-    """
+    """A torch stream; its allocator keeps arrays until the loop's stream is done with them."""
 
     def __init__(self, there: TorchDevice) -> None:
         self._there = there

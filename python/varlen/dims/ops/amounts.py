@@ -26,20 +26,7 @@ if TYPE_CHECKING:
 
 
 def as_amount(amount: Any, argument: str, least: int | None = 0) -> Data[Any]:
-    """An amount as int64 over the dims that it differs over.
-
-    Raises
-    ------
-    TypeError
-        It is no int, no Dim and no Data of integers.
-    ValueError
-        One is below `least`; a Dim without lengths.
-
-    Examples
-    --------
-    >>> as_amount(3, "left").item(), as_amount(vl.Dim("p", lengths=[2, 1]), "left").to_list()
-    (3, [2, 1])
-    """
+    """An amount as int64 over the dims that it differs over."""
     if type(amount) is Dim:
         if not amount.is_defined:
             raise ValueError(f"{argument}: '{amount.name}' has no lengths")
@@ -59,14 +46,7 @@ def as_amount(amount: Any, argument: str, least: int | None = 0) -> Data[Any]:
 
 
 def together(amounts: Sequence[Data[Any]]) -> tuple[Shape, list[NDArray[np.int64]]]:
-    """The shape of the dims of all, and each at all positions of it.
-
-    Examples
-    --------
-    >>> shape, each = together([as_amount(3, "a"), as_amount(vl.Dim("p", lengths=[2, 1]), "b")])
-    >>> [dim.name for dim in shape.dims], [x.tolist() for x in each]
-    (['batch'], [[3, 3], [2, 1]])
-    """
+    """The shape of the dims of all, and each at all positions of it."""
     shape = amounts[0]._shape
     for other in amounts[1:]:
         shape = shape.join(other._shape)
@@ -74,13 +54,7 @@ def together(amounts: Sequence[Data[Any]]) -> tuple[Shape, list[NDArray[np.int64
 
 
 def spread(amount: Data[Any], shape: Shape) -> NDArray[np.int64]:
-    """An amount at each position of dims, among which are all that it differs over: (positions,).
-
-    Examples
-    --------
-    >>> spread(as_amount(3, "left"), Shape([Dim("two", 2)])).tolist()
-    [3, 3]
-    """
+    """An amount at each position of dims, among which are all that it differs over: (positions,)."""
     return np.ascontiguousarray(spread_values(amount._values, amount._shape, shape), np.int64)
 
 
@@ -89,19 +63,6 @@ def brought_before(data: Data[Any], k: int, dims: Sequence[Dim]) -> tuple[Data[A
 
     Then the shape of the dims before it and of the other ones, and for each position of that which one of
     the dims before k alone it is; None where there are no others.
-
-    Raises
-    ------
-    ValueError
-        One of the dims is over the dim k, or that dim itself.
-
-    Examples
-    --------
-    >>> a, b, c = Dim("a", 2), Dim("b", 3), Dim("c", 2)
-    >>> x = vl.Data(np.zeros((2, 3)), [a, b])
-    >>> x, k, shape, at = brought_before(x, 0, [b, c])
-    >>> k, [dim.name for dim in shape.dims], at.tolist()
-    (1, ['b', 'c'], [0, 0, 1, 1, 2, 2])
     """
     from varlen.dims.place import moved
 
@@ -134,12 +95,7 @@ def brought_before(data: Data[Any], k: int, dims: Sequence[Dim]) -> tuple[Data[A
 
 
 def check_alike(a: Dim, b: Dim) -> None:
-    """Refuse one dim that is bound to other lengths in two places.
-
-    Examples
-    --------
-    >>> check_alike(Dim("time", lengths=[2, 1]), Dim("time", lengths=[2, 1]))
-    """
+    """Refuse one dim that is bound to other lengths in two places."""
     one: Any = a.level
     other: Any = b.level
     if one is not other and one != other:
@@ -154,42 +110,14 @@ def _difference(name: str, a: Level, b: Level) -> str:
 
 
 def dim_of(count: Data[Any], name: str) -> Dim:
-    """A new dim of so many positions.
-
-    Examples
-    --------
-    >>> dim_of(as_amount(vl.Dim("p", lengths=[2, 1]), "count"), "half"), dim_of(as_amount(3, "count"), "x")
-    (Dim('half', 2 lengths 1 to 2 over batch), Dim('x', 3))
-    """
+    """A new dim of so many positions."""
     if not count._shape.rank:
         return Dim(int(count._values), name=name)
     return Dim(name=name, kind="spatial")._bound(count._values.reshape(-1), count._shape.dims)
 
 
 def named(dim: Dim, out_dim: Any, count: Sequence[Data[Any]]) -> Dim:
-    """The dim of a result, or the one that was asked for, which gets lengths if it has none.
-
-    Parameters
-    ----------
-    dim
-        What follows from the algebra.
-    out_dim
-        What was asked for, or None.
-    count
-        What adds up to as many positions as there are.
-
-    Raises
-    ------
-    TypeError
-        `out_dim` is no Dim.
-
-    Examples
-    --------
-    >>> p = vl.Dim("p", lengths=[2, 1])
-    >>> count = [as_amount(p, "p"), as_amount(1, "right")]
-    >>> named(p + 1, None, count), named(p + 1, vl.Dim("padded"), count)
-    (Dim('p+1', 2 lengths 2 to 3 over batch), Dim('padded', 2 lengths 2 to 3 over batch))
-    """
+    """The dim of a result, or the one that was asked for, which gets lengths if it has none."""
     if out_dim is None:
         return dim
     if type(out_dim) is not Dim:
@@ -202,14 +130,7 @@ def named(dim: Dim, out_dim: Any, count: Sequence[Data[Any]]) -> Dim:
 
 
 def check_lengths(op: str, dim: Dim, before: Sequence[Dim], lengths: Any) -> None:
-    """Refuse a dim of other lengths than a result has: one for each position of the dims before it.
-
-    Examples
-    --------
-    >>> check_lengths("pad", Dim("p", 3), [], np.array([4]))
-    Traceback (most recent call last):
-    varlen.dims.errors.LengthMismatchError: pad: 'p' is 3 long in row 0, but the result has 4 there; give ...
-    """
+    """Refuse a dim of other lengths than a result has: one for each position of the dims before it."""
     shape = Shape([*before, dim])
     level = shape.span(shape.rank - 1, shape.rank)
     if type(lengths) is Level:

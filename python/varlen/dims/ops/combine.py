@@ -162,13 +162,7 @@ def _function_of(op: str, operands: Sequence[Any]) -> Callable[[Any, Any], Any]:
 
 
 def operands(function: Callable[[Any, Any], Any], a: Any, b: Any, name: str) -> Any:
-    """What an operator of Python gives; NotImplemented for what it is not for.
-
-    Examples
-    --------
-    >>> operands(operator.add, vl.Data(np.zeros(2), [Dim("two", 2)]), 1, "add").values
-    array([1., 1.])
-    """
+    """What an operator of Python gives; NotImplemented for what it is not for."""
     if not (_is_operand(a) and _is_operand(b)):
         other = b if is_data(a) else a
         if hasattr(other, "shape"):
@@ -210,13 +204,7 @@ def _computed(facts: Facts) -> Facts:
 
 
 def agreed(a: Facts, b: Facts) -> Facts:
-    """What is said of both operands, or of one where the other says nothing.
-
-    Examples
-    --------
-    >>> agreed(Facts(name="x"), Facts(available_for_inference=False))._asdict()["available_for_inference"]
-    False
-    """
+    """What is said of both operands, or of one where the other says nothing."""
     if a is NO_FACTS and b is NO_FACTS:
         return NO_FACTS
 
@@ -233,20 +221,7 @@ def agreed(a: Facts, b: Facts) -> Facts:
 
 
 def joined(each: Sequence[Data[Any]], name: str, broadcast: bool) -> tuple[Shape, tuple[int, ...] | None]:
-    """The shape of the dims of all, and the order in which it shows them.
-
-    Raises
-    ------
-    ValueError
-        None has all dims, and that is not wanted.
-
-    Examples
-    --------
-    >>> two, three = Dim("two", 2), Dim("three", 3)
-    >>> x, y = vl.Data(np.zeros((2, 3)), [two, three]), vl.Data(np.zeros(3), [three])
-    >>> joined((y, x), "add", False)[1]
-    (1, 0)
-    """
+    """The shape of the dims of all, and the order in which it shows them."""
     first = each[0]
     shape = first._shape
     try:
@@ -277,26 +252,12 @@ def _namesakes(dims: Sequence[Dim]) -> list[Dim]:
 
 
 def lined_up(each: Sequence[Data[Any]], shape: Shape) -> list[Any]:
-    """The values of operands as they broadcast against those of a shape, of one kind of array.
-
-    Examples
-    --------
-    >>> two, three = Dim("two", 2), Dim("three", 3)
-    >>> x = vl.Data(np.zeros(3), [three])
-    >>> lined_up((x,), Shape([two, three]))[0].shape
-    (1, 3)
-    """
+    """The values of operands as they broadcast against those of a shape, of one kind of array."""
     return of_one_kind([aligned(x._values, x._shape, shape) for x in each])
 
 
 def of_one_kind(values: list[Any]) -> list[Any]:
-    """Values of one kind of array: those of NumPy as the others, where there are others.
-
-    Examples
-    --------
-    >>> of_one_kind([np.zeros(2), np.ones(2)])
-    [array([0., 0.]), array([1., 1.])]
-    """
+    """Values of one kind of array: those of NumPy as the others, where there are others."""
     beside = next((x for x in values if not isinstance(x, np.ndarray)), None)
     if beside is not None:
         backend = backend_of(beside)
@@ -358,14 +319,7 @@ def where(
 
 
 def compatible_to(data: Data[Any], dims: Sequence[Dim], expand: bool) -> Data[Any]:
-    """As `Data.compatible_to`.
-
-    Examples
-    --------
-    >>> compatible_to(vl.Data(np.zeros(2), [Dim("two", 2)]), [Dim("three", 3)], False)
-    Traceback (most recent call last):
-    ValueError: dims: 'two' of [two(2)] is not among [three(3)]
-    """
+    """As `Data.compatible_to`."""
     wanted = check_dims(dims)
     missing = [dim for dim in data.dims if dim not in wanted]
     if missing:
@@ -380,13 +334,7 @@ def compatible_to(data: Data[Any], dims: Sequence[Dim], expand: bool) -> Data[An
 
 
 def with_dims_of(data: Data[Any], dims: Sequence[Dim]) -> Data[Any]:
-    """The same repeated over those of some dims that it has not.
-
-    Examples
-    --------
-    >>> with_dims_of(vl.Data(np.zeros(2), [Dim("two", 2)]), [Dim("three", 3)])
-    Data([two(2), three(3)], float64)
-    """
+    """The same repeated over those of some dims that it has not."""
     for dim in dims:
         if data._shape.find(dim) < 0:
             data = expand_dim(data, dim)

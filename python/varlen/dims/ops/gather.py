@@ -97,13 +97,7 @@ def gather(
 
 
 def integers(indices: Data[Any], argument: str) -> Any:
-    """The integers of a Data, readable on the host: one for each of its positions.
-
-    Examples
-    --------
-    >>> integers(vl.Data(np.array([1, 0], np.int8), [Dim("two", 2)]), "indices")
-    array([1, 0])
-    """
+    """The integers of a Data, readable on the host: one for each of its positions."""
     check_data(indices, argument)
     dtype = dtype_name(indices.dtype)
     if not dtype.startswith(("int", "uint")):
@@ -116,19 +110,7 @@ def integers(indices: Data[Any], argument: str) -> Any:
 
 
 def inside_rows(numbers: Any, frame: Shape, dim: Dim, clip: bool, argument: str) -> tuple[Shape, Any]:
-    """Numbers that are places along a dim, and over which dims they are then.
-
-    Raises
-    ------
-    IndexError
-        A place that its row does not have.
-
-    Examples
-    --------
-    >>> three = Dim("three", 3)
-    >>> inside_rows(np.array([9, -1]), Shape([Dim("two", 2)]), three, True, "indices")[1]
-    array([2, 0])
-    """
+    """Numbers that are places along a dim, and over which dims they are then."""
     level = dim.level if dim.over else None
     shortest = dim.max_size() if level is None else level.shortest if len(level) else 0
     if not numbers.size or (int(numbers.min()) >= 0 and int(numbers.max()) < shortest):

@@ -25,20 +25,7 @@ if TYPE_CHECKING:
 
 
 def shape_of(dims: Sequence[Dim]) -> tuple[Shape, tuple[int, ...] | None]:
-    """The shape of dims in any order, and the order in which it shows them.
-
-    Raises
-    ------
-    ValueError
-        Dims without lengths, a dim twice, or one without what it is over.
-
-    Examples
-    --------
-    >>> time = Dim("time", lengths=[2, 1])
-    >>> shape, order = shape_of([time, vl.dims.batch_dim])
-    >>> shape.array_shape, order
-    ((3,), (1, 0))
-    """
+    """The shape of dims in any order, and the order in which it shows them."""
     each = check_dims(dims)
     bind_by_others(each)
     for dim in each:

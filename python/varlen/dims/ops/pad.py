@@ -289,13 +289,7 @@ def _positions(level: Level, left: Any, right: Any, mode: str) -> NDArray[np.int
 
 
 def filled(values: Any, positions: NDArray[np.int64], value: Any) -> Any:
-    """Rows at some positions, and a value where that is -1.
-
-    Examples
-    --------
-    >>> filled(np.array([3, 1]), np.array([1, -1, 0]), 9)
-    array([1, 9, 3])
-    """
+    """Rows at some positions, and a value where that is -1."""
     backend = backend_of(values)
     if len(positions) and positions.min() < 0:
         row = backend.row_as(value, values, "value")

@@ -36,14 +36,7 @@ if TYPE_CHECKING:
 
 
 def repeated(values: Any, shape: Shape, target: Shape) -> Any:
-    """Values over the dims of another shape, repeated over those that they lack.
-
-    Examples
-    --------
-    >>> two, three = Dim("two", 2), Dim("three", 3)
-    >>> repeated(np.array([7, 8]), Shape([two]), Shape([two, three])).tolist()
-    [[7, 7, 7], [8, 8, 8]]
-    """
+    """Values over the dims of another shape, repeated over those that they lack."""
     values = aligned(values, shape, target)
     if tuple(values.shape) == target.array_shape:
         return values
@@ -52,38 +45,17 @@ def repeated(values: Any, shape: Shape, target: Shape) -> Any:
 
 
 def along_dim(dim: Dim, target: Shape) -> Any:
-    """The place along one of its dims of each position of a shape.
-
-    Examples
-    --------
-    >>> time = Dim("time", lengths=[2, 1])
-    >>> along_dim(time, Shape([*time.over, time]))
-    array([0, 1, 0])
-    """
+    """The place along one of its dims of each position of a shape."""
     return coordinates(target, target.find(dim), target.rank)
 
 
 def said(shape: Shape, position: int) -> str:
-    """Where a position lies, for an error: "batch 1, time 0".
-
-    Examples
-    --------
-    >>> time = Dim("time", lengths=[2, 1])
-    >>> said(Shape([*time.over, time]), 2)
-    'batch 1, time 0'
-    """
+    """Where a position lies, for an error: "batch 1, time 0"."""
     return ", ".join([f"{dim.name} {along_dim(dim, shape)[position]}" for dim in shape.dims])
 
 
 def lengths_over(dim: Dim, target: Shape) -> Any:
-    """How long a dim is at each position of dims that it is over, and of others.
-
-    Examples
-    --------
-    >>> time = Dim("time", lengths=[2, 1])
-    >>> lengths_over(time, Shape([*time.over, Dim("two", 2)]))
-    array([2, 2, 1, 1])
-    """
+    """How long a dim is at each position of dims that it is over, and of others."""
     level = dim.level if dim.over else None
     if level is None:
         return np.full(target.count(target.rank), dim.max_size())
@@ -91,19 +63,7 @@ def lengths_over(dim: Dim, target: Shape) -> Any:
 
 
 def dims_over(dims: Sequence[Dim], more: Sequence[Dim] = ()) -> list[Dim]:
-    """What some dims are over, and more dims with what those are over; without these dims themselves.
-
-    Raises
-    ------
-    ValueError
-        One of the others is over one of these.
-
-    Examples
-    --------
-    >>> time = Dim("time", lengths=[2, 1])
-    >>> dims_over([time]) == list(time.over)
-    True
-    """
+    """What some dims are over, and more dims with what those are over; without these dims themselves."""
     found: list[Dim] = []
     for dim in [*[over for each in (*dims, *more) for over in each.over], *more]:
         if dim in dims or dim in found:
@@ -129,18 +89,7 @@ def _check_over(dim: Any, over: Sequence[Dim]) -> None:
 
 
 def bound_to(dim: Dim | None, level: Level, over: Sequence[Dim], name: str, whole: Dim | None = None) -> Dim:
-    """A dim of the lengths of a level: that which is given, another, or a new one of some name.
-
-    Raises
-    ------
-    LengthMismatchError
-        The given one has other lengths; the row is named.
-
-    Examples
-    --------
-    >>> bound_to(None, Level([2, 1]), [vl.dims.batch_dim.bind(2)], "chosen")
-    Dim('chosen', 2 lengths 1 to 2 over batch)
-    """
+    """A dim of the lengths of a level: that which is given, another, or a new one of some name."""
     if dim is not None:
         _check_over(dim, over)
     known = dim is not None and dim.is_defined
@@ -172,12 +121,6 @@ def lines(others: Sequence[Dim], dims: Sequence[Dim]) -> tuple[Shape, Level, Any
     """The positions of some dims for each of others: a shape, the level of these sequences, and their order.
 
     The order counts the positions of a sequence as the dims are given, the first slowest; None as they lie.
-
-    Examples
-    --------
-    >>> time = Dim("time", lengths=[2, 1])
-    >>> lines([], [time, *time.over])[2]
-    array([0, 2, 1])
     """
     each = [*others, *dims]
     arranged = Shape.arranged(each)
@@ -190,13 +133,7 @@ def lines(others: Sequence[Dim], dims: Sequence[Dim]) -> tuple[Shape, Level, Any
 
 
 def inside(level: Level) -> Any:
-    """The place of each row in its sequence.
-
-    Examples
-    --------
-    >>> inside(Level([2, 1]))
-    array([0, 1, 0])
-    """
+    """The place of each row in its sequence."""
     return np.arange(level.total) - level.offsets[level.row_ids]
 
 
@@ -213,13 +150,6 @@ def picked(
 
     Dims of the frame that the values lack stand where the first of those stood, in the order `new`. Where
     `there` is False stands `fill`, and no sequence.
-
-    Examples
-    --------
-    >>> two, three = Dim("two", 2), Dim("three", 3)
-    >>> x = vl.Data(np.array([10, 20, 30]), [three])
-    >>> picked(x, [0], Shape([two]), [np.array([2, 0])]).values
-    array([30, 10])
     """
     shape, dims = x._shape, x._shape.dims
     rest = {dim for k, dim in enumerate(dims) if k not in gone}
@@ -304,15 +234,7 @@ def _by_plan(
 
 
 def picked_along(x: Data[Any], k: int, frame: Shape, order: tuple[int, ...] | None, at: Any) -> Data[Any]:
-    """As `picked` of the dim k, where dims of the frame that are new stand in an order.
-
-    Examples
-    --------
-    >>> two, three = Dim("two", 2), Dim("three", 3)
-    >>> x = vl.Data(np.array([10, 20, 30]), [three])
-    >>> picked_along(x, 0, Shape([two]), None, np.array([2, 0])).values
-    array([30, 10])
-    """
+    """As `picked` of the dim k, where dims of the frame that are new stand in an order."""
     plan = _planned(x._shape, x._order, k, frame, order)
     if plan is not None:
         return _by_plan(x, plan, frame, [at])
@@ -387,14 +309,7 @@ def _rebound(dim: Dim, gone: Sequence[Dim], frame: Shape, at: Sequence[Any], the
 
 
 def relabeled(x: Data[Any], k: int, count: int, new: Sequence[Dim]) -> Data[Any]:
-    """Dims that lie one inside the other replaced by others of the same positions; no value moves.
-
-    Examples
-    --------
-    >>> x = vl.Data(np.zeros((2, 3)), [Dim("two", 2), Dim("three", 3)])
-    >>> relabeled(x, 0, 2, [Dim("six", 6)])
-    Data([six(6)], float64)
-    """
+    """Dims that lie one inside the other replaced by others of the same positions; no value moves."""
     shape, dims = x._shape, x._shape.dims
     gone = range(k, k + count)
     kept = dict(enumerate(dims))
@@ -428,12 +343,6 @@ def with_facts(result: Data[Any], x: Data[Any], successor: tuple[Dim, Dim] | Non
     """A result of which is said what was said of where its numbers come from, but the name.
 
     Of a dim that another one took the place of is said what was said of that.
-
-    Examples
-    --------
-    >>> x = vl.Data(np.zeros(2), [Dim("two", 2)], name="x")
-    >>> with_facts(x.sum("two"), x).name is None
-    True
     """
     facts = x._facts
     if facts is not NO_FACTS:

@@ -143,13 +143,7 @@ def _of_complex(mode: str, values: Any, level: Level, empty: Any) -> Any:
 
 
 def complex_first(values: Any, dtype: Any) -> tuple[Any, Any]:
-    """Values that are complex, or become so, in a dtype, and no other left; others with theirs.
-
-    Examples
-    --------
-    >>> complex_first(np.ones(1), "complex64")
-    (array([1.+0.j], dtype=complex64), None)
-    """
+    """Values that are complex, or become so, in a dtype, and no other left; others with theirs."""
     if dtype is not None:
         backend = backend_of(values)
         if is_complex(values) or is_complex(backend.to_dtype(values[:0], dtype)):
@@ -158,24 +152,12 @@ def complex_first(values: Any, dtype: Any) -> tuple[Any, Any]:
 
 
 def row_along(x: Data[Any], asked: Sequence[int]) -> str:
-    """What errors call a row of the dims at some places; {} is its number.
-
-    Examples
-    --------
-    >>> row_along(vl.Data(np.zeros(2), [Dim("two", 2)]), [0])
-    "row {} along 'two'"
-    """
+    """What errors call a row of the dims at some places; {} is its number."""
     return f"row {{}} along {quoted(dims_of(x, asked), 'and')}" if asked else "row {}"
 
 
 def over_pairs(values: Any, function: Callable[[Any], Any]) -> Any:
-    """What a function of real rows gives of complex ones, whose parts it takes one by one.
-
-    Examples
-    --------
-    >>> over_pairs(np.array([1 + 2j, 3j]), lambda pairs: pairs.sum(0, keepdims=True))
-    array([1.+5.j])
-    """
+    """What a function of real rows gives of complex ones, whose parts it takes one by one."""
     rows = of_pairs(function(as_pairs(values[..., None])))
     return rows.reshape(rows.shape[:-1])
 
@@ -190,12 +172,6 @@ def grouped(x: Data[Any], asked: Sequence[int]) -> tuple[Any, Level, Any, Shape]
     """Values whose positions lie side by side that differ in some dims alone, and the level that cuts them.
 
     Then in which order they were taken, None as they lay, and the shape without those dims.
-
-    Examples
-    --------
-    >>> time = vl.Dim("time", lengths=[2, 1])
-    >>> grouped(vl.Data(np.array([3, 1, 5]), [vl.dims.batch_dim, time]), [1])[1].lengths
-    array([2, 1])
     """
     shape, values = x._shape, x._values
     transposed, front, level, order, rest = shape.group(asked)
@@ -211,14 +187,7 @@ def grouped(x: Data[Any], asked: Sequence[int]) -> tuple[Any, Level, Any, Shape]
 
 
 def order_left(x: Data[Any], asked: Sequence[int]) -> tuple[int, ...] | None:
-    """The order of the dims that stay.
-
-    Examples
-    --------
-    >>> x = vl.Data(np.zeros((2, 3, 4)), [vl.Dim("a", 2), vl.Dim("b", 3), vl.Dim("c", 4)])
-    >>> order_left(x.transpose(["c", "b", "a"]), [1])
-    (1, 0)
-    """
+    """The order of the dims that stay."""
     if x._order is None:
         return None
     left = [k for k in x._order if k not in asked]
@@ -317,11 +286,5 @@ def _along_dim(x: Data[Any], k: int, found: Any, level: Level, order: Any) -> An
 
 
 def dims_of(x: Data[Any], asked: Sequence[int]) -> list[Dim]:
-    """The dims at some places.
-
-    Examples
-    --------
-    >>> dims_of(vl.Data(np.zeros(2), [Dim("two", 2)]), [0])
-    [Dim('two', 2)]
-    """
+    """The dims at some places."""
     return [x._shape.dims[k] for k in asked]

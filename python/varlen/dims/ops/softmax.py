@@ -112,15 +112,7 @@ def _softmax(x: Data[Any], axis: Any, scale: float, log: bool) -> Data[Any]:
 
 
 def ungrouped(x: Data[Any], values: Any, asked: Sequence[int], order: Any) -> Data[Any]:
-    """Values that `grouped` brought together, back where they lay.
-
-    Examples
-    --------
-    >>> x = vl.Data(np.arange(3), [vl.dims.batch_dim, vl.Dim("time", lengths=[2, 1])])
-    >>> values, level, order, rest = grouped(x, [0])
-    >>> ungrouped(x, values, [0], order).values
-    array([0, 1, 2])
-    """
+    """Values that `grouped` brought together, back where they lay."""
     backend = backend_of(values)
     if order is not None:
         back = np.empty_like(order)

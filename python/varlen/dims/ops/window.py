@@ -41,25 +41,7 @@ _POOLS = ("max", "mean", "min", "sum", "prod", "any", "all", "logsumexp", "norm"
 
 
 class Windows:
-    """How windows go along rows: how many there are in each, and what they read.
-
-    Parameters
-    ----------
-    size
-        Positions of a window.
-    stride
-        How far apart windows are.
-    dilation
-        How far apart the positions of a window are.
-    padding
-        "same": one for every `stride` positions, which is in its middle, or before it; "valid": those that
-        lie in the row; an int: so many positions more at both ends.
-
-    Examples
-    --------
-    >>> Windows(3, 2, 1, "valid").counts(np.array([5, 2]))
-    array([2, 0])
-    """
+    """How windows go along rows: how many there are in each, and what they read."""
 
     def __init__(self, size: int, stride: int, dilation: int, padding: str | int) -> None:
         self.size = as_int(size, "size", 1)
@@ -79,48 +61,24 @@ class Windows:
                 raise OverflowError(f"padding: {padding} positions do not fit 60 bits")
 
     def counts(self, lengths: Any) -> Any:
-        """How many windows rows have.
-
-        Examples
-        --------
-        >>> Windows(3, 2, 1, "same").counts(np.array([5, 2]))
-        array([3, 1])
-        """
+        """How many windows rows have."""
         starts = lengths if self.is_same else np.maximum(lengths + 2 * self.left - self.span, 0)
         return -(-starts // self.stride)
 
     def count(self, dim: Dim) -> Data[Any]:
-        """How many windows rows of a dim have.
-
-        Examples
-        --------
-        >>> Windows(3, 2, 1, "same").count(vl.Dim("time", lengths=[5, 2])).to_list()
-        [3, 1]
-        """
+        """How many windows rows of a dim have."""
         lengths = lengths_of(dim)
         return lengths._like(self.counts(lengths._values))
 
     def out_dim(self, dim: Dim) -> Dim:
-        """The dim of the windows, where the filter is centred on positions of a dim.
-
-        Examples
-        --------
-        >>> Windows(3, 1, 1, "valid").out_dim(Dim("time"))
-        Dim('-1+time-1')
-        """
+        """The dim of the windows, where the filter is centred on positions of a dim."""
         if not self.is_same:
             dim = self.left + dim + self.left
             dim = dim.sub_left(self.span // 2).sub_right(self.span - self.span // 2)
         return dim if self.stride == 1 else dim.ceildiv_right(self.stride)
 
     def positions(self, level: Level) -> NDArray[np.int64]:
-        """The row that each position of each window reads, (windows, size); -1 outside of its sequence.
-
-        Examples
-        --------
-        >>> Windows(2, 1, 1, "same").positions(Level([2, 1])).tolist()
-        [[0, 1], [1, -1], [2, -1]]
-        """
+        """The row that each position of each window reads, (windows, size); -1 outside of its sequence."""
         windows = Level.from_lengths(self.counts(level.lengths))
         ids = windows.row_ids
         first = (np.arange(windows.total) - windows.offsets[:-1][ids]) * self.stride - self.left
@@ -129,24 +87,12 @@ class Windows:
         return np.where(is_there, level.offsets[:-1][ids][:, None] + i, -1)
 
     def of_rows(self, values: Any, level: Level, value: Any = 0) -> Any:
-        """Windows of rows: (windows, size, ...).
-
-        Examples
-        --------
-        >>> Windows(2, 1, 1, "valid").of_rows(np.array([3, 1, 4]), Level([3])).tolist()
-        [[3, 1], [1, 4]]
-        """
+        """Windows of rows: (windows, size, ...)."""
         rows = self.read(values, level, value)
         return rows.reshape((int(self.counts(level.lengths).sum()), self.size, *values.shape[1:]))
 
     def read(self, values: Any, level: Level, value: Any = 0) -> Any:
-        """Windows of rows, in some shape.
-
-        Examples
-        --------
-        >>> Windows(2, 1, 1, "valid").read(np.array([3, 1, 4]), Level([3])).size
-        4
-        """
+        """Windows of rows, in some shape."""
         backend = backend_of(values)
         if not (self.is_same or self.left) and self.dilation == 1:
             rows, _, _ = backend.windows(values, level, self.size, self.stride, True)

@@ -19,14 +19,7 @@ if TYPE_CHECKING:
 
 
 def collate(specs: Mapping[str, DataSpec], samples: Sequence[Mapping[str, Any]]) -> dict[str, Data[Any]]:
-    """As `DataSpecs.collate`.
-
-    Examples
-    --------
-    >>> specs = {"x": vl.dims.DataSpec([vl.dims.batch_dim, vl.Dim("time")])}
-    >>> collate(specs, [{"x": [3, 1]}, {"x": [4]}])
-    {'x': Data('x', [batch(2), time(1 to 2)], int64)}
-    """
+    """As `DataSpecs.collate`."""
     if isinstance(samples, Mapping) or not hasattr(samples, "__iter__"):
         raise TypeError(f"samples: expected a list of dicts, got {type(samples).__name__}")
     rows = list(samples)

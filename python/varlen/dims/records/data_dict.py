@@ -311,14 +311,7 @@ def _check_same(one: Dim, first: str, other: Dim, second: str) -> None:
 
 
 def all_dims(groups: Any) -> tuple[Dim, ...]:
-    """Dims of several groups, and of classes, each once.
-
-    Examples
-    --------
-    >>> two = vl.Dim("two", 2)
-    >>> all_dims([([two], None), ([two], vl.Dim("words", 9))])
-    (Dim('two', 2), Dim('words', 9))
-    """
+    """Dims of several groups, and of classes, each once."""
     found: dict[Dim, None] = {}
     for dims, sparse in groups:
         found |= dict.fromkeys(dims)

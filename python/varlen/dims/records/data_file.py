@@ -31,17 +31,7 @@ _ROLES = ("sparse_dim", "feature_dim", "time_dim")
 
 
 def save(batch: Mapping[str, Data[Any]], path: str | os.PathLike[str], durable: bool) -> None:
-    """As `DataDict.save`.
-
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = os.path.join(folder, "batch.safetensors")
-    ...     save({"x": vl.Data(np.arange(2), [Dim("two", 2)])}, path, False)
-    ...     load(path)["x"].values
-    array([0, 1])
-    """
+    """As `DataDict.save`."""
     table: list[Dim] = []
     entries: dict[str, Any] = {}
     arrays: dict[str, np.ndarray[Any, Any]] = {}
@@ -89,17 +79,7 @@ def _place(table: list[Dim], dim: Dim) -> int:
 
 
 def load(path: str | os.PathLike[str]) -> dict[str, Data[Any]]:
-    """As `DataDict.load`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     io.save(os.path.join(folder, "x"), {"x": np.zeros(2)})
-    ...     load(os.path.join(folder, "x"))
-    Traceback (most recent call last):
-    varlen.io.errors.FileFormatError: ...: has no dims; a file of Data is what DataDict.save writes
-    """
+    """As `DataDict.load`."""
     where = os.fspath(path)
     file = _core.MappedFile(where, None, True, False)
     metadata = file.header.metadata

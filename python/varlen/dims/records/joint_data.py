@@ -21,24 +21,12 @@ if TYPE_CHECKING:
 
 
 def level_dims(depth: int) -> tuple[Dim, ...]:
-    """New dims for rows and levels: the batch, "dim1", "dim2" and so on.
-
-    Examples
-    --------
-    >>> [dim.name for dim in level_dims(2)]
-    ['batch', 'dim1', 'dim2']
-    """
+    """New dims for rows and levels: the batch, "dim1", "dim2" and so on."""
     return (batch_dim, *[Dim(name=f"dim{k}") for k in range(1, depth + 1)])
 
 
 def from_joint(joint: Any, dims: Sequence[Dim] | None) -> dict[str, Data[Any]]:
-    """As `DataDict.from_joint`.
-
-    Examples
-    --------
-    >>> from_joint({"x": vl.Ragged([3, 1, 4], [2, 1])}, None)
-    {'x': Data('x', [batch(2), dim1(1 to 2)], int64)}
-    """
+    """As `DataDict.from_joint`."""
     words: Mapping[str, Any] = {}
     if hasattr(joint, "__varlen_joint__"):
         view: Joint = joint.__varlen_joint__()
@@ -75,13 +63,6 @@ def spec_of_column(
     """The spec of a key of a joint dict: dims of rows and levels, those of axes, the classes of its words.
 
     Axes of rows and classes get new dims, which are named as the key.
-
-    Examples
-    --------
-    >>> spec_of_column("image", [vl.dims.batch_dim], [8, 9], None)
-    DataSpec([batch, image0(8), image1(9)])
-    >>> spec_of_column("word", [vl.dims.batch_dim], [], ["a", "b"])
-    DataSpec([batch], sparse_dim=word(2))
     """
     if len(sizes) == 1:
         behind = [Dim(name=name, size=sizes[0], kind="feature")]
@@ -94,14 +75,7 @@ def spec_of_column(
 def columns_as_data(
     columns: Mapping[str, tuple[Any, Levels]], specs: Mapping[str, DataSpec]
 ) -> dict[str, Data[Any]]:
-    """A Data for each key, of values under the first levels; dims without lengths are bound once.
-
-    Examples
-    --------
-    >>> spec = vl.dims.DataSpec([vl.dims.batch_dim, Dim("time")])
-    >>> columns_as_data({"x": (np.zeros(3), (vl.Level([2, 1]),))}, {"x": spec})
-    {'x': Data('x', [batch(2), time(1 to 2)], float64)}
-    """
+    """A Data for each key, of values under the first levels; dims without lengths are bound once."""
     bound: dict[Dim, Dim] = {}
     made = {}
     for name, (values, levels) in columns.items():
@@ -117,14 +91,7 @@ def columns_as_data(
 
 
 def joint_of(batch: Mapping[str, Data[Any]]) -> Joint:
-    """The core's columns of Data whose ragged dims nest in the same levels.
-
-    Examples
-    --------
-    >>> time = Dim("time", lengths=[2, 1])
-    >>> joint_of({"x": vl.Data(np.arange(3), [vl.dims.batch_dim, time])}).level(1)
-    Level(2 sequences, 3 rows, lengths 1 to 2)
-    """
+    """The core's columns of Data whose ragged dims nest in the same levels."""
     dims: list[int] = []
     arrays: list[np.ndarray[Any, Any]] = []
     words: dict[str, tuple[str, ...]] = {}

@@ -112,26 +112,13 @@ class DataSpec:
 
 
 def spec_of(data: Data[Any]) -> DataSpec:
-    """What a Data has beside its values; its dims keep their lengths.
-
-    Examples
-    --------
-    >>> spec_of(vl.Data(np.zeros(2), [vl.Dim("two", 2)]))
-    DataSpec([two(2)], float64)
-    """
+    """What a Data has beside its values; its dims keep their lengths."""
     facts = data._facts
     roles = {word: getattr(facts, word) for word in WORDS[2:6]}
     return DataSpec(data.dims, dtype_name(data._values.dtype), **roles)
 
 
 def dtype_name(dtype: Any) -> str:
-    """What NumPy and torch both call a dtype.
-
-    Examples
-    --------
-    >>> import torch
-    >>> dtype_name("f4"), dtype_name(torch.bfloat16)
-    ('float32', 'bfloat16')
-    """
+    """What NumPy and torch both call a dtype."""
     text = str(dtype)
     return text[6:] if text.startswith("torch.") else str(as_dtype(dtype, "dtype"))

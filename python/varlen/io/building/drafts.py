@@ -21,13 +21,7 @@ FINGERPRINT = "build.partition"
 
 
 class Draft(NamedTuple):
-    """What the first task needs: where the draft goes, what made it, how its rows are made and written.
-
-    Examples
-    --------
-    >>> Draft(3, "draft", "a", None, {}).number
-    3
-    """
+    """What the first task needs: where the draft goes, what made it, how its rows are made and written."""
 
     number: int
     path: str
@@ -37,15 +31,7 @@ class Draft(NamedTuple):
 
 
 def make_draft(draft: Draft, partition: Any) -> int:
-    """Writes the rows of one partition with dtypes and words of their own, and gives their number.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     make_draft(Draft(0, f"{folder}/draft", "a", None, {}), {"code": [[1, 2], [3]]})
-    2
-    """
+    """Writes the rows of one partition with dtypes and words of their own, and gives their number."""
     if is_whole(draft):  # an engine may ask again for what was lost with a worker
         return open_file(draft.path).count
     rows = partition if draft.make is None else draft.make(partition)
@@ -61,13 +47,7 @@ def make_draft(draft: Draft, partition: Any) -> int:
 
 
 class Shard(NamedTuple):
-    """What the second task needs: the rows, where they go, and what all shards agree on.
-
-    Examples
-    --------
-    >>> Shard(3, "draft", "shard", {}, {}, True).number
-    3
-    """
+    """What the second task needs: the rows, where they go, and what all shards agree on."""
 
     number: int
     source: str
@@ -79,16 +59,7 @@ class Shard(NamedTuple):
 
 
 def agrees(file: File, dtypes: Mapping[str, np.dtype[Any]], words: Mapping[str, tuple[str, ...]]) -> bool:
-    """Whether a file has the dtypes and words of all already.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = make_draft(Draft(0, f"{folder}/draft", "a", None, {}), {"code": np.arange(3)})
-    ...     agrees(open_file(f"{folder}/draft"), {"code": np.dtype("f8")}, {})
-    False
-    """
+    """Whether a file has the dtypes and words of all already."""
     return all(
         field.dtype == dtypes[name] and field.vocabulary == words.get(name)
         for name, field in file.fields.items()
@@ -96,20 +67,7 @@ def agrees(file: File, dtypes: Mapping[str, np.dtype[Any]], words: Mapping[str, 
 
 
 def write_shard(shard: Shard, partition: Any = None) -> int:
-    """Writes rows again, with the dtypes and words of all, and gives their number.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     rows = {"dim1/bounds": np.array([2, 3]), "dim1/word": np.array(["b", "a", "b"])}
-    ...     _ = make_draft(Draft(0, f"{folder}/draft", "a", None, {}), rows)
-    ...     words = {"word": ("[PAD]", "a", "b")}
-    ...     kinds = {"word": np.dtype("u1")}
-    ...     _ = write_shard(Shard(0, f"{folder}/draft", f"{folder}/shard", kinds, words, True))
-    ...     open_file(f"{folder}/shard").array("dim1/word")
-    array([2, 1, 2], dtype=uint8)
-    """
+    """Writes rows again, with the dtypes and words of all, and gives their number."""
     file = open_file(shard.source)
     own = {name: each for name, each in shard.words.items() if name in file.fields}
     save(
@@ -139,27 +97,12 @@ def _entries(file: File, shard: Shard) -> dict[str, Any]:
 
 
 def fingerprint_of(file: File) -> str | None:
-    """What a draft or a shard was made of.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = make_draft(Draft(0, f"{folder}/draft", "a", None, {}), {"code": [[1, 2], [3]]})
-    ...     fingerprint_of(open_file(f"{folder}/draft"))
-    'a'
-    """
+    """What a draft or a shard was made of."""
     return file.header.metadata.get(FINGERPRINT)
 
 
 def is_whole(draft: Draft) -> bool:
-    """Whether the draft is there, of the same partition.
-
-    Examples
-    --------
-    >>> is_whole(Draft(3, "/nowhere", "a", None, {}))
-    False
-    """
+    """Whether the draft is there, of the same partition."""
     try:
         return fingerprint_of(open_file(draft.path)) == draft.fingerprint
     except (FileNotFoundError, FileFormatError):

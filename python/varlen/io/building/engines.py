@@ -21,23 +21,11 @@ _NO_GUARD = "; a script starts workers under `if __name__ == '__main__':` alone,
 
 
 class LostWorkerError(RuntimeError):
-    """A worker that made a partition ended, again and again.
-
-    Examples
-    --------
-    >>> issubclass(LostWorkerError, RuntimeError)
-    True
-    """
+    """A worker that made a partition ended, again and again."""
 
 
 class Failed(Exception):
-    """A task failed: its number, and the error that it raised.
-
-    Examples
-    --------
-    >>> Failed(3, ValueError("no code")).number
-    3
-    """
+    """A task failed: its number, and the error that it raised."""
 
     def __init__(self, number: int, error: BaseException) -> None:
         super().__init__(number, error)
@@ -45,13 +33,7 @@ class Failed(Exception):
 
 
 class Trace(Exception):
-    """Where an error was raised in another process, as text.
-
-    Examples
-    --------
-    >>> print(Trace("in make"))
-    in make
-    """
+    """Where an error was raised in another process, as text."""
 
 
 Found = tuple[int, Exception | None, str]  # the number of a task, and its error with the place
@@ -84,19 +66,7 @@ def _number(found: Found) -> int:
 
 @contextlib.contextmanager
 def engine_of(engine: Any, partitions: Any, workers: int) -> Iterator[Callable[[Task, Tasks], Iterator[int]]]:
-    """The engine that was given, or that the partitions come from; what it started ends with the block.
-
-    Raises
-    ------
-    ValueError
-        It is none of those that there are.
-
-    Examples
-    --------
-    >>> with engine_of(None, [], 1) as run:
-    ...     list(run(lambda job, partition: partition, [((0,), 5)]))
-    [0]
-    """
+    """The engine that was given, or that the partitions come from; what it started ends with the block."""
     kind: str | None
     if engine is None:
         kind = _library(partitions) or ("processes" if workers > 1 else "loop")
@@ -121,13 +91,7 @@ def _library(thing: Any) -> str | None:
 
 
 def as_partitions(partitions: Any) -> list[Any]:
-    """The partitions of a collection of Dask or a Dataset of Ray, or those of a list.
-
-    Examples
-    --------
-    >>> as_partitions(range(3))
-    [0, 1, 2]
-    """
+    """The partitions of a collection of Dask or a Dataset of Ray, or those of a list."""
     library = _library(partitions)
     if library == "dask":
         delayed = partitions.to_delayed()

@@ -90,13 +90,7 @@ def has_shard(path: str, draft: Draft) -> bool:
 
 
 def check_folder(path: str, drafts: Sequence[Draft]) -> None:
-    """Refuse shards that this build would not write itself.
-
-    Raises
-    ------
-    FileExistsError
-        A file of another build, or of other partitions or options; it is named.
-    """
+    """Refuse shards that this build would not write itself."""
     own = {os.path.basename(shard_path(path, draft.number)): draft for draft in drafts}
     for each in sorted(glob.glob(os.path.join(glob.escape(path), "*.nrt"))):
         name = os.path.basename(each)

@@ -88,13 +88,7 @@ def convert_to_tensor(
 
 
 def default_dtype(value: Any) -> Any:
-    """The dtype that RETURNN gives values: their own, or float32 and int32 for a number of Python.
-
-    Examples
-    --------
-    >>> default_dtype(0.5), default_dtype([3, 1]), default_dtype(np.float64(1)), default_dtype(True)
-    ('float32', dtype('int64'), dtype('float64'), dtype('bool'))
-    """
+    """The dtype that RETURNN gives values: their own, or float32 and int32 for a number of Python."""
     if hasattr(value, "dtype"):
         return value.dtype
     dtype = np.asarray(value).dtype
@@ -102,13 +96,7 @@ def default_dtype(value: Any) -> Any:
 
 
 def on_device(data: Data[Any], device: Any = None) -> Tensor:
-    """A Data as a Tensor on a device; arrays become tensors for any but the CPU.
-
-    Examples
-    --------
-    >>> on_device(Data(np.zeros(2), [Dim("two", 2)]), "cpu").device
-    'cpu'
-    """
+    """A Data as a Tensor on a device; arrays become tensors for any but the CPU."""
     if device is None:
         return as_tensor(data)
     if str(device) != "cpu" and isinstance(data.values, np.ndarray):
@@ -133,32 +121,14 @@ def needs_tensors(dtype: Any) -> bool:
 
 
 def with_roles(data: Data[Any], sparse_dim: Dim | None = None, feature_dim: Dim | None = None) -> Tensor:
-    """A Data as a Tensor of which is said what is not None.
-
-    Examples
-    --------
-    >>> words = Dim("words", 9)
-    >>> with_roles(Data(np.array([3]), [Dim("one", 1)]), words).sparse_dim == words
-    True
-    """
+    """A Data as a Tensor of which is said what is not None."""
     roles: dict[str, Any] = {"sparse_dim": sparse_dim, "feature_dim": feature_dim}
     said = {word: dim for word, dim in roles.items() if dim is not None}
     return as_tensor(data.copy(**said) if said else data)
 
 
 def number(value: Any, argument: str) -> Any:
-    """A number, also of a Tensor without dims.
-
-    Raises
-    ------
-    ValueError
-        A Tensor with dims.
-
-    Examples
-    --------
-    >>> number(Data(np.asarray(0.5), []), "value")
-    0.5
-    """
+    """A number, also of a Tensor without dims."""
     if not isinstance(value, Data):
         return value
     if value.ndim:

@@ -11,17 +11,7 @@ from varlen.returnn.tensor import Tensor, as_tensor
 
 
 def check_alone(distributed: bool) -> None:
-    """Refuse to reduce over the batches of several processes.
-
-    Raises
-    ------
-    ValueError
-        That is what is asked for.
-
-    Examples
-    --------
-    >>> check_alone(False)
-    """
+    """Refuse to reduce over the batches of several processes."""
     if distributed:
         raise ValueError("distributed: expected False, other processes are not asked for theirs")
 
