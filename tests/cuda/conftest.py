@@ -1,13 +1,7 @@
 """What tests on a device share: kinds of memory, and torch where it has CUDA."""
 
-import sys
-from pathlib import Path
-
-import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "python"))  # the cases, and how they are compared
-
 import memory as memories
+import pytest
 
 
 @pytest.fixture(params=memories.MEMORIES)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import varlen
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 INCLUDE = ROOT / "cpp/include/varlen"
 SRC = ROOT / "cpp/src"
 CPU = SRC / "cpu"

@@ -20,7 +20,7 @@ from varlen.io.schema import Field
 from varlen.io.shard_index import Shard
 from varlen.joint import JointNestedRaggedTensorDict as Joint
 
-GOLDEN = Path(__file__).parents[1] / "golden"
+GOLDEN = Path(__file__).parents[2] / "golden"
 BOTH = pytest.mark.parametrize("mmap", [True, False], ids=["mapped", "pread"])
 
 

@@ -1,6 +1,6 @@
 """What batches ask of streams on their way to a device, which is memory of the host here.
 
-pytest -p host_cuda tests/python/host_cuda_batches.py
+pytest -p host_cuda tests/python/data/host_cuda_batches.py
 """
 
 import sys

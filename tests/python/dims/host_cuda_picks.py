@@ -1,6 +1,6 @@
 """What takes, brings and cuts values of named dims by position, on tensors of a device.
 
-pytest -p host_cuda tests/python/host_cuda_picks.py
+pytest -p host_cuda tests/python/dims/host_cuda_picks.py
 """
 
 import sys

@@ -17,6 +17,7 @@ import varlen as vl
 import varlen.io
 from varlen.io import atomic
 
+HERE = os.path.dirname(building.__file__)  # where other processes find it
 FIRSTS = [0, 3, 6, 9, 12, 300]
 
 
@@ -103,15 +104,14 @@ def cluster():
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
-        client.run(sys.path.insert, 0, os.path.dirname(__file__))
+        client.run(sys.path.insert, 0, HERE)
         yield client
 
 
 @pytest.fixture(scope="module")
 def ray_of_two():
     ray = pytest.importorskip("ray")
-    here = os.path.dirname(__file__)
-    environment = {"env_vars": {"PYTHONPATH": os.pathsep.join([here, *sys.path])}}
+    environment = {"env_vars": {"PYTHONPATH": os.pathsep.join([HERE, *sys.path])}}
     ray.init(
         num_cpus=2, include_dashboard=False, object_store_memory=100 << 20, runtime_env=environment,
         logging_level="ERROR", log_to_driver=False,
@@ -223,7 +223,7 @@ def test_a_build_that_was_killed_goes_on(files, tmp_path, after):
         "varlen.io.build(sys.argv[2:], make, sys.argv[1])\n"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "out"), *files]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path])}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([HERE, *sys.path])}
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as process:
         assert process.stdout.readline() == b"half\n"
         time.sleep(after)
@@ -376,7 +376,7 @@ def test_a_partial_function_is_the_same_in_another_process(files, tmp_path):
         "import functools, sys, building, varlen.io\n"
         "varlen.io.build(sys.argv[2:], functools.partial(building.shifted, by=1), sys.argv[1])\n"
     )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path])}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([HERE, *sys.path])}
     subprocess.run([sys.executable, "-c", code, str(tmp_path / "out"), *files], check=True, env=environment)
     varlen.io.build(files, functools.partial(building.shifted, by=1), tmp_path / "out")
     assert made(files) == [1] * 6

@@ -17,6 +17,7 @@ from device_batches import (
     dataset_of,
     fitting,
 )
+from house import TESTS
 from kernels import ON_DEVICE
 from varlen import _core
 from varlen.data import Batch, Buffers, Dataset, DeviceLoader
@@ -285,7 +286,7 @@ except TypeError as error:
     print(error)
 print([name for name in sys.modules if name.startswith(("torch", "varlen.backends.torch"))])
 """
-    command = [sys.executable, "-c", program, os.path.dirname(__file__)]
+    command = [sys.executable, "-c", program, str(TESTS / "python/support")]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.stderr == ""
     assert result.stdout.splitlines() == [

@@ -1,6 +1,6 @@
 """Verbs on tensors of a CUDA device that is memory of the host, beside those of the CPU.
 
-    pytest -p host_cuda tests/python/host_cuda_verbs.py
+    pytest -p host_cuda tests/python/tensors/host_cuda_verbs.py
 
 needs the kernels that run on the host (`_cuda_host`), torch and g++.
 """

@@ -9,7 +9,7 @@ import pytest
 import varlen.returnn as ours
 import varlen.returnn.frontend as our_frontend
 
-PAGE = Path(__file__).parents[2] / "docs" / "coming" / "returnn.md"
+PAGE = Path(__file__).parents[3] / "docs" / "coming" / "returnn.md"
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 """Einsum of tensors of a CUDA device that is memory of the host, by padded blocks.
 
-pytest -p host_cuda tests/python/host_cuda_einsum.py
+pytest -p host_cuda tests/python/tensors/host_cuda_einsum.py
 """
 
 import sys

@@ -95,7 +95,7 @@ def test_split_rows_are_pieces_of_the_size():
 def test_packed_rows_are_99_per_cent_full(lengths, fit, size):
     rng = np.random.default_rng(0)
     if lengths == "mimic":
-        path = Path(__file__).parents[2] / "benchmarks" / "data" / "mimic.json"
+        path = Path(__file__).parents[3] / "benchmarks" / "data" / "mimic.json"
         spec = json.loads(path.read_text())["num_events"]
         weights = np.array(spec["freq"])
         drawn = rng.choice(spec["N"], 20_000, p=weights / weights.sum())

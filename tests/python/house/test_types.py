@@ -46,7 +46,7 @@ def test_sample_of_user_code_holds_at_run_time():
 
 
 def typed_sample_path():
-    return ROOT / "tests/python/typed_sample.py"
+    return ROOT / "tests/python/house/typed_sample.py"
 
 
 def returned(value):

@@ -1,6 +1,6 @@
 """Arrays of JAX in, arrays of JAX out; nobody writes them.
 
-    pip install jax && pytest tests/python/jax_verbs.py
+    pip install jax && pytest tests/python/devices/jax_verbs.py
 
 in a process of its own: JAX starts threads, after which other tests must not fork.
 """

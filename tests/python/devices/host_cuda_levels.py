@@ -1,6 +1,6 @@
 """What verbs need to know of lengths that lie on a device: each row of the table in docs/guides/gpu.md.
 
-pytest -p host_cuda tests/python/host_cuda_levels.py
+pytest -p host_cuda tests/python/devices/host_cuda_levels.py
 """
 
 import itertools
@@ -19,7 +19,7 @@ if "host_cuda" not in sys.modules:
 
 from host_cuda import device
 
-PAGE = Path(__file__).parents[2] / "docs/guides/gpu.md"
+PAGE = Path(__file__).parents[3] / "docs/guides/gpu.md"
 LENGTHS = [3, 0, 2]
 X = np.random.default_rng(0).standard_normal((5, 2))
 SAID = {"nothing": {}, "`total`": {"total": 5}, "`max_len`": {"max_len": 3}, "the numbers: it waits": {}}

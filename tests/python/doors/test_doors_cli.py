@@ -163,7 +163,7 @@ def test_what_needs_pyarrow_says_how_to_get_it(capsys, here, monkeypatch, argume
 
 
 def test_bench_names_rows_and_options_that_are_there(capfd, monkeypatch):
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     monkeypatch.chdir(root)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(root), os.environ.get("PYTHONPATH", "")]))
     monkeypatch.syspath_prepend(root)

@@ -1,6 +1,6 @@
 """VarlenCupyOps on arrays of a CUDA device that is memory of the host, beside VarlenOps.
 
-    pytest -p host_cupy tests/python/host_cupy_thinc.py
+    pytest -p host_cupy tests/python/devices/host_cupy_thinc.py
 
 needs the kernels that run on the host (`_cuda_host`) and Thinc; Thinc's own kernels for CUDA are not there.
 """
