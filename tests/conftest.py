@@ -23,13 +23,13 @@ ON_HOST = os.environ.get("VARLEN_CUDA_ON_HOST") == "1"
 if ON_HOST:
     from varlen import _core, _cuda_host
 
-    _core.know_kernels(_cuda_host.kernels, emulate=True)
+    _core.register(host_kernels=_cuda_host.kernels)
 
     @pytest.fixture(autouse=True)
     def _as_it_was():
         """What tests that choose kernels themselves leave behind holds for them alone."""
         yield
-        _core.know_kernels(_cuda_host.kernels, emulate=True)
+        _core.register(host_kernels=_cuda_host.kernels)
 
 
 OTHERS = ("numpy", "torch", "pyarrow", "safetensors", "ml_dtypes", "nested_ragged_tensors", "hypothesis")

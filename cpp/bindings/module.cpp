@@ -48,6 +48,7 @@ PYBIND11_MODULE(_core, m) {
   bind_expand(m);
   bind_hash(m);
   bind_header(m);
+  bind_hooks(m);
   bind_file(m);  // needs Header
   bind_gather(m);
   bind_instructions(m);

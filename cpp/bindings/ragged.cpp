@@ -9,7 +9,9 @@
 #include "gather/gather.hpp"
 #include "rooms.hpp"
 #include "support/fastcall.hpp"
+#include "support/hooks.hpp"
 #include "support/ndarray.hpp"
+#include "support/raise.hpp"
 #include "tensor/tensor.hpp"
 
 namespace varlen::bindings {
@@ -182,14 +184,18 @@ PyObject* init_subclass(PyObject* type, PyObject* args, PyObject* kwargs) noexce
   });
 }
 
-void trace_ragged_by(const py::function& getitem, const py::function& length) {
-  PyObject* const methods = traced.base->tp_dict;
-  traced.getitem = getitem.ptr();
-  traced.length = length.ptr();
-  if (PyDict_SetItemString(methods, "__getitem__", traced.getitem) != 0 ||
-      PyDict_SetItemString(methods, "__len__", traced.length) != 0)
-    throw py::error_already_set();
+/// Functions that a tracer reads in the place of slots: they stand in the class, which keeps its slots.
+void take_traced(PyObject*& slot, const char* name, PyObject* function) {
+  if (function == nullptr) raise_type(name, "expected a function");
+  if (PyDict_SetItemString(traced.base->tp_dict, name, function) != 0) throw py::error_already_set();
+  slot = function;
   PyType_Modified(traced.base);
+}
+void take_traced_getitem(PyObject* function) {
+  take_traced(traced.getitem, "__getitem__", function);
+}
+void take_traced_len(PyObject* function) {
+  take_traced(traced.length, "__len__", function);
 }
 
 PyMemberDef members[] = {
@@ -282,8 +288,8 @@ void bind_ragged(py::module_& m) {
   document_subscript(reinterpret_cast<PyTypeObject*>(type.ptr()));
   m.attr("RaggedBase") = type;
   traced.base = reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr());
-  m.def("trace_ragged_by", &trace_ragged_by, py::arg("getitem"), py::arg("length"),
-        "Functions that a tracer follows in place of r[key] and len(r).");
+  hooks().traced_getitem.take = &take_traced_getitem;
+  hooks().traced_len.take = &take_traced_len;
 }
 
 }  // namespace varlen::bindings

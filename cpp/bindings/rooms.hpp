@@ -22,6 +22,7 @@ void bind_file(pybind11::module_& m);
 void bind_gather(pybind11::module_& m);
 void bind_hash(pybind11::module_& m);
 void bind_header(pybind11::module_& m);
+void bind_hooks(pybind11::module_& m);
 void bind_instructions(pybind11::module_& m);
 void bind_joint(pybind11::module_& m);
 void bind_level(pybind11::module_& m);

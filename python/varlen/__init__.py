@@ -3,7 +3,7 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from varlen import _lazy, _restored, _threads
+from varlen import _hooks, _lazy, _restored, _threads
 from varlen._core import Dim, Level, __version__, num_threads, set_num_threads
 
 if TYPE_CHECKING:
@@ -117,6 +117,7 @@ _HOMES: dict[str, str] = {
     **{name: "varlen.sequence" for name in __all__ if name.startswith("sequence_")},
 }
 
+_hooks.install()
 _threads.limit_worker()
 _restored.tell_torch()
 

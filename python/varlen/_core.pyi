@@ -539,26 +539,6 @@ def interleave(
 ) -> tuple[NDArray[Any], Level]: ...
 def is_placed(object: Any) -> bool: ...
 def is_plain_tensor(object: object) -> bool: ...
-def know_arrays(
-    type: type,
-    empty: Callable[[tuple[int, ...], Any, int], Any],
-    contiguous: Callable[[Any], Any],
-    current: Callable[[Any], tuple[int, int]],
-) -> None: ...
-def know_followers(
-    modes: tuple[Callable[[], object], ...],
-    transforms: Callable[[], bool],
-    grad_enabled: Callable[[], bool],
-    forward_ad: ModuleType,
-) -> None: ...
-def know_kernels(table: Any, emulate: bool = False) -> None: ...
-def know_tensors(
-    types: tuple[type, ...],
-    from_numpy: Callable[[Any], Any],
-    int8: object,
-    uint8: object,
-    no_memory: type[Exception],
-) -> None: ...
 def lengths_of_units(levels: Sequence[Level]) -> Level: ...
 def level_numbers(level: Level, name: str, beside: Any) -> NDArray[Any]: ...
 def list2dense(
@@ -579,7 +559,6 @@ def list2padded(
 def list2ragged(
     arrays: Sequence[Any], dtype: DTypeLike | None = None, out: NDArray[Any] | None = None
 ) -> tuple[NDArray[Any], Level]: ...
-def load_kernels_by(load: Callable[[], None]) -> None: ...
 def lstm_step(
     gates: NDArray[Any],
     more: NDArray[Any],
@@ -598,7 +577,6 @@ def lstm_step_back(
     d_cells: NDArray[Any],
     d_gates: NDArray[Any],
 ) -> None: ...
-def make_tensors_by(make: Callable[[NDArray[int64]], Any]) -> None: ...
 def mask(
     level: Level,
     padding_side: str = "right",
@@ -672,7 +650,6 @@ def ragged2padded(
     max_bytes: int | None = None,
 ) -> tuple[NDArray[Any], NDArray[int64], NDArray[int64], NDArray[int64]]: ...
 def rank(values: NDArray[Any], level: Level, method: str, descending: bool = False) -> NDArray[Any]: ...
-def read_tensors_by(read: Callable[[Any, str], Any]) -> None: ...
 def reduce(
     op: str,
     values: Any,
@@ -695,6 +672,34 @@ def reduce_extreme(
     op: str, values: Any, level: Level, empty: Any = None, narrow: bool = False
 ) -> tuple[NDArray[Any], NDArray[Any]]: ...
 def refuse_cycles(nested: Any, name: str) -> None: ...
+def register(
+    *,
+    array_library: Any = ...,
+    as_lengths: Callable[[Any, Any], tuple[Any, Any]] = ...,
+    as_vocabulary: Callable[[Any], Any] = ...,
+    backend_of: Callable[[Any], Any] = ...,
+    byte_dtypes: tuple[object, object] = ...,
+    call_modes: tuple[Callable[[], object], ...] = ...,
+    FileFormatError: type[Exception] = ...,
+    find: Callable[[str], Any] = ...,
+    forward_ad: ModuleType = ...,
+    from_numpy: Callable[[Any], Any] = ...,
+    host_kernels: Any = ...,
+    in_transform: Callable[[], bool] = ...,
+    is_grad_enabled: Callable[[], bool] = ...,
+    kernels: Any = ...,
+    LengthMismatchError: type[Exception] = ...,
+    level_tensor: Callable[[NDArray[int64]], Any] = ...,
+    load_kernels: Callable[[], None] = ...,
+    mask_of_dim: Callable[[Any, Any], Any] = ...,
+    out_of_memory: type[Exception] = ...,
+    read_tensor: Callable[[Any, str], Any] = ...,
+    StaleFileError: type[Exception] = ...,
+    tensor_types: tuple[type, ...] = ...,
+    traced_getitem: Callable[..., Any] = ...,
+    traced_len: Callable[..., int] = ...,
+    traced_level: Callable[..., Any] = ...,
+) -> None: ...
 def release_memory() -> int: ...
 def remove_rows(Y: NDArray[Any], before: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]: ...
 def reverse(values: Any, level: Level, out: NDArray[Any] | None = None) -> NDArray[Any]: ...
@@ -758,8 +763,6 @@ def swap_shared(words: NDArray[int64], place: int, expected: int, value: int) ->
 def take_rows(X: NDArray[Any], rows: ArrayLike, max_bytes: int | None = None) -> NDArray[Any]: ...
 def to_lists(values: NDArray[Any], levels: Level | Sequence[Level]) -> list[Any]: ...
 def token_budget(lengths: ArrayLike, max_tokens: int, max_count: int, padded: bool) -> NDArray[int64]: ...
-def trace_level_by(make: Callable[..., Any]) -> None: ...
-def trace_ragged_by(getitem: Callable[..., Any], length: Callable[..., int]) -> None: ...
 def unique(
     values: NDArray[Any], level: Level, inverse: bool = False, counts: bool = False
 ) -> tuple[NDArray[Any], Any, Any, Level]: ...

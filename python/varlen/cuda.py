@@ -121,7 +121,7 @@ def load() -> None:
     """
     module = _module() if status() else None
     if module is not None:
-        _core.know_kernels(module.kernels)
+        _core.register(kernels=module.kernels)
 
 
 def _module() -> ModuleType | None:

@@ -5,6 +5,7 @@ import ctypes
 import functools
 import os
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -29,7 +30,7 @@ def by_cpu():
     try:
         yield
     finally:
-        _core.know_kernels(_cuda_host.kernels, emulate=True)
+        _core.register(host_kernels=_cuda_host.kernels)
 
 
 class Driver:
@@ -147,11 +148,13 @@ class DriverArray:
 def driver():
     """The driver, of which DriverArrays are known to the core from now on."""
     found = Driver()
-    _core.know_arrays(
-        DriverArray,
-        lambda shape, dtype, device: DriverArray(shape, dtype),
-        lambda array: array,
-        lambda array: (0, DriverArray.stream),
+    _core.register(
+        array_library=SimpleNamespace(
+            array=DriverArray,
+            empty=lambda shape, dtype, device: DriverArray(shape, dtype),
+            contiguous=lambda array: array,
+            current=lambda array: (0, DriverArray.stream),
+        )
     )
     varlen.cuda.load()
     return found

@@ -11,6 +11,7 @@
 #include "rooms.hpp"
 #include "support/arrays.hpp"
 #include "support/fastcall.hpp"
+#include "support/hooks.hpp"
 #include "support/raise.hpp"
 #include "tensor/tensor.hpp"
 #include "varlen/model/shape.hpp"
@@ -179,8 +180,7 @@ std::vector<ModelDim> dims_of(PyObject* over) {
 /// A name bound to what a caller gives: an int, a Level, a Data, or anything that a Level is made of.
 ModelDim bound(const Expression& name, PyObject* lengths, PyObject* over) {
   if (PyObject_HasAttrString(lengths, "_with_rows") != 0) {  // a container of ours: Data and Ragged say more
-    const py::object make = py::module_::import("varlen.dims.make");
-    const py::tuple found = make.attr("as_lengths")(py::handle(lengths), or_none(over));
+    const py::tuple found = hooks().as_lengths(py::handle(lengths), or_none(over));
     const py::object numbers = found[0];
     const py::object dims = found[1];
     return bound(name, numbers.ptr(), dims.ptr());
@@ -264,8 +264,7 @@ py::object made(const Arguments<7>& args) {
   }
   if (given(vocab)) {
     if (given(lengths)) raise_value("vocab", "a dim with lengths has no vocabulary");
-    const py::object words =
-        py::module_::import("varlen.dims.vocabulary").attr("as_vocabulary")(py::handle(vocab));
+    const py::object words = hooks().as_vocabulary(py::handle(vocab));
     const auto count = static_cast<std::int64_t>(py::len(words));
     if (what.size >= 0 && what.size != count) {
       raise_value("vocab", "expected " + std::to_string(what.size) + " labels, as many as the size, got " +
@@ -430,7 +429,7 @@ py::object offsets_of(PyObject* object, const Arguments<1>& args) {
 constexpr Signature<1> kMask{"mask", {"dims"}, 0};
 
 py::object mask_of(PyObject* self, const Arguments<1>& args) {
-  return py::module_::import("varlen.dims.export").attr("mask_of_dim")(py::handle(self), or_none(args[0]));
+  return hooks().mask_of_dim(py::handle(self), or_none(args[0]));
 }
 
 py::object lengths_of(DimObject& self) {

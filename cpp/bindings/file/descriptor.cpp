@@ -20,18 +20,16 @@ void raise_io(Status status, const std::string& path) {
     throw py::error_already_set();
   }
   if (status.code == Code::not_regular) {
-    if (status.value == 0) raise_file_error("FileFormatError", path, "not a regular file");
+    if (status.value == 0) raise_format(path, "not a regular file");
     raise_io({Code::io_error, -1, EISDIR}, path);
   }
   if (status.code == Code::overflow) raise_overflow("ends", "the ranges do not fit 63 bits");
   if (status.code == Code::beyond_total) {
-    raise_file_error("FileFormatError", path,
-                     "range " + std::to_string(status.where) + " lies outside the data, it ends at " +
-                         std::to_string(status.value));
+    raise_format(path, "range " + std::to_string(status.where) + " lies outside the data, it ends at " +
+                           std::to_string(status.value));
   }
-  raise_file_error("StaleFileError", path,
-                   "ends at byte " + std::to_string(status.where) + ", " + std::to_string(status.value) +
-                       " bytes before what its header says: it was cut short");
+  raise_stale(path, "ends at byte " + std::to_string(status.where) + ", " + std::to_string(status.value) +
+                        " bytes before what its header says: it was cut short");
 }
 
 Descriptor::Descriptor(std::string path, const std::optional<Identity>& expect) : path_(std::move(path)) {
@@ -47,11 +45,10 @@ Descriptor::Descriptor(std::string path, const std::optional<Identity>& expect) 
   if (expect && *expect != identity_of(id_)) {
     const auto [size, mtime_ns, inode] = *expect;
     close();
-    raise_file_error("StaleFileError", path_,
-                     "is not the file that was opened: it had " + std::to_string(size) + " bytes (inode " +
-                         std::to_string(inode) + ", mtime_ns " + std::to_string(mtime_ns) + "), now " +
-                         std::to_string(id_.size) + " (inode " + std::to_string(id_.inode) + ", mtime_ns " +
-                         std::to_string(id_.mtime_ns) + ")");
+    raise_stale(path_, "is not the file that was opened: it had " + std::to_string(size) + " bytes (inode " +
+                           std::to_string(inode) + ", mtime_ns " + std::to_string(mtime_ns) + "), now " +
+                           std::to_string(id_.size) + " (inode " + std::to_string(id_.inode) + ", mtime_ns " +
+                           std::to_string(id_.mtime_ns) + ")");
   }
 }
 

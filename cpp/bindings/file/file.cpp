@@ -95,10 +95,9 @@ class MappedFile {
         last = narrow;
       }
       if (last < 0 || (want >= 0 && last != want)) {
-        raise_file_error("FileFormatError", file.path(),
-                         "dim" + std::to_string(level) + "/bounds: ends at " + std::to_string(last) +
-                             ", but dim " + std::to_string(level) + " has " +
-                             (want < 0 ? std::string("no") : std::to_string(want)) + " rows");
+        raise_format(file.path(), "dim" + std::to_string(level) + "/bounds: ends at " + std::to_string(last) +
+                                      ", but dim " + std::to_string(level) + " has " +
+                                      (want < 0 ? std::string("no") : std::to_string(want)) + " rows");
       }
     }
   }

@@ -7,6 +7,7 @@
 #include "support/arrays.hpp"
 #include "support/device.hpp"
 #include "support/fastcall.hpp"
+#include "support/hooks.hpp"
 #include "support/level.hpp"
 #include "support/own_type.hpp"
 #include "support/raise.hpp"
@@ -96,17 +97,15 @@ constexpr Signature<4> kOffsets{"from_offsets", {"offsets", "total", "max_len", 
 constexpr Signature<1> kBounds{"from_bounds", {"bounds"}};
 constexpr Signature<2> kRowIds{"from_row_ids", {"row_ids", "count"}, 1, 2};
 
-/// What reads tensors that somebody follows, which may not show their numbers. Lives for ever.
-PyObject* reader = nullptr;
-
 /// A level by `make`, or by the reader of tensors where the numbers are those of a tensor that somebody
 /// follows.
 template <class Make>
 py::object made(PyObject* numbers, const char* name, const Make& make) {
-  if (reader == nullptr || py::isinstance<py::array>(numbers)) return make(py::handle(numbers));
+  Hook& reader = hooks().read_tensor;
+  if (reader.known() == nullptr || py::isinstance<py::array>(numbers)) return make(py::handle(numbers));
   const bool may_hide = is_tensor_subclass(numbers) || (is_tensor(numbers) && !is_plain_tensor(numbers));
   if (!may_hide) return make(py::handle(numbers));
-  const py::object read = py::reinterpret_borrow<py::object>(reader)(py::handle(numbers), name);
+  const py::object read = reader(py::handle(numbers), name);
   return py::isinstance<py::array>(read) ? make(read) : read;
 }
 
@@ -155,7 +154,7 @@ py::object numbers_of_device(PyObject* numbers) {
     // The first array of a library makes it known.
     if (!py::hasattr(numbers, "__cuda_array_interface__")) return {};
     try {
-      py::module_::import("varlen.backends").attr("backend_of")(py::handle(numbers));
+      hooks().backend_of(py::handle(numbers));
     } catch (const py::error_already_set&) {
       return {};
     }
@@ -495,14 +494,11 @@ PyGetSetDef properties[] = {
     {},
 };
 
-void read_tensors_by(py::object read) {
-  Py_XDECREF(std::exchange(reader, read.release().ptr()));
-}
-
 /// What a tracer reads of Level(lengths), which it cannot follow into C: a function of Python beside the
 /// slot.
-void trace_level_by(const py::function& make) {
-  PyObject* const method = PyStaticMethod_New(make.ptr());
+void take_traced_level(PyObject* make) {
+  if (make == nullptr) raise_type("traced_level", "expected a function");
+  PyObject* const method = PyStaticMethod_New(make);
   const auto kept = py::reinterpret_steal<py::object>(method);
   if (!kept || PyDict_SetItemString(Object::type->tp_dict, "__new__", method) != 0)
     throw py::error_already_set();
@@ -578,11 +574,7 @@ void bind_level(py::module_& m) {
        {Py_mp_length, reinterpret_cast<void*>(length)},
        {Py_sq_length, reinterpret_cast<void*>(length)}});
   if (PyModule_AddFunctions(m.ptr(), level_functions) != 0) throw py::error_already_set();
-  m.def("read_tensors_by", &read_tensors_by, py::arg("read"),
-        "read(tensor, name) gives the numbers of a tensor that somebody follows, or the level of them.");
-  m.def("trace_level_by", &trace_level_by, py::arg("make"),
-        "The function that a tracer follows in place of Level(lengths).");
-  m.def("make_tensors_by", &Level::make_tensors_by, py::arg("make"), "make(offsets) gives `Level._tensor`.");
+  hooks().traced_level.take = &take_traced_level;
 }
 
 }  // namespace varlen::bindings

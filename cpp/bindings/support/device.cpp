@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dtypes.hpp"
+#include "hooks.hpp"
 #include "own_type.hpp"
 #include "raise.hpp"
 
@@ -69,7 +70,7 @@ const HostLibrary host_library;
 struct KernelTables {
   const cuda::Kernels* devices = nullptr;
   const cuda::Kernels* host = nullptr;
-  PyObject* loader = nullptr;  ///< asked once
+  bool is_asked = false;  ///< whether those of devices were looked for
 };
 KernelTables kernel_tables;
 
@@ -83,11 +84,11 @@ void* address_of(py::handle integer) {
 /// Arrays that show their memory by `__cuda_array_interface__`; what Python gave lives for ever.
 class InterfaceLibrary final : public DeviceLibrary {
  public:
-  InterfaceLibrary(py::type type, py::object empty, py::object contiguous, py::object current)
-      : type_(reinterpret_cast<PyTypeObject*>(type.release().ptr())),
-        empty_(empty.release().ptr()),
-        contiguous_(contiguous.release().ptr()),
-        current_(current.release().ptr()) {}
+  explicit InterfaceLibrary(py::handle library)
+      : type_(reinterpret_cast<PyTypeObject*>(library.attr("array").cast<py::type>().release().ptr())),
+        empty_(py::object(library.attr("empty")).release().ptr()),
+        contiguous_(py::object(library.attr("contiguous")).release().ptr()),
+        current_(py::object(library.attr("current")).release().ptr()) {}
 
   [[nodiscard]] bool has(PyObject* object) const noexcept { return PyObject_TypeCheck(object, type_) != 0; }
 
@@ -148,14 +149,14 @@ std::vector<const InterfaceLibrary*>& libraries() {
   return all;
 }
 
-void know_arrays(py::type type, py::object empty, py::object contiguous, py::object current) {
-  libraries().push_back(
-      new InterfaceLibrary(std::move(type), std::move(empty), std::move(contiguous), std::move(current)));
+void take_library(PyObject* library) {
+  if (library != nullptr) libraries().push_back(new InterfaceLibrary(library));
 }
 
-const cuda::Kernels* table_in(const py::capsule& capsule) {
+const cuda::Kernels* table_in(PyObject* capsule) {
+  if (capsule == nullptr) return nullptr;
   const auto* const table =
-      static_cast<const cuda::Kernels*>(PyCapsule_GetPointer(capsule.ptr(), cuda::kKernelsName));
+      static_cast<const cuda::Kernels*>(PyCapsule_GetPointer(capsule, cuda::kKernelsName));
   if (table == nullptr) throw py::error_already_set();
   if (table->version != cuda::kKernelsVersion) {
     raise_value("table", "version " + std::to_string(table->version) + ", expected " +
@@ -164,17 +165,21 @@ const cuda::Kernels* table_in(const py::capsule& capsule) {
   return table;
 }
 
-void know_kernels(const py::capsule& table, bool emulate) {
-  (emulate ? kernel_tables.host : kernel_tables.devices) = table_in(table);
+void take_kernels(PyObject* capsule) {
+  kernel_tables.devices = table_in(capsule);
+}
+
+void take_host_kernels(PyObject* capsule) {
+  kernel_tables.host = table_in(capsule);
+}
+
+void take_loader(PyObject*) {
+  kernel_tables.is_asked = false;
 }
 
 void forget_kernels() {
-  kernel_tables.devices = nullptr;
-  kernel_tables.host = nullptr;
-}
-
-void load_kernels_by(py::object load) {
-  kernel_tables.loader = load.release().ptr();
+  hooks().kernels.set(py::none());
+  hooks().host_kernels.set(py::none());
 }
 
 /// The DeviceArray whose memory an ndarray shows, borrowed; null where it shows that of the host.
@@ -258,8 +263,9 @@ void Place::check(cuda::Error error, const char* verb) const {
 }
 
 const cuda::Kernels* kernels_of_devices() {
-  if (kernel_tables.devices == nullptr && kernel_tables.loader != nullptr) {
-    const auto load = py::reinterpret_steal<py::object>(std::exchange(kernel_tables.loader, nullptr));
+  Hook& load = hooks().load_kernels;
+  if (kernel_tables.devices == nullptr && load.known() != nullptr &&
+      !std::exchange(kernel_tables.is_asked, true)) {
     load();
   }
   return kernel_tables.devices;
@@ -471,21 +477,14 @@ py::object outside(py::object result) {
 }
 
 void bind_device(py::module_& m) {
-  m.def("know_kernels", &know_kernels, py::arg("table"), py::arg("emulate") = false,
-        "The kernels of devices, by a capsule of their table. With `emulate` they work on the host's memory, "
-        "and "
-        "get all arrays and tensors that lie there.");
+  hooks().kernels.take = &take_kernels;
+  hooks().host_kernels.take = &take_host_kernels;
+  hooks().load_kernels.take = &take_loader;
+  hooks().array_library.take = &take_library;
   m.def("forget_kernels", &forget_kernels, "Arrays of devices are refused, and tensors left to torch.");
   m.def(
       "has_kernels", [] { return kernels_of_devices() != nullptr; },
       "Whether there are kernels of devices, which are looked for.");
-  m.def("load_kernels_by", &load_kernels_by, py::arg("load"),
-        "load() is called once, when the first array of a device comes.");
-  m.def("know_arrays", &know_arrays, py::arg("type"), py::arg("empty"), py::arg("contiguous"),
-        py::arg("current"),
-        "A type of arrays that lie on devices: empty(shape, dtype, device) makes one, contiguous(array) lays "
-        "one "
-        "end to end, current(array) gives its device and stream.");
   DeviceObject::make(
       m, "varlen._core.DeviceArray",
       "Memory that this machine cannot read, as the verbs of the core take it: a shape, a dtype, an owner.",

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "arrays.hpp"
+#include "hooks.hpp"
 #include "keep.hpp"
 #include "ndarray.hpp"
 
@@ -38,8 +39,6 @@ varlen::Level sum_any(const py::array& lengths, const char* argument) {
       return is_signed ? sum<std::int64_t>(lengths, argument) : sum<std::uint64_t>(lengths, argument);
   }
 }
-
-PyObject* tensor_maker = nullptr;  // lives for ever
 
 }  // namespace
 
@@ -116,14 +115,11 @@ const py::array& Level::positions() {
 
 const py::object& Level::tensor() {
   if (!tensor_) {
-    if (tensor_maker == nullptr) throw py::attribute_error("_tensor: no library of tensors was used yet");
-    tensor_ = py::reinterpret_borrow<py::object>(tensor_maker)(offsets());
+    Hook& make = hooks().level_tensor;
+    if (make.known() == nullptr) throw py::attribute_error("_tensor: no library of tensors was used yet");
+    tensor_ = make(offsets());
   }
   return tensor_;
-}
-
-void Level::make_tensors_by(py::object make) {
-  Py_XDECREF(std::exchange(tensor_maker, make.release().ptr()));
 }
 
 LevelRef Level::compose(Level& below) {

@@ -143,10 +143,8 @@ class Level {
   [[nodiscard]] const py::array& offsets32();
   [[nodiscard]] const py::array& row_ids();
   [[nodiscard]] const py::array& positions();
-  /// The offsets as a tensor, for a compiler whose programs take those alone. Made once, by what was given to
-  /// make_tensors_by; the core knows no kind of tensor.
+  /// The offsets as a tensor, for a compiler whose programs take those alone. Made once.
   [[nodiscard]] const py::object& tensor();
-  static void make_tensors_by(py::object make);
 
   /// The ends in memory of a device, for work on one stream of it: copied there once. The first offset, 0, is
   /// in front of them.

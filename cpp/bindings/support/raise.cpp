@@ -1,5 +1,6 @@
 #include "raise.hpp"
 
+#include "hooks.hpp"
 #include "varlen/model/dim.hpp"
 
 namespace varlen::bindings {
@@ -7,7 +8,7 @@ namespace {
 
 py::object kind_of(const Error& error) {
   if (dynamic_cast<const LengthMismatch*>(&error) != nullptr) {
-    return py::module_::import("varlen.dims.errors").attr("LengthMismatchError");
+    return py::reinterpret_borrow<py::object>(hooks().length_mismatch_error.get());
   }
   PyObject* kind = PyExc_RuntimeError;
   switch (error.fault()) {
@@ -33,7 +34,7 @@ py::object kind_of(const Error& error) {
       kind = PyExc_OSError;
       break;
     case Fault::format:
-      return py::module_::import("varlen.io.errors").attr("FileFormatError");
+      return py::reinterpret_borrow<py::object>(hooks().file_format_error.get());
   }
   return py::reinterpret_borrow<py::object>(kind);
 }
@@ -70,12 +71,12 @@ void raise_memory(const Record& record) {
   raise(PyExc_MemoryError, record);
 }
 
-void raise_file_error(const char* kind, const std::string& path, const std::string& text) {
-  raise(py::module_::import("varlen.io.errors").attr(kind), {path, text});
+void raise_format(const std::string& path, const std::string& text) {
+  raise(hooks().file_format_error.get(), {path, text});
 }
 
-void raise_mismatch(const std::string& text) {
-  raise(py::module_::import("varlen.dims.errors").attr("LengthMismatchError"), {{}, text});
+void raise_stale(const std::string& path, const std::string& text) {
+  raise(hooks().stale_file_error.get(), {path, text});
 }
 
 void refuse_pickling(py::handle type) {

@@ -64,12 +64,9 @@ void set_error(const Error& error) noexcept;
   raise_memory(Record{{}, std::move(reason)});
 }
 
-/// varlen.io.FileFormatError, varlen.io.StaleFileError: raised with the text, the file named in front where
-/// there is one.
-[[noreturn]] void raise_file_error(const char* kind, const std::string& path, const std::string& text);
-
-/// varlen.dims.LengthMismatchError.
-[[noreturn]] void raise_mismatch(const std::string& text);
+/// FileFormatError and StaleFileError, the file named in front where there is one.
+[[noreturn]] void raise_format(const std::string& path, const std::string& text);
+[[noreturn]] void raise_stale(const std::string& path, const std::string& text);
 
 /// Makes pickling and copying objects of a pybind11 class a TypeError, whatever the protocol: protocols 0 and
 /// 1 would call the base of all such classes, which ends the process.

@@ -8,6 +8,7 @@
 #include "rooms.hpp"
 #include "support/device.hpp"
 #include "support/fastcall.hpp"
+#include "support/hooks.hpp"
 #include "support/ndarray.hpp"
 #include "support/raise.hpp"
 #include "tensor.hpp"
@@ -174,16 +175,9 @@ PyMethodDef call_methods[] = {
 }  // namespace
 
 void bind_tensor(py::module_& m) {
-  m.def("know_tensors", &know_tensors, py::arg("types"), py::arg("from_numpy"), py::arg("int8"),
-        py::arg("uint8"), py::arg("no_memory"),
-        "Which types `on_tensors` takes for tensors, what makes one of an array where their library does not "
-        "offer DLPack to C, its dtypes of a byte, and its error where a device has no more memory.");
-  m.def(
-      "know_followers", &know_followers, py::arg("modes"), py::arg("transforms"), py::arg("grad_enabled"),
-      py::arg("forward_ad"),
-      "What is asked before memory of tensors is read: functions that count or say yes where every call is "
-      "followed, whether a transform is active, whether autograd records, and the module that has the level "
-      "of derivatives ahead.");
+  hooks().tensor_types.take = &take_tensor_types;
+  hooks().call_modes.take = &take_modes;
+  hooks().forward_ad.take = &take_forward_ad;
   if (PyModule_AddFunctions(m.ptr(), call_methods) < 0) throw py::error_already_set();
 }
 

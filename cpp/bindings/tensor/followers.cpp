@@ -1,30 +1,12 @@
 #include "followers.hpp"
 
-#include <array>
-#include <cstddef>
-
+#include "support/hooks.hpp"
 #include "support/raise.hpp"
 #include "tensor.hpp"
 
 namespace varlen::bindings {
 
 namespace {
-
-constexpr std::size_t kMostModes = 4;
-
-/// What the library of tensors was asked to be asked; what it holds lives for ever.
-struct Followers {
-  std::array<PyObject*, kMostModes> modes{};
-  std::size_t count = 0;
-  PyObject* transforms = nullptr;
-  PyObject* grad_enabled = nullptr;
-  PyObject* forward_ad = nullptr;  ///< the dictionary of the module
-};
-
-Followers& followers() noexcept {
-  static Followers known;
-  return known;
-}
 
 /// Whether a function without arguments says True, or counts more than none.
 bool says_some(PyObject* function) {
@@ -52,10 +34,11 @@ bool derives_ahead(PyObject* module) {
 }  // namespace
 
 bool calls_are_followed() {
-  const Followers& known = followers();
-  if (known.forward_ad != nullptr && derives_ahead(known.forward_ad)) return true;
-  for (std::size_t k = 0; k < known.count; ++k) {
-    if (says_some(known.modes[k])) return true;
+  PyObject* const forward_ad = hooks().forward_ad.known();
+  if (forward_ad != nullptr && derives_ahead(PyModule_GetDict(forward_ad))) return true;
+  PyObject* const modes = hooks().call_modes.known();
+  for (Py_ssize_t k = 0; modes != nullptr && k < PyTuple_GET_SIZE(modes); ++k) {
+    if (says_some(PyTuple_GET_ITEM(modes, k))) return true;
   }
   return false;
 }
@@ -65,26 +48,22 @@ bool wants_gradient(PyObject* tensor) {
   const auto answer = py::reinterpret_steal<py::object>(PyObject_GetAttr(tensor, name));
   if (!answer) throw py::error_already_set();
   if (answer.ptr() == Py_False) return false;
-  const Followers& known = followers();
-  return known.grad_enabled == nullptr || says_some(known.grad_enabled);
+  PyObject* const is_enabled = hooks().is_grad_enabled.known();
+  return is_enabled == nullptr || says_some(is_enabled);
 }
 
 bool is_plain_tensor(PyObject* object) {
   if (!is_tensor(object) || wants_gradient(object) || calls_are_followed()) return false;
-  PyObject* const transforms = followers().transforms;
-  return transforms == nullptr || !says_some(transforms);
+  PyObject* const in_transform = hooks().in_transform.known();
+  return in_transform == nullptr || !says_some(in_transform);
 }
 
-void know_followers(const py::tuple& modes, py::object transforms, py::object grad_enabled,
-                    py::object forward_ad) {
-  if (modes.size() > kMostModes) raise_value("modes", "expected at most 4");
-  if (!PyModule_Check(forward_ad.ptr())) raise_type("forward_ad", "expected a module");
-  Followers& known = followers();
-  known.count = 0;
-  for (const py::handle mode : modes) known.modes[known.count++] = Py_NewRef(mode.ptr());
-  known.transforms = transforms.release().ptr();
-  known.grad_enabled = grad_enabled.release().ptr();
-  known.forward_ad = Py_NewRef(PyModule_GetDict(forward_ad.ptr()));
+void take_modes(PyObject* modes) {
+  if (modes != nullptr && !PyTuple_Check(modes)) raise_type("call_modes", "expected a tuple of functions");
+}
+
+void take_forward_ad(PyObject* module) {
+  if (module != nullptr && !PyModule_Check(module)) raise_type("forward_ad", "expected a module");
 }
 
 }  // namespace varlen::bindings

@@ -11,10 +11,8 @@ namespace varlen::bindings {
 /// Whether autograd records what is computed of a tensor of one of the known types.
 [[nodiscard]] bool wants_gradient(PyObject* tensor);
 
-/// Makes known what is asked: functions without arguments that count or say yes where calls are followed,
-/// those that say whether a transform is active, whose tensors show no memory, and whether autograd records,
-/// and the module whose `_current_level` says of derivatives ahead.
-void know_followers(const pybind11::tuple& modes, pybind11::object transforms, pybind11::object grad_enabled,
-                    pybind11::object forward_ad);
+/// What is registered of followers is of the right kind.
+void take_modes(PyObject* modes);
+void take_forward_ad(PyObject* module);
 
 }  // namespace varlen::bindings

@@ -13,6 +13,7 @@
 #include "rooms.hpp"
 #include "support/device.hpp"
 #include "support/dtypes.hpp"
+#include "support/hooks.hpp"
 #include "support/keep.hpp"
 #include "support/ndarray.hpp"
 #include "support/raise.hpp"
@@ -29,10 +30,6 @@ constexpr int kHalf = 23;  // NPY_HALF of NumPy's public header
 struct Library {
   std::array<PyTypeObject*, kMostTypes> types{};
   const DlExchange* exchange = nullptr;  ///< none where the library is older than it
-  PyObject* from_numpy = nullptr;
-  /// Its dtypes of integers of a byte: DLPack has the same name for integers of fewer bits.
-  std::array<PyObject*, 2> bytes{};
-  PyObject* no_memory = nullptr;  ///< what it raises where a device has no more
 };
 
 Library& library() noexcept {
@@ -124,7 +121,8 @@ bool is_of_whole_bytes(PyObject* tensor, DlType type) {
   static PyObject* const name = PyUnicode_InternFromString("dtype");
   const auto dtype = py::reinterpret_steal<py::object>(PyObject_GetAttr(tensor, name));
   if (!dtype) throw py::error_already_set();
-  return dtype.ptr() == library().bytes[0] || dtype.ptr() == library().bytes[1];
+  const py::tuple bytes = py::reinterpret_borrow<py::tuple>(hooks().byte_dtypes.get());
+  return dtype.is(bytes[0]) || dtype.is(bytes[1]);
 }
 
 py::object array_by_exchange(const DlExchange& exchange, PyObject* tensor) {
@@ -183,7 +181,7 @@ void set_error_of(void*, const char* kind, const char* message) {
     return;
   }
   if (const auto stack = text.find("\nException raised from"); stack != std::string::npos) text.resize(stack);
-  PyErr_SetString(library().no_memory, text.c_str());
+  PyErr_SetString(hooks().out_of_memory.get().ptr(), text.c_str());
 }
 
 /// Tensors as arrays on devices.
@@ -370,25 +368,23 @@ py::object tensor_over(const py::array& array) {
       return py::reinterpret_steal<py::object>(static_cast<PyObject*>(tensor));
     }
   }
-  auto tensor = py::reinterpret_steal<py::object>(PyObject_CallOneArg(library().from_numpy, array.ptr()));
+  auto tensor =
+      py::reinterpret_steal<py::object>(PyObject_CallOneArg(hooks().from_numpy.get().ptr(), array.ptr()));
   if (!tensor) throw py::error_already_set();
   return tensor;
 }
 
-void know_tensors(const py::tuple& types, py::object from_numpy, py::object int8, py::object uint8,
-                  py::object no_memory) {
+void take_tensor_types(PyObject* given) {
   Library& known = library();
-  if (types.empty() || types.size() > kMostTypes) raise_value("types", "expected 1 to 4");
+  const py::tuple types = given != nullptr ? py::reinterpret_borrow<py::tuple>(given) : py::tuple();
+  if (types.empty() || types.size() > kMostTypes) raise_value("tensor_types", "expected 1 to 4");
   for (const py::handle type : types) {
-    if (!PyType_Check(type.ptr())) raise_type("types", "expected types, got " + type_name(type));
+    if (!PyType_Check(type.ptr())) raise_type("tensor_types", "expected types, got " + type_name(type));
   }
   known.types = {};
   for (std::size_t k = 0; k < types.size(); ++k) {
     known.types[k] = reinterpret_cast<PyTypeObject*>(py::object(types[k]).release().ptr());
   }
-  known.from_numpy = from_numpy.release().ptr();
-  known.bytes = {int8.release().ptr(), uint8.release().ptr()};
-  known.no_memory = no_memory.release().ptr();
   known.exchange = nullptr;
   const py::object capsule = py::getattr(types[0], "__dlpack_c_exchange_api__", py::none());
   if (capsule.is_none()) return;

@@ -28,9 +28,7 @@ namespace py = pybind11;
 /// A tensor over the memory of an array, which it keeps alive.
 [[nodiscard]] py::object tensor_over(const py::array& array);
 
-/// Makes the types of a library of tensors known, exact ones, what makes a tensor of an array where the
-/// library does not offer DLPack to C, and its dtypes of a byte.
-void know_tensors(const py::tuple& types, py::object from_numpy, py::object int8, py::object uint8,
-                  py::object no_memory);
+/// The types of a library of tensors, and its DLPack for C where it has that.
+void take_tensor_types(PyObject* types);
 
 }  // namespace varlen::bindings

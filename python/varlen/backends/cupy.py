@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import cuda
-from varlen._core import know_arrays, load_kernels_by
+from varlen._core import register
 from varlen.backends.namespace import Library, NamespaceBackend
 
 if TYPE_CHECKING:
@@ -86,6 +86,5 @@ class CupyLibrary(Library):
 def make_known(cupy: Any) -> NamespaceBackend:
     """The backend of CuPy's arrays, which the core takes from now on."""
     library = CupyLibrary(cupy)
-    load_kernels_by(cuda.load)
-    know_arrays(cupy.ndarray, library.empty, library.contiguous, library.current)
+    register(load_kernels=cuda.load, array_library=library)
     return NamespaceBackend(library)

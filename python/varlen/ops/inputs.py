@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from varlen import tracing
-from varlen._core import Level, RaggedBase, trace_level_by
+from varlen._core import Level, RaggedBase, register
 from varlen.arguments import LARGEST, as_int, as_ints
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, is_tensor
@@ -136,7 +136,7 @@ def _level(
     return as_level(lengths, total, "total")
 
 
-trace_level_by(_level)  # Level(lengths) itself stays in C
+register(traced_level=_level)  # Level(lengths) itself stays in C
 
 
 def same_kind(X: Any, rows: Any) -> Any:

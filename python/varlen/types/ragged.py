@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, SupportsInde
 import numpy as np
 
 from varlen import tracing
-from varlen._core import RaggedBase, trace_ragged_by
+from varlen._core import RaggedBase, register
 from varlen._restored import by_torch
 from varlen.backends import backend_of
 from varlen.backends.values import ArrayT, as_values, copy_of, from_state, to_state
@@ -591,4 +591,4 @@ def _len(self: Ragged[Any]) -> int:
 
 _getitem.__doc__ = RaggedBase.__getitem__.__doc__
 _getitem.__wrapped__ = indexing.subscript  # type: ignore[attr-defined]  # help() shows its signature
-trace_ragged_by(_getitem, _len)  # r[key] and len(r) themselves stay in C
+register(traced_getitem=_getitem, traced_len=_len)  # r[key] and len(r) themselves stay in C

@@ -18,7 +18,7 @@ host = pytest.importorskip("varlen._cuda_host", reason="the kernels of devices w
 @pytest.fixture(autouse=True)
 def asked():
     """What was asked of streams; events come at once again behind the test."""
-    _core.know_kernels(host.kernels, emulate=True)
+    _core.register(host_kernels=host.kernels)
     host.asked()
     yield host.asked
     host.hold_events(False)

@@ -242,7 +242,7 @@ def test_no_kernels_are_told(small, cupy, monkeypatch):
         with pytest.raises(RuntimeError, match=r"device: .+"):
             small.batch([0], framework="cupy")
     finally:
-        _core.know_kernels(host.kernels, emulate=False)
+        _core.register(kernels=host.kernels)
     monkeypatch.setattr(cupy.cuda.runtime, "getDeviceCount", lambda: 0)
     with pytest.raises(RuntimeError, match=r"device: CuPy 14.2.0 sees no CUDA device"):
         small.batch([0], framework="cupy")

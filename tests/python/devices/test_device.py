@@ -19,7 +19,7 @@ LEVEL = vl.Level([3, 0, 2])
 
 @pytest.fixture(autouse=True)
 def _on_host():
-    _core.know_kernels(host.kernels, emulate=True)
+    _core.register(host_kernels=host.kernels)
     yield
     _core.forget_kernels()
 
@@ -103,7 +103,7 @@ def test_verbs_without_a_kernel_say_so():
 def of_devices():
     """Kernels whose memory the host does not read."""
     _core.forget_kernels()
-    _core.know_kernels(host.kernels)
+    _core.register(kernels=host.kernels)
 
 
 def padded(x, dtype, nan=None, nan_mask=False):
@@ -152,11 +152,11 @@ def test_numbers_that_nobody_sees_have_to_fit(of_devices):
 
 def test_outputs_lie_where_the_values_do():
     _core.forget_kernels()
-    _core.know_kernels(host.kernels)  # of devices alone
+    _core.register(kernels=host.kernels)  # of devices alone
     with pytest.raises(ValueError, match=r"^out: expected an array on device 0, got one on the host"):
         call(_core.expand, Array(np.arange(3)), LEVEL, np.zeros(5, int))
 
 
 def test_only_a_table_of_kernels_is_one():
     with pytest.raises(ValueError, match="incorrect name"):
-        _core.know_kernels(np.arange(2).__dlpack__())
+        _core.register(kernels=np.arange(2).__dlpack__())

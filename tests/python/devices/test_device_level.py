@@ -18,7 +18,7 @@ WAITS = "has to wait for the device"
 
 @pytest.fixture(autouse=True)
 def _on_host():
-    _core.know_kernels(host.kernels, emulate=True)
+    _core.register(host_kernels=host.kernels)
     yield
     host.fail_next(0)
     _core.forget_kernels()

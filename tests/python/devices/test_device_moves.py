@@ -15,7 +15,7 @@ host = pytest.importorskip("varlen._cuda_host", reason="the kernels of devices w
 def _on_devices():
     """Kernels of devices alone: arrays of the host stay what they are."""
     _core.forget_kernels()  # those that get the arrays of the host as well
-    _core.know_kernels(host.kernels)
+    _core.register(kernels=host.kernels)
     yield
     _core.forget_kernels()
 
@@ -187,7 +187,7 @@ def test_lists_of_tensors_come_back_as_a_tensor():
     torch = pytest.importorskip("torch")
     pytest.importorskip("varlen.backends.torch")  # makes tensors known to the core
     _core.forget_kernels()
-    _core.know_kernels(host.kernels, emulate=True)
+    _core.register(host_kernels=host.kernels)
     result = call(_core.concat, [torch.arange(3), torch.arange(2)])
     assert type(result) is torch.Tensor
     assert result.tolist() == [0, 1, 2, 0, 1]

@@ -48,7 +48,7 @@ VERBS = {
 @pytest.fixture(autouse=True)
 def _on_host(monkeypatch):
     _core.forget_kernels()  # those that get the arrays of the host as well
-    _core.know_kernels(host.kernels)
+    _core.register(kernels=host.kernels)
     monkeypatch.setattr(devices, "pool", [])
     yield
     _core.forget_kernels()

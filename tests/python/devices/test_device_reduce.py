@@ -17,7 +17,7 @@ OPS = ["sum", "mean", "prod", "max", "min", "any", "all", "norm", "logsumexp", "
 def _on_devices():
     """Kernels of devices alone: arrays of the host stay what they are."""
     _core.forget_kernels()  # those that get the arrays of the host as well
-    _core.know_kernels(host.kernels)
+    _core.register(kernels=host.kernels)
     yield
     _core.forget_kernels()
 

@@ -212,7 +212,7 @@ def test_lengths_stay_on_their_device_until_they_are_read():
     host = pytest.importorskip(
         "varlen._cuda_host", reason="the kernels of devices were not built for the host"
     )
-    _core.know_kernels(host.kernels, emulate=True)
+    _core.register(host_kernels=host.kernels)
     try:
         bound = Dim("x", lengths=Array(np.array([3, 0, 2])))
         with Capture():

@@ -19,7 +19,8 @@ ROOMS_AT_THE_TOP = ["benchmarks", "cpp", "docs", "python", "tests"]
 # From the ground up: a floor may import itself and those below it. `testing` may import all, and nothing
 # imports it; what stands on no floor is the package's own page and tools that all may use.
 FLOORS = [
-    {"levels", "tracing", "arguments", "errors", "cuda", "_core", "_cuda", "_lazy", "_threads", "_restored"},
+    {"levels", "tracing", "arguments", "errors", "cuda", "_core", "_cuda", "_hooks", "_lazy"}
+    | {"_threads", "_restored"},
     {"backends", "interop", "display"},
     {"ops"},
     {"types"},

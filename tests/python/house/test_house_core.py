@@ -1,8 +1,10 @@
 """The laws of the core: which floor may include which, what stands in which room, what kernels avoid."""
 
+import ast
 import re
 
 import pytest
+import varlen as vl
 from house import (
     BINDINGS,
     CPU,
@@ -10,6 +12,7 @@ from house import (
     INCLUDE,
     MODEL,
     MODEL_INCLUDE,
+    PACKAGE,
     ROOT,
     SRC,
     SUPPORT,
@@ -19,6 +22,7 @@ from house import (
     short,
     sources,
 )
+from varlen import _core, _hooks
 
 # The nouns, and the rooms that each is in. What is not listed is a tool of its room.
 ROOMS = {
@@ -218,7 +222,34 @@ def test_bindings_are_declared_called_and_written():
     called = re.findall(r"\bbind_(\w+)\(m\)", (BINDINGS / "module.cpp").read_text())
     assert declared == sorted(declared)
     assert sorted(called) == declared
-    assert {name.split("_")[0] for name in declared} <= nouns_in(BINDINGS, "*.cpp") | {"device", "outputs"}
+    tools = {"device", "hooks", "outputs"}
+    assert {name.split("_")[0] for name in declared} <= nouns_in(BINDINGS, "*.cpp") | tools
+
+
+@pytest.mark.parametrize("path", sources(BINDINGS, *CODE), ids=short)
+def test_the_core_imports_no_module_of_the_package(path):
+    """What it asks of Python is registered: see support/hooks.hpp."""
+    imported = re.findall(r'\b(?:import|PyImport_\w+)\("([^"]*)"', path.read_text())
+    assert not [name for name in imported if name.split(".")[0] == "varlen"], short(path)
+
+
+def test_hooks_are_typed_and_found():
+    """Python registers each hook that the core has, or says where it is found."""
+    text = (BINDINGS / "support/hooks.hpp").read_text()
+    names = set(re.findall(r'^  Hook \w+\{all, "(\w+)"\};', text, flags=re.MULTILINE))
+    stub = ast.parse((PACKAGE / "_core.pyi").read_text())
+    (register,) = (node for node in stub.body if getattr(node, "name", None) == "register")
+    assert {argument.arg for argument in register.args.kwonlyargs} == names
+    assert set(_hooks._HOMES) <= names
+    for name in _hooks._HOMES:
+        assert callable(_hooks.find(name)), name
+
+
+def test_hooks_of_other_names_are_refused_before_any_is_taken():
+    _core.register(as_vocabulary=None)
+    with pytest.raises(TypeError, match="there is no hook called 'load_kernel'"):
+        _core.register(find=None, load_kernel=None)
+    assert vl.Dim("word", vocab=["a", "b"]).dimension == 2  # which is found again
 
 
 def test_one_header_brings_numpy_in():

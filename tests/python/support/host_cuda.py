@@ -38,7 +38,7 @@ def load():
 
     torch.cuda._lazy_init = lambda: None
     torch.cuda.device_count = lambda: 1
-    _core.know_kernels(_cuda_host.kernels, emulate=False)
+    _core.register(kernels=_cuda_host.kernels)
     return device
 
 

@@ -452,7 +452,7 @@ def install():
         sys.modules |= dict(zip(MODULES, parts, strict=True))
     from varlen import _core
 
-    _core.know_kernels(_cuda_host.kernels, emulate=False)
+    _core.register(kernels=_cuda_host.kernels)
     return sys.modules["cupy"]
 
 

@@ -31,7 +31,6 @@ DTYPES = [
 ]
 SEEN = of_cpu("tensors come as arrays of a device, which hide their numbers")
 TYPES = (torch.Tensor, torch.nn.Parameter)
-REST = (torch.from_numpy, torch.int8, torch.uint8, torch.cuda.OutOfMemoryError)
 
 
 class NoTensor:
@@ -42,9 +41,9 @@ class NoTensor:
 def _way(request):
     """Both ways to the memory of a tensor: by torch's table for C, and by its methods, for older ones."""
     if request.param == "by methods":
-        _core.know_tensors((NoTensor, *TYPES), *REST)
+        _core.register(tensor_types=(NoTensor, *TYPES))
     yield
-    _core.know_tensors(TYPES, *REST)
+    _core.register(tensor_types=TYPES)
 
 
 def seen(tensor):

@@ -22,7 +22,7 @@ class NamespaceBackend(Verbs, Values, Lists, Arithmetic, Einsum):
     def __init__(self, library: Library) -> None:
         self.library = library
         self.xp = library.xp
-        self.type = library.xp.ndarray
+        self.type = library.array
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.xp.__name__})"

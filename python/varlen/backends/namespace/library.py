@@ -20,6 +20,7 @@ class Library:
 
     def __init__(self, xp: Any) -> None:
         self.xp = xp
+        self.array: type = xp.ndarray
 
     def to_host(self, x: Any) -> NDArray[Any]:
         """The numbers of an array, as one of NumPy."""

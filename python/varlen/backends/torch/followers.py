@@ -23,7 +23,7 @@ from torch.utils._device import DeviceContext
 from torch.utils._python_dispatch import _disable_current_modes
 
 from varlen import cuda
-from varlen._core import is_plain_tensor, know_followers, know_tensors, load_kernels_by
+from varlen._core import is_plain_tensor, register
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
@@ -33,10 +33,17 @@ _has_function_modes: Callable[[], bool] = torch._C._is_torch_function_mode_enabl
 _is_tracing: Callable[[], bool] = torch._C._is_tracing
 _is_grad_enabled: Callable[[], bool] = torch.is_grad_enabled
 
-know_tensors(_PLAIN, torch.from_numpy, torch.int8, torch.uint8, torch.cuda.OutOfMemoryError)
-know_followers((count_modes, _has_function_modes, _is_tracing), in_transform, _is_grad_enabled, forward_ad)
-
-load_kernels_by(cuda.load)
+register(
+    load_kernels=cuda.load,
+    tensor_types=_PLAIN,
+    from_numpy=torch.from_numpy,
+    byte_dtypes=(torch.int8, torch.uint8),
+    out_of_memory=torch.cuda.OutOfMemoryError,
+    call_modes=(count_modes, _has_function_modes, _is_tracing),
+    in_transform=in_transform,
+    is_grad_enabled=_is_grad_enabled,
+    forward_ad=forward_ad,
+)
 
 
 class Way(Enum):

@@ -299,5 +299,4 @@ tracing.is_tracing = _is_dynamo
 tracing.is_traced = is_traced
 tracing.numbers_of = numbers_of
 tracing.tensors = sys.modules[__name__]
-_core.make_tensors_by(_kept)
-_core.read_tensors_by(_read)
+_core.register(level_tensor=_kept, read_tensor=_read)
