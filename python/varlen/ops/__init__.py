@@ -1,11 +1,35 @@
 """Arrays and lengths in, arrays out: the verbs of the package as plain functions."""
 
+# Written by python/faces: change its declarations, and run `python python/faces`.
+# fmt: off
+
 from varlen.ops.attention import attention_pool, backprop_attention_pool
 from varlen.ops.bins import bincount
 from varlen.ops.broadcast import broadcast_rows
 from varlen.ops.combine import concatenate, split, stack
 from varlen.ops.cross import cross
 from varlen.ops.ctc import backprop_ctc_loss, ctc_loss
+from varlen.ops.declared.reduce import (
+    argmax,
+    argmin,
+    count,
+    reduce_all,
+    reduce_any,
+    reduce_first,
+    reduce_last,
+    reduce_logsumexp,
+    reduce_max,
+    reduce_mean,
+    reduce_min,
+    reduce_norm,
+    reduce_prod,
+    reduce_ptp,
+    reduce_std,
+    reduce_sum,
+    reduce_var,
+)
+from varlen.ops.declared.scan import cummax, cummin, cumprod, cumsum
+from varlen.ops.declared.softmax import log_softmax, softmax
 from varlen.ops.dense import from_dense, to_dense
 from varlen.ops.differences import diff
 from varlen.ops.edit import edit_distance
@@ -21,15 +45,6 @@ from varlen.ops.mask import block_mask, cu_seqlens, mask, positions, segment_ids
 from varlen.ops.matmul import matmul
 from varlen.ops.minibatch import SizedGenerator, minibatch, multibatch
 from varlen.ops.pack import pack
-from varlen.ops.reduce import (
-    count,
-    reduce_all,
-    reduce_any,
-    reduce_mean,
-    reduce_norm,
-    reduce_prod,
-    reduce_sum,
-)
 from varlen.ops.reduce_back import (
     backprop_reduce_first,
     backprop_reduce_last,
@@ -39,28 +54,13 @@ from varlen.ops.reduce_back import (
     backprop_reduce_sum,
 )
 from varlen.ops.reduce_dense import reduce_dense
-from varlen.ops.reduce_ends import argmax, argmin, reduce_first, reduce_last, reduce_max, reduce_min
-from varlen.ops.scan import cummax, cummin, cumprod, cumsum
 from varlen.ops.scan_back import backprop_cummax, backprop_cummin, backprop_cumprod, backprop_cumsum
 from varlen.ops.scatter import backprop_gather_add, gather_add, scatter_add
 from varlen.ops.search import searchsorted
 from varlen.ops.shift import backprop_reverse, backprop_roll, backprop_shift, reverse, roll, shift
-from varlen.ops.softmax import (
-    backprop_log_softmax,
-    backprop_softmax,
-    log_softmax,
-    softmax,
-)
+from varlen.ops.softmax import backprop_log_softmax, backprop_softmax
 from varlen.ops.sort import argsort, backprop_sort, backprop_topk, rank, sort, topk, unique
-from varlen.ops.span import (
-    align,
-    backprop_align,
-    backprop_insert_rows,
-    backprop_spans,
-    insert_rows,
-    spans,
-)
-from varlen.ops.statistics import reduce_logsumexp, reduce_std, reduce_var
+from varlen.ops.span import align, backprop_align, backprop_insert_rows, backprop_spans, insert_rows, spans
 from varlen.ops.statistics_back import (
     backprop_reduce_logsumexp,
     backprop_reduce_norm,
@@ -175,6 +175,7 @@ __all__ = [
     "reduce_min",
     "reduce_norm",
     "reduce_prod",
+    "reduce_ptp",
     "reduce_std",
     "reduce_sum",
     "reduce_var",

@@ -10,6 +10,7 @@ import numpy as np
 from varlen import tracing
 from varlen.backends import backend_of
 from varlen.backends.values import is_tensor, readable
+from varlen.ops.composed import fold
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -195,8 +196,9 @@ def _shown(x: Any) -> NDArray[Any]:
 
 
 def _run(verb: str, op: str, rows: Any, level: Level, options: dict[str, Any], out: Any = None) -> Any:
-    backend = backend_of(rows)
-    return (backend.reduce if verb == "reduce" else backend.scan)(op, rows, level, **options, out=out)
+    if verb == "reduce":
+        return fold(op, rows, level, **options, out=out)
+    return backend_of(rows).scan(op, rows, level, **options, out=out)
 
 
 def _holds(wanted: Integers, low: int, high: int, count: int) -> bool:

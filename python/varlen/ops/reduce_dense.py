@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from varlen.arguments import one_of
 from varlen.backends import backend_of
+from varlen.ops.composed import COMPOSED
+from varlen.ops.declared.folds import EMPTY
 from varlen.ops.dense import block_and_levels
 from varlen.ops.inputs import count_rows
 
@@ -13,20 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from varlen.backends.values import RowsT
-
-_EMPTY = {
-    "sum": 0,
-    "mean": 0,
-    "prod": 1,
-    "max": None,
-    "min": None,
-    "any": False,
-    "all": True,
-    "norm": 0,
-    "logsumexp": float("-inf"),
-    "var": float("nan"),
-    "std": float("nan"),
-}
 
 
 def reduce_dense(
@@ -88,12 +76,12 @@ def reduce_dense(
     >>> vl.ops.reduce_dense(block, mask=block < 99, op="max")
     array([3., 5.])
     """
-    one_of(op, "op", tuple(_EMPTY))
+    one_of(op, "op", tuple(fold for fold in EMPTY if fold not in COMPOSED))
     dense, levels = block_and_levels(block, lengths, mask, padding_side)
     if len(levels) != 1:
         raise ValueError(f"lengths: expected those of one level, got {len(levels)}")
     if getattr(dense, "requires_grad", False):
         count_rows(levels, lengths)  # the gradient makes as many rows
-    given = _EMPTY[op] if empty is ... else empty
+    given = EMPTY[op] if empty is ... else empty
     rows: RowsT = backend_of(dense).reduce_dense(op, dense, levels[0], padding_side, given, out, ddof)
     return rows

@@ -19,11 +19,11 @@ from varlen.backends import backend_of
 from varlen.backends.numeric import is_float
 from varlen.backends.values import is_tensor, like, row_as
 from varlen.levels import equal_lengths
-from varlen.ops import reduce_ends
 from varlen.ops.axes import axes_of
 from varlen.ops.inputs import same_kind
 from varlen.ops.matmul import matmul
 from varlen.ops.operands import model_of, operand
+from varlen.ops.reduce import extreme_place
 from varlen.types.signatures import given_to
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _AXIS_METHODS = {
     "sum": "sum", "mean": "mean", "prod": "prod", "amax": "max", "amin": "min", "max": "max", "min": "min",
     "any": "any", "all": "all", "std": "std", "var": "var", "argmax": "argmax", "argmin": "argmin",
-    "logsumexp": "logsumexp", "cumsum": "cumsum", "cumprod": "cumprod", "softmax": "softmax",
+    "logsumexp": "logsumexp", "ptp": "ptp", "cumsum": "cumsum", "cumprod": "cumprod", "softmax": "softmax",
     "log_softmax": "log_softmax",
 }  # fmt: skip
 _FLOATS = ("std", "var", "softmax", "log_softmax")
@@ -227,7 +227,7 @@ def _along_axis(function: str, name: str, r: Ragged[Any], axis: Any, given: dict
         if not tracing.is_tracing() and r.size == 0:
             raise ValueError(f"{function}: there is no number; r.{method}(empty=) says it of each sequence")
         whole = equal_lengths(1, r.size)
-        result = getattr(reduce_ends, method)(r._values.reshape(-1), whole)[0]
+        result = extreme_place(method[3:], r._values.reshape(-1), whole, None, -1, None)[0]
     else:
         axes = tuple(range(r.ndim)) if axis is None else axis
         result = _reduced(function, method, r, axes, **taken)

@@ -236,6 +236,36 @@ def test_methods_of_a_ragged():
         r.sum(level=1)
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int64", "float32", "float64"])
+@pytest.mark.parametrize("columns", [(), (3,)])
+def test_ranges_are_those_of_numpy(dtype, columns):
+    x = np.random.default_rng(0).integers(-100, 100, (9, *columns)).astype(dtype)
+    lengths = [4, 0, 1, 4]
+    wanted = np.asarray(
+        oracle.reduce(x, lengths, lambda rows: np.ptp(rows, axis=0), np.full(columns, 7, dtype))
+    )
+    found = ops.reduce_ptp(x, lengths, empty=7)
+    assert found.dtype == x.dtype
+    np.testing.assert_array_equal(found, wanted)
+    out = np.empty_like(found)
+    assert ops.reduce_ptp(x, lengths, empty=7, out=out) is out
+    np.testing.assert_array_equal(out, found)
+    r = vl.Ragged(x, [4, 5])
+    np.testing.assert_array_equal(r.ptp(axis=0), [*np.ptp([x[:4], x[4:8]], axis=0), x[8] * 0])
+    np.testing.assert_array_equal(np.ptp(r, axis=1), [np.ptp(x[:4], axis=0), np.ptp(x[4:], axis=0)])
+    with pytest.raises(ValueError, match="sequence 1 is empty"):
+        ops.reduce_ptp(x, lengths)
+
+
+def test_ranges_of_tensors_have_gradients():
+    torch = pytest.importorskip("torch")
+    x = torch.tensor([3.0, 1.0, 4.0, 9.0], requires_grad=True)
+    r = vl.Ragged(x, [3, 1])
+    assert r.ptp().tolist() == [3.0, 0.0]
+    r.ptp().sum().backward()
+    assert x.grad.tolist() == [0.0, -1.0, 1.0, 0.0]
+
+
 def test_results_can_be_given():
     out = np.full((2, 2), 9.0)
     assert ops.reduce_sum(np.ones((3, 2)), [1, 2], out=out) is out

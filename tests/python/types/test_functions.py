@@ -371,6 +371,7 @@ OF_NUMPY = {
     "std": AXES + KEEP + DTYPES + DEFAULT + SPREAD, "var": AXES + KEEP + DTYPES + DEFAULT + SPREAD,
     "argmax": [*SINGLE[:2], SINGLE[3], ((), {}), ((1,), {"keepdims": True}), ((), {"keepdims": True})],
     "argmin": [*SINGLE[:2], SINGLE[3], ((), {}), ((1, None), {"keepdims": False})],
+    "ptp": AXES + KEEP,
     "cumsum": SINGLE + DTYPES + [((1, None, None), {})], "cumprod": SINGLE + DTYPES,
     "sort": [((), {}), ((1,), {}), ((-1, "stable"), {}), ((0,), {"kind": None, "stable": None})],
     "argsort": [((), {}), ((1, "stable"), {}), ((), {"axis": -1, "order": None, "stable": True})],

@@ -15,6 +15,8 @@ from varlen.dims.base import NO_FACTS, made
 from varlen.dims.out_shape import checked
 from varlen.dims.place import coordinates, moved, order_of, rows_of
 from varlen.ops.accumulator import accumulate, is_plain
+from varlen.ops.declared.folds import EMPTY as FOLDS
+from varlen.ops.reduce import extreme_place
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
@@ -22,21 +24,14 @@ if TYPE_CHECKING:
     from varlen.dims.out_shape import OutShape
 
 DEFAULT: Any = object()  # what stands for an `empty` that was not given
-# What comes of no positions.
-EMPTY = {
-    "logmeanexp": np.nan,
-    "sum": 0,
-    "prod": 1,
-    "any": False,
-    "all": True,
+# What comes of no positions, where it is not refused: of a mean NaN, as RETURNN has it.
+EMPTY = {op: empty for op, empty in FOLDS.items() if empty is not None} | {
     "mean": np.nan,
-    "norm": 0,
-    "var": np.nan,
-    "std": np.nan,
+    "logmeanexp": np.nan,
 }
 EXTREMES = {"max": -np.inf, "min": np.inf}
 _OF_COMPLEX = ("sum", "mean", "norm")
-_MODES = (*EMPTY, *EXTREMES, "logsumexp", "argmax", "argmin")
+_MODES = (*FOLDS, "logmeanexp", "argmax", "argmin")
 
 
 def reduce(
@@ -57,7 +52,7 @@ def reduce(
         Numbers; complex ones have a sum, a mean and a norm.
     mode
         "sum", "mean", "max", "min", "prod", "any", "all", "norm", "var", "std", "logsumexp", "logmeanexp",
-        "argmax" or "argmin".
+        "ptp", "argmax" or "argmin".
     axis
         The dims that go: any of them, in any number. A dim that stays and is over one that goes gets as long
         as the longest; its positions that not all have come from those that do.
@@ -209,12 +204,10 @@ def _empty_of(mode: str, values: Any, level: Level, empty: Any, x: Data[Any], as
         _refuse_nothing(level, x, asked, f"empty=None refuses the {mode} of nothing")
     if empty is not DEFAULT:
         return empty
-    if mode == "logsumexp":
-        return -np.inf
-    if mode not in EXTREMES:
+    if mode in EMPTY:
         return EMPTY[mode]
     dtype = str(values.dtype)
-    if "float" in dtype:
+    if mode in EXTREMES and "float" in dtype:
         return EXTREMES[mode]
     _refuse_nothing(level, x, asked, f"{dtype} no {mode} of nothing; say empty=")
     return None
@@ -231,8 +224,6 @@ def _refuse_nothing(level: Level, x: Data[Any], asked: Sequence[int], why: str) 
 
 def _places_of(x: Data[Any], mode: str, asked: Sequence[int], empty: Any) -> Data[Any]:
     """Places of extremes: along the dim that goes, or among the positions of several."""
-    from varlen.ops.reduce_ends import argmax, argmin
-
     dims = [x._shape.dims[k] for k in asked]
     if list(asked) != sorted(asked):
         x = _in_front(x, dims)
@@ -247,10 +238,9 @@ def _places_of(x: Data[Any], mode: str, asked: Sequence[int], empty: Any) -> Dat
         order = np.lexsort((*along, groups))
         backend = backend_of(x._values)
         values = backend.take_rows(backend.contiguous(rows_of(x, front)), order)
-    find = argmax if mode == "argmax" else argmin
     if empty is None:
         _refuse_nothing(level, x, asked, f"empty=None refuses the {mode} of nothing")
-    found = find(values, level, empty=-1 if empty is DEFAULT else empty)
+    found = extreme_place(mode[3:], values, level, None, -1, -1 if empty is DEFAULT else empty)
     if len(dims) == 1 and order is not None and any(dims[0] in dim.over for dim in x._shape.dims):
         found = _along_dim(x, asked[0], found, level, order)
     whole: Dim | None = None

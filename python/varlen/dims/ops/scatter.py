@@ -188,5 +188,5 @@ def _brought(mode: str, values: Any, keys: Any, count: int, fill: Any) -> Any:
                     f"scatter: nothing goes to position {i}, and {values.dtype} has no {mode}; say fill="
                 )
         else:
-            fill = EXTREMES.get(mode, -np.inf if mode == "logsumexp" else EMPTY.get(mode))
+            fill = EXTREMES.get(mode, EMPTY.get(mode))
     return backend.reduce(mode, values, level, fill)

@@ -1,0 +1,198 @@
+"""Writes the files that are made of declarations; `--check` says which differ, and writes none.
+
+python python/faces [--check]
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import by_hand
+import in_place
+import reduce
+import render
+from verb import Verb
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "python/varlen"
+MARKDOWN = "<!-- python/faces: {} -->\n"
+RESTRUCTURED = ".. python/faces: {}\n"
+VERBS: tuple[Verb, ...] = (*reduce.VERBS, *in_place.VERBS)
+
+FUTURE = "from __future__ import annotations\n"
+
+
+def calls(verbs: Iterable[Verb]) -> str:
+    """The imports of what verbs call, which is in the file of `varlen.ops` that their noun names."""
+    found: dict[str, set[str]] = {}
+    for verb in verbs:
+        found.setdefault(verb.noun, set()).add(verb.call.partition("(")[0])
+    lines = (f"from varlen.ops.{noun} import {', '.join(sorted(found[noun]))}" for noun in sorted(found))
+    return "\n".join(lines)
+
+
+def functions(noun: str, docstring: str) -> str:
+    """A module of `varlen.ops.declared`."""
+    verbs = [verb for verb in VERBS if verb.noun == noun]
+    literal = "Literal, " if any(verb.gives_places for verb in verbs) else ""
+    is_reduce = any(verb.kind == "reduce" for verb in verbs)
+    base = "    from varlen._core import RaggedBase\n" if is_reduce else ""
+    types = "ArrayT, Axes, Lengths, Rows, RowsT" if is_reduce else "Lengths, RaggedT, Rows, RowsT"
+    listed = "\n".join(f'    "{name}",' for name in sorted(verb.function for verb in verbs))
+    head = f"""{FUTURE}
+from typing import TYPE_CHECKING, Any, {literal}overload
+
+{calls(verbs)}
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+{base}    from varlen.backends.values import {types}
+
+__all__ = [
+{listed}
+]"""
+    return render.module(docstring, head, map(render.function, verbs))
+
+
+def methods() -> str:
+    """`varlen.types.declared`."""
+    head = f"""{FUTURE}
+from typing import TYPE_CHECKING, Any
+
+from varlen._core import RaggedBase
+from varlen.backends.values import ArrayT
+{calls(VERBS)}
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from varlen.backends.values import Axes"""
+    kind = """class Declared(RaggedBase[ArrayT]):
+    \"""Methods of `varlen.Ragged`, which inherits them.\"""
+
+    __slots__ = ()
+
+"""
+    return render.module("Verbs as methods of a Ragged.", head, [kind + "\n".join(map(render.method, VERBS))])
+
+
+def data_methods() -> str:
+    """`varlen.dims.declared`."""
+    head = f"""{FUTURE}
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from varlen.dims.ops.reduce import DEFAULT, reduce
+
+if TYPE_CHECKING:
+    from varlen.dims.axes import Axis
+    from varlen.dims.data import Data
+    from varlen.dims.out_shape import OutShape"""
+    kind = """class Declared:
+    \"""Methods of `varlen.Data`, which inherits them.\"""
+
+    __slots__: tuple[str, ...] = ()
+
+"""
+    verbs = [verb for verb in VERBS if verb.data is not None]
+    parts = [kind + "\n".join(map(render.data_method, verbs))]
+    return render.module("Verbs as methods of a Data.", head, parts)
+
+
+def folds() -> str:
+    """`varlen.ops.declared.folds`: what gives an array of one dtype for rows of it, by its name."""
+    found = [verb for verb in VERBS if verb.call.startswith(("reduced(", "extreme("))]
+    lines = "\n".join(f'    "{verb.name}": {verb.default_of("empty")},' for verb in found)
+    table = f"""from typing import Any
+
+__all__ = ["EMPTY"]
+
+#: Each fold, and what it gives for a sequence without rows: None refuses one.
+EMPTY: dict[str, Any] = {{
+{lines}
+}}"""
+    return render.module("The folds, and what comes of no rows.", table, [])
+
+
+def functions_of_ops() -> str:
+    """`varlen.ops`."""
+    home = {f"declared.{verb.noun}": [] for verb in VERBS} | {
+        noun: names.split() for noun, names in by_hand.FUNCTIONS.items()
+    }
+    for verb in VERBS:
+        home[f"declared.{verb.noun}"].append(verb.function)
+    lines = []
+    for noun in sorted(home):
+        names = ", ".join(sorted(home[noun], key=isort))
+        line = f"from varlen.ops.{noun} import {names}"
+        if len(line) > render.WIDTH:
+            line = f"from varlen.ops.{noun} import (\n    " + names.replace(", ", ",\n    ") + ",\n)"
+        lines.append(line)
+    every = sorted((name for names in home.values() for name in names), key=isort)
+    listed = "\n".join(f'    "{name}",' for name in every)
+    docstring = "Arrays and lengths in, arrays out: the verbs of the package as plain functions."
+    return render.module(docstring, "\n".join(lines) + f"\n\n__all__ = [\n{listed}\n]", [])
+
+
+def isort(name: str) -> tuple[bool, str]:
+    """Classes before functions."""
+    return name[0].islower(), name
+
+
+def with_region(path: Path, marker: str, body: str) -> str:
+    """The text of a page with another region between the markers."""
+    text = path.read_text()
+    before, _, rest = text.partition(marker.format("begin"))
+    _, end, after = rest.partition(marker.format("end"))
+    if not end:
+        raise ValueError(f"{path}: expected a region between {marker.format('begin').strip()} and its end")
+    return before + marker.format("begin") + "\n" + body + "\n" + end + after
+
+
+def table() -> str:
+    """The table of verbs."""
+    of_kind = {kind: [verb for verb in VERBS if verb.kind == kind] for kind in ("reduce", "in place")}
+    rows = (*of_kind["reduce"], *by_hand.REDUCE, *of_kind["in place"], *by_hand.IN_PLACE, *by_hand.OTHERS)
+    return render.table(rows)
+
+
+def page(kind: str) -> str:
+    """The directive that documents the methods of one kind."""
+    names = " ".join(verb.name for verb in VERBS if verb.kind == kind)
+    return f".. names:: varlen.Ragged\n\n   {names}\n"
+
+
+def files() -> dict[Path, str]:
+    """What each file is to hold."""
+    declared = PACKAGE / "ops/declared"
+    levels, verbs = ROOT / "docs/concepts/levels.md", ROOT / "docs/reference/ragged_verbs.rst"
+    return {
+        PACKAGE / "ops/__init__.py": functions_of_ops(),
+        declared / "folds.py": folds(),
+        declared / "reduce.py": functions("reduce", "Sequences to one row each."),
+        declared / "scan.py": functions("scan", "Each row with those before it."),
+        declared / "softmax.py": functions("softmax", "Softmax inside sequences, and its logarithm."),
+        PACKAGE / "types/declared.py": methods(),
+        PACKAGE / "dims/declared.py": data_methods(),
+        levels: with_region(levels, MARKDOWN, table()),
+        verbs: with_region(verbs, RESTRUCTURED, page("reduce")),
+    }
+
+
+def main() -> int:
+    """Writes or checks."""
+    check = "--check" in sys.argv[1:]
+    differ = [path for path, text in files().items() if not path.exists() or path.read_text() != text]
+    for path in differ:
+        print(path.relative_to(ROOT))
+        if not check:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(files()[path])
+    return int(check and bool(differ))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,81 @@
+"""Verbs with a shape of their own: the files of `varlen.ops` that hold them, and their rows in the manual."""
+
+from verb import ByHand
+
+#: The functions of each file of `varlen.ops`.
+FUNCTIONS = {
+    "attention": "attention_pool backprop_attention_pool",
+    "bins": "bincount",
+    "broadcast": "broadcast_rows",
+    "combine": "concatenate split stack",
+    "cross": "cross",
+    "ctc": "backprop_ctc_loss ctc_loss",
+    "dense": "from_dense to_dense",
+    "differences": "diff",
+    "edit": "edit_distance",
+    "einsum": "einsum",
+    "fill": "fill_empty_rows",
+    "flatten": "flatten list2array unflatten unpad",
+    "gather": "boolean_mask gather",
+    "gather_dense": "gather_dense",
+    "hash": "hash ngrams",
+    "lists": "list2ragged pad ragged2list",
+    "lstm": "backprop_lstm lstm_forward_inference lstm_forward_training",
+    "mask": "block_mask cu_seqlens mask positions segment_ids",
+    "matmul": "matmul",
+    "minibatch": "SizedGenerator minibatch multibatch",
+    "pack": "pack",
+    "reduce_back": (
+        "backprop_reduce_first backprop_reduce_last backprop_reduce_max backprop_reduce_mean "
+        "backprop_reduce_min backprop_reduce_sum"
+    ),
+    "reduce_dense": "reduce_dense",
+    "scan_back": "backprop_cummax backprop_cummin backprop_cumprod backprop_cumsum",
+    "scatter": "backprop_gather_add gather_add scatter_add",
+    "search": "searchsorted",
+    "shift": "backprop_reverse backprop_roll backprop_shift reverse roll shift",
+    "softmax": "backprop_log_softmax backprop_softmax",
+    "sort": "argsort backprop_sort backprop_topk rank sort topk unique",
+    "span": "align backprop_align backprop_insert_rows backprop_spans insert_rows spans",
+    "statistics_back": (
+        "backprop_reduce_logsumexp backprop_reduce_norm backprop_reduce_prod backprop_reduce_std "
+        "backprop_reduce_var"
+    ),
+    "tile": "tile",
+    "time_major": "list2padded padded2list padded2ragged ragged2padded",
+    "where": "where",
+    "window": (
+        "average_windows backprop_average_windows backprop_seq2col backprop_windows seq2col sliding_window"
+        " windows"
+    ),
+}
+
+_SEQUENCES = ("expand", "concat", "slice", "erase", "reverse", "enumerate", "pad")
+
+REDUCE = (
+    ByHand(("attention_pool",), "reduce", ("ops.attention_pool",), empty="zeros, always"),
+    ByHand(("bincount",), "reduce", ("ops.bincount",), empty="always zeros"),
+)
+IN_PLACE = (
+    ByHand(("rank",), "in place", ("ops.rank",)),
+    ByHand(("broadcast_rows",), "in place", ("ops.broadcast_rows",)),
+    ByHand((), "in place", level=False, label="arithmetic, comparisons, NumPy's ufuncs"),
+)
+OTHERS = (
+    ByHand(("reverse",), "move", ("ops.reverse",), out=True),
+    ByHand(("shift", "roll"), "move", ("ops.shift", "ops.roll"), out=True),
+    ByHand(("gather",), "move", ("ops.gather",), level=False, axis=True),
+    ByHand(("boolean_mask", "tile"), "move", ("ops.boolean_mask", "ops.tile"), level=False),
+    ByHand(("sort",), "rank", ("ops.sort",), axis=True, out=True),
+    ByHand(("argsort",), "rank", ("ops.argsort",), axis=True),
+    ByHand(("topk", "unique"), "rank", ("ops.topk", "ops.unique")),
+    ByHand(("diff", "searchsorted"), "rank", ("ops.diff", "ops.searchsorted")),
+    ByHand(("sliding_window",), "rank", ("ops.sliding_window",)),
+    ByHand(
+        (),
+        "move",
+        tuple(f"vl.sequence_{verb}" for verb in _SEQUENCES),
+    ),
+    ByHand((), "reduce", ("vl.sequence_pool",), empty="`pad_value=`"),
+    ByHand((), "in place", ("vl.sequence_softmax", "vl.sequence_conv")),
+)

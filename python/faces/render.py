@@ -1,0 +1,217 @@
+"""Declarations as plain Python and as rows of a table: every text is a function of the verbs alone."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator
+
+from verb import Argument, ByHand, Verb
+
+WIDTH = 110
+HEADER = "# Written by python/faces: change its declarations, and run `python python/faces`.\n# fmt: off\n"
+
+
+def module(docstring: str, imports: str, parts: Iterable[str]) -> str:
+    """A module of Python of its parts."""
+    body = "\n\n".join(["", *(part.rstrip() + "\n" for part in parts)])
+    return f'"""{docstring}"""\n\n{HEADER}\n{imports.strip()}\n{body}'
+
+
+def _def(
+    name: str, first: Iterable[str], more: Iterable[str], result: str, indent: str, end: str = ":"
+) -> str:
+    """The head of a function, wrapped where it is long; `first` come by position, `more` by keyword."""
+    positional, keywords = list(first), list(more)
+    star = ["*"] if keywords else []
+    arguments = ", ".join([*positional, *star, *keywords])
+    line = f"{indent}def {name}({arguments}) -> {result}{end}"
+    if len(line) <= WIDTH:
+        return line
+    lines = [""]
+    for argument in [*positional, *star, *keywords]:
+        lines += [""] if len(lines[-1]) + len(argument) + len(indent) + 6 > WIDTH else []
+        lines[-1] += f" {argument},"
+    inner = "\n".join(f"{indent}   {line}" for line in lines)
+    return f"{indent}def {name}(\n{inner}\n{indent}) -> {result}{end}"
+
+
+def _prose(text: str, indent: str) -> str:
+    return textwrap.fill(text, WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
+
+
+def _section(title: str, lines: Iterable[str], indent: str) -> Iterator[str]:
+    found = list(lines)
+    if found:
+        yield ""
+        yield f"{indent}{title}"
+        yield f"{indent}{'-' * len(title)}"
+        yield from found
+
+
+def _docstring(summary: str, sections: Iterable[tuple[str, list[str]]], indent: str) -> str:
+    lines = [f'{indent}"""{summary}']
+    for title, found in sections:
+        lines += _section(title, found, indent)
+    return "\n".join([*lines, f'{indent}"""'])
+
+
+def _terms(terms: Iterable[tuple[str, str]], indent: str) -> list[str]:
+    return [line for name, text in terms for line in (indent + name, _prose(text, indent + " " * 4))]
+
+
+def _example(text: str, indent: str) -> list[str]:
+    return textwrap.indent(textwrap.dedent(text).strip("\n").rstrip(), indent).splitlines()
+
+
+def _typed(argument: Argument) -> str:
+    return f"{argument.name}: {argument.type} = {argument.default}"
+
+
+def function(verb: Verb) -> str:
+    """The function of `varlen.ops`, with its overloads."""
+    in_place = verb.kind == "in place"
+    container, given = ("RaggedT", "RaggedT") if in_place else ("RaggedBase[ArrayT]", "ArrayT | Any")
+    parts = []
+    for which in (False, True) if verb.gives_places else (None,):
+        arguments = [
+            f"which: Literal[{which}]" + (" = False" if which is False else "")
+            if a.name == "which"
+            else _typed(a)
+            for a in verb.arguments
+        ]
+        for X, lengths, result in (
+            (container, "None = None", given),
+            ("RowsT | Sequence[Any]", "Lengths", "RowsT"),
+        ):
+            result = f"tuple[{result}, {result}]" if which else result
+            head = _def(verb.function, [f"X: {X}", f"lengths: {lengths}"], arguments, result, "", ": ...")
+            parts.append(f"@overload\n{head}\n")
+    result = "Rows | tuple[Rows, Rows]" if verb.gives_places else "Rows"
+    typed = map(_typed, verb.arguments)
+    parts.append(_def(verb.function, ["X: Any", "lengths: Any = None"], typed, result, "") + "\n")
+    two = ", or a tuple of two" if verb.gives_places else ""
+    parameters = [
+        ("X", verb.values),
+        ("lengths", "(n,) integers, or a `Level`; none beside a Ragged."),
+        *((argument.name, argument.text) for argument in verb.arguments),
+    ]
+    indent = " " * 4
+    sections = [
+        ("Parameters", _terms(parameters, indent)),
+        ("Returns", _terms([(f"numpy.ndarray, torch.Tensor or Ragged{two}", verb.returns)], indent)),
+        ("Raises", _terms(verb.raises.items(), indent)),
+        ("See Also", [indent + verb.see_also] if verb.see_also else []),
+        ("Notes", [_prose(verb.notes, indent)] if verb.notes else []),
+        ("Examples", _example(verb.example, indent)),
+    ]
+    parts.append(_docstring(verb.summary, sections, indent) + "\n")
+    own = {argument.name: argument.name for argument in verb.arguments}
+    parts.append(f"{indent}return {verb.call.format(X='X', lengths='lengths', **own)}\n")
+    return "".join(parts)
+
+
+def method(verb: Verb) -> str:
+    """The method of a Ragged."""
+    in_place = verb.kind == "in place"
+    taken = [argument for argument in verb.arguments if argument.of_method is None]
+    own = {argument.name: argument.of_method or argument.name for argument in verb.arguments}
+    front = [_typed(argument) for argument in taken if argument.name == "axis"]
+    more = [_typed(argument) for argument in taken if argument.name != "axis"]
+    result = "Self" if in_place else "ArrayT | Any"
+    indent = " " * 8
+    summary = verb.method_summary or verb.summary.rstrip(".").partition(":")[0]
+    gives = "Ragged" if in_place else "(n, ...) array or tensor, or Ragged of the levels above"
+    sections = [
+        ("Parameters", _terms(((argument.name, argument.text) for argument in taken), indent)),
+        ("Returns", _terms([(gives, verb.method_returns)], indent)),
+        ("Raises", _terms(verb.raises.items(), indent)),
+        ("Examples", _example(verb.method_example, indent)),
+    ]
+    call = verb.call.format(X="self", lengths="None", **own)
+    lines = [f"result: Self = {call}", "return result"] if in_place else [f"return {call}"]
+    body = "".join(f"{indent}{line}\n" for line in lines)
+    head = _def(verb.name, ["self", *front], more, result, " " * 4)
+    return f"{head}\n{_docstring(f'{summary}; as `ops.{verb.function}`.', sections, indent)}\n{body}"
+
+
+def data_method(verb: Verb) -> str:
+    """The method of a Data, which names dims."""
+    assert verb.data is not None
+    taken = [argument for argument in verb.arguments if argument.name in ("dtype", "overflow")]
+    more = ["empty: Any = DEFAULT", "out_shape: OutShape | None = None", *map(_typed, taken)]
+    head = _def(verb.name, ["self: Any", 'axis: Axis | Sequence[Axis] = "*"'], more, "Data[Any]", " " * 4)
+    indent = " " * 8
+    parameters = [
+        ("axis", "The dims that go; all of them by default."),
+        ("empty", f"What comes of no positions, by default {verb.data.empty}; None refuses that."),
+        ("out_shape", "The dims that are expected."),
+        *((argument.name, argument.text) for argument in taken),
+    ]
+    sections = [
+        ("Parameters", _terms(parameters, indent)),
+        ("Returns", _terms([("Data", "Over the dims that stay.")], indent)),
+        (
+            "Raises",
+            _terms(
+                [("TypeError, ValueError, IndexError, OverflowError, OutShapeError", "As `dims.reduce`.")],
+                indent,
+            ),
+        ),
+        (
+            "Examples",
+            _example(
+                f"""
+                >>> time = vl.Dim("time", lengths=[2, 1])
+                >>> x = vl.Data(np.array([3.0, 1.0, 5.0]), [vl.dims.batch_dim, time])
+                >>> x.{verb.name}(time).values
+                {verb.data.gives}
+                """,
+                indent,
+            ),
+        ),
+    ]
+    given = ", ".join(
+        f"{name}={name}" for name in ("empty", "out_shape", *(argument.name for argument in taken))
+    )
+    doc = _docstring(f"{verb.data.summary} over some dims, as `dims.reduce`.", sections, indent)
+    return f'{head}\n{doc}\n{indent}return reduce(self, "{verb.name}", axis, {given})\n'
+
+
+def _plain(default: str) -> str:
+    """A default as the manual has it."""
+    return {"None": "refused", 'float("nan")': "nan", 'float("-inf")': "-inf"}.get(default, default)
+
+
+def row(verb: Verb | ByHand) -> str:
+    """The row of the table of verbs."""
+    if isinstance(verb, ByHand):
+        label = ", ".join(f"`r.{name}`" for name in verb.methods) or verb.label
+        functions = ", ".join(f"`{name}`" for name in verb.functions)
+        said = (verb.level, verb.axis, verb.empty, verb.out)
+    else:
+        label, functions = f"`r.{verb.name}`", f"`ops.{verb.function}`"
+        takes = {argument.name for argument in verb.arguments}
+        empty = verb.default_of("empty")
+        none = "always 0" if verb.kind == "reduce" else ""
+        said = ("level" in takes, "axis" in takes, none if empty is None else _plain(empty), "out" in takes)
+    cells = [
+        label,
+        verb.kind,
+        functions,
+        *(cell if isinstance(cell, str) else "yes" if cell else "" for cell in said),
+    ]
+    return "|" + "|".join(f" {cell} " if cell else " " for cell in cells) + "|"
+
+
+def table(verbs: Iterable[Verb | ByHand]) -> str:
+    """The table of verbs."""
+    head = [
+        "verbs of a Ragged `r`",
+        "kind",
+        "functions",
+        "`level=`",
+        "`axis=`",
+        "`empty=` (default)",
+        "`out=` of the function",
+    ]
+    return "\n".join(["| " + " | ".join(head) + " |", "|" + " --- |" * len(head), *map(row, verbs)]) + "\n"

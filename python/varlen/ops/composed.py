@@ -1,0 +1,32 @@
+"""Folds that are composed of other verbs: a function for each, by the name that its declaration gives it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from varlen.backends import backend_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from varlen._core import Level
+
+
+def fold(op: str, values: Any, level: Level, empty: Any, out: Any = None, ddof: float = 0) -> Any:
+    """A row for each sequence of a level: by the kernel of that name, or by what is composed of others."""
+    function = COMPOSED.get(op)
+    backend = backend_of(values)
+    if function is None:
+        return backend.reduce(op, values, level, empty, out, ddof)
+    rows = function(backend, values, level, empty)
+    return rows if out is None else backend.assign(out, rows)
+
+
+def ptp(backend: Any, values: Any, level: Level, empty: Any) -> Any:
+    """The largest number less the smallest one."""
+    least = None if empty is None else 0  # what is taken off `empty` in a sequence without rows
+    extremes = [backend.reduce("max", values, level, empty), backend.reduce("min", values, level, least)]
+    return backend.ufunc("subtract", extremes, {})
+
+
+COMPOSED: dict[str, Callable[[Any, Any, Level, Any], Any]] = {"ptp": ptp}

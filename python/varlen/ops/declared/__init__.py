@@ -1,0 +1,1 @@
+"""Functions that are written from the declarations of `python/faces`."""

@@ -1,0 +1,313 @@
+"""Each row with those before it."""
+
+# Written by python/faces: change its declarations, and run `python python/faces`.
+# fmt: off
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from varlen.ops.scan import scanned, scanned_extreme
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from varlen.backends.values import Lengths, RaggedT, Rows, RowsT
+
+__all__ = [
+    "cummax",
+    "cummin",
+    "cumprod",
+    "cumsum",
+]
+
+
+@overload
+def cumsum(
+    X: RaggedT, lengths: None = None, *, axis: int | None = None, level: int = -1, exclusive: bool = False,
+    reverse: bool = False, out: Any = None, dtype: Any = None, overflow: str = "wrap",
+) -> RaggedT: ...
+@overload
+def cumsum(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, axis: int | None = None, level: int = -1,
+    exclusive: bool = False, reverse: bool = False, out: Any = None, dtype: Any = None,
+    overflow: str = "wrap",
+) -> RowsT: ...
+def cumsum(
+    X: Any, lengths: Any = None, *, axis: int | None = None, level: int = -1, exclusive: bool = False,
+    reverse: bool = False, out: Any = None, dtype: Any = None, overflow: str = "wrap",
+) -> Rows:
+    """The running sum of each sequence, column by column. Each sequence starts anew.
+
+    Parameters
+    ----------
+    X
+        (total, ...) numbers or bools, an array or a tensor, or a Ragged.
+    lengths
+        (n,) integers, or a `Level`; none beside a Ragged.
+    axis
+        In place of `level`: the axis along which it runs, as NumPy counts those of the container: 0 is across
+        the sequences, place by place.
+    level
+        The level whose sequences start anew, with all that nests below them; -1 is the innermost.
+    exclusive
+        Leave the row itself out: the first row is 0, the next one the first row of X, and so on.
+    reverse
+        From the last row of each sequence to the first.
+    out
+        (total, ...) of the result's dtype, C-contiguous, not in the memory of X: filled and given back.
+    dtype
+        In which rows are added up, and what the result has, as NumPy's `dtype`: values become it first.
+    overflow
+        What becomes of integers that the result's dtype cannot hold. "wrap" keeps what is left of them modulo
+        2 to its bits, as NumPy does. "raise" refuses them: exactly, and for a look at the values where none
+        can be so large, a second pass where one could.
+
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor or Ragged
+        (total, ...), a Ragged for a Ragged. Floats keep their dtype; bools and signed integers give int64,
+        unsigned ones uint64, which wrap.
+
+    Raises
+    ------
+    TypeError
+        Values that are not numbers.
+    ValueError
+        Lengths that are negative or do not add up to the rows; no such axis, or an axis and a level.
+    IndexError
+        There is no such level.
+    OverflowError
+        With `overflow="raise"` a number that its dtype cannot hold, in any row; it is named, with its place.
+
+    Notes
+    -----
+    Float32 is added in float64, float16 and bfloat16 in float32, and each number that is written is rounded
+    once; float64 is added row after row, as `np.cumsum` does. A sequence gives the same bits alone, in a
+    batch and with any number of threads. Nothing is ever subtracted: NaN, an infinity or a large number stays
+    in its sequence.
+
+    Examples
+    --------
+    >>> vl.ops.cumsum([3, 1, 4, 1, 5], [3, 2])
+    array([3, 4, 8, 1, 6])
+    >>> vl.ops.cumsum([3, 1, 4, 1, 5], [3, 2], exclusive=True)
+    array([0, 3, 4, 0, 1])
+    >>> vl.ops.cumsum(vl.Ragged([3, 1, 4, 1, 5], [3, 2]), reverse=True).to_list()
+    [[8, 5, 4], [6, 5]]
+    >>> vl.ops.cumsum([3, 1, 4, 1, 5], [3, 2], dtype=np.float32)
+    array([3., 4., 8., 1., 6.], dtype=float32)
+    """
+    return scanned("sum", X, lengths, axis, level, exclusive, reverse, out, dtype, overflow)
+
+
+@overload
+def cumprod(
+    X: RaggedT, lengths: None = None, *, axis: int | None = None, level: int = -1, exclusive: bool = False,
+    reverse: bool = False, out: Any = None, dtype: Any = None, overflow: str = "wrap",
+) -> RaggedT: ...
+@overload
+def cumprod(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, axis: int | None = None, level: int = -1,
+    exclusive: bool = False, reverse: bool = False, out: Any = None, dtype: Any = None,
+    overflow: str = "wrap",
+) -> RowsT: ...
+def cumprod(
+    X: Any, lengths: Any = None, *, axis: int | None = None, level: int = -1, exclusive: bool = False,
+    reverse: bool = False, out: Any = None, dtype: Any = None, overflow: str = "wrap",
+) -> Rows:
+    """The running product of each sequence, column by column. Each sequence starts anew.
+
+    Parameters
+    ----------
+    X
+        (total, ...) numbers or bools, an array or a tensor, or a Ragged.
+    lengths
+        (n,) integers, or a `Level`; none beside a Ragged.
+    axis
+        In place of `level`: the axis along which it runs, as NumPy counts those of the container: 0 is across
+        the sequences, place by place.
+    level
+        The level whose sequences start anew, with all that nests below them; -1 is the innermost.
+    exclusive
+        Leave the row itself out: the first row is 1.
+    reverse
+        From the last row of each sequence to the first.
+    out
+        (total, ...) of the result's dtype, C-contiguous, not in the memory of X: filled and given back.
+    dtype
+        In which rows are added up, and what the result has, as NumPy's `dtype`: values become it first.
+    overflow
+        What becomes of integers that the result's dtype cannot hold. "wrap" keeps what is left of them modulo
+        2 to its bits, as NumPy does. "raise" refuses them: exactly, and for a look at the values where none
+        can be so large, a second pass where one could.
+
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor or Ragged
+        (total, ...), a Ragged for a Ragged. Floats keep their dtype; bools and signed integers give int64,
+        unsigned ones uint64, which wrap.
+
+    Raises
+    ------
+    TypeError
+        Values that are not numbers.
+    ValueError
+        Lengths that are negative or do not add up to the rows; no such axis, or an axis and a level.
+    IndexError
+        There is no such level.
+    OverflowError
+        With `overflow="raise"` a number that its dtype cannot hold, in any row; it is named, with its place.
+
+    Examples
+    --------
+    >>> vl.ops.cumprod([3, 2, 4, 5, 2], [3, 2])
+    array([ 3,  6, 24,  5, 10])
+    """
+    return scanned("prod", X, lengths, axis, level, exclusive, reverse, out, dtype, overflow)
+
+
+@overload
+def cummax(
+    X: RaggedT, lengths: None = None, *, axis: int | None = None, level: int = -1, exclusive: bool = False,
+    reverse: bool = False, which: Literal[False] = False, out: Any = None,
+) -> RaggedT: ...
+@overload
+def cummax(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, axis: int | None = None, level: int = -1,
+    exclusive: bool = False, reverse: bool = False, which: Literal[False] = False, out: Any = None,
+) -> RowsT: ...
+@overload
+def cummax(
+    X: RaggedT, lengths: None = None, *, axis: int | None = None, level: int = -1, exclusive: bool = False,
+    reverse: bool = False, which: Literal[True], out: Any = None,
+) -> tuple[RaggedT, RaggedT]: ...
+@overload
+def cummax(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, axis: int | None = None, level: int = -1,
+    exclusive: bool = False, reverse: bool = False, which: Literal[True], out: Any = None,
+) -> tuple[RowsT, RowsT]: ...
+def cummax(
+    X: Any, lengths: Any = None, *, axis: int | None = None, level: int = -1, exclusive: bool = False,
+    reverse: bool = False, which: bool = False, out: Any = None,
+) -> Rows | tuple[Rows, Rows]:
+    """The largest number so far of each sequence, column by column; NaN from the first NaN on.
+
+    Parameters
+    ----------
+    X
+        (total, ...) numbers or bools, an array or a tensor, or a Ragged.
+    lengths
+        (n,) integers, or a `Level`; none beside a Ragged.
+    axis
+        In place of `level`: the axis along which it runs, as NumPy counts those of the container: 0 is across
+        the sequences, place by place.
+    level
+        The level whose sequences start anew, with all that nests below them; -1 is the innermost.
+    exclusive
+        Leave the row itself out: the first row is the lowest number of the dtype, -inf of floats.
+    reverse
+        From the last row of each sequence to the first.
+    which
+        Say which row it is, too.
+    out
+        (total, ...) of the result's dtype, C-contiguous, not in the memory of X: filled and given back.
+
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor or Ragged, or a tuple of two
+        (total, ...) of the dtype of X, a Ragged for a Ragged. With `which` also int64 of the same shape: the
+        row inside the sequence that holds the number, the first of equal ones in the direction of the scan;
+        -1 where no row came before.
+
+    Raises
+    ------
+    TypeError
+        Values that are not numbers.
+    ValueError
+        Lengths that are negative or do not add up to the rows; no such axis, or an axis and a level.
+    IndexError
+        There is no such level.
+
+    Notes
+    -----
+    As `torch.cummax` with `which`, but that it names the first of equal numbers, as `reduce_max` does.
+
+    Examples
+    --------
+    >>> vl.ops.cummax([3, 1, 4, 1, 5], [3, 2])
+    array([3, 3, 4, 1, 5])
+    >>> vl.ops.cummax([3, 1, 4, 1, 5], [3, 2], which=True)[1]
+    array([0, 0, 2, 0, 1])
+    """
+    return scanned_extreme("max", X, lengths, axis, level, exclusive, reverse, which, out)
+
+
+@overload
+def cummin(
+    X: RaggedT, lengths: None = None, *, axis: int | None = None, level: int = -1, exclusive: bool = False,
+    reverse: bool = False, which: Literal[False] = False, out: Any = None,
+) -> RaggedT: ...
+@overload
+def cummin(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, axis: int | None = None, level: int = -1,
+    exclusive: bool = False, reverse: bool = False, which: Literal[False] = False, out: Any = None,
+) -> RowsT: ...
+@overload
+def cummin(
+    X: RaggedT, lengths: None = None, *, axis: int | None = None, level: int = -1, exclusive: bool = False,
+    reverse: bool = False, which: Literal[True], out: Any = None,
+) -> tuple[RaggedT, RaggedT]: ...
+@overload
+def cummin(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, axis: int | None = None, level: int = -1,
+    exclusive: bool = False, reverse: bool = False, which: Literal[True], out: Any = None,
+) -> tuple[RowsT, RowsT]: ...
+def cummin(
+    X: Any, lengths: Any = None, *, axis: int | None = None, level: int = -1, exclusive: bool = False,
+    reverse: bool = False, which: bool = False, out: Any = None,
+) -> Rows | tuple[Rows, Rows]:
+    """The smallest number so far of each sequence, column by column; NaN from the first NaN on.
+
+    Parameters
+    ----------
+    X
+        (total, ...) numbers or bools, an array or a tensor, or a Ragged.
+    lengths
+        (n,) integers, or a `Level`; none beside a Ragged.
+    axis
+        In place of `level`: the axis along which it runs, as NumPy counts those of the container: 0 is across
+        the sequences, place by place.
+    level
+        The level whose sequences start anew, with all that nests below them; -1 is the innermost.
+    exclusive
+        Leave the row itself out: the first row is the highest number of the dtype, inf of floats.
+    reverse
+        From the last row of each sequence to the first.
+    which
+        Say which row it is, too.
+    out
+        (total, ...) of the result's dtype, C-contiguous, not in the memory of X: filled and given back.
+
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor or Ragged, or a tuple of two
+        (total, ...) of the dtype of X, a Ragged for a Ragged. With `which` also int64 of the same shape: the
+        row inside the sequence that holds the number, the first of equal ones in the direction of the scan;
+        -1 where no row came before.
+
+    Raises
+    ------
+    TypeError
+        Values that are not numbers.
+    ValueError
+        Lengths that are negative or do not add up to the rows; no such axis, or an axis and a level.
+    IndexError
+        There is no such level.
+
+    Examples
+    --------
+    >>> vl.ops.cummin([3, 1, 4, 1, 5], [3, 2])
+    array([3, 1, 1, 1, 1])
+    """
+    return scanned_extreme("min", X, lengths, axis, level, exclusive, reverse, which, out)

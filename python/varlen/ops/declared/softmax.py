@@ -1,0 +1,154 @@
+"""Softmax inside sequences, and its logarithm."""
+
+# Written by python/faces: change its declarations, and run `python python/faces`.
+# fmt: off
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, overload
+
+from varlen.ops.softmax import exponentiated
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from varlen.backends.values import Lengths, RaggedT, Rows, RowsT
+
+__all__ = [
+    "log_softmax",
+    "softmax",
+]
+
+
+@overload
+def softmax(
+    X: RaggedT, lengths: None = None, *, axis: int | None = None, level: int = -1, temperature: float = 1.0,
+    out: Any = None, inplace: bool = False,
+) -> RaggedT: ...
+@overload
+def softmax(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, axis: int | None = None, level: int = -1,
+    temperature: float = 1.0, out: Any = None, inplace: bool = False,
+) -> RowsT: ...
+def softmax(
+    X: Any, lengths: Any = None, *, axis: int | None = None, level: int = -1, temperature: float = 1.0,
+    out: Any = None, inplace: bool = False,
+) -> Rows:
+    """Exponentials of the rows of each sequence, as shares of their sum, column by column.
+
+    Parameters
+    ----------
+    X
+        (total, ...) numbers or bools, an array or a tensor, or a Ragged.
+    lengths
+        (n,) integers, or a `Level`; none beside a Ragged.
+    axis
+        In place of `level`: the axis along which shares add up to one, as NumPy counts those of the
+        container: 0 is across the sequences, place by place, -1 the last axis of the rows.
+    level
+        The level whose sequences start anew, with all that nests below them; -1 is the innermost.
+    temperature
+        What X is divided by, 1e-30 to 1e30: above 1 the shares draw near each other, below 1 apart.
+    out
+        (total, ...) of the result's dtype, C-contiguous, not in the memory of X: filled and given back.
+    inplace
+        Write into X, C-contiguous floats, and give it back.
+
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor or Ragged
+        (total, ...), a Ragged for a Ragged. Floats keep their dtype; integers and bools give float64.
+
+    Raises
+    ------
+    TypeError
+        Values other than numbers.
+    ValueError
+        Lengths that are negative or do not add up to the rows; a temperature that is not above zero; no such
+        axis, or an axis and a level; with `inplace` an array that is read-only, not contiguous or not of
+        floats.
+    IndexError
+        There is no such level.
+
+    See Also
+    --------
+    log_softmax, backprop_softmax
+
+    Notes
+    -----
+    As Thinc's `Ops.softmax_sequences`, which clips to [-20, 20] in place of subtracting the largest. NaN and
+    +inf make their column of the sequence NaN, and so does nothing but -inf; beside other numbers -inf gives
+    0. A gradient of 0 stays 0 there: what a loss leaves out makes nothing else NaN. Float16 and bfloat16 are
+    computed in float32. A sequence gives the same bits alone, in a batch and with any number of threads.
+
+    Examples
+    --------
+    >>> vl.ops.softmax(np.array([0.0, 0.0, 3.0]), [2, 1])
+    array([0.5, 0.5, 1. ])
+    >>> vl.ops.softmax(np.array([[0.0, 0.0], [1.0, 1.0]]), [1, 1], axis=-1)
+    array([[0.5, 0.5],
+           [0.5, 0.5]])
+    """
+    return exponentiated(X, lengths, False, axis, level, temperature, out, inplace)
+
+
+@overload
+def log_softmax(
+    X: RaggedT, lengths: None = None, *, axis: int | None = None, level: int = -1, temperature: float = 1.0,
+    out: Any = None, inplace: bool = False,
+) -> RaggedT: ...
+@overload
+def log_softmax(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, axis: int | None = None, level: int = -1,
+    temperature: float = 1.0, out: Any = None, inplace: bool = False,
+) -> RowsT: ...
+def log_softmax(
+    X: Any, lengths: Any = None, *, axis: int | None = None, level: int = -1, temperature: float = 1.0,
+    out: Any = None, inplace: bool = False,
+) -> Rows:
+    """The logarithm of `softmax`, without its rounding: no share is too small for it.
+
+    Parameters
+    ----------
+    X
+        (total, ...) numbers or bools, an array or a tensor, or a Ragged.
+    lengths
+        (n,) integers, or a `Level`; none beside a Ragged.
+    axis
+        In place of `level`: the axis along which shares add up to one, as NumPy counts those of the
+        container: 0 is across the sequences, place by place, -1 the last axis of the rows.
+    level
+        The level whose sequences start anew, with all that nests below them; -1 is the innermost.
+    temperature
+        What X is divided by, 1e-30 to 1e30: above 1 the shares draw near each other, below 1 apart.
+    out
+        (total, ...) of the result's dtype, C-contiguous, not in the memory of X: filled and given back.
+    inplace
+        Write into X, C-contiguous floats, and give it back.
+
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor or Ragged
+        (total, ...), a Ragged for a Ragged. Floats keep their dtype; integers and bools give float64.
+
+    Raises
+    ------
+    TypeError
+        Values other than numbers.
+    ValueError
+        Lengths that are negative or do not add up to the rows; a temperature that is not above zero; no such
+        axis, or an axis and a level; with `inplace` an array that is read-only, not contiguous or not of
+        floats.
+    IndexError
+        There is no such level.
+
+    See Also
+    --------
+    softmax, backprop_log_softmax
+
+    Examples
+    --------
+    >>> vl.ops.log_softmax(np.array([0.0, 1000.0, 3.0]), [2, 1])
+    array([-1000.,     0.,     0.])
+    """
+    return exponentiated(X, lengths, True, axis, level, temperature, out, inplace)

@@ -1,0 +1,920 @@
+"""Verbs as methods of a Ragged."""
+
+# Written by python/faces: change its declarations, and run `python python/faces`.
+# fmt: off
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from varlen._core import RaggedBase
+from varlen.backends.values import ArrayT
+from varlen.ops.reduce import counted, end_row, extreme, extreme_place, reduced
+from varlen.ops.scan import scanned, scanned_extreme
+from varlen.ops.softmax import exponentiated
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from varlen.backends.values import Axes
+
+
+class Declared(RaggedBase[ArrayT]):
+    """Methods of `varlen.Ragged`, which inherits them."""
+
+    __slots__ = ()
+
+    def sum(
+        self, axis: Axes = None, *, level: int = -1, empty: Any = 0, dtype: Any = None,
+        overflow: str = "wrap",
+    ) -> ArrayT | Any:
+        """The sum of each sequence's rows, column by column; as `ops.reduce_sum`.
+
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0
+            is across the sequences, place by place, and what is left is as long as the longest that come
+            together.
+        level
+            The level whose sequences become one row each, together with all that nests below it; -1 is the
+            innermost. The levels above it are kept.
+        empty
+            What a sequence without rows gives; None refuses such a sequence.
+        dtype
+            In which rows are added up, and what the result has, as NumPy's `dtype`: values become it first.
+        overflow
+            What becomes of integers that the result's dtype cannot hold. "wrap" keeps what is left of them
+            modulo 2 to its bits, as NumPy does. "raise" refuses them: exactly, and for a look at the values
+            where none can be so large, a second pass where one could.
+
+        Returns
+        -------
+        (n, ...) array or tensor, or Ragged of the levels above
+            Floats keep their dtype; bools and signed integers give int64, unsigned ones uint64, which wrap.
+
+        Raises
+        ------
+        TypeError
+            Values that are not numbers.
+        ValueError
+            Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is
+            None, which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+        IndexError
+            There is no such level.
+        OverflowError
+            With "raise" a result that its dtype cannot hold; it is named with its sequence and column.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2]).sum()
+        array([8, 0, 6])
+        >>> vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2]).sum(dtype=np.float32)
+        array([8., 0., 6.], dtype=float32)
+        """
+        return reduced("sum", self, None, axis, level, empty, None, 0, dtype, overflow)
+
+    def mean(self, axis: Axes = None, *, level: int = -1, empty: Any = 0, dtype: Any = None) -> ArrayT | Any:
+        """The mean of each sequence's rows, column by column; as `ops.reduce_mean`.
+
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0
+            is across the sequences, place by place, and what is left is as long as the longest that come
+            together.
+        level
+            The level whose sequences become one row each, together with all that nests below it; -1 is the
+            innermost. The levels above it are kept.
+        empty
+            What a sequence without rows gives; None refuses such a sequence.
+        dtype
+            In which rows are added up, and what the result has. Integers are no accumulator of a mean: values
+            become them, and the mean of those is cut to one.
+
+        Returns
+        -------
+        (n, ...) array or tensor, or Ragged of the levels above
+            Floats keep their dtype; integers and bools give float64.
+
+        Raises
+        ------
+        TypeError
+            Values that are not numbers.
+        ValueError
+            Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is
+            None, which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+        IndexError
+            There is no such level.
+
+        Examples
+        --------
+        >>> vl.Ragged([3.0, 1.0, 5.0], [2, 1]).mean()
+        array([2., 5.])
+        """
+        return reduced("mean", self, None, axis, level, empty, None, 0, dtype, "wrap")
+
+    def prod(
+        self, axis: Axes = None, *, level: int = -1, empty: Any = 1, dtype: Any = None,
+        overflow: str = "wrap",
+    ) -> ArrayT | Any:
+        """The product of each sequence's rows, column by column; as `ops.reduce_prod`.
+
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0
+            is across the sequences, place by place, and what is left is as long as the longest that come
+            together.
+        level
+            The level whose sequences become one row each, together with all that nests below it; -1 is the
+            innermost. The levels above it are kept.
+        empty
+            What a sequence without rows gives; None refuses such a sequence.
+        dtype
+            In which rows are added up, and what the result has, as NumPy's `dtype`: values become it first.
+        overflow
+            What becomes of integers that the result's dtype cannot hold. "wrap" keeps what is left of them
+            modulo 2 to its bits, as NumPy does. "raise" refuses them: exactly, and for a look at the values
+            where none can be so large, a second pass where one could.
+
+        Returns
+        -------
+        (n, ...) array or tensor, or Ragged of the levels above
+            Floats keep their dtype; bools and signed integers give int64, unsigned ones uint64, which wrap.
+
+        Raises
+        ------
+        TypeError
+            Values that are not numbers.
+        ValueError
+            Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is
+            None, which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+        IndexError
+            There is no such level.
+        OverflowError
+            With "raise" a result that its dtype cannot hold; it is named with its sequence and column.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4], [2, 1]).prod()
+        array([3, 4])
+        """
+        return reduced("prod", self, None, axis, level, empty, None, 0, dtype, overflow)
+
+    def max(self, axis: Axes = None, *, level: int = -1, empty: Any = None) -> ArrayT | Any:
+        """The largest number of each sequence, column by column; as `ops.reduce_max`.
+
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0
+            is across the sequences, place by place, and what is left is as long as the longest that come
+            together.
+        level
+            The level whose sequences become one row each, together with all that nests below it; -1 is the
+            innermost. The levels above it are kept.
+        empty
+            What a sequence without rows gives; None refuses such a sequence.
+
+        Returns
+        -------
+        (n, ...) array or tensor, or Ragged of the levels above
+            The dtype of the values; NaN where there is one.
+
+        Raises
+        ------
+        TypeError
+            Values that are not numbers.
+        ValueError
+            Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is
+            None, which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+        IndexError
+            There is no such level.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4], [2, 1]).max()
+        array([3, 4])
+        """
+        return extreme("max", self, None, axis, level, empty, False, None)
+
+    def min(self, axis: Axes = None, *, level: int = -1, empty: Any = None) -> ArrayT | Any:
+        """The smallest number of each sequence, column by column; as `ops.reduce_min`.
+
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0
+            is across the sequences, place by place, and what is left is as long as the longest that come
+            together.
+        level
+            The level whose sequences become one row each, together with all that nests below it; -1 is the
+            innermost. The levels above it are kept.
+        empty
+            What a sequence without rows gives; None refuses such a sequence.
+
+        Returns
+        -------
+        (n, ...) array or tensor, or Ragged of the levels above
+            The dtype of the values; NaN where there is one.
+
+        Raises
+        ------
+        TypeError
+            Values that are not numbers.
+        ValueError
+            Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is
+            None, which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+        IndexError
+            There is no such level.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4], [2, 1]).min()
+        array([1, 4])
+        """
+        return extreme("min", self, None, axis, level, empty, False, None)
+
+    def argmax(self, axis: Axes = None, *, level: int = -1, empty: Any = None) -> ArrayT | Any:
+        """The first place of the largest number of each sequence, column by column; as `ops.argmax`.
+
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0
+            is across the sequences, place by place, and what is left is as long as the longest that come
+            together.
+        level
+            The level whose sequences become one row each, together with all that nests below it; -1 is the
+            innermost. The levels above it are kept.
+        empty
+            An integer, what a sequence without rows gives; None refuses such a sequence.
+
+        Returns
+        -------
+        (n, ...) array or tensor, or Ragged of the levels above
+            int64 places, counted inside the sequence; NaN counts as the largest.
+
+        Raises
+        ------
+        TypeError
+            Values that are not numbers.
+        ValueError
+            Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is
+            None, which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+        IndexError
+            There is no such level.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 9, 4], [2, 1]).argmax()
+        array([1, 0])
+        """
+        return extreme_place("max", self, None, axis, level, empty)
+
+    def argmin(self, axis: Axes = None, *, level: int = -1, empty: Any = None) -> ArrayT | Any:
+        """The first place of the smallest number of each sequence, column by column; as `ops.argmin`.
+
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0
+            is across the sequences, place by place, and what is left is as long as the longest that come
+            together.
+        level
+            The level whose sequences become one row each, together with all that nests below it; -1 is the
+            innermost. The levels above it are kept.
+        empty
+            An integer, what a sequence without rows gives; None refuses such a sequence.
+
+        Returns
+        -------
+        (n, ...) array or tensor, or Ragged of the levels above
+            int64 places, counted inside the sequence; NaN counts as the smallest.
+
+        Raises
+        ------
+        TypeError
+            Values that are not numbers.
+        ValueError
+            Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is
+            None, which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+        IndexError
+            There is no such level.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 9, 4], [2, 1]).argmin()
+        array([0, 0])
+        """
+        return extreme_place("min", self, None, axis, level, empty)
+
+    def first(self, *, level: int = -1, empty: Any = None) -> ArrayT | Any:
+        """The first row of each sequence; as `ops.reduce_first`.
+
+        Parameters
+        ----------
+        level
+            The level whose sequences become one row each, together with all that nests below it; -1 is the
+            innermost. The levels above it are kept.
+        empty
+            What a sequence without rows gives, a number or a row; None refuses such a sequence.
+
+        Returns
+        -------
+        (n, ...) array or tensor, or Ragged of the levels above
+            The dtype of the values.
+
+        Raises
+        ------
+        ValueError
+            Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is
+            None, which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+        IndexError
+            There is no such level.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 9, 4], [2, 0, 1]).first(empty=-1)
+        array([ 3, -1,  4])
+        """
+        return end_row(self, None, level, False, empty)
+
+    def last(self, *, level: int = -1, empty: Any = None) -> ArrayT | Any:
+        """The last row of each sequence; as `ops.reduce_last`.
+
+        Parameters
+        ----------
+        level
+            The level whose sequences become one row each, together with all that nests below it; -1 is the
+            innermost. The levels above it are kept.
+        empty
+            What a sequence without rows gives, a number or a row; None refuses such a sequence.
+
+        Returns
+        -------
+        (n, ...) array or tensor, or Ragged of the levels above
+            The dtype of the values.
+
+        Raises
+        ------
+        ValueError
+            Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is
+            None, which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+        IndexError
+            There is no such level.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 9, 4], [2, 1]).last()
+        array([9, 4])
+        """
+        return end_row(self, None, level, True, empty)
+
+    def any(self, axis: Axes = None, *, level: int = -1, empty: Any = False) -> ArrayT | Any:
+        """Whether any row of each sequence is true, column by column; as `ops.reduce_any`.
+
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0
+            is across the sequences, place by place, and what is left is as long as the longest that come
+            together.
+        level
+            The level whose sequences become one row each, together with all that nests below it; -1 is the
+            innermost. The levels above it are kept.
+        empty
+            What a sequence without rows gives; None refuses such a sequence.
+
+        Returns
+        -------
+        (n, ...) array or tensor, or Ragged of the levels above
+            Bools.
+
+        Raises
+        ------
+        TypeError
+            Values that are not numbers.
+        ValueError
+            Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is
+            None, which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+        IndexError
+            There is no such level.
+
+        Examples
+        --------
+        >>> vl.Ragged([0, 1, 0], [2, 1]).any()
+        array([ True, False])
+        """
+        return reduced("any", self, None, axis, level, empty, None)
+
+    def all(self, axis: Axes = None, *, level: int = -1, empty: Any = True) -> ArrayT | Any:
+        """Whether all rows of each sequence are true, column by column; as `ops.reduce_all`.
+
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0
+            is across the sequences, place by place, and what is left is as long as the longest that come
+            together.
+        level
+            The level whose sequences become one row each, together with all that nests below it; -1 is the
+            innermost. The levels above it are kept.
+        empty
+            What a sequence without rows gives; None refuses such a sequence.
+
+        Returns
+        -------
+        (n, ...) array or tensor, or Ragged of the levels above
+            Bools.
+
+        Raises
+        ------
+        TypeError
+            Values that are not numbers.
+        ValueError
+            Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is
+            None, which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+        IndexError
+            There is no such level.
+
+        Examples
+        --------
+        >>> vl.Ragged([0, 1, 2], [2, 1]).all()
+        array([False,  True])
+        """
+        return reduced("all", self, None, axis, level, empty, None)
+
+    def norm(self, axis: Axes = None, *, level: int = -1, empty: Any = 0) -> ArrayT | Any:
+        """The Euclidean norm of each sequence's rows, column by column; as `ops.reduce_norm`.
+
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0
+            is across the sequences, place by place, and what is left is as long as the longest that come
+            together.
+        level
+            The level whose sequences become one row each, together with all that nests below it; -1 is the
+            innermost. The levels above it are kept.
+        empty
+            What a sequence without rows gives; None refuses such a sequence.
+
+        Returns
+        -------
+        (n, ...) array or tensor, or Ragged of the levels above
+            Floats keep their dtype; integers and bools give float64.
+
+        Raises
+        ------
+        TypeError
+            Values that are not numbers.
+        ValueError
+            Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is
+            None, which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+        IndexError
+            There is no such level.
+
+        Examples
+        --------
+        >>> vl.Ragged([3.0, 4.0, 2.0], [2, 1]).norm()
+        array([5., 2.])
+        """
+        return reduced("norm", self, None, axis, level, empty, None)
+
+    def var(
+        self, axis: Axes = None, *, level: int = -1, ddof: float = 0, empty: Any = float("nan"),
+    ) -> ArrayT | Any:
+        """The variance of each sequence's rows, column by column; as `ops.reduce_var`.
+
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0
+            is across the sequences, place by place, and what is left is as long as the longest that come
+            together.
+        level
+            The level whose sequences become one row each, together with all that nests below it; -1 is the
+            innermost. The levels above it are kept.
+        ddof
+            What is taken off the number of rows before squares are divided by it, as NumPy calls it.
+        empty
+            What a sequence without rows gives; None refuses such a sequence.
+
+        Returns
+        -------
+        (n, ...) array or tensor, or Ragged of the levels above
+            Floats keep their dtype; integers and bools give float64. NaN in sequences of no more than `ddof`
+            rows.
+
+        Raises
+        ------
+        TypeError
+            Values that are not numbers.
+        ValueError
+            Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is
+            None, which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+        IndexError
+            There is no such level.
+
+        Examples
+        --------
+        >>> vl.Ragged([1.0, 3.0, 5.0], [2, 1]).var()
+        array([1., 0.])
+        """
+        return reduced("var", self, None, axis, level, empty, None, ddof, None, "wrap")
+
+    def std(
+        self, axis: Axes = None, *, level: int = -1, ddof: float = 0, empty: Any = float("nan"),
+    ) -> ArrayT | Any:
+        """The standard deviation of each sequence's rows, column by column; as `ops.reduce_std`.
+
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0
+            is across the sequences, place by place, and what is left is as long as the longest that come
+            together.
+        level
+            The level whose sequences become one row each, together with all that nests below it; -1 is the
+            innermost. The levels above it are kept.
+        ddof
+            What is taken off the number of rows before squares are divided by it, as NumPy calls it.
+        empty
+            What a sequence without rows gives; None refuses such a sequence.
+
+        Returns
+        -------
+        (n, ...) array or tensor, or Ragged of the levels above
+            Floats keep their dtype; integers and bools give float64. NaN in sequences of no more than `ddof`
+            rows.
+
+        Raises
+        ------
+        TypeError
+            Values that are not numbers.
+        ValueError
+            Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is
+            None, which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+        IndexError
+            There is no such level.
+
+        Examples
+        --------
+        >>> vl.Ragged([1.0, 3.0, 5.0], [2, 1]).std()
+        array([1., 0.])
+        """
+        return reduced("std", self, None, axis, level, empty, None, ddof, None, "wrap")
+
+    def logsumexp(self, axis: Axes = None, *, level: int = -1, empty: Any = float("-inf")) -> ArrayT | Any:
+        """The logarithm of the sum of exponentials of each sequence; as `ops.reduce_logsumexp`.
+
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0
+            is across the sequences, place by place, and what is left is as long as the longest that come
+            together.
+        level
+            The level whose sequences become one row each, together with all that nests below it; -1 is the
+            innermost. The levels above it are kept.
+        empty
+            What a sequence without rows gives; None refuses such a sequence.
+
+        Returns
+        -------
+        (n, ...) array or tensor, or Ragged of the levels above
+            Floats keep their dtype; integers and bools give float64.
+
+        Raises
+        ------
+        TypeError
+            Values that are not numbers.
+        ValueError
+            Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is
+            None, which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+        IndexError
+            There is no such level.
+
+        Examples
+        --------
+        >>> vl.Ragged([7.0, -np.inf, 5.0], [2, 1]).logsumexp()
+        array([7., 5.])
+        """
+        return reduced("logsumexp", self, None, axis, level, empty, None)
+
+    def ptp(self, axis: Axes = None, *, level: int = -1, empty: Any = None) -> ArrayT | Any:
+        """The largest number of each sequence less its smallest one, column by column; as `ops.reduce_ptp`.
+
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0
+            is across the sequences, place by place, and what is left is as long as the longest that come
+            together.
+        level
+            The level whose sequences become one row each, together with all that nests below it; -1 is the
+            innermost. The levels above it are kept.
+        empty
+            What a sequence without rows gives; None refuses such a sequence.
+
+        Returns
+        -------
+        (n, ...) array or tensor, or Ragged of the levels above
+            The dtype of the values; NaN where there is one.
+
+        Raises
+        ------
+        TypeError
+            Values that are not numbers.
+        ValueError
+            Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is
+            None, which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+        IndexError
+            There is no such level.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4], [2, 1]).ptp()
+        array([2, 0])
+        """
+        return reduced("ptp", self, None, axis, level, empty, None)
+
+    def count(self, *, level: int = -1) -> ArrayT | Any:
+        """How many rows each sequence has; as `ops.count`.
+
+        Parameters
+        ----------
+        level
+            The level whose sequences become one row each, together with all that nests below it; -1 is the
+            innermost. The levels above it are kept.
+
+        Returns
+        -------
+        (n, ...) array or tensor, or Ragged of the levels above
+            int64; all that lies below the level counts, levels in between do not.
+
+        Raises
+        ------
+        IndexError
+            There is no such level.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4], [2, 1]).count()
+        array([2, 1])
+        """
+        return counted(self, None, level)
+
+    def cumsum(
+        self, axis: int | None = None, *, level: int = -1, exclusive: bool = False, reverse: bool = False,
+        dtype: Any = None, overflow: str = "wrap",
+    ) -> Self:
+        """The running sum of each sequence, column by column; as `ops.cumsum`.
+
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis along which it runs, as NumPy counts those of the container: 0 is
+            across the sequences, place by place.
+        level
+            The level whose sequences start anew, with all that nests below them; -1 is the innermost.
+        exclusive
+            Leave the row itself out: the first row is 0, the next one the first row of X, and so on.
+        reverse
+            From the last row of each sequence to the first.
+        dtype
+            In which rows are added up, and what the result has, as NumPy's `dtype`: values become it first.
+        overflow
+            What becomes of integers that the result's dtype cannot hold. "wrap" keeps what is left of them
+            modulo 2 to its bits, as NumPy does. "raise" refuses them: exactly, and for a look at the values
+            where none can be so large, a second pass where one could.
+
+        Returns
+        -------
+        Ragged
+            Nests as this one. Floats keep their dtype; bools and signed integers give int64, unsigned ones
+            uint64, which wrap.
+
+        Raises
+        ------
+        TypeError
+            Values that are not numbers.
+        ValueError
+            Lengths that are negative or do not add up to the rows; no such axis, or an axis and a level.
+        IndexError
+            There is no such level.
+        OverflowError
+            With `overflow="raise"` a number that its dtype cannot hold, in any row; it is named, with its
+            place.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4], [2, 1]).cumsum().to_list()
+        [[3, 4], [4]]
+        """
+        result: Self = scanned("sum", self, None, axis, level, exclusive, reverse, None, dtype, overflow)
+        return result
+
+    def cumprod(
+        self, axis: int | None = None, *, level: int = -1, exclusive: bool = False, reverse: bool = False,
+        dtype: Any = None, overflow: str = "wrap",
+    ) -> Self:
+        """The running product of each sequence, column by column; as `ops.cumprod`.
+
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis along which it runs, as NumPy counts those of the container: 0 is
+            across the sequences, place by place.
+        level
+            The level whose sequences start anew, with all that nests below them; -1 is the innermost.
+        exclusive
+            Leave the row itself out: the first row is 1.
+        reverse
+            From the last row of each sequence to the first.
+        dtype
+            In which rows are added up, and what the result has, as NumPy's `dtype`: values become it first.
+        overflow
+            What becomes of integers that the result's dtype cannot hold. "wrap" keeps what is left of them
+            modulo 2 to its bits, as NumPy does. "raise" refuses them: exactly, and for a look at the values
+            where none can be so large, a second pass where one could.
+
+        Returns
+        -------
+        Ragged
+            Nests as this one. Floats keep their dtype; bools and signed integers give int64, unsigned ones
+            uint64, which wrap.
+
+        Raises
+        ------
+        TypeError
+            Values that are not numbers.
+        ValueError
+            Lengths that are negative or do not add up to the rows; no such axis, or an axis and a level.
+        IndexError
+            There is no such level.
+        OverflowError
+            With `overflow="raise"` a number that its dtype cannot hold, in any row; it is named, with its
+            place.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 2, 4], [2, 1]).cumprod().to_list()
+        [[3, 6], [4]]
+        """
+        result: Self = scanned("prod", self, None, axis, level, exclusive, reverse, None, dtype, overflow)
+        return result
+
+    def cummax(
+        self, axis: int | None = None, *, level: int = -1, exclusive: bool = False, reverse: bool = False,
+    ) -> Self:
+        """The largest number so far of each sequence, column by column; as `ops.cummax`.
+
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis along which it runs, as NumPy counts those of the container: 0 is
+            across the sequences, place by place.
+        level
+            The level whose sequences start anew, with all that nests below them; -1 is the innermost.
+        exclusive
+            Leave the row itself out: the first row is the lowest number of the dtype, -inf of floats.
+        reverse
+            From the last row of each sequence to the first.
+
+        Returns
+        -------
+        Ragged
+            Nests as this one. The dtype of the values; NaN from the first one on.
+
+        Raises
+        ------
+        TypeError
+            Values that are not numbers.
+        ValueError
+            Lengths that are negative or do not add up to the rows; no such axis, or an axis and a level.
+        IndexError
+            There is no such level.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4, 2], [3, 1]).cummax().to_list()
+        [[3, 3, 4], [2]]
+        """
+        result: Self = scanned_extreme("max", self, None, axis, level, exclusive, reverse, False, None)
+        return result
+
+    def cummin(
+        self, axis: int | None = None, *, level: int = -1, exclusive: bool = False, reverse: bool = False,
+    ) -> Self:
+        """The smallest number so far of each sequence, column by column; as `ops.cummin`.
+
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis along which it runs, as NumPy counts those of the container: 0 is
+            across the sequences, place by place.
+        level
+            The level whose sequences start anew, with all that nests below them; -1 is the innermost.
+        exclusive
+            Leave the row itself out: the first row is the highest number of the dtype, inf of floats.
+        reverse
+            From the last row of each sequence to the first.
+
+        Returns
+        -------
+        Ragged
+            Nests as this one. The dtype of the values; NaN from the first one on.
+
+        Raises
+        ------
+        TypeError
+            Values that are not numbers.
+        ValueError
+            Lengths that are negative or do not add up to the rows; no such axis, or an axis and a level.
+        IndexError
+            There is no such level.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 4, 2], [3, 1]).cummin().to_list()
+        [[3, 1, 1], [2]]
+        """
+        result: Self = scanned_extreme("min", self, None, axis, level, exclusive, reverse, False, None)
+        return result
+
+    def softmax(self, axis: int | None = None, *, level: int = -1, temperature: float = 1.0) -> Self:
+        """Exponentials of the rows of each sequence, as shares of their sum; as `ops.softmax`.
+
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis along which shares add up to one, as NumPy counts those of the
+            container: 0 is across the sequences, place by place, -1 the last axis of the rows.
+        level
+            The level whose sequences start anew, with all that nests below them; -1 is the innermost.
+        temperature
+            What X is divided by, 1e-30 to 1e30: above 1 the shares draw near each other, below 1 apart.
+
+        Returns
+        -------
+        Ragged
+            Nests as this one. Floats keep their dtype; integers and bools give float64.
+
+        Raises
+        ------
+        TypeError
+            Values other than numbers.
+        ValueError
+            Lengths that are negative or do not add up to the rows; a temperature that is not above zero; no
+            such axis, or an axis and a level; with `inplace` an array that is read-only, not contiguous or
+            not of floats.
+        IndexError
+            There is no such level.
+
+        Examples
+        --------
+        >>> vl.Ragged([0.0, 0.0, 7.0], [2, 1]).softmax().values
+        array([0.5, 0.5, 1. ])
+        """
+        result: Self = exponentiated(self, None, False, axis, level, temperature, None, False)
+        return result
+
+    def log_softmax(self, axis: int | None = None, *, level: int = -1, temperature: float = 1.0) -> Self:
+        """The logarithm of `softmax`, without its rounding; as `ops.log_softmax`.
+
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis along which shares add up to one, as NumPy counts those of the
+            container: 0 is across the sequences, place by place, -1 the last axis of the rows.
+        level
+            The level whose sequences start anew, with all that nests below them; -1 is the innermost.
+        temperature
+            What X is divided by, 1e-30 to 1e30: above 1 the shares draw near each other, below 1 apart.
+
+        Returns
+        -------
+        Ragged
+            Nests as this one. Floats keep their dtype; integers and bools give float64.
+
+        Raises
+        ------
+        TypeError
+            Values other than numbers.
+        ValueError
+            Lengths that are negative or do not add up to the rows; a temperature that is not above zero; no
+            such axis, or an axis and a level; with `inplace` an array that is read-only, not contiguous or
+            not of floats.
+        IndexError
+            There is no such level.
+
+        Examples
+        --------
+        >>> vl.Ragged([0.0, 1000.0, 7.0], [2, 1]).log_softmax().values
+        array([-1000.,     0.,     0.])
+        """
+        result: Self = exponentiated(self, None, True, axis, level, temperature, None, False)
+        return result
