@@ -13,7 +13,7 @@ import by_hand
 import in_place
 import reduce
 import render
-from verb import Verb
+from verb import ByHand, Verb
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "python/varlen"
@@ -119,7 +119,7 @@ EMPTY: dict[str, Any] = {{
 
 def functions_of_ops() -> str:
     """`varlen.ops`."""
-    home = {f"declared.{verb.noun}": [] for verb in VERBS} | {
+    home: dict[str, list[str]] = {f"declared.{verb.noun}": [] for verb in VERBS} | {
         noun: names.split() for noun, names in by_hand.FUNCTIONS.items()
     }
     for verb in VERBS:
@@ -155,7 +155,13 @@ def with_region(path: Path, marker: str, body: str) -> str:
 def table() -> str:
     """The table of verbs."""
     of_kind = {kind: [verb for verb in VERBS if verb.kind == kind] for kind in ("reduce", "in place")}
-    rows = (*of_kind["reduce"], *by_hand.REDUCE, *of_kind["in place"], *by_hand.IN_PLACE, *by_hand.OTHERS)
+    rows: tuple[Verb | ByHand, ...] = (
+        *of_kind["reduce"],
+        *by_hand.REDUCE,
+        *of_kind["in place"],
+        *by_hand.IN_PLACE,
+        *by_hand.OTHERS,
+    )
     return render.table(rows)
 
 

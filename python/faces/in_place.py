@@ -12,7 +12,7 @@ from arguments import (
     TEMPERATURE,
     WHICH_IN_PLACE,
 )
-from verb import Verb
+from verb import Argument, Verb
 
 ROWS = "(total, ...), a Ragged for a Ragged. "
 SUMS = "Floats keep their dtype; bools and signed integers give int64, unsigned ones uint64, which wrap."
@@ -30,7 +30,7 @@ BEYOND = {
 }
 
 
-def _excluding(text: str) -> object:
+def _excluding(text: str) -> Argument:
     return EXCLUSIVE.with_default("False", f"Leave the row itself out: {text}.")
 
 
@@ -45,7 +45,7 @@ def _running(name: str, noun: str, first: str, notes: str, example: str, method_
             f'scanned("{name}", {{X}}, {{lengths}}, {{axis}}, {{level}}, {{exclusive}}, {{reverse}}, '
             f"{{out}}, {{dtype}}, {{overflow}})"
         ),
-        (AXIS, LEVEL_IN_PLACE, _excluding(first), REVERSE, OUT_IN_PLACE, DTYPE, OVERFLOW),  # type: ignore[arg-type]
+        (AXIS, LEVEL_IN_PLACE, _excluding(first), REVERSE, OUT_IN_PLACE, DTYPE, OVERFLOW),
         returns=ROWS + SUMS,
         method_returns=f"Nests as this one. {SUMS}",
         method_summary=f"The running {noun} of each sequence, column by column",
@@ -108,7 +108,7 @@ def _extreme(name: str, adjective: str, first: str, notes: str, example: str, me
             f'scanned_extreme("{name}", {{X}}, {{lengths}}, {{axis}}, {{level}}, {{exclusive}}, '
             f"{{reverse}}, {{which}}, {{out}})"
         ),
-        (AXIS, LEVEL_IN_PLACE, _excluding(first), REVERSE, WHICH_IN_PLACE, OUT_IN_PLACE),  # type: ignore[arg-type]
+        (AXIS, LEVEL_IN_PLACE, _excluding(first), REVERSE, WHICH_IN_PLACE, OUT_IN_PLACE),
         returns=(
             "(total, ...) of the dtype of X, a Ragged for a Ragged. With `which` also int64 of the "
             "same shape: the row inside the sequence that holds the number, the first of equal ones "

@@ -1,7 +1,9 @@
 """The verbs that give a row for each sequence."""
 
+from typing import Any
+
 from arguments import AXES, DDOF, DTYPE, EMPTY, LEVEL, OUT, OVERFLOW, WHICH
-from verb import DataMethod, Verb
+from verb import Argument, DataMethod, Verb
 
 ROWS = "(n, ...), for more levels a Ragged of those above. "
 SUMS = "Floats keep their dtype; bools and signed integers give int64, unsigned ones uint64, which wrap."
@@ -22,29 +24,26 @@ BEYOND = {
 }
 
 
-def _fold(name: str, empty: str, **said: object) -> Verb:
-    """What the core's `reduce` computes."""
-    arguments = said.pop("arguments", (AXES, LEVEL, EMPTY.with_default(empty), OUT))
-    taken = {argument.name for argument in arguments}  # type: ignore[attr-defined]
-    more = "".join(
-        f", {{{argument}}}" if argument in taken else f", {default}"
+def _fold(name: str, empty: str, arguments: tuple[Argument, ...] | None = None, **said: Any) -> Verb:
+    """What `reduced` computes: by a kernel of that name, or composed of others."""
+    arguments = arguments or (AXES, LEVEL, EMPTY.with_default(empty), OUT)
+    taken = {argument.name for argument in arguments}
+    more = [
+        f"{{{argument}}}" if argument in taken else default
         for argument, default in (("ddof", "0"), ("dtype", "None"), ("overflow", '"wrap"'))
-    )
-    plain = ', 0, None, "wrap"'
-    call = (
-        f'reduced("{name}", {{X}}, {{lengths}}, {{axis}}, {{level}}, {{empty}}, '
-        f"{{out}}{more.replace(plain, '')})"
-    )
-    raises = RAISES | (BEYOND if "overflow" in taken else {})
+    ]
+    while more and more[-1][0] != "{":
+        more.pop()
+    given = ", ".join(["{X}", "{lengths}", "{axis}", "{level}", "{empty}", "{out}", *more])
     return Verb(
         name,
-        (f"reduce_{name}"),
+        f"reduce_{name}",
         "reduce",
         "reduce",
-        call=call,
+        call=f'reduced("{name}", {given})',
         arguments=arguments,
-        raises=raises,
-        **said,  # type: ignore[arg-type]
+        raises=RAISES | (BEYOND if "overflow" in taken else {}),
+        **said,
     )
 
 

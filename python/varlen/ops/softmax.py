@@ -113,6 +113,7 @@ def exponentiated(
     out: Any,
     inplace: bool,
 ) -> Any:
+    """Softmax inside the sequences of a level or along an axis, or its logarithm."""
     if as_bool(inplace, "inplace"):
         if out is not None:
             raise TypeError("out: cannot be given where X is written in place")

@@ -112,7 +112,7 @@ class Declared(RaggedBase[ArrayT]):
         >>> vl.Ragged([3.0, 1.0, 5.0], [2, 1]).mean()
         array([2., 5.])
         """
-        return reduced("mean", self, None, axis, level, empty, None, 0, dtype, "wrap")
+        return reduced("mean", self, None, axis, level, empty, None, 0, dtype)
 
     def prod(
         self, axis: Axes = None, *, level: int = -1, empty: Any = 1, dtype: Any = None,
@@ -523,7 +523,7 @@ class Declared(RaggedBase[ArrayT]):
         >>> vl.Ragged([1.0, 3.0, 5.0], [2, 1]).var()
         array([1., 0.])
         """
-        return reduced("var", self, None, axis, level, empty, None, ddof, None, "wrap")
+        return reduced("var", self, None, axis, level, empty, None, ddof)
 
     def std(
         self, axis: Axes = None, *, level: int = -1, ddof: float = 0, empty: Any = float("nan"),
@@ -565,7 +565,7 @@ class Declared(RaggedBase[ArrayT]):
         >>> vl.Ragged([1.0, 3.0, 5.0], [2, 1]).std()
         array([1., 0.])
         """
-        return reduced("std", self, None, axis, level, empty, None, ddof, None, "wrap")
+        return reduced("std", self, None, axis, level, empty, None, ddof)
 
     def logsumexp(self, axis: Axes = None, *, level: int = -1, empty: Any = float("-inf")) -> ArrayT | Any:
         """The logarithm of the sum of exponentials of each sequence; as `ops.reduce_logsumexp`.

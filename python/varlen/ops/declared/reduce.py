@@ -178,7 +178,7 @@ def reduce_mean(
     >>> vl.ops.reduce_mean(np.array([1, 2, 7]), [1, 2], dtype=np.float32)
     array([1. , 4.5], dtype=float32)
     """
-    return reduced("mean", X, lengths, axis, level, empty, out, 0, dtype, "wrap")
+    return reduced("mean", X, lengths, axis, level, empty, out, 0, dtype)
 
 
 @overload
@@ -826,7 +826,7 @@ def reduce_var(
     >>> vl.ops.reduce_var(np.array([1.0, 3.0, 5.0]), [2, 1], ddof=1)
     array([ 2., nan])
     """
-    return reduced("var", X, lengths, axis, level, empty, out, ddof, None, "wrap")
+    return reduced("var", X, lengths, axis, level, empty, out, ddof)
 
 
 @overload
@@ -885,7 +885,7 @@ def reduce_std(
     >>> vl.ops.reduce_std(np.array([1.0, 3.0, 5.0]), [2, 1])
     array([1., 0.])
     """
-    return reduced("std", X, lengths, axis, level, empty, out, ddof, None, "wrap")
+    return reduced("std", X, lengths, axis, level, empty, out, ddof)
 
 
 @overload
