@@ -78,8 +78,9 @@ A folder of MEDS becomes the folder that meds-torch-data makes of it: data/SHARD
 time_delta_days, code and numeric_value, tokenization/schemas/SHARD.parquet with static codes and times,
 metadata/codes.parquet with the index of each code, metadata/account.json with the account. Codes are
 those of the train split, rows of others are left out and counted; values are normalized by the mean and
-deviation of their code. A subject in no split is refused, or left out and counted by --drop-unsplit. A
-subject in two files, in two splits, or in another one than its folder says is refused.
+deviation of their code. Those of codes without a deviation, infinite ones and what is beyond float32 become
+NaN and are counted. Days count whole seconds. A subject in no split is refused, or left out and counted by
+--drop-unsplit. A subject in two files, in two splits, or in another one than its folder says is refused.
 """
 
 

@@ -291,7 +291,7 @@ def test_what_meds_has_no_place_for_is_said(flat, tmp_path, capsys):
     said = capsys.readouterr().out
     assert "columns left out: text_value" in said
     assert "time: times of UTC became UTC" in said
-    assert "1 values of codes whose values are all alike in the train split became NaN" in said
+    assert "1 value of numeric_value, values of codes whose values are all alike in the train split" in said
 
 
 @pytest.mark.parametrize(
@@ -374,3 +374,104 @@ def test_a_measurement_that_meds_loses_is_found(meds, tmp_path, capsys, monkeypa
     assert main(["convert", str(meds), str(tmp_path / "out"), "--quiet"]) == 1
     assert "the account does not balance" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+@pytest.fixture
+def plain(tmp_path):
+    """A folder without events."""
+    (tmp_path / "in" / "metadata").mkdir(parents=True)
+    return tmp_path / "in"
+
+
+def test_words_of_meds_are_counted_in_and_out(meds, tmp_path, capsys):
+    assert main(["convert", str(meds), str(tmp_path / "out"), "--json"]) == 0
+    account = varlen.io.Account.from_dict(json.loads(capsys.readouterr().out))
+    rows = [row for shard in SHARDS.values() for row in shard]
+    code, number = account.columns["code"], account.columns["numeric_value"]
+    assert code.source.as_dict() == {"values": 14, "nulls": 0, "distinct": 7, "words": 7}
+    assert code.result.distinct == len({"HR", "BP", "DX"})
+    assert code.reasons["codes that the train split lacks"].first == [
+        f"{meds}/data/tuning/0.parquet: code 'NEW'"
+    ]
+    assert number.source.nulls == sum(row[3] is None for row in rows)
+    assert number.reasons["static, in the table beside"].nulls == 5  # one of them had a value: that of OLD
+
+
+def test_words_that_become_one_are_found(plain, tmp_path, capsys, monkeypatch):
+    from varlen.cli.conversion import meds_folder
+
+    write_shard(plain / "data" / "train" / "0.parquet", [(1, 0, "A", None), (1, 1, "B", None)])
+    real = meds_folder.normalize
+
+    def merge(events, codes):
+        table, lost = real(events, codes)
+        return table.set_column(2, "code", pa.array(np.ones(table.num_rows, np.int64))), lost
+
+    assert main(["convert", str(plain), str(tmp_path / "out"), "--quiet"]) == 0
+    monkeypatch.setattr(meds_folder, "normalize", merge)
+    assert main(["convert", str(plain), str(tmp_path / "out"), "--quiet", "--force"]) == 1
+    assert "column 'code': 2 distinct values in, 1 out" in capsys.readouterr().err
+
+
+def test_values_that_become_nan_say_why(plain, tmp_path, capsys):
+    rows = [(1, 0, "A", 1.0), (1, 1, "A", 2.0), (2, 0, "B", 5.0), (2, 0, "A", math.inf)]
+    write_shard(plain / "data" / "train" / "0.parquet", rows)
+    path = plain / "data" / "tuning" / "0.parquet"
+    write_shard(path, [(3, 0, "A", 1.0), (3, 1, "A", math.nan), (3, 2, "A", None)])
+    table = pq.read_table(path)
+    pq.write_table(table.set_column(3, "numeric_value", pa.array([1e300, math.nan, None])), path)
+    assert main(["convert", str(plain), str(tmp_path / "out"), "--json"]) == 0
+    number = varlen.io.Account.from_dict(json.loads(capsys.readouterr().out)).columns["numeric_value"]
+    assert (number.source.nulls, number.result.nulls) == (2, 5)
+    said = {why: (one.changed, one.nulls, one.first) for why, one in number.reasons.items()}
+    train = plain / "data" / "train" / "0.parquet"
+    assert said == {
+        "values of codes whose values are all alike in the train split became NaN": (
+            1,
+            -1,
+            [f"{train}: code 'B': 5.0"],
+        ),
+        "infinite values became NaN": (1, -1, [f"{train}: code 'A': inf"]),
+        "values that are beyond float32 when they are normalized became NaN": (
+            1,
+            -1,
+            [f"{path}: code 'A': 1e+300"],
+        ),
+    }
+
+
+def test_subjects_of_unknown_codes_alone_are_counted(flat, tmp_path, capsys):
+    write_splits(flat, {1: "train", 2: "tuning", 3: "train", 4: "tuning", 5: "held_out"})
+    table = pq.read_table(flat / "data" / "0.parquet")
+    codes = [f"NEW{s.as_py()}" if s.as_py() == 2 else "HR" for s in table.column("subject_id")]
+    pq.write_table(table.set_column(2, "code", pa.array(codes)), flat / "data" / "0.parquet")
+    assert main(["convert", str(flat), str(tmp_path / "out")]) == 0
+    assert "1 subjects without events were left out" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "text"),
+    [
+        ("subject_id", pa.array([1, 1, 2**63 + 1], pa.uint64()), "subject_id: 9223372036854775809 at row 2"),
+        ("time", pa.array([0, 1, 0], pa.timestamp("ns")), "time: 1970-01-01 00:00:00.000000001 at row 1"),
+        ("numeric_value", pa.array([0, 2**53 + 1, 0]), "numeric_value: 9007199254740993 at row 1"),
+        ("code", pa.array(["a", "[PAD]", "b"]), "code: '[PAD]' is a code of the train split"),
+    ],
+)
+def test_values_that_meds_cannot_hold_are_named(plain, tmp_path, capsys, column, values, text):
+    path = plain / "data" / "train" / "0.parquet"
+    write_shard(path, [(1, 0, "A", None), (1, 1, "B", 1.0), (2, 0, "A", 2.0)])
+    table = pq.read_table(path)
+    pq.write_table(table.set_column(table.column_names.index(column), column, values), path)
+    assert main(["convert", str(plain), str(tmp_path / "out")]) == 1
+    assert text in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_codes_that_a_folder_describes_and_nobody_has_are_counted(meds, tmp_path, capsys):
+    known = pa.table({"code": ["HR", "DX", "GONE"], "description": ["heart rate", "a disease", "no"]})
+    pq.write_table(known, meds / "metadata" / "codes.parquet")
+    assert main(["convert", str(meds), str(tmp_path / "out"), "--json"]) == 0
+    account = varlen.io.Account.from_dict(json.loads(capsys.readouterr().out))
+    balance = account.columns["metadata/codes"]
+    assert (balance.source.values, balance.result.values, balance.left_out) == (3, 2, 1)

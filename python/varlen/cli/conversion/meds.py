@@ -9,6 +9,7 @@ out of the table as well: there they shift the rows of those behind them.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ import pyarrow.compute as pc
 
 from varlen._core import Joint, Level
 
-__all__ = ["COLUMNS", "PAD", "CodeStatistics", "convert_shard", "named", "normalize"]
+__all__ = ["COLUMNS", "PAD", "CodeStatistics", "Lost", "convert_shard", "named", "normalize"]
 
 #: What an event has.
 COLUMNS = ("subject_id", "time", "code", "numeric_value")
@@ -27,6 +28,10 @@ _SHOWN = 20  # subjects that an error names
 
 #: The word of id 0, which pads.
 PAD = "[PAD]"
+
+_ALIKE = "values of codes whose values are all alike in the train split became NaN"
+_INFINITE = "infinite values became NaN"
+_TOO_LARGE = "values that are beyond float32 when they are normalized became NaN"
 
 
 class CodeStatistics:
@@ -80,21 +85,39 @@ class CodeStatistics:
         return pa.table(columns)
 
 
-def normalize(events: pa.Table, codes: pa.Table) -> tuple[pa.Table, int]:
-    """Codes as indices and values normalized; how many rows had other codes and were left out."""
+@dataclass(frozen=True)
+class Lost:
+    """Values that become NaN for one reason, and the code and the value of the first of them."""
+
+    why: str
+    values: int
+    first: str
+
+
+def normalize(events: pa.Table, codes: pa.Table) -> tuple[pa.Table, list[Lost]]:
+    """Codes as indices and values normalized, without rows of other codes; and what becomes NaN."""
     at = pc.index_in(events.column("code").cast(pa.string()), codes.column("code").combine_chunks())
     known = pc.is_valid(at)
-    left_out = events.num_rows - int(pc.sum(known).as_py() or 0)
     events, at = events.filter(known), at.filter(known)
     which = at.to_numpy().astype(np.int64)
     counts = codes.column("values/n_occurrences").to_numpy().astype(np.float64)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    values = events.column("numeric_value").cast(pa.float64())
+    numbers = values.fill_null(float("nan")).to_numpy()
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         mean = codes.column("values/sum").to_numpy() / counts
         deviation = np.sqrt(codes.column("values/sum_sqd").to_numpy() / counts - mean**2)
-        values = events.column("numeric_value").cast(pa.float64())
-        numbers = values.fill_null(float("nan")).to_numpy()
         normal = ((numbers - mean[which]) / deviation[which]).astype(np.float32)
-    normal[np.isinf(normal)] = np.nan
+    gone = ~(np.isnan(numbers) | np.isfinite(normal))
+    normal[gone] = np.nan
+    is_alike = ~(deviation[which] > 0)
+    reasons = {_ALIKE: is_alike, _INFINITE: ~is_alike & np.isinf(numbers)}
+    reasons[_TOO_LARGE] = ~np.logical_or.reduce(list(reasons.values()))
+    lost = []
+    for why, holds in reasons.items():
+        rows = np.flatnonzero(gone & holds)
+        if len(rows):
+            first = f"code {events.column('code')[rows[0]].as_py()!r}: {numbers[rows[0]]}"
+            lost.append(Lost(why, len(rows), first))
     out = pa.table(
         {
             "subject_id": events.column("subject_id"),
@@ -103,7 +126,7 @@ def normalize(events: pa.Table, codes: pa.Table) -> tuple[pa.Table, int]:
             "numeric_value": pa.array(normal, mask=values.is_null().to_numpy()),
         }
     )
-    return out, left_out
+    return out, lost
 
 
 def _starts(*columns: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
@@ -115,7 +138,7 @@ def _starts(*columns: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     return np.flatnonzero(changes)
 
 
-def convert_shard(events: pa.Table) -> tuple[Joint, pa.Table, int]:
+def convert_shard(events: pa.Table) -> tuple[Joint, pa.Table]:
     """The events of a shard as a joint and a schema table."""
     subject = events.column("subject_id").to_numpy()
     is_static = events.column("time").is_null().to_numpy()
@@ -140,7 +163,6 @@ def convert_shard(events: pa.Table) -> tuple[Joint, pa.Table, int]:
     days[1:][same] = (seconds / _SECONDS_PER_DAY).astype(np.float32)
     per_event = np.diff(np.append(event, len(owner)))
     row = _starts(event_owner)
-    without = len(ids) - len(row)
     ids = event_owner[row]
     static = static.filter(pc.is_in(static.column("subject_id"), pa.array(ids)))
     event_bounds = np.append(row, len(event))
@@ -167,7 +189,7 @@ def convert_shard(events: pa.Table) -> tuple[Joint, pa.Table, int]:
             "measurements_per_event": _lists(event_bounds, pa.array(per_event.astype(np.uint32))),
         }
     )
-    return joint, schema, without
+    return joint, schema
 
 
 def _bounds_by(ids: npt.NDArray[Any], owners: npt.NDArray[Any]) -> npt.NDArray[np.int64]:

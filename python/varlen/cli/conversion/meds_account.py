@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from varlen.cli.conversion.meds import Lost
 from varlen.io.account import Account, Tally
 
 __all__ = ["MedsAccount"]
 
 _UNKNOWN = "codes that the train split lacks"
+_STATIC = "static, in the table beside"
 _COLUMNS = ("code", "numeric_value")
 
 
@@ -21,32 +25,53 @@ class MedsAccount:
 
     def __init__(self) -> None:
         self.total = Account()
+        self._came: set[str] = set()
+        self._went: set[int] = set()
 
     def add_file(self, path: Path, ids: pa.ChunkedArray, unsplit: list[int]) -> None:
         """A whole file, whose rows are those of its metadata, and rows of subjects that are in no split."""
         self.total.add_file(str(path), int(pq.read_metadata(path).num_rows))
-        gone = int(pc.sum(pc.is_in(ids, pa.array(unsplit, ids.type))).as_py() or 0) if unsplit else 0
+        if not unsplit:
+            return
+        named = [name for name in _COLUMNS if name in pq.read_schema(path).names]
+        events = pq.read_table(path, columns=named, partitioning=None)
+        events = events.set_column(0, "code", events.column("code").cast(pa.string()))
+        events = events.filter(pc.is_in(ids, pa.array(unsplit, ids.type)))
+        self._came.update(_words(events))
         first = [f"{path}: subject {subject}" for subject in unsplit[:3]]
-        self.total.leave_out(None, "subjects in no split", gone, 0, first)
-        for name in _COLUMNS if gone else ():
-            self.total.column(name).source.values += gone
-            self.total.leave_out(name, "subjects in no split", gone, None, first)
+        count = events.num_rows
+        self.total.leave_out(None, "subjects in no split", count, 0, first)
+        for name in _COLUMNS:
+            nulls = _nulls(events.column(name)) if name in named else count
+            self.total.column(name).source += Tally(count, nulls)
+            self.total.leave_out(name, "subjects in no split", count, nulls, first)
 
-    def shard(self, path: Path, came: int, unknown: int, table: pa.Table) -> Account:
-        """The account of a shard: rows that were read for it, and its table of known codes."""
-        account = Account({str(path): came})
+    def shard(
+        self, path: Path, came: pa.Table, unknown: pa.Table, table: pa.Table, lost: Sequence[Lost]
+    ) -> Account:
+        """The account of a shard: its rows, those of unknown codes, the others normalized, what became NaN."""
+        account = Account({str(path): came.num_rows})
         timeless = pc.is_null(table.column("time"))
-        static = int(pc.sum(timeless).as_py() or 0)
-        subjects = pc.unique(table.filter(pc.invert(timeless)).column("subject_id"))
-        account.leave_out(None, _UNKNOWN, unknown)
+        static = table.filter(timeless)
+        events = table.filter(pc.invert(timeless))
+        subjects = pc.unique(events.column("subject_id"))
+        first = [f"{path}: code {word!r}" for word in _words(unknown)]
+        account.leave_out(None, _UNKNOWN, unknown.num_rows, 0, first)
         account.leave_out(None, "nested into subjects", table.num_rows - len(subjects))
         for name in _COLUMNS:
-            account.column(name).source.values = came
-            account.leave_out(name, _UNKNOWN, unknown, None)
-            account.leave_out(name, "static, in the table beside", static, None)
+            account.column(name).source.values = came.num_rows
+            account.column(name).source.nulls = _nulls(came.column(name))
+            account.leave_out(name, _UNKNOWN, unknown.num_rows, _nulls(unknown.column(name)), first)
+            account.leave_out(name, _STATIC, static.num_rows, _nulls(static.column(name)))
+        for one in lost:
+            account.change("numeric_value", one.why, one.values, -one.values, [f"{path}: {one.first}"])
+        words = _words(came)
+        account.column("code").source.count_words(words)
+        self._came.update(words)
+        self._went.update(pc.unique(events.column("code")).to_pylist())
         alone = pc.invert(pc.is_in(table.column("subject_id"), subjects))
         without = int(pc.sum(alone).as_py() or 0)
-        self.total.column("static_code").source.values += static
+        self.total.column("static_code").source.values += static.num_rows
         self.total.leave_out("static_code", "subjects without events", without)
         return account
 
@@ -60,7 +85,26 @@ class MedsAccount:
         part.files, part.rows.source = {}, Tally()  # of whole files, once
         self.total += part
 
+    def add_metadata(self, known: int, used: int) -> None:
+        """The table of codes that the folder has itself, and how many of them are codes of the train split."""
+        balance = self.total.column("metadata/codes")
+        balance.source.values, balance.result.values = known, used
+        self.total.leave_out("metadata/codes", _UNKNOWN, known - used)
+
     def finish(self, more_columns: list[str]) -> None:
         """Checks the whole, and says which columns nobody reads."""
+        self.total.column("code").source.count_words(self._came)
+        self.total.column("code").result.count_distinct(np.array(sorted(self._went), np.int64))
         self.total.unread = dict.fromkeys(more_columns, "no column of events")
         self.total.check()
+
+
+def _words(table: pa.Table) -> list[str]:
+    words = pc.unique(table.column("code").cast(pa.string()))
+    return [word for word in words.to_pylist() if word is not None]
+
+
+def _nulls(column: pa.ChunkedArray) -> int:
+    if pa.types.is_floating(column.type):
+        return int(pc.sum(pc.is_null(column, nan_is_null=True)).as_py() or 0)
+    return int(column.null_count)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import contextlib
 import json
 import os
@@ -158,12 +159,12 @@ def _read(shard: _Shard) -> pa.Table:
         if "numeric_value" not in table.column_names:
             table = table.append_column("numeric_value", pa.nulls(table.num_rows, pa.float32()))
         table = table.select(list(COLUMNS))
+        table = _with_kinds(table)
         findings = Findings()
         for name in ("subject_id", "code"):
             for row in np.flatnonzero(table.column(name).is_null().to_numpy()).tolist():
                 findings.add(f"{shard.path}: {name}: null at row {row}")
         findings.finish()
-        table = _with_kinds(table)
         if shard.subjects is not None:
             table = table.filter(pc.is_in(table.column("subject_id"), shard.subjects))
         return table
@@ -182,9 +183,29 @@ def _with_kinds(table: pa.Table) -> pa.Table:
         column = table.column(i)
         if not (fits(column.type) or types.is_null(column.type)):
             raise ValueError(f"{name}: expected {what}, got {column.type}")
+        if pa.types.is_integer(column.type) and kind is None:
+            kind = pa.float64()
         if kind is not None:
-            table = table.set_column(i, name, column.cast(kind))
+            table = table.set_column(i, name, _cast(name, column, kind))
     return table
+
+
+def _cast(name: str, column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    """The values in the type that MEDS has; the first that does not fit is named with its row."""
+
+    def fits(count: int) -> bool:
+        with contextlib.suppress(pa.ArrowInvalid):
+            return bool(column.slice(0, count).cast(kind))
+        return False
+
+    try:
+        return column.cast(kind)
+    except pa.ArrowInvalid:
+        row = bisect.bisect_left(range(1, len(column)), True, key=lambda count: not fits(count))
+        value = column.slice(row, 1).cast(pa.string())[0]
+        raise ValueError(
+            f"{name}: {value} at row {row} does not fit {kind}, which MEDS has; cast the column first"
+        ) from None
 
 
 def _check_schemas(shards: Sequence[_Shard]) -> tuple[list[str], str | None]:
@@ -214,7 +235,7 @@ def _check_schemas(shards: Sequence[_Shard]) -> tuple[list[str], str | None]:
     return list(more), known[0] if known else None
 
 
-def _with_metadata(codes: pa.Table, folder: Path) -> pa.Table:
+def _with_metadata(codes: pa.Table, folder: Path, accounts: MedsAccount) -> pa.Table:
     """The codes with the columns of the folder's own table of codes."""
     path = folder / "metadata" / "codes.parquet"
     if not path.is_file():
@@ -229,6 +250,7 @@ def _with_metadata(codes: pa.Table, folder: Path) -> pa.Table:
         for name in known.column_names:
             if name not in codes.column_names:
                 codes = codes.append_column(name, known.column(name).take(at))
+        accounts.add_metadata(known.num_rows, int(pc.sum(pc.is_valid(at)).as_py() or 0))
     return codes
 
 
@@ -300,30 +322,38 @@ def convert_meds(
     for shard in tqdm(train, desc="reading", **bar):
         statistics.add(_read(shard))
     codes = statistics.table()
-    words = {"code": [PAD, *codes.column("code").to_pylist()]}
+    names = codes.column("code").to_pylist()
+    if PAD in names:
+        raise ValueError(
+            f"{folder}: code: {PAD!r} is a code of the train split, but the word of padding; give it another "
+            "name"
+        )
+    words = {"code": [PAD, *names]}
     accounts = MedsAccount()
     subjects = events = left_out = without = size = 0
     for shard in tqdm({shard.path: shard for shard in shards}.values(), desc="checking", **bar):
         ids = pq.read_table(shard.path, columns=["subject_id"], partitioning=None).column(0)
         before = len(found.unsplit)
-        found.add(shard.path, shard.split, pc.unique(ids.cast(pa.int64())).to_numpy())
+        with name_file(shard.path):
+            ids = _cast("subject_id", ids, pa.int64())
+        found.add(shard.path, shard.split, pc.unique(ids).to_numpy())
         accounts.add_file(shard.path, ids, found.unsplit[before:])
     found.finish()
-    lost = 0
     with _new_folder(target) as new:
         for shard in tqdm(shards, desc="writing", **bar):
             events_of = _read(shard)
-            table, unknown = normalize(events_of, codes)
-            left_out += unknown
-            account = accounts.shard(shard.path, events_of.num_rows, unknown, table)
-            if shard.subjects is not None and not table.num_rows:
+            table, nan = normalize(events_of, codes)
+            is_known = pc.is_in(events_of.column("code"), codes.column("code").combine_chunks())
+            unknown = events_of.filter(pc.invert(is_known))
+            left_out += unknown.num_rows
+            account = accounts.shard(shard.path, events_of, unknown, table, nan)
+            without += _subjects(events_of)
+            if shard.subjects is not None and not events_of.num_rows:
                 accounts.add_shard(account, None)
                 continue  # the file has no subject of this split
-            had = events_of.filter(pc.is_in(events_of.column("code"), codes.column("code").combine_chunks()))
-            lost += _finite(had.column("numeric_value")) - _finite(table.column("numeric_value"))
             with name_file(shard.path):
-                joint, schema, static_only = convert_shard(table)
-            without += static_only
+                joint, schema = convert_shard(table)
+            without -= schema.num_rows
             data = new / "data" / f"{shard.name}.nrt"
             tokens = new / "tokenization" / "schemas" / f"{shard.name}.parquet"
             data.parent.mkdir(parents=True, exist_ok=True)
@@ -337,10 +367,11 @@ def convert_meds(
             subjects += schema.num_rows
             events += joint.rows(1)
             size += data.stat().st_size
+        described = _with_metadata(codes, folder, accounts)
         accounts.finish(more_columns)
         (new / "metadata").mkdir()
         (new / "metadata" / "account.json").write_text(accounts.total.as_text() + "\n")
-        pq.write_table(_with_metadata(codes, folder), new / "metadata" / "codes.parquet")
+        pq.write_table(described, new / "metadata" / "codes.parquet")
         for name in ("dataset.json", "subject_splits.parquet"):
             if (folder / "metadata" / name).is_file():
                 shutil.copyfile(folder / "metadata" / name, new / "metadata" / name)
@@ -362,13 +393,11 @@ def convert_meds(
             print(f"  {len(found.unsplit):,} subjects in no split were left out: {named(found.unsplit)}")
         if absent := found.without_rows():
             print(f"  {absent:,} subjects of subject_splits.parquet have no rows")
-        if lost:
-            print(f"  {lost:,} values of codes whose values are all alike in the train split became NaN")
         if more_columns:
             print(f"  columns left out: {', '.join(more_columns)}")
         if zone is not None:
             print(f"  time: times of {zone} became UTC")
 
 
-def _finite(values: pa.ChunkedArray) -> int:
-    return int(pc.sum(pc.is_finite(values.cast(pa.float64()))).as_py() or 0)
+def _subjects(events: pa.Table) -> int:
+    return len(pc.unique(events.column("subject_id")))
