@@ -49,7 +49,7 @@ class MedsAccount:
     def shard(
         self, path: Path, came: pa.Table, unknown: pa.Table, table: pa.Table, lost: Sequence[Lost]
     ) -> Account:
-        """The account of a shard: its rows, those of unknown codes, the others normalized, what became NaN."""
+        """The account of a shard: its rows, those of unknown codes, the others normalized, lost values."""
         account = Account({str(path): came.num_rows})
         timeless = pc.is_null(table.column("time"))
         static = table.filter(timeless)
@@ -86,7 +86,7 @@ class MedsAccount:
         self.total += part
 
     def add_metadata(self, known: int, used: int) -> None:
-        """The table of codes that the folder has itself, and how many of them are codes of the train split."""
+        """The codes of the table that the folder has itself, and how many of them the train split has."""
         balance = self.total.column("metadata/codes")
         balance.source.values, balance.result.values = known, used
         self.total.leave_out("metadata/codes", _UNKNOWN, known - used)
