@@ -1,8 +1,8 @@
 """Pictures of the table: `python -m benchmarks.pictures docs/speed.md docs/pictures`.
 
-Each row is a dot at how many times as fast varlen is, a line for each chapter: against the best peer, and
-against the floor, the least time in which memory could do the same. They are read off the page, so that page
-and pictures say the same. Plain SVG, no library; colours follow the page around it, or the reader's settings.
+Each dot is one benchmark, at how many times as fast varlen is; each line is a chapter. One picture compares
+with the best peer, the other with the floor: the least time in which memory could do the same. Both are read
+off the page, so page and pictures agree. Plain SVG, no library; colours follow the page or the reader.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def read(page: str) -> tuple[Chapters, Chapters]:
         if not line.startswith("| ") or len(cells) != 6 or cells[0] in ("row", "---"):
             continue
         title, _, figure, _, _, against_peer = (cells[0] or title, *cells[1:])
-        if found := re.match(r"([\d.e+-]+)x \(", against_peer):
+        if found := re.match(r"([\d.e+-]+)x(?: \(|$)", against_peer):
             peers.setdefault(chapter, []).append((title, float(found[1])))
         number, _, rest = figure.partition(" ")
         if FLOOR.fullmatch(rest.split(") ", 1)[-1]):

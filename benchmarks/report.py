@@ -166,6 +166,19 @@ def _lines(result: dict[str, Any]) -> list[str]:
     return lines
 
 
+def _counted(lines: list[str]) -> str:
+    """What a folded chapter says of itself.
+
+    >>> _counted(["| a | <= 1 | 0.9 | met | | |", "|  | <= 2 | 3 | missed | | |"])
+    '1 row, 1 of 2 goals met'
+    """
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    rows = sum(bool(line[0]) for line in cells)
+    met = sum(line[3] == "met" for line in cells)
+    goals = met + sum(line[3] == "missed" for line in cells)
+    return f"{rows} row{'s' * (rows != 1)}, {met} of {goals} goals met"
+
+
 def markdown(report: dict[str, Any]) -> str:
     """The manual's tables, a chapter each."""
     about = report["machine"]
@@ -175,7 +188,8 @@ def markdown(report: dict[str, Any]) -> str:
     lines = []
     for chapter, body in chapters.items():
         if body:
-            lines += [f"### {chapter}", "", HEAD, RULE, *body, ""]
+            fold = f":::{{dropdown}} {_counted(body)}"
+            lines += [f"### {chapter}", "", fold, HEAD, RULE, *body, ":::", ""]
     versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
     lines += [
         "### machine",

@@ -114,4 +114,20 @@ def _show(arguments: argparse.Namespace, path: Path) -> int:
     for name, array in batch.items():
         corner = " ".join(str(x) for x in np.asarray(array).reshape(-1)[:8])
         print(f"  {name:<10} {array.dtype!s:<8} {array.shape!s:<18} {corner} ...")
+    print(_next_steps(arguments.save))
     return 0
+
+
+def _next_steps(kept: Path | None) -> str:
+    """What to try after the demo: on its file where one was kept."""
+    keep = [] if kept else [("varlen demo --save sources.nrt", "keep the file for the commands below")]
+    file = kept or Path("sources.nrt")
+    code = f"import varlen; print(varlen.open('{file}').batch([0, -1])['indent'])"
+    steps = [
+        *keep,
+        (f"varlen info {file}", "see its keys, lengths and padding"),
+        (f'python -c "{code}"', "pad two rows"),
+        ("varlen convert --help", "turn your own table into such a file"),
+    ]
+    width = max(len(command) for command, _ in steps)
+    return "\nwhat to try next\n" + "\n".join(f"  {command:<{width}}  # {why}" for command, why in steps)

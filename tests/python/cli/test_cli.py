@@ -259,6 +259,19 @@ def test_demo_goes_from_files_to_batches(capsys, tmp_path):
     assert J.to_list()["token"][0][0] == ["def", "f", "(", "x", ")", ":"]
 
 
+def test_demo_ends_with_commands_that_run(capsys, tmp_path):
+    (tmp_path / "m.py").write_text("def f(x):\n    return x + 1\n")
+    kept = tmp_path / "kept.nrt"
+    _, out, _ = run(capsys, "demo", tmp_path, "--save", kept)
+    steps = [line.split("  # ")[0].split() for line in out.split("what to try next\n")[1].splitlines()]
+    commands = [step[1:] for step in steps if step[0] == "varlen"]
+    assert commands == [["info", str(kept)], ["convert", "--help"]]
+    assert run(capsys, *commands[0])[0] == 0
+    code = next(line for line in out.splitlines() if "python -c" in line).split('"')[1]
+    exec(code)
+    assert "[[0 4]\n [0 4]]" in capsys.readouterr().out
+
+
 def test_python_dash_m_runs_it():
     done = subprocess.run(
         [sys.executable, "-m", "varlen", "--version"], capture_output=True, text=True, timeout=60, check=False
