@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <string>
 
+#include "level/level.hpp"
 #include "rooms.hpp"
 #include "support/arrays.hpp"
 #include "support/dtypes.hpp"
 #include "support/fastcall.hpp"
-#include "support/level.hpp"
 #include "support/operands.hpp"
 #include "support/raise.hpp"
 #include "varlen/model/memory.hpp"

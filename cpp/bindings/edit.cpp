@@ -3,11 +3,11 @@
 
 #include <string>
 
+#include "level/level.hpp"
 #include "rooms.hpp"
 #include "support/arrays.hpp"
 #include "support/dtypes.hpp"
 #include "support/fastcall.hpp"
-#include "support/level.hpp"
 #include "support/operands.hpp"
 #include "support/raise.hpp"
 #include "varlen/model/memory.hpp"

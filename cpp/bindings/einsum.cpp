@@ -13,10 +13,10 @@
 #include <link.h>
 #endif
 
+#include "level/level.hpp"
 #include "rooms.hpp"
 #include "support/arrays.hpp"
 #include "support/fastcall.hpp"
-#include "support/level.hpp"
 #include "support/outputs.hpp"
 #include "support/raise.hpp"
 

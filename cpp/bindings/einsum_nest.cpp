@@ -1,9 +1,9 @@
 // How the rows of letters nest: levels of letters, and whether levels are those of letters.
 #include <vector>
 
+#include "level/level.hpp"
 #include "rooms.hpp"
 #include "support/fastcall.hpp"
-#include "support/level.hpp"
 #include "support/raise.hpp"
 #include "varlen/model/einsum.hpp"
 

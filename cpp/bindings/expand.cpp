@@ -5,12 +5,12 @@
 #include <cstring>
 #include <string>
 
+#include "level/level.hpp"
 #include "rooms.hpp"
 #include "support/arrays.hpp"
 #include "support/device.hpp"
 #include "support/dtypes.hpp"
 #include "support/fastcall.hpp"
-#include "support/level.hpp"
 #include "support/operands.hpp"
 #include "support/outputs.hpp"
 #include "support/raise.hpp"

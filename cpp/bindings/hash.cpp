@@ -4,6 +4,7 @@
 #include <string>
 
 #include "gather/gather.hpp"
+#include "level/level.hpp"
 #include "rooms.hpp"
 #include "support/device.hpp"
 #include "support/dtypes.hpp"

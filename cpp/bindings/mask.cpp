@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "level/level.hpp"
 #include "rooms.hpp"
 #include "support/arrays.hpp"
 #include "support/device.hpp"

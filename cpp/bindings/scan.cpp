@@ -4,19 +4,17 @@
 #include <algorithm>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "cast/cast.hpp"
+#include "level/level.hpp"
 #include "rooms.hpp"
 #include "support/arrays.hpp"
 #include "support/device.hpp"
 #include "support/dtypes.hpp"
 #include "support/fastcall.hpp"
-#include "support/level.hpp"
 #include "support/operands.hpp"
 #include "support/outputs.hpp"
 #include "support/raise.hpp"
-#include "varlen/model/memory.hpp"
 
 namespace varlen::bindings {
 
@@ -77,16 +75,8 @@ py::object scan_array(const Arguments<6>& args) {
                       ? checked_out_at(place, "out", given_out, dtype, shape, {given_values, values.array})
                       : empty_at(place, dtype, shape);
   std::byte* const to = bytes(out);
-  if (!place.is_host()) {
-    py::array scratch = scratch_at(place, place.kernels->scan_scratch(job, level->total()));
-    place.check(place.kernels->scan(place.stream, job, level->total(), bytes(scratch), to), "scan");
-    return out;
-  }
-  Scratch<std::byte> scratch(scan_scratch(job));
-  {
-    const Unlocked unlocked(2 * out.nbytes());
-    scan(job, scratch.data(), to);
-  }
+  const ScratchAt scratch(place, place.kernels->scan_scratch(job, level->total()));
+  launch(place, "scan", 2 * out.nbytes(), &cuda::Kernels::scan, job, level->total(), scratch.data(), to);
   return out;
 }
 
@@ -99,32 +89,35 @@ py::object which_of(const Arguments<4>& args) {
   const LevelRef level = level_over(given_level, "found", found.array.shape(0));
   const ScanJob job = job_of(Scan::max, found, LevelRef::in(level), exclusive, reverse);
   py::array which = empty_at(place, py::dtype::of<std::int64_t>(), shape_of(found.array));
-  std::int64_t* const to = ints(which);
-  if (!place.is_host()) {
-    py::array scratch = scratch_at(place, place.kernels->scan_scratch(job, level->total()));
-    place.check(place.kernels->scan_which(place.stream, job, level->total(), bytes(scratch), to),
-                "scan_which");
-  } else {
-    const Unlocked unlocked(2 * which.nbytes());
-    scan_which(job, to);
-  }
+  const ScratchAt scratch(place, place.kernels->scan_scratch(job, level->total()));
+  launch(place, "scan_which", 2 * which.nbytes(), &cuda::Kernels::scan_which, job, level->total(),
+         scratch.data(), ints(which));
   return which;
 }
 
-py::array out_for_which(const Place& place, const Numbers& dy, PyObject* given_out, Inputs inputs) {
-  const Extents shape = shape_of(dy.array);
-  return given(given_out) ? checked_out_at(place, "out", given_out, dy.array.dtype(), shape, inputs)
-                          : empty_at(place, dy.array.dtype(), shape);
-}
-
-/// On a device; places outside of their sequence are left out there.
-void run_which_back(const Place& place, const Numbers& dy, Level& level, const std::int64_t* which,
-                    py::array& out) {
-  const Offsets there = offsets_at(place, level);
-  place.check(
-      place.kernels->scan_which_back(place.stream, dy.type, static_cast<const std::byte*>(dy.array.data()),
-                                     there, level.total(), dy.columns(), which, bytes(out)),
-      "backprop_scan_which");
+/// Places inside of the sequences of dY, at its place. Those of the host are checked, those of a device are
+/// left out where they lie outside.
+PlacedInts which_rows(const Place& place, PyObject* given, const Numbers& dy, Level& level) {
+  if (is_device_array(given)) {
+    py::array which = rows_at(place, given, "which");
+    check_shape(which, "which", dy.array, "dY");
+    const std::optional<Type> type = type_of(which.dtype());
+    if (!type || *type == Type::b1 || is_float(*type)) {
+      raise_type("which", "expected integers, got dtype " + str_of(which.dtype()));
+    }
+    if (*type != Type::i64) which = cast_at(place, which, py::dtype::of<std::int64_t>(), Fill{});
+    return {which, static_cast<const std::int64_t*>(which.data()), which.size()};
+  }
+  const py::array rows = as_rows(given, "which");
+  check_shape(rows, "which", dy.array, "dY");
+  const Ints which = as_ints(rows.attr("reshape")(-1), "which");
+  const std::int64_t columns = dy.columns();
+  const Status status = scan_which_check(level.view(), columns, which.data);
+  if (!status.ok()) {
+    raise_index("which", std::to_string(status.value) + " in row " + std::to_string(status.where / columns) +
+                             " is outside its sequence");
+  }
+  return ints_at(place, which);
 }
 
 constexpr Signature<4> kWhichBack{"backprop_scan_which", {"dY", "which", "level", "out"}, 3, 4};
@@ -135,54 +128,16 @@ py::object which_back(const Arguments<4>& args) {
   const Place place = place_of(dy.array);
   check_floats(dy, "dY");
   const LevelRef level = level_over(given_level, "dY", dy.array.shape(0));
+  const PlacedInts which = which_rows(place, given_which, dy, LevelRef::in(level));
   const Extents shape = shape_of(dy.array);
-  const std::int64_t columns = dy.columns();
-  if (is_device_array(given_which)) {
-    py::array which = rows_at(place, given_which, "which");
-    check_shape(which, "which", dy.array, "dY");
-    const std::optional<Type> type = type_of(which.dtype());
-    if (!type || *type == Type::b1 || is_float(*type)) {
-      raise_type("which", "expected integers, got dtype " + str_of(which.dtype()));
-    }
-    if (*type != Type::i64) {
-      which = cast_at(place, which, py::dtype::of<std::int64_t>(), Fill{});
-    }
-    py::array out = out_for_which(place, dy, given_out, {given_dy, dy.array, given_which, which});
-    run_which_back(place, dy, LevelRef::in(level), static_cast<const std::int64_t*>(which.data()), out);
-    return out;
-  }
-  const py::array rows = as_rows(given_which, "which");
-  check_shape(rows, "which", dy.array, "dY");
-  const Ints which = as_ints(rows.attr("reshape")(-1), "which");
-  const Status status = scan_which_check(level->view(), columns, which.data);
-  if (!status.ok()) {
-    raise_index("which", std::to_string(status.value) + " in row " + std::to_string(status.where / columns) +
-                             " is outside its sequence");
-  }
-  py::array out = out_for_which(place, dy, given_out, {given_dy, dy.array, given_which, which.keep});
-  if (!place.is_host()) {
-    py::array there = empty_at(place, py::dtype::of<std::int64_t>(), shape);
-    place.check(place.kernels->upload(place.stream, which.data, there.nbytes(), there.mutable_data()),
-                "which");
-    run_which_back(place, dy, LevelRef::in(level), ints(there), out);
-    return out;
-  }
-  const auto* const from = static_cast<const std::byte*>(dy.array.data());
-  std::byte* const to = bytes(out);
-  {
-    const Unlocked unlocked(2 * out.nbytes());
-    scan_which_back(dy.type, from, level->view(), columns, which.data, to);
-  }
+  const py::dtype dtype = dy.array.dtype();
+  py::array out = given(given_out) ? checked_out_at(place, "out", given_out, dtype, shape,
+                                                    {given_dy, dy.array, given_which, which.keep})
+                                   : empty_at(place, dtype, shape);
+  launch(place, "backprop_scan_which", 2 * out.nbytes(), &cuda::Kernels::scan_which_back, dy.type,
+         static_cast<const std::byte*>(dy.array.data()), offsets_at(place, LevelRef::in(level)),
+         level->total(), dy.columns(), which.data, bytes(out));
   return out;
-}
-
-/// Halves as float.
-Numbers as_computed(Numbers numbers) {
-  if (numbers.type != Type::f16 && numbers.type != Type::bf16) return numbers;
-  py::array result = empty(py::dtype::of<float>(), shape_of(numbers.array));
-  cast(cast_of(numbers.type, Type::f32), static_cast<const std::byte*>(numbers.array.data()), result.size(),
-       bytes(result));
-  return {std::move(result), Type::f32};
 }
 
 constexpr Signature<6> kProdBack{
@@ -190,46 +145,24 @@ constexpr Signature<6> kProdBack{
 
 py::object prod_back(const Arguments<6>& args) {
   const auto [given_dy, given_values, given_level, exclusive, reverse, given_out] = args;
-  const Numbers of_x = placed_numbers_of(given_values, "X");
-  const Place place = place_of(of_x.array);
-  const Numbers of_dy = numbers_at(place, given_dy, "dY");
-  check_floats(of_x, "X");
-  check_shape(of_dy.array, "dY", of_x.array, "X");
-  if (of_dy.type != of_x.type) {
-    raise_type("dY", "expected " + str_of(of_x.array.dtype()) + " as X, got " + str_of(of_dy.array.dtype()));
+  const Numbers x = placed_numbers_of(given_values, "X");
+  const Place place = place_of(x.array);
+  const Numbers dy = numbers_at(place, given_dy, "dY");
+  check_floats(x, "X");
+  check_shape(dy.array, "dY", x.array, "X");
+  if (dy.type != x.type) {
+    raise_type("dY", "expected " + str_of(x.array.dtype()) + " as X, got " + str_of(dy.array.dtype()));
   }
-  const LevelRef level = level_over(given_level, "X", of_x.array.shape(0));
-  const py::dtype dtype = of_x.array.dtype();
-  const Extents shape = shape_of(of_x.array);
+  const LevelRef level = level_over(given_level, "X", x.array.shape(0));
+  const py::dtype dtype = x.array.dtype();
+  const Extents shape = shape_of(x.array);
   py::array out = given(given_out) ? checked_out_at(place, "out", given_out, dtype, shape,
-                                                    {given_values, of_x.array, given_dy, of_dy.array})
+                                                    {given_values, x.array, given_dy, dy.array})
                                    : empty_at(place, dtype, shape);
-  if (!place.is_host()) {
-    const ScanJob job = job_of(Scan::prod, of_x, LevelRef::in(level), exclusive, reverse);
-    py::array scratch = scratch_at(place, place.kernels->scan_prod_back_scratch(job, level->total()));
-    place.check(place.kernels->scan_prod_back(place.stream, job, level->total(),
-                                              static_cast<const std::byte*>(of_dy.array.data()),
-                                              bytes(scratch), bytes(out)),
-                "backprop_cumprod");
-    return out;
-  }
-  const Numbers x = as_computed(of_x);
-  const Numbers dy = as_computed(of_dy);
-  ScanJob job = job_of(Scan::prod, x, LevelRef::in(level), exclusive, reverse);
-  const bool direct = x.type == of_x.type;
-  Scratch<std::byte> before(x.array.nbytes());
-  Scratch<std::byte> wide(direct ? 0 : x.array.nbytes());
-  Scratch<std::byte> scratch(scan_scratch(job));
-  const auto* const from = static_cast<const std::byte*>(dy.array.data());
-  std::byte* const to = bytes(out);
-  {
-    const Unlocked unlocked(4 * x.array.nbytes());
-    ScanJob products = job;
-    products.exclusive = true;
-    scan(products, scratch.data(), before.data());
-    scan_prod_back(job, from, before.data(), direct ? to : wide.data());
-    if (!direct) cast(cast_of(x.type, of_x.type), wide.data(), x.array.size(), to);
-  }
+  const ScanJob job = job_of(Scan::prod, x, LevelRef::in(level), exclusive, reverse);
+  const ScratchAt scratch(place, place.kernels->scan_prod_back_scratch(job, level->total()));
+  launch(place, "backprop_cumprod", 4 * x.array.nbytes(), &cuda::Kernels::scan_prod_back, job, level->total(),
+         static_cast<const std::byte*>(dy.array.data()), scratch.data(), bytes(out));
   return out;
 }
 

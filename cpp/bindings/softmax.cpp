@@ -4,12 +4,12 @@
 #include <cmath>
 #include <string>
 
+#include "level/level.hpp"
 #include "rooms.hpp"
 #include "support/arrays.hpp"
 #include "support/device.hpp"
 #include "support/dtypes.hpp"
 #include "support/fastcall.hpp"
-#include "support/level.hpp"
 #include "support/operands.hpp"
 #include "support/outputs.hpp"
 #include "support/raise.hpp"
@@ -46,13 +46,9 @@ py::object run(SoftmaxJob& job, const Numbers& values, PyObject* level, PyObject
   job.columns = values.columns();
   job.temperature = temperature_of(temperature);
   std::byte* const to = bytes(out);
-  if (!place.is_host()) {
-    py::array scratch = scratch_at(place, place.kernels->softmax_scratch(job, rows.total()));
-    place.check(place.kernels->softmax(place.stream, job, rows.total(), bytes(scratch), to), "softmax");
-  } else {
-    const Unlocked unlocked(values.array.nbytes());
-    softmax(job, to);
-  }
+  const ScratchAt scratch(place, place.kernels->softmax_scratch(job, rows.total()));
+  launch(place, "softmax", values.array.nbytes(), &cuda::Kernels::softmax, job, rows.total(), scratch.data(),
+         to);
   return out;
 }
 

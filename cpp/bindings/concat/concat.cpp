@@ -10,12 +10,12 @@
 
 #include "cast/cast.hpp"
 #include "concat.hpp"
+#include "level/level.hpp"
 #include "rooms.hpp"
 #include "support/arrays.hpp"
 #include "support/device.hpp"
 #include "support/dtypes.hpp"
 #include "support/fastcall.hpp"
-#include "support/level.hpp"
 #include "support/outputs.hpp"
 #include "support/raise.hpp"
 #include "varlen/checked.hpp"

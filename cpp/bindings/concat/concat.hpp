@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "level/level.hpp"
 #include "support/device.hpp"
-#include "support/level.hpp"
 #include "varlen/concat.hpp"
 
 namespace varlen::bindings {

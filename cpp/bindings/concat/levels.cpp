@@ -107,10 +107,9 @@ LevelRef interleave_levels_at(const Place& place, const std::vector<LevelRef>& l
   job.columns = entries;
   job.values = static_cast<const std::byte*>(rows.data());
   job.empty = reinterpret_cast<const std::byte*>(&none);
-  py::array scratch = scratch_at(place, place.kernels->reduce_scratch(job, parts));
+  const ScratchAt scratch(place, place.kernels->reduce_scratch(job, parts));
   py::array offsets = empty_at(place, py::dtype::of<std::int64_t>(), {entries});
-  place.check(place.kernels->reduce(place.stream, job, parts, Type::i64, bytes(scratch), bytes(offsets)),
-              "offsets");
+  launch(place, "offsets", 0, &cuda::Kernels::reduce, job, parts, Type::i64, scratch.data(), bytes(offsets));
   return Level::derived(offsets, true, total, most.sum(), levels);
 }
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "support/level.hpp"
+#include "level/level.hpp"
 #include "support/own_type.hpp"
 #include "varlen/model/dim.hpp"
 

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "gather.hpp"
+#include "level/level.hpp"
 #include "rooms.hpp"
 #include "support/arrays.hpp"
 #include "support/device.hpp"
 #include "support/fastcall.hpp"
 #include "support/index.hpp"
-#include "support/level.hpp"
 #include "support/raise.hpp"
 #include "varlen/joint.hpp"
 

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "level/level.hpp"
 #include "support/arrays.hpp"
 #include "support/device.hpp"
-#include "support/level.hpp"
 #include "support/ndarray.hpp"
 #include "support/raise.hpp"
 #include "varlen/model/memory.hpp"

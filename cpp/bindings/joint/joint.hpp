@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "support/level.hpp"
+#include "level/level.hpp"
 #include "support/ndarray.hpp"
 #include "support/overlap.hpp"
 #include "varlen/model/joint.hpp"

@@ -3,12 +3,12 @@
 #include <string>
 #include <utility>
 
+#include "level/level.hpp"
 #include "rooms.hpp"
 #include "support/arrays.hpp"
 #include "support/device.hpp"
 #include "support/fastcall.hpp"
 #include "support/hooks.hpp"
-#include "support/level.hpp"
 #include "support/own_type.hpp"
 #include "support/raise.hpp"
 #include "tensor/tensor.hpp"

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "cast/cast.hpp"
+#include "level/level.hpp"
 #include "support/device.hpp"
 #include "support/dtypes.hpp"
 #include "support/keep.hpp"
-#include "support/level.hpp"
 #include "support/raise.hpp"
 #include "varlen/checked.hpp"
 #include "varlen/model/error.hpp"
@@ -368,6 +368,26 @@ LevelRef Level::compose_there(Level& below) {
   if (!has_longest(*this) || !has_longest(below) || !checked_mul(longest(), below.longest(), most)) most = -1;
   return derived(offsets, true, below.is_hidden() ? below.hidden_->total : below.total(), most,
                  {py::reinterpret_borrow<LevelRef>(self_), py::reinterpret_borrow<LevelRef>(below.self_)});
+}
+
+Offsets offsets_at(const Place& place, Level& level) {
+  return place.is_host() ? level.view() : Offsets{level.ends_at(place), level.count()};
+}
+
+LevelRef level_of_lengths_at(const Place& place, const py::array& lengths) {
+  const std::int64_t count = lengths.shape(0);
+  const std::int64_t size = count * lengths.itemsize();
+  const void* const from = lengths.data();
+  NewLevel level(count);
+  std::int64_t* const ends = level.ends();
+  cuda::Error error = 0;
+  {
+    const py::gil_scoped_release unlocked;
+    error = place.kernels->download(place.stream, from, size, ends);
+  }
+  place.check(error, "lengths");
+  for (std::int64_t i = 1; i < count; ++i) ends[i] += ends[i - 1];
+  return std::move(level).done();
 }
 
 }  // namespace varlen::bindings

@@ -2,11 +2,11 @@
 #include "support/arrays.hpp"
 
 #include "concat/concat.hpp"
+#include "level/level.hpp"
 #include "lists.hpp"
 #include "request.hpp"
 #include "support/dtypes.hpp"
 #include "support/fastcall.hpp"
-#include "support/level.hpp"
 #include "support/raise.hpp"
 
 namespace varlen::bindings {

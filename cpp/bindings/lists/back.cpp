@@ -1,10 +1,10 @@
 // Values and levels back to lists: of views that share the values, or of Python numbers.
 #include <vector>
 
+#include "level/level.hpp"
 #include "lists.hpp"
 #include "shape.hpp"
 #include "support/fastcall.hpp"
-#include "support/level.hpp"
 #include "support/ndarray.hpp"
 #include "support/raise.hpp"
 #include "views.hpp"

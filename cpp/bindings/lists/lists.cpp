@@ -3,12 +3,12 @@
 
 #include "errors.hpp"
 #include "fill.hpp"
+#include "level/level.hpp"
 #include "pieces.hpp"
 #include "request.hpp"
 #include "rooms.hpp"
 #include "support/arrays.hpp"
 #include "support/fastcall.hpp"
-#include "support/level.hpp"
 #include "support/raise.hpp"
 
 namespace varlen::bindings {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "leaf.hpp"
-#include "support/level.hpp"
+#include "level/level.hpp"
 #include "support/ndarray.hpp"
 
 namespace varlen::bindings {

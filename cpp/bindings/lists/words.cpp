@@ -1,11 +1,11 @@
 // Nested lists of text to ids: the vocabulary is a dict that grows in the order of first appearance.
 #include "errors.hpp"
+#include "level/level.hpp"
 #include "request.hpp"
 #include "rooms.hpp"
 #include "shape.hpp"
 #include "support/arrays.hpp"
 #include "support/fastcall.hpp"
-#include "support/level.hpp"
 #include "support/raise.hpp"
 
 namespace varlen::bindings {

@@ -4,12 +4,12 @@
 #include <string>
 
 #include "concat/concat.hpp"
+#include "level/level.hpp"
 #include "lists/lists.hpp"
 #include "rooms.hpp"
 #include "support/arrays.hpp"
 #include "support/dtypes.hpp"
 #include "support/fastcall.hpp"
-#include "support/level.hpp"
 #include "support/outputs.hpp"
 #include "support/raise.hpp"
 #include "varlen/model/memory.hpp"

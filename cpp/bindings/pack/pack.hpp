@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
+#include "level/level.hpp"
 #include "support/arrays.hpp"
 #include "support/device.hpp"
-#include "support/level.hpp"
 #include "support/ndarray.hpp"
 #include "varlen/cuda/pack.hpp"
 #include "varlen/pack.hpp"

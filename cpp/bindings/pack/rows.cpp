@@ -1,11 +1,11 @@
 // Packed rows out of a level, in an order of their own or in one that was given.
 #include <string>
 
+#include "level/level.hpp"
 #include "pack.hpp"
 #include "rooms.hpp"
 #include "support/arrays.hpp"
 #include "support/fastcall.hpp"
-#include "support/level.hpp"
 #include "support/raise.hpp"
 #include "varlen/model/memory.hpp"
 

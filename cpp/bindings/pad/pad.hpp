@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
+#include "level/level.hpp"
 #include "support/device.hpp"
-#include "support/level.hpp"
 #include "varlen/model/small_vector.hpp"
 #include "varlen/pad.hpp"
 #include "varlen/views.hpp"

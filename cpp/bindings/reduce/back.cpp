@@ -2,16 +2,15 @@
 #include <optional>
 #include <string>
 
+#include "level/level.hpp"
 #include "reduce.hpp"
 #include "support/arrays.hpp"
 #include "support/device.hpp"
 #include "support/dtypes.hpp"
 #include "support/fastcall.hpp"
-#include "support/level.hpp"
 #include "support/operands.hpp"
 #include "support/outputs.hpp"
 #include "support/raise.hpp"
-#include "varlen/model/memory.hpp"
 
 namespace varlen::bindings {
 
@@ -32,48 +31,6 @@ Numbers rows_for(PyObject* argument, const char* name, const Numbers& values, st
     raise_type(name, "expected " + str_of(values.array.dtype()) + " as X, got " + str_of(rows.array.dtype()));
   }
   return rows;
-}
-
-/// The same numbers in what is computed in.
-Scratch<std::byte> converted(const Numbers& rows, Type type) {
-  const std::int64_t elements = rows.array.size();
-  Scratch<std::byte> result(elements * size_of(type));
-  const Convert how = cast_of(rows.type, type);
-  cast(how, static_cast<const std::byte*>(rows.array.data()),
-       how.run == nullptr ? rows.array.nbytes() : elements, result.data());
-  return result;
-}
-
-/// Into `to`, on the host.
-void back_on_host(ReduceBackJob& job, const Numbers& values, const Numbers& d,
-                  const std::optional<Numbers>& result, std::byte* to) {
-  const Type type = values.type == Type::f64 ? Type::f64 : Type::f32;
-  Scratch<std::byte> weights = converted(d, type);
-  Scratch<std::byte> results;
-  if (result) results = converted(*result, type);
-  job.weights = weights.data();
-  job.result = results.data();
-  // Products are worked out in place, so halves go through a copy.
-  const bool copies = job.op == Reduce::prod && type != values.type;
-  const std::int64_t elements = values.array.size();
-  Scratch<std::byte> wide(copies ? 2 * elements * size_of(type) : 0);
-  const Unlocked unlocked(values.array.nbytes());
-  if (!copies) return reduce_back(job, to);
-  std::byte* const product = wide.data() + elements * size_of(type);
-  cast(cast_of(values.type, type), job.values, elements, wide.data());
-  job.values = wide.data();
-  reduce_back(job, product);
-  cast(cast_of(type, values.type), product, elements, to);
-}
-
-/// The same on a device, which reads every dtype as it is.
-void back_on_device(const Place& place, ReduceBackJob& job, std::int64_t total, Numbers& d,
-                    const std::optional<Numbers>& result, std::byte* to) {
-  job.weights = bytes(d.array);
-  job.result = result ? static_cast<const std::byte*>(result->array.data()) : nullptr;
-  py::array scratch =
-      empty_at(place, py::dtype::of<std::uint8_t>(), {place.kernels->reduce_back_scratch(job, total)});
-  place.check(place.kernels->reduce_back(place.stream, job, total, bytes(scratch), to), "backprop_reduce");
 }
 
 py::object backprop_reduced(const Arguments<7>& args) {
@@ -101,11 +58,11 @@ py::object backprop_reduced(const Arguments<7>& args) {
   job.longest = level.most();
   job.columns = values.columns();
   job.values = static_cast<const std::byte*>(values.array.data());
-  if (place.is_host()) {
-    back_on_host(job, values, gradients, result, bytes(out));
-  } else {
-    back_on_device(place, job, level.total(), gradients, result, bytes(out));
-  }
+  job.weights = bytes(gradients.array);
+  if (result) job.result = static_cast<const std::byte*>(result->array.data());
+  const ScratchAt scratch(place, place.kernels->reduce_back_scratch(job, level.total()));
+  launch(place, "backprop_reduce", values.array.nbytes(), &cuda::Kernels::reduce_back, job, level.total(),
+         scratch.data(), bytes(out));
   return out;
 }
 
@@ -122,35 +79,6 @@ void refuse_blocks(const Status& status, std::int64_t groups, const Offsets& blo
 
 constexpr Signature<3> kBlocks{"reduce_blocks", {"d", "groups", "blocks"}, 3, 3};
 
-/// Into `to`, on the host.
-void add_on_host(BlocksJob& job, const Numbers& d, std::byte* to) {
-  job.type = reduced_type(Reduce::sum, d.type);
-  const Convert in = cast_of(d.type, job.type);
-  const Convert back = is_float(d.type) ? cast_of(job.type, d.type) : Convert{};
-  const std::int64_t elements = job.blocks.total() * job.columns;
-  Scratch<std::byte> wide(in.run == nullptr ? 0 : d.array.size() * size_of(job.type));
-  Scratch<std::byte> sums(back.run == nullptr ? 0 : elements * size_of(job.type));
-  const Unlocked unlocked(d.array.nbytes());
-  if (in.run != nullptr) {
-    cast(in, job.values, d.array.size(), wide.data());
-    job.values = wide.data();
-  }
-  reduce_blocks(job, back.run == nullptr ? to : sums.data());
-  if (back.run != nullptr) cast(back, sums.data(), elements, to);
-}
-
-/// The same on a device, which reads every dtype as it is.
-void add_on_device(const Place& place, BlocksJob& job, const Numbers& d, Level& groups, Level& blocks,
-                   std::byte* to) {
-  job.type = d.type;
-  job.groups = offsets_at(place, groups);
-  job.blocks = offsets_at(place, blocks);
-  const cuda::BlocksSizes sizes{groups.total(), blocks.total(), groups.most()};
-  py::array scratch =
-      empty_at(place, py::dtype::of<std::uint8_t>(), {place.kernels->reduce_blocks_scratch(job, sizes)});
-  place.check(place.kernels->reduce_blocks(place.stream, job, sizes, bytes(scratch), to), "reduce_blocks");
-}
-
 py::object blocks_added(const Arguments<3>& args) {
   const Numbers d = placed_numbers_of(args[0], "d");
   const LevelRef given_groups = level_over(args[1], "d", d.array.shape(0));
@@ -165,11 +93,13 @@ py::object blocks_added(const Arguments<3>& args) {
   job.values = static_cast<const std::byte*>(d.array.data());
   const Place place = place_of(d.array);
   py::array out = empty_at(place, summed_dtype(d), d.rows(blocks.total()));
-  if (place.is_host()) {
-    add_on_host(job, d, bytes(out));
-  } else {
-    add_on_device(place, job, d, groups, blocks, bytes(out));
-  }
+  job.type = d.type;
+  job.groups = offsets_at(place, groups);
+  job.blocks = offsets_at(place, blocks);
+  const cuda::BlocksSizes sizes{groups.total(), blocks.total(), groups.most()};
+  const ScratchAt scratch(place, place.kernels->reduce_blocks_scratch(job, sizes));
+  launch(place, "reduce_blocks", d.array.nbytes(), &cuda::Kernels::reduce_blocks, job, sizes, scratch.data(),
+         bytes(out));
   return out;
 }
 

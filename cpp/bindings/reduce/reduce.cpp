@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "level/level.hpp"
 #include "pad/pad.hpp"
 #include "reduce.hpp"
 #include "rooms.hpp"
@@ -16,11 +17,9 @@
 #include "support/device.hpp"
 #include "support/dtypes.hpp"
 #include "support/fastcall.hpp"
-#include "support/level.hpp"
 #include "support/operands.hpp"
 #include "support/outputs.hpp"
 #include "support/raise.hpp"
-#include "varlen/model/memory.hpp"
 #include "varlen/pad.hpp"
 
 namespace varlen::bindings {
@@ -124,9 +123,6 @@ struct Work {
     job.op = op_named(op);
     const py::dtype dtype = final_dtype(job.op, values);
     asked = *type_of(dtype);
-    result = reduced_type(job.op, values.type);
-    // Bools are counted in u64 and given as i64, which hold the same bits. Devices convert what they write.
-    direct = !place.is_host() || result == asked || (result == Type::u64 && asked == Type::i64);
     if (level.count() > 0 && !given(given_empty) && level.shortest() == 0) refuse_empty(level);
     // Zero is what `one` holds, and fits any dtype.
     const bool is_number = given(given_empty) && !is_zero(given_empty);
@@ -150,36 +146,17 @@ struct Work {
     job.longest = level.most();
     job.values = static_cast<const std::byte*>(values.array.data());
     if (empty_as.data() != nullptr) {
-      const Convert back = direct ? Convert{} : cast_of(asked, result);
-      if (back.run != nullptr) {
-        back.run(empty_as.data(), 1, nullptr, one);
-      } else {
-        std::memcpy(one, empty_as.data(), static_cast<std::size_t>(size_of(asked)));
-      }
+      std::memcpy(one, empty_as.data(), static_cast<std::size_t>(size_of(asked)));
     }
     job.empty = one;
     // In a rectangle as many rows as it has do for the number of those that are there.
     total = side == nullptr || level.knows_total() ? level.total() : level.count() * job.slots;
-    if (!place.is_host()) {
-      py::array room = scratch_at(place, place.kernels->reduce_scratch(job, total));
-      device_room = bytes(room);
-      device_scratch = std::move(room);
-      return;
-    }
-    scratch.make(reduce_scratch(job));
-    wide.make(direct ? 0 : level.count() * job.columns * size_of(result));
   }
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
   Work(Work&&) = delete;
   Work& operator=(Work&&) = delete;
   ~Work() = default;
-
-  /// On the host.
-  void run() noexcept {
-    reduce(job, scratch.data(), direct ? target : wide.data());
-    if (!direct) cast(cast_of(result, asked), wide.data(), job.level.count * job.columns, target);
-  }
 
   Numbers values;
   Place place;
@@ -188,28 +165,18 @@ struct Work {
   Extents shape;
   py::object out;
   std::byte* target = nullptr;
-  std::byte* device_room = nullptr;
   Type asked{};
-  Type result{};
-  bool direct = true;  ///< no conversion of the results
   alignas(8) std::byte one[8] = {};
   std::int64_t total = 0;
-  Scratch<std::byte> scratch, wide;
-  py::object device_scratch;  ///< bytes, where there is no host
 };
 
 constexpr Signature<6> kReduce{"reduce", {"op", "values", "level", "empty", "out", "ddof"}, 3, 6};
 
 py::object run(Work& work, double ddof) {
   work.job.ddof = ddof;
-  if (const Place& place = work.place; !place.is_host()) {
-    place.check(
-        place.kernels->reduce(place.stream, work.job, work.total, work.asked, work.device_room, work.target),
-        "reduce");
-  } else {
-    const Unlocked unlocked(work.values.array.nbytes());
-    work.run();
-  }
+  const ScratchAt scratch(work.place, work.place.kernels->reduce_scratch(work.job, work.total));
+  launch(work.place, "reduce", work.values.array.nbytes(), &cuda::Kernels::reduce, work.job, work.total,
+         work.asked, scratch.data(), work.target);
   return work.out;
 }
 
@@ -244,19 +211,9 @@ py::object reduce_extreme_array(const Arguments<5>& args) {
       work.place, narrow ? py::dtype::of<std::int32_t>() : py::dtype::of<std::int64_t>(), work.shape);
   const Places places{narrow ? nullptr : ints(which),
                       narrow ? static_cast<std::int32_t*>(which.mutable_data()) : nullptr};
-  if (const Place& place = work.place; !place.is_host()) {
-    place.check(place.kernels->reduce_extreme(place.stream, work.job, work.total, work.device_room,
-                                              work.target, places),
-                "reduce");
-  } else {
-    const Unlocked unlocked(work.values.array.nbytes());
-    if (work.direct && is_float(work.job.type)) {
-      reduce_extreme(work.job, work.scratch.data(), work.target, places);
-    } else {
-      work.run();
-      reduce_which(work.job, work.target, places);
-    }
-  }
+  const ScratchAt scratch(work.place, work.place.kernels->reduce_scratch(work.job, work.total));
+  launch(work.place, "reduce", work.values.array.nbytes(), &cuda::Kernels::reduce_extreme, work.job,
+         work.total, scratch.data(), work.target, places);
   return py::make_tuple(work.out, which);
 }
 

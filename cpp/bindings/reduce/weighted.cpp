@@ -1,17 +1,16 @@
 // Rows added up by weights, and the ways back.
 #include <string>
 
+#include "level/level.hpp"
 #include "reduce.hpp"
 #include "support/arrays.hpp"
 #include "support/device.hpp"
 #include "support/dtypes.hpp"
 #include "support/fastcall.hpp"
-#include "support/level.hpp"
 #include "support/operands.hpp"
 #include "support/outputs.hpp"
 #include "support/raise.hpp"
 #include "varlen/checked.hpp"
-#include "varlen/model/memory.hpp"
 
 namespace varlen::bindings {
 
@@ -104,17 +103,9 @@ py::object sum_by_weights(const Arguments<3>& args) {
   Weighing of(args[1], args[0], nullptr, args[2], Type::f32);
   py::array out =
       empty_at(of.place, of.values.array.dtype(), {of.job.level.count, of.job.heads, of.job.columns});
-  if (!of.place.is_host()) {
-    const cuda::Kernels& kernels = *of.place.kernels;
-    py::array scratch = scratch_at(of.place, kernels.weighted_scratch(of.job, of.total));
-    of.place.check(kernels.weighted_sum(of.place.stream, of.job, of.total, bytes(scratch), bytes(out)),
-                   "weighted_sum");
-    return out;
-  }
-  Scratch<std::byte> scratch(weighted_scratch(of.job));
-  std::byte* const to = bytes(out);
-  const Unlocked unlocked(of.values.array.nbytes() * of.job.heads);
-  weighted_sum(of.job, scratch.data(), to);
+  const ScratchAt scratch(of.place, of.place.kernels->weighted_scratch(of.job, of.total));
+  launch(of.place, "weighted_sum", of.values.array.nbytes() * of.job.heads, &cuda::Kernels::weighted_sum,
+         of.job, of.total, scratch.data(), bytes(out));
   return out;
 }
 
@@ -126,14 +117,8 @@ py::object gradient_of_values(const Arguments<4>& args) {
   if (!type || !is_float(*type)) raise_type("dtype", "expected a float dtype, got " + str_of(dtype));
   Weighing of(nullptr, args[1], args[0], args[2], *type);
   py::array out = empty_at(of.place, dtype, {of.total, of.job.columns});
-  std::byte* const to = bytes(out);
-  if (!of.place.is_host()) {
-    of.place.check(of.place.kernels->weighted_sum_to_values(of.place.stream, of.job, of.total, to),
-                   "weighted_sum_to_values");
-    return out;
-  }
-  const Unlocked unlocked(out.nbytes() * of.job.heads);
-  weighted_sum_to_values(of.job, to);
+  launch(of.place, "weighted_sum_to_values", out.nbytes() * of.job.heads,
+         &cuda::Kernels::weighted_sum_to_values, of.job, of.total, bytes(out));
   return out;
 }
 
@@ -142,14 +127,8 @@ constexpr Signature<3> kToWeights{"weighted_sum_to_weights", {"sums", "values", 
 py::object gradient_of_weights(const Arguments<3>& args) {
   Weighing of(args[1], nullptr, args[0], args[2], Type::f32);
   py::array out = empty_at(of.place, of.sums.array.dtype(), {of.total, of.job.heads});
-  std::byte* const to = bytes(out);
-  if (!of.place.is_host()) {
-    of.place.check(of.place.kernels->weighted_sum_to_weights(of.place.stream, of.job, of.total, to),
-                   "weighted_sum_to_weights");
-    return out;
-  }
-  const Unlocked unlocked(of.values.array.nbytes() * of.job.heads);
-  weighted_sum_to_weights(of.job, to);
+  launch(of.place, "weighted_sum_to_weights", of.values.array.nbytes() * of.job.heads,
+         &cuda::Kernels::weighted_sum_to_weights, of.job, of.total, bytes(out));
   return out;
 }
 

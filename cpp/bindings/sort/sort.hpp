@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
+#include "level/level.hpp"
 #include "support/device.hpp"
-#include "support/level.hpp"
 #include "support/operands.hpp"
 #include "varlen/sort.hpp"
 

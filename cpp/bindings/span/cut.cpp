@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "gather/gather.hpp"
+#include "level/level.hpp"
 #include "span.hpp"
 #include "support/fastcall.hpp"
 #include "support/index.hpp"

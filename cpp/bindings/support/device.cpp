@@ -364,6 +364,17 @@ py::array scratch_at(const Place& place, std::int64_t bytes) {
   return empty_at(place, py::dtype::of<std::uint8_t>(), {bytes});
 }
 
+ScratchAt::ScratchAt(const Place& place, std::int64_t bytes) {
+  if (!place.is_host()) {
+    py::array memory = scratch_at(place, bytes);
+    data_ = bindings::bytes(memory);
+    there_ = std::move(memory);
+  } else if (bytes > 0) {
+    here_ = Buffer(bytes);
+    data_ = here_.data();
+  }
+}
+
 py::array rows_like_at(const Place& place, const py::array& like, std::int64_t count) {
   if (place.is_host()) return rows_like(like, count);
   Extents shape(like.shape(), like.shape() + like.ndim());
@@ -391,6 +402,11 @@ PlacedInts ints_at(const Place& place, const std::int64_t* numbers, std::int64_t
   return {std::move(copy), data, count};
 }
 
+PlacedInts ints_at(const Place& place, const Ints& numbers) {
+  if (place.is_host()) return {numbers.keep, numbers.data, numbers.count};
+  return ints_at(place, numbers.data, numbers.count);
+}
+
 PlacedInts ints_of_device(const Place& place, PyObject* array, const char* argument) {
   py::array numbers = rows_at(place, array, argument);
   if (numbers.ndim() != 1) {
@@ -402,22 +418,6 @@ PlacedInts ints_of_device(const Place& place, PyObject* array, const char* argum
   const auto* const data = static_cast<const std::int64_t*>(numbers.data());
   const std::int64_t count = numbers.shape(0);
   return {std::move(numbers), data, count};
-}
-
-LevelRef level_of_lengths_at(const Place& place, const py::array& lengths) {
-  const std::int64_t count = lengths.shape(0);
-  const std::int64_t size = count * lengths.itemsize();
-  const void* const from = lengths.data();
-  NewLevel level(count);
-  std::int64_t* const ends = level.ends();
-  cuda::Error error = 0;
-  {
-    const py::gil_scoped_release unlocked;
-    error = place.kernels->download(place.stream, from, size, ends);
-  }
-  place.check(error, "lengths");
-  for (std::int64_t i = 1; i < count; ++i) ends[i] += ends[i - 1];
-  return std::move(level).done();
 }
 
 cuda::Fill fill_at(const Place& place, const std::byte* fill, std::int64_t period, std::int64_t width,
@@ -450,10 +450,6 @@ py::array checked_out_at(const Place& place, std::string_view name, py::handle g
   const py::array out = on_device ? array_in(given) : as_rows(given, std::string(name).c_str());
   check_at(place, out, name);
   return checked_out(name, out, dtype, shape, inputs);
-}
-
-Offsets offsets_at(const Place& place, Level& level) {
-  return place.is_host() ? level.view() : Offsets{level.ends_at(place), level.count()};
 }
 
 py::object outside(py::object result) {

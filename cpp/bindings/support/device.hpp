@@ -8,12 +8,14 @@
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
+#include <utility>
 
 #include "arrays.hpp"
 #include "fastcall.hpp"
-#include "level.hpp"
 #include "outputs.hpp"
 #include "varlen/cuda/kernels.hpp"
+#include "varlen/host.hpp"
+#include "varlen/model/memory.hpp"
 
 namespace varlen::bindings {
 
@@ -21,13 +23,13 @@ namespace py = pybind11;
 
 class DeviceLibrary;
 
-/// The host, or a stream of a device, the table of what computes there, and whose memory it is.
+/// The host, or a stream of a device: the table of what computes there, and whose memory it is.
 struct Place {
-  const cuda::Kernels* kernels = nullptr;
+  const cuda::Kernels* kernels = &host::kKernels;
   cuda::Stream stream;
   const DeviceLibrary* library = nullptr;
 
-  [[nodiscard]] bool is_host() const noexcept { return kernels == nullptr; }
+  [[nodiscard]] bool is_host() const noexcept { return kernels == &host::kKernels; }
   /// RuntimeError where a call of the table failed.
   void check(cuda::Error error, const char* verb) const;
 };
@@ -101,6 +103,31 @@ void check_at(const Place& place, const py::array& array, std::string_view argum
 /// So many bytes there, for a kernel to use.
 [[nodiscard]] py::array scratch_at(const Place& place, std::int64_t bytes);
 
+/// The same for one call, which ends before this does on the host.
+class ScratchAt {
+ public:
+  ScratchAt(const Place& place, std::int64_t bytes);
+  [[nodiscard]] std::byte* data() const noexcept { return data_; }
+
+ private:
+  Buffer here_;
+  py::object there_;
+  std::byte* data_ = nullptr;
+};
+
+/// Calls a kernel of the table at a place: without the GIL where the host moves many bytes, which are said in
+/// `work`. RuntimeError or MemoryError where it failed, by the name of the verb.
+template <class... Parameters, class... Args>
+void launch(const Place& place, const char* verb, std::int64_t work,
+            cuda::Error (*cuda::Kernels::*kernel)(cuda::Stream, Parameters...) noexcept, Args&&... args) {
+  cuda::Error error = 0;
+  {
+    const Unlocked unlocked(place.is_host() ? work : 0);
+    error = (place.kernels->*kernel)(place.stream, std::forward<Args>(args)...);
+  }
+  place.check(error, verb);
+}
+
 /// The same, for `count` rows like those of `like`.
 [[nodiscard]] py::array rows_like_at(const Place& place, const py::array& like, std::int64_t count);
 
@@ -119,15 +146,13 @@ struct PlacedInts {
   std::int64_t count = 0;
 };
 
+/// Those of the host: as they are, or copied there.
+[[nodiscard]] PlacedInts ints_at(const Place& place, const Ints& numbers);
 /// Those of the host, copied there.
 [[nodiscard]] PlacedInts ints_at(const Place& place, const std::int64_t* numbers, std::int64_t count);
 
 /// Those of a DeviceArray that lies there, which nobody has looked at.
 [[nodiscard]] PlacedInts ints_of_device(const Place& place, PyObject* array, const char* argument);
-
-/// A level of as many sequences as there are lengths, which a kernel wrote there. The one thing that waits
-/// for a device: how many rows an output has is asked of it.
-[[nodiscard]] LevelRef level_of_lengths_at(const Place& place, const py::array& lengths);
 
 /// Any bytes of the host, copied there.
 [[nodiscard]] py::array bytes_at(const Place& place, const void* data, std::int64_t count);
@@ -136,8 +161,5 @@ struct PlacedInts {
 /// its memory where that is not the caller's.
 [[nodiscard]] cuda::Fill fill_at(const Place& place, const std::byte* fill, std::int64_t period,
                                  std::int64_t width, py::object& keep);
-
-/// The ends of a level at a place: copied there at the first time, and kept.
-[[nodiscard]] Offsets offsets_at(const Place& place, Level& level);
 
 }  // namespace varlen::bindings

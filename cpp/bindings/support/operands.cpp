@@ -67,24 +67,4 @@ std::int64_t Numbers::columns() const {
   return row_bytes(array) / array.itemsize();
 }
 
-LevelRef level_over(PyObject* argument, const char* name, std::int64_t rows) {
-  LevelRef::expect(argument, "lengths");
-  auto level = py::reinterpret_borrow<LevelRef>(argument);
-  if (rows >= 0 && !level->fits(rows)) {
-    raise_value("lengths", "they add up to " + std::to_string(level->total()) + ", but " + name + " has " +
-                               std::to_string(rows) + " rows");
-  }
-  return level;
-}
-
-LevelRef level_of_rows(PyObject* argument, const char* name, std::int64_t rows) {
-  LevelRef::expect(argument, "lengths");
-  auto level = py::reinterpret_borrow<LevelRef>(argument);
-  if (level->count() != rows) {
-    raise_value(name,
-                "has " + std::to_string(rows) + " rows for " + std::to_string(level->count()) + " sequences");
-  }
-  return level;
-}
-
 }  // namespace varlen::bindings

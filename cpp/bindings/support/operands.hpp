@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "arrays.hpp"
-#include "level.hpp"
 #include "ndarray.hpp"
 #include "varlen/cast.hpp"
 
@@ -36,11 +35,5 @@ Numbers numbers_at(const Place& place, PyObject* argument, const char* name);
 
 /// Contiguous bools as bytes of 0 and 1: a copy where views of other memory hold other bytes, which are True.
 py::array plain_bools(py::array bools);
-
-/// A Level over `rows` rows of the argument `name`; below 0: over any number.
-LevelRef level_over(PyObject* argument, const char* name, std::int64_t rows);
-
-/// A Level of as many sequences as the argument `name` has rows.
-LevelRef level_of_rows(PyObject* argument, const char* name, std::int64_t rows);
 
 }  // namespace varlen::bindings

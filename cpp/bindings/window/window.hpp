@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <string>
 
+#include "level/level.hpp"
 #include "support/arrays.hpp"
 #include "support/device.hpp"
-#include "support/level.hpp"
 #include "support/ndarray.hpp"
 #include "support/operands.hpp"
 #include "support/overlap.hpp"

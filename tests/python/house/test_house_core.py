@@ -42,6 +42,7 @@ ROOMS = {
     "gather": "include cpu bindings tests cpp-tests",
     "hash": "include cpu bindings tests",
     "header": "include cpu bindings fuzz",
+    "host": "include cpu",
     "instructions": "include bindings tests",
     "joint": "include cpu bindings",
     "layout": "include cpu",
@@ -231,6 +232,16 @@ def test_the_core_imports_no_module_of_the_package(path):
     """What it asks of Python is registered: see support/hooks.hpp."""
     imported = re.findall(r'\b(?:import|PyImport_\w+)\("([^"]*)"', path.read_text())
     assert not [name for name in imported if name.split(".")[0] == "varlen"], short(path)
+
+
+def test_kernels_that_the_host_has_are_launched_at_any_place():
+    listed = (INCLUDE / "host.hpp").read_text()
+    names = set(re.findall(r"\bKERNEL\((\w+)\)", listed))
+    assert names
+    called = {name for name in names if not name.endswith("_scratch")}
+    branch = re.compile(rf"kernels->({'|'.join(sorted(called))})\(")
+    for path in sources(BINDINGS, *CODE):
+        assert not branch.search(path.read_text()), f"{short(path)} calls a kernel past `launch`"
 
 
 def test_hooks_are_typed_and_found():

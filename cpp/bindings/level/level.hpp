@@ -1,4 +1,5 @@
-// `_core.Level` in C++: the model's Level, with NumPy arrays over its memory.
+// `_core.Level` in C++: the model's Level, with NumPy arrays over its memory, and its numbers at other
+// places.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -9,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "ndarray.hpp"
+#include "support/ndarray.hpp"
 #include "varlen/model/level.hpp"
 
 namespace varlen::bindings {
@@ -202,5 +203,18 @@ class Level {
   py::object tensor_;
   std::unique_ptr<std::vector<Copy>> placed_;  ///< the offsets on devices; most levels never go there
 };
+
+/// A Level over `rows` rows of the argument `name`; below 0: over any number.
+LevelRef level_over(PyObject* argument, const char* name, std::int64_t rows);
+
+/// A Level of as many sequences as the argument `name` has rows.
+LevelRef level_of_rows(PyObject* argument, const char* name, std::int64_t rows);
+
+/// The ends of a level at a place: copied there at the first time, and kept.
+[[nodiscard]] Offsets offsets_at(const Place& place, Level& level);
+
+/// A level of as many sequences as there are lengths, which a kernel wrote there. The one thing that waits
+/// for a device: how many rows an output has is asked of it.
+[[nodiscard]] LevelRef level_of_lengths_at(const Place& place, const py::array& lengths);
 
 }  // namespace varlen::bindings

@@ -1,11 +1,14 @@
 #include "level.hpp"
 
+#include <string>
 #include <utility>
 
-#include "arrays.hpp"
-#include "hooks.hpp"
-#include "keep.hpp"
-#include "ndarray.hpp"
+#include "support/arrays.hpp"
+#include "support/device.hpp"
+#include "support/hooks.hpp"
+#include "support/keep.hpp"
+#include "support/ndarray.hpp"
+#include "support/raise.hpp"
 
 namespace varlen::bindings {
 
@@ -131,6 +134,26 @@ bool Level::equals(Level& other) {
   if (this == &other) return true;
   if (count() != other.count()) return false;
   return model() == other.model();
+}
+
+LevelRef level_over(PyObject* argument, const char* name, std::int64_t rows) {
+  LevelRef::expect(argument, "lengths");
+  auto level = py::reinterpret_borrow<LevelRef>(argument);
+  if (rows >= 0 && !level->fits(rows)) {
+    raise_value("lengths", "they add up to " + std::to_string(level->total()) + ", but " + name + " has " +
+                               std::to_string(rows) + " rows");
+  }
+  return level;
+}
+
+LevelRef level_of_rows(PyObject* argument, const char* name, std::int64_t rows) {
+  LevelRef::expect(argument, "lengths");
+  auto level = py::reinterpret_borrow<LevelRef>(argument);
+  if (level->count() != rows) {
+    raise_value(name,
+                "has " + std::to_string(rows) + " rows for " + std::to_string(level->count()) + " sequences");
+  }
+  return level;
 }
 
 }  // namespace varlen::bindings

@@ -1,0 +1,37 @@
+// The host as a place where kernels run: its own, in a table like that of devices, called by the same names.
+#pragma once
+
+#include "varlen/cuda/kernels.hpp"
+
+// Those of the table that the host has; the others are null.
+#define VARLEN_HOST_KERNELS(KERNEL) \
+  KERNEL(reduce_scratch)            \
+  KERNEL(reduce)                    \
+  KERNEL(reduce_extreme)            \
+  KERNEL(reduce_back_scratch)       \
+  KERNEL(reduce_back)               \
+  KERNEL(reduce_blocks_scratch)     \
+  KERNEL(reduce_blocks)             \
+  KERNEL(weighted_scratch)          \
+  KERNEL(weighted_sum)              \
+  KERNEL(weighted_sum_to_values)    \
+  KERNEL(weighted_sum_to_weights)   \
+  KERNEL(scan_scratch)              \
+  KERNEL(scan)                      \
+  KERNEL(scan_which)                \
+  KERNEL(scan_which_back)           \
+  KERNEL(scan_prod_back_scratch)    \
+  KERNEL(scan_prod_back)            \
+  KERNEL(softmax_scratch)           \
+  KERNEL(softmax)
+
+namespace varlen::host {
+
+// The stream is nobody's. None fails: what can be wrong was checked before.
+#define VARLEN_DECLARED(name) decltype(cuda::name) name;
+VARLEN_HOST_KERNELS(VARLEN_DECLARED)
+#undef VARLEN_DECLARED
+
+extern const cuda::Kernels kKernels;
+
+}  // namespace varlen::host
