@@ -10,7 +10,7 @@ import pytest
 import varlen
 
 hypothesis.settings.register_profile("dev", deadline=None)
-for _name, _examples in (("deep", 100), ("ci", 50), ("quick", 10)):
+for _name, _examples in (("deep", 100), ("ci", 20), ("quick", 10)):
     hypothesis.settings.register_profile(
         _name, deadline=None, derandomize=True, database=None, print_blob=True, max_examples=_examples
     )

@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pytest
 import varlen as vl
+from deep import mostly_deep
 from varlen.data import BatchSampler, IterableDataset, Loader, Loop, TokenBudget, check_loop, loop_trial
 
 pytestmark = [
@@ -82,7 +83,9 @@ def test_nothing_is_found_in_loops_that_are_right(loop):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("loop", [a_data_loader, an_iterable_dataset, a_loader])
+@pytest.mark.parametrize(
+    "loop", [pytest.param(a_data_loader, marks=pytest.mark.deep), an_iterable_dataset, a_loader]
+)
 def test_nothing_is_found_among_four_ranks(loop):
     pytest.importorskip("torch")
     report = check_loop(loop, DS, rows="id", ranks=[4], epochs=3)
@@ -150,7 +153,7 @@ def test_an_iterable_dataset_in_accelerate_says_what_to_pass():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["Loader", "iterable"])
+@pytest.mark.parametrize("kind", mostly_deep(["Loader", "iterable"], "iterable"))
 def test_a_loop_of_lightning_is_right(kind, tmp_path):
     pytest.importorskip("torch")
     pytest.importorskip("lightning")
@@ -202,6 +205,7 @@ def test_processes_are_forked_or_spawned(start):
 
 
 @pytest.mark.slow
+@pytest.mark.deep  # a loop of the trainer trains in test_data_frameworks
 def test_a_loop_of_the_trainer_is_right(tmp_path):
     pytest.importorskip("torch")
     pytest.importorskip("transformers")

@@ -6,6 +6,7 @@ import os
 import numpy as np
 import pytest
 import varlen as vl
+from deep import mostly_deep
 from varlen.data import Collate, IterableDataset, Loader, TokenBudget
 
 pytestmark = [
@@ -185,7 +186,7 @@ def tiny_bert():
     return transformers, transformers.BertForSequenceClassification(config)
 
 
-@pytest.mark.parametrize("by", ["Collate", "collator", "iterable"])
+@pytest.mark.parametrize("by", mostly_deep(["Collate", "collator", "iterable"], "Collate", "iterable"))
 def test_a_trainer_of_hugging_face_trains(ds, by, tmp_path):
     """From rows, which a function batches, or from whole batches, one at a time."""
     torch = pytest.importorskip("torch")

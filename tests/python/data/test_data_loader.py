@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import varlen.io
 from batches import Table, assert_same
+from deep import mostly_deep
 from varlen.data import Collate, Dataset, LengthBuckets, TokenBudget
 
 # torch warns of more workers than the machine has cores.
@@ -70,7 +71,7 @@ def test_loader_makes_batches_in_this_process(ds):
     assert len(single) == len(ds)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", mostly_deep(METHODS, "fork", "spawn"))
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 @pytest.mark.filterwarnings("ignore:This DataLoader will create:UserWarning")  # on one core
 def test_loader_makes_batches_in_workers(ds, method):
@@ -118,7 +119,7 @@ def _numbered(tmp_path, rows=40):
     return varlen.open(tmp_path / "numbered.nrt")
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", mostly_deep(METHODS, "fork"))
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_epochs_reach_workers_that_live_on(tmp_path, method):
     """Random windows depend on seed, epoch and row, whatever the workers and whenever those started."""

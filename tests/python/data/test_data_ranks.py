@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from deep import mostly_deep
 from hypothesis import given
 from hypothesis import strategies as st
 from varlen.data import BatchSampler, BinPacking, LengthBuckets, TokenBudget
@@ -201,7 +202,7 @@ dist.destroy_process_group()
 """
 
 
-@pytest.mark.parametrize("ranks", [1, 2, pytest.param(4, marks=pytest.mark.deep)])
+@pytest.mark.parametrize("ranks", mostly_deep([1, 2, 4], 2))
 def test_processes_of_a_group_share_every_row(ranks, tmp_path):
     pytest.importorskip("torch")
     command = [sys.executable, "-c", OF_A_GROUP]

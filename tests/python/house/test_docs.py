@@ -116,7 +116,15 @@ def run_console(page, line, text):
             pytest.fail(f"{where}\n$ {first}\nwant:\n{want}got:\n{done.stdout}", pytrace=False)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=house.short)
+# Trains in processes of its own, which `tests/python/data` does with less.
+DEEP = {"docs/guides/parquet_to_ddp.md"}
+
+
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=pytest.mark.deep) if house.short(page) in DEEP else page for page in PAGES],
+    ids=house.short,
+)
 @pytest.mark.filterwarnings("ignore:This DataLoader will create:UserWarning")  # on one core
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # workers are forked
 # What torch says where a graph ends.

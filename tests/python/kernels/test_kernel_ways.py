@@ -10,6 +10,7 @@ import itertools
 import numpy as np
 import pytest
 import varlen as vl
+from deep import mostly_deep
 from kernels import Guarded, draw
 from varlen import _core
 
@@ -203,8 +204,8 @@ def test_recycled_memory_holds_what_is_written_past_a_page(rest):
 
 @pytest.mark.parametrize("order", ["<", ">"])
 @pytest.mark.parametrize("index", ["i2", "u2", "i4", "u4", "i8", "u8"])
-@pytest.mark.parametrize("columns", [1, 4, 300])
-@pytest.mark.parametrize("each", [0, 1, 3, 4, 5])
+@pytest.mark.parametrize("columns", mostly_deep([1, 4, 300], 1, 300))
+@pytest.mark.parametrize("each", mostly_deep([0, 1, 3, 4, 5], 0, 3, 4))
 def test_lookups_are_read_in_either_byte_order(order, index, columns, each, any_threads):
     rng = np.random.default_rng(each)
     for n in (1, 1500):
@@ -226,7 +227,7 @@ def test_lookups_are_read_in_either_byte_order(order, index, columns, each, any_
             np.testing.assert_array_equal(added, table + back)
 
 
-@pytest.mark.parametrize("columns", [1, 2, 3, 4, 8, 16, 17, 64])
+@pytest.mark.parametrize("columns", mostly_deep([1, 2, 3, 4, 8, 16, 17, 64], 1, 2, 3, 8, 17))
 @pytest.mark.parametrize("dtype", ["float32", "float16", "uint8", "V12"])
 @pytest.mark.parametrize("verb", ["reverse", "roll", "shift", "expand", "gather", "unpad", "pack"])
 def test_rows_of_any_width_are_moved_and_nothing_around_them(verb, dtype, columns, any_threads):
@@ -545,11 +546,11 @@ def move(verb, values, level, shift):
     ("dtype", "columns", "shift"),
     [
         ("float32", 1, 4),
-        (">f4", 3, 4),
+        pytest.param(">f4", 3, 4, marks=pytest.mark.deep),
         (">f8", 16, 8),
-        ("complex128", 1, 8),
+        pytest.param("complex128", 1, 8, marks=pytest.mark.deep),
         ("complex128", 4, 8),
-        ("float64", 8, 8),
+        pytest.param("float64", 8, 8, marks=pytest.mark.deep),
         ("float16", 7, 2),
     ],
 )

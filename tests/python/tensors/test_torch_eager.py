@@ -8,6 +8,7 @@ import weakref
 import numpy as np
 import pytest
 import varlen as vl
+from deep import mostly_deep
 
 torch = pytest.importorskip("torch")
 
@@ -61,7 +62,7 @@ def garbage():
         gc.garbage.clear()
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", mostly_deep(VERBS, "sum", "softmax", "to_dense"))
 def test_graph_is_let_go_of_with_its_result(verb):
     x = leaf()
     called(verb, x).sum().backward()  # what is imported at the first call is no part of a graph

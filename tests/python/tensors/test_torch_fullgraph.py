@@ -419,7 +419,7 @@ def test_registered_ops_keep_the_rules_of_torch(name):
     "call",
     [
         "vl.Ragged(x, n).softmax().values",
-        "vl.ops.mask(n)",
+        pytest.param("vl.ops.mask(n)", marks=pytest.mark.deep),
     ],
 )
 def test_first_tensor_of_a_process_may_come_inside_a_graph(call):
