@@ -109,12 +109,12 @@ def build(preset: str, target: str, *options: str) -> Path:
     return folder
 
 
-def pytest(package: Path, paths: list[str], **environment: str) -> int:
+def pytest(package: Path, paths: list[str], python: str = sys.executable, **environment: str) -> int:
     """Of Python tests, on a package that lies in a folder."""
     tests = [f"tests/python/{path}" for path in paths]
     options = ["-q", "-x", "-n", "0", "-p", "no:cacheprovider", "-p", "no:randomly"]
     environment = {"PYTHONPATH": str(package), "CI": "1", **environment}
-    return run([sys.executable, "-m", "pytest", *options, *tests], **environment)
+    return run([python, "-m", "pytest", *options, *tests], **environment)
 
 
 def path_of(library: str) -> str:
@@ -129,7 +129,7 @@ def put_core(folder: Path, package: Path) -> None:
         shutil.copyfile(core, package / "varlen" / core.name)
 
 
-def outcome(check: str, has_faulty_core: bool) -> int:
+def outcome(check: str, has_faulty_core: bool, checked: str) -> int:
     """The exit status of a check; the core of `python` is built anew where its sources changed."""
     kind, *what = check.split()
     if kind == "python":
@@ -141,10 +141,10 @@ def outcome(check: str, has_faulty_core: bool) -> int:
         package = TREE / "checked"
         sources = shutil.ignore_patterns("*.so")
         shutil.copytree(TREE / "python/varlen", package / "varlen", dirs_exist_ok=True, ignore=sources)
-        put_core(build("asan", "_core", "-DVARLEN_PYTHON=ON"), package)
+        put_core(build("asan", "_core", "-DVARLEN_PYTHON=ON", f"-DPython_EXECUTABLE={checked}"), package)
         libraries = " ".join(path_of(name) for name in ("libasan.so", "libstdc++.so"))
         return pytest(
-            package, what, LD_PRELOAD=libraries, ASAN_OPTIONS=SANITIZERS,
+            package, what, checked, LD_PRELOAD=libraries, ASAN_OPTIONS=SANITIZERS,
             HYPOTHESIS_PROFILE="quick", PYTEST_ADDOPTS="-m 'not slow'",
         )  # fmt: skip
     options = ["-DVARLEN_PYTHON=ON"] if kind == "asan" else []
@@ -161,6 +161,7 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="name faults and checks")
     parser.add_argument("--clean", action="store_true", help="run the checks without faults")
     parser.add_argument("--kind", choices=KINDS, action="append", help="checks of this kind alone")
+    parser.add_argument("--checked-python", default=sys.executable, help="for asan-python: one without torch")
     parser.add_argument("--only", default="", metavar="REGEX", help="faults whose names match")
     given = parser.parse_args()
     kinds = given.kind or KINDS
@@ -170,7 +171,7 @@ def main() -> int:
         copy_tree()
     if given.clean:
         for check in sorted({c for fault in chosen for c in fault.seen_by if c.split()[0] in kinds}):
-            code = outcome(check, has_faulty_core=True)
+            code = outcome(check, True, given.checked_python)
             wrong += code != 0
             print(f"{'passes' if code == 0 else f'fails ({code})'}\t{check}", flush=True)
         return int(wrong > 0)
@@ -184,7 +185,7 @@ def main() -> int:
                 continue
             is_core = fault.file.startswith("cpp/")
             with planted(fault):
-                code = outcome(check, is_core or was_core)
+                code = outcome(check, is_core or was_core, given.checked_python)
             was_core = is_core
             wrong += code == 0
             print(f"{'NOT SEEN' if code == 0 else f'seen ({code})'}\t{fault.name}\t{check}", flush=True)

@@ -224,6 +224,20 @@ def test_a_stateful_dataloader_goes_on_twice(workers, lives_on):
     assert lists(later) == third  # whatever the number of workers
 
 
+def test_a_stateful_dataloader_goes_on_from_a_state_of_the_loop():
+    kind = pytest.importorskip("torchdata.stateful_dataloader").StatefulDataLoader
+    wanted, _ = epochs_of("budget", 2)
+    begun, again = make(), make()
+    begun.load_state_dict(make().state_dict(batches=5))
+    first, later = loader(begun, 2, kind), loader(again, 2, kind)
+    batches = iter(first)
+    had = lists(next(batches) for _ in range(3))
+    state = first.state_dict()
+    del batches
+    later.load_state_dict(state)
+    assert had + lists(later) == wanted[5:]
+
+
 def test_ranks_and_workers_share_every_row():
     seen = []
     for rank in range(2):

@@ -67,6 +67,10 @@ def test_length_buckets_sort_within_a_bucket():
     assert LengthBuckets(lengths, 10, bucket_size=10).padding_share() > 0.2
 
 
+def test_a_length_at_an_edge_is_in_the_bucket_that_ends_there():
+    assert list(LengthBuckets([3, 4, 3, 4], 4, buckets=[3], shuffle=False)) == [[0, 2], [1, 3]]
+
+
 def test_batches_without_values_pad_nothing():
     assert LengthBuckets([0, 0, 0], 2).padding_share() == 0
     assert TokenBudget([], 3).padding_share() == 0

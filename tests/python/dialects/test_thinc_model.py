@@ -255,3 +255,8 @@ def test_clones_are_counted():
     assert thinc.clone(Linear(2, 2), 0).name == "noop"
     with pytest.raises(ValueError, match="n: "):
         thinc.clone(Linear(2, 2), -1)
+
+
+def test_noop_keeps_its_layers_for_those_who_walk_them():
+    a, b = thinc.noop(), thinc.noop()
+    assert thinc.noop(a, b).layers == [a, b]

@@ -1,16 +1,7 @@
 """The audit of the CUDA module, which CI runs where there is a compiler: it sees what is missing."""
 
-import importlib.util
-
+import audit_cuda as audit
 import pytest
-from house import ROOT
-
-SOURCE = ROOT / ".ci/audit_cuda.py"
-if not SOURCE.exists():
-    pytest.skip("the tools of CI are in a checkout alone", allow_module_level=True)
-_spec = importlib.util.spec_from_file_location("audit_cuda", SOURCE)
-audit = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(audit)
 
 TARGETS = sorted(audit.TARGETS)
 NAMES = {"_Zpad": "pad", "_Zscan": "ScanBody<Sum>", "_Zsoft": "SoftmaxBody<float>"}
