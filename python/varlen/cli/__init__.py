@@ -17,13 +17,13 @@ __all__ = ["main"]
 
 _EPILOG = """\
 examples:
-  varlen demo                                   the standard library's sources, from files to batches
-  varlen info visits.nrt                        what is in a file
-  varlen convert visits.jsonl visits.nrt        nested lists, a record a line
+  varlen demo                                   batch the standard library's sources
+  varlen info visits.nrt                        look into a file
+  varlen convert visits.jsonl visits.nrt        convert nested lists, one record per line
   varlen convert events.parquet out/ --group-by patient --group-by visit --rows-per-shard 100000
-  varlen bench --rows pad                       the benchmark rows whose name matches
+  varlen bench --rows pad                       run the benchmarks whose name matches
 
-`varlen COMMAND --help` is the manual of a command.
+`varlen COMMAND --help` explains a command.
 """
 
 
@@ -32,7 +32,7 @@ def _parser() -> argparse.ArgumentParser:
 
     parser = Parser(
         prog="varlen",
-        description="Sequences of different lengths: look at files, convert into them, try them, time them.",
+        description="Sequences of different lengths: inspect files, convert into them, try them, time them.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

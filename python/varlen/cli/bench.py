@@ -16,10 +16,10 @@ from varlen.cli.manual import add_command, check_parent
 __all__ = ["add_parser"]
 
 _DESCRIPTION = """\
-Runs the benchmark table: each row checks varlen's result against its peers, then reports the
-ratio to memory bandwidth and to the best peer, interleaved in one process on one core.
-Peers that are not installed are named and left out; `pip install "varlen[bench]"` brings them.
-The figures of a busy machine are worth little: look at the spread that is printed with them.
+Runs the benchmark table. Each row checks varlen's result against its peers, then reports the ratio to
+memory bandwidth and to the best peer, all interleaved in one process on one core. Peers that are not
+installed are named and left out; `pip install "varlen[bench]"` installs them.
+Figures from a busy machine mean little: look at the spread beside them.
 """
 
 
@@ -27,12 +27,12 @@ def add_parser(commands: Any) -> None:
     """Adds the command to the parser."""
     parser = add_command(commands, "bench", "run the benchmark table", _DESCRIPTION, _run)
     parser.add_argument(
-        "--rows", metavar="REGEX", default="", help="only rows whose name matches (default: all)"
+        "--rows", metavar="REGEX", default="", help="run only rows whose name matches (default: all)"
     )
     parser.add_argument("--list", action="store_true", help="name the rows and stop")
     parser.add_argument("--json", metavar="FILE", help="also write the figures to FILE")
     parser.add_argument(
-        "--quick", action="store_true", help="small sizes and few rounds: checks results, figures are rough"
+        "--quick", action="store_true", help="small sizes, few rounds: checks results, gives rough figures"
     )
 
 

@@ -22,72 +22,77 @@ _DESCRIPTION = """\
 Converts IN... into OUT, piece by piece, in memory that does not grow with the input. IN is a file, a
 pattern or a folder; several become one data set, in this order.
 
-  .jsonl .ndjson .json     a record a line, an object whose values are numbers, strings, nested lists or
-                           objects; a field of objects, in lists too, becomes a key (visit.code)
-  .parquet .pq             tables; list columns nest by themselves, the fields of a struct become
+  .jsonl .ndjson .json     one record per line: an object whose values are numbers, strings, nested lists
+                           or objects; a field of objects, also in lists, becomes a key (visit.code)
+  .parquet .pq             tables; list columns nest by themselves, and the fields of a struct become
   .feather .arrow .ipc     keys of their own (visit.code); these, CSV and .zst need pyarrow
   .csv .tsv
   .gz .bz2 .xz .zst        lines, CSV and TSV, compressed
   a folder of MEDS         data/ and metadata/, as meds-torch-data reads it: see below
 
-OUT is one .nrt file, or with --rows-per-shard a folder of them with an index. Rows keep their
-order. An index that pandas stored is left out. Wrong rows are named, all of them, and nothing is written.
+OUT is one .nrt file, or with --rows-per-shard a folder of them with an index. Rows keep their order. An
+index that pandas stored is left out. If rows are wrong, the command names all of them and writes nothing.
 
-Strings become ids into a vocabulary that is kept in the file. --vocabulary takes one from outside, such
-as a training set's file for its validation set: FILE is a .nrt file, a folder of shards, JSON (key to
-words), or with KEY=FILE text, a word a line. A word that it lacks is refused, or becomes --unknown WORD. Row
-ids of FILE are words for no other rows.
-Id 0 is the word [PAD], with which batches are padded, unless --no-padding-id is given or the vocabulary comes
-from outside. --reserve puts words that no value may have before all others.
+Strings become ids into a vocabulary, which the file stores. --vocabulary takes one from outside, such as a
+training set's for its validation set: FILE is a .nrt file, a folder of shards, JSON (key to words), or with
+KEY=FILE text with one word per line. A word that it lacks is refused, or becomes --unknown WORD. Row ids in
+FILE are never used as vocabulary.
+Id 0 is the word [PAD], which pads batches, unless --no-padding-id is given or the vocabulary comes from
+outside. --reserve puts words that no value may have before all others.
 
-The fields of .csv end at commas, those of .tsv at tabs; where the header has none of them, at its semicolons,
-tabs or bars, or at --delimiter CHAR. An empty text of a CSV is a null, and so are NA, NULL, nan and the like
-among numbers and times; among words they are words.
+Commas separate the fields of .csv, and tabs those of .tsv. If the header has none, the command looks for
+semicolons, tabs or bars there, or uses --delimiter CHAR. An empty text in a CSV is a null. So are NA, NULL,
+nan and the like among numbers and times; among words they are words.
 
-A long table, or lines with an event each, nests with --group-by: consecutive rows with the same value become
-one record, a second --group-by one sequence inside it. The group columns keep one value a group; those of
---constant one a record, and a record where they have several is refused.
-A null and a NaN group no rows. Rows of a group that are not together are refused, unless --regroup gathers
-them, by way of files beside OUT where they are large. --sort-by orders what a record holds by keys that have
-a value for each element, and with --regroup the records, by the first group column.
+--group-by nests a long table, or lines with one event each: consecutive rows with the same value become one
+record, and a second --group-by makes sequences inside it. The group columns keep one value per group, and
+those of --constant one per record; a record with several values there is refused.
+A null or NaN in a group column is refused. So are rows of a group that are not together, unless
+--regroup gathers them, through files beside OUT if they are large. --sort-by orders the contents of a record
+by keys that have a value for each element. With --regroup it can order the records too, by the first group
+column.
 
---static joins tables that have a row an id: the value of the first --group-by, or of --row-ids.
+--static joins tables that have one row per id: the value of the first --group-by, or of --row-ids.
 
-A column has the type that holds all its values in all files. A whole number that would become another one, as
-beside floats, is refused; --types says what to read instead, for the ids of static tables too. What a type
-that was said does not hold is refused; floats alone are rounded.
+A column has the type that holds all its values in all files. A whole number that would change, as beside
+floats, is refused; --types names the type to read instead, also for the ids of static tables. A value that
+does not fit a named type is refused; only floats are rounded.
 
-A column of CSV is numbers or times where all its texts, in all files, come back from them. One zero or plus
-before a number (0389, +5), more digits than int64 or a double has, or one word (V10) make it text, which the
-summary says. Zeros behind the point, an exponent and spaces around a number do not. Columns with words in
---vocabulary are text.
+A CSV column is numbers or times only if every text in every file survives the round trip. One leading zero
+or plus (0389, +5), more digits than int64 or a double can hold, or one word (V10) makes it text, and the
+summary says so. Trailing zeros behind the point, an exponent and spaces around a number do not. Columns with
+words in --vocabulary are text.
 
---infer-schema events.toml IN... writes what each column is: its kind, dtype, nesting, zone, and whether it
-has nulls. Edit it, and --schema events.toml holds all later inputs to it: a column that is missing or new, a
-value that does not fit and a null where none may be are named, and nothing is written. The file keeps the
-schema, so --schema train.nrt holds a validation set to that of the training set.
+--infer-schema events.toml IN... writes down each column's kind, dtype, nesting and zone, and whether it has
+nulls. Edit the file; --schema events.toml then checks every later input. A missing or new column, a value
+that does not fit, or a forbidden null is named, and nothing is written. The file stores the schema, so
+--schema train.nrt holds a validation set to the schema of the training set.
 
-Times with a zone become UTC, which the summary says. Times with and without a zone in one column are refused.
-Texts of JSON lines are words, unless --types says that they are times or numbers, as in t=datetime64[s].
+Times with a zone become UTC, and the summary says so. One column may not mix times with and without a zone.
+Texts in JSON lines are words, unless --types makes them times or numbers, as in t=datetime64[s].
 
-At the end comes the account: what came in, what went out, what was left out and why. It is kept in OUT;
-`varlen info --account OUT` shows all of it. Where a row or a value is lost, the command fails, and OUT stays
+The account at the end states what came in, what went out, what was left out and why. OUT stores it, and
+`varlen info --account OUT` shows all of it. If a row or a value is lost, the command fails, and OUT stays
 as it was.
 
-A folder of MEDS becomes the folder that meds-torch-data makes of it: data/SHARD.nrt with
-time_delta_days, code and numeric_value, tokenization/schemas/SHARD.parquet with static codes and times,
-metadata/codes.parquet with the index of each code, metadata/account.json with the account. Codes are
-those of the train split, rows of others are left out and counted; values are normalized by the mean and
-deviation of their code. Those of codes without a deviation, infinite ones and what is beyond float32 become
-NaN and are counted. Days count whole seconds. A subject in no split is refused, or left out and counted by
---drop-unsplit. A subject in two files, in two splits, or in another one than its folder says is refused.
+A folder of MEDS becomes the folder that meds-torch-data makes of it: data/SHARD.nrt with time_delta_days,
+code and numeric_value; tokenization/schemas/SHARD.parquet with static codes and times; metadata/codes.parquet
+with the index of each code; metadata/account.json with the account. The codes are those of the train split;
+rows with other codes are left out and counted. Values are normalized by the mean and deviation of their code.
+Values of codes without a deviation, infinite values, and values beyond float32 become NaN and are counted.
+Days count whole seconds. A subject in no split is refused; --drop-unsplit leaves it out and counts it. A
+subject in two files, in two splits, or in another split than its folder says is refused.
 """
 
 
 def add_parser(commands: Any) -> None:
     """Adds the command to the parser."""
     parser = add_command(
-        commands, "convert", "JSON lines, Parquet, Feather, Arrow, CSV or MEDS into .nrt", _DESCRIPTION, _run
+        commands,
+        "convert",
+        "turn JSON lines, Parquet, Feather, Arrow, CSV or MEDS into .nrt",
+        _DESCRIPTION,
+        _run,
     )
     add = parser.add_argument
     add("sources", metavar="IN", nargs="+", help="files, patterns or folders to read")
@@ -96,7 +101,7 @@ def add_parser(commands: Any) -> None:
         metavar="OUT",
         type=Path,
         nargs="?",
-        help="the .nrt file, or with --rows-per-shard the folder, to write",
+        help="the .nrt file to write, or the folder with --rows-per-shard",
     )
     add(
         "--group-by",
@@ -106,22 +111,22 @@ def add_parser(commands: Any) -> None:
         help="nest a long table by this column; may be repeated",
     )
     add("--regroup", action="store_true", help="gather the rows of each group first")
-    add("--constant", metavar="A,B,...", help="keep one value a record of these, which have no other in it")
-    add("--sort-by", metavar="A,B,...", help="order what each record holds by these keys")
-    add("--columns", metavar="A,B,...", help="only these columns or keys")
-    add("--delimiter", metavar="CHAR", help="what separates the fields of CSV (default: as the header shows)")
+    add("--constant", metavar="A,B,...", help="keep one value per record of these columns, which repeat it")
+    add("--sort-by", metavar="A,B,...", help="order the contents of each record by these keys")
+    add("--columns", metavar="A,B,...", help="read only these columns or keys")
+    add("--delimiter", metavar="CHAR", help="the separator of CSV fields (default: from the header)")
     add(
         "--schema",
         metavar="FILE",
-        help="what each column is: TOML, or a file or folder that was made with one",
+        help="check columns against this schema: TOML, or a file or folder made with one",
     )
     add(
         "--infer-schema",
         metavar="TOML",
         type=Path,
-        help="write what the columns are, for --schema, and no OUT",
+        help="write the schema of the columns, for --schema, and no OUT",
     )
-    add("--types", metavar="A=TYPE,...", help="read these as str, or as a dtype of NumPy")
+    add("--types", metavar="A=TYPE,...", help="read these columns as str, or as a NumPy dtype")
     add(
         "--nulls",
         choices=("refuse", "nan", "fill"),
@@ -129,35 +134,35 @@ def add_parser(commands: Any) -> None:
         help="what a null becomes (default: refuse)",
     )
     add("--fill", metavar="VALUE", help="the value for --nulls fill")
-    add("--null-word", metavar="WORD", help="the word that a null among strings becomes")
+    add("--null-word", metavar="WORD", help="the word for nulls among strings")
     add(
         "--vocabulary",
         metavar="[KEY=]FILE",
         action="append",
         default=[],
-        help="words from outside; may be repeated",
+        help="take words from outside; may be repeated",
     )
-    add("--reserve", metavar="WORD,...", help="words that take the first ids of every vocabulary")
+    add("--reserve", metavar="WORD,...", help="give these words the first ids of every vocabulary")
     add("--no-padding-id", action="store_true", help="do not reserve id 0 of words for padding")
-    add("--unknown", metavar="WORD", help="the word that those outside the vocabulary given become")
+    add("--unknown", metavar="WORD", help="the word for words that --vocabulary lacks")
     add(
         "--static",
         metavar="FILE",
         action="append",
         default=[],
-        help="a table with a row an id, joined to the records; may be repeated",
+        help="join a table with one row per id to the records; may be repeated",
     )
-    add("--row-ids", metavar="KEY", help="the key, one value a record, by which records are looked up")
+    add("--row-ids", metavar="KEY", help="the key, with one value per record, that looks records up")
     add(
         "--narrow",
         action="store_true",
         help="store integers in the narrowest dtype that holds them, floats as float32",
     )
     add("--rows-per-shard", metavar="N", type=int, help="write shards of N records into the folder OUT")
-    add("--batch-rows", metavar="N", type=int, default=65536, help="rows read at a time (default: 65536)")
-    add("--drop-unsplit", action="store_true", help="leave out subjects of MEDS that are in no split")
+    add("--batch-rows", metavar="N", type=int, default=65536, help="rows to read at a time (default: 65536)")
+    add("--drop-unsplit", action="store_true", help="leave out MEDS subjects that are in no split")
     add("--force", action="store_true", help="replace OUT if it is there")
-    add("--json", action="store_true", help="print the account of what came in and went out as JSON, alone")
+    add("--json", action="store_true", help="print only the account, as JSON")
     add("--quiet", action="store_true", help="no progress bar, no summary")
 
 

@@ -15,10 +15,10 @@ from varlen.cli.manual import add_command, check_parent, check_positive
 __all__ = ["add_parser"]
 
 _DESCRIPTION = """\
-Reads the Python sources of the standard library (or the files of any folder) as nested data,
-files > lines > tokens, with keys at three depths: a label per file, indent and byte position
-per line, token and width per token. Builds the joint dict, saves a .nrt file, opens it without
-reading it, and goes through an epoch of shuffled padded batches.
+Reads the Python sources of the standard library, or the files of any folder, as nested data: files >
+lines > tokens. Keys lie at three depths: a label per file, indent and byte position per line, token and
+width per token. Builds the joint dict, saves a .nrt file, opens it without reading it, and runs an epoch
+of shuffled padded batches. Ends with commands to try next.
 """
 _MAX_LINES = 256
 
@@ -26,13 +26,15 @@ _MAX_LINES = 256
 def add_parser(commands: Any) -> None:
     """Adds the command to the parser."""
     parser = add_command(
-        commands, "demo", "files > lines > tokens: build, save, open, batch", _DESCRIPTION, _run
+        commands, "demo", "build, save, open and batch files > lines > tokens", _DESCRIPTION, _run
     )
     parser.add_argument("folder", nargs="?", type=Path, help="read the files of this folder instead")
     parser.add_argument(
-        "--files", type=int, default=300, metavar="N", help="files to read at most (default: 300)"
+        "--files", type=int, default=300, metavar="N", help="read at most N files (default: 300)"
     )
-    parser.add_argument("--batch-size", type=int, default=32, metavar="N", help="files a batch (default: 32)")
+    parser.add_argument(
+        "--batch-size", type=int, default=32, metavar="N", help="files per batch (default: 32)"
+    )
     parser.add_argument("--save", type=Path, metavar="FILE", help="keep the .nrt file here")
 
 

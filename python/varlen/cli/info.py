@@ -19,29 +19,33 @@ if TYPE_CHECKING:
 __all__ = ["add_parser", "as_bytes", "describe", "padding_share"]
 
 _DESCRIPTION = """\
-What is in a .nrt file, or in a folder of shards: keys with their dims and dtypes, rows, the
-lengths at every level with their picture, and how much of a padded batch would be padding,
-for rows drawn at random and for rows sorted by length. Values are not read, only bounds.
+Shows the contents of a .nrt file or a folder of shards: keys with their dims and dtypes, rows, and the
+lengths at every level with a picture. Estimates the padding of a batch, for rows drawn at random and for
+rows sorted by length. Reads only bounds, no values.
 
---account shows what came in and went out when it was made, by files and columns: values, nulls, distinct
-numbers or words, and what was left out or changed, why, and the first places.
+--account shows what came in and went out when the file was made, by files and columns: values, nulls,
+distinct numbers or words, and what was left out or changed, why, and the first places.
 """
 _PICTURE_BINS = 32
 
 
 def add_parser(commands: Any) -> None:
     """Adds the command to the parser."""
-    parser = add_command(commands, "info", "what is in a file or folder", _DESCRIPTION, _run)
+    parser = add_command(commands, "info", "look into a file or folder", _DESCRIPTION, _run)
     parser.add_argument("path", metavar="FILE|FOLDER", help="a .nrt file, or a folder of shards")
     parser.add_argument(
         "--batch-size",
         type=int,
         default=32,
         metavar="N",
-        help="rows of the batches whose padding is estimated (default: 32)",
+        help="batch size for the padding estimate (default: 32)",
     )
-    parser.add_argument("--account", action="store_true", help="what came in, what went out, and why not all")
-    parser.add_argument("--json", action="store_true", help="print JSON, with the same figures")
+    parser.add_argument(
+        "--account",
+        action="store_true",
+        help="show what came in, what went out, and what was left out and why",
+    )
+    parser.add_argument("--json", action="store_true", help="print the same figures as JSON")
 
 
 def padding_share(lengths: npt.NDArray[np.int64], batch_size: int) -> float:
