@@ -30,8 +30,8 @@
 #define VARLEN_LOOP inline
 #endif
 
-/// The table of that name that suits this machine.
-#ifdef VARLEN_AVX2
+/// The table of that name that suits this machine; without those of AVX2 where few targets are asked for.
+#if defined(VARLEN_AVX2) && !defined(VARLEN_FEW_TARGETS)
 #define VARLEN_BEST(table) \
   (::varlen::runs(::varlen::Isa::avx2) ? ::varlen::avx2::table : ::varlen::baseline::table)
 #else

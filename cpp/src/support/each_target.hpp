@@ -11,7 +11,7 @@ namespace varlen::baseline {
 #include VARLEN_LOOPS
 }  // namespace varlen::baseline
 
-#ifdef VARLEN_AVX2
+#if defined(VARLEN_AVX2) && !defined(VARLEN_FEW_TARGETS)
 #ifdef __clang__
 #pragma clang attribute push(__attribute__((target("avx2,fma,f16c"))), apply_to = function)
 #else
@@ -30,8 +30,8 @@ namespace varlen::avx2 {
 #else
 #pragma GCC pop_options
 #endif
-
-#ifdef VARLEN_LOOPS_AVX512
+#endif
+#if defined(VARLEN_AVX2) && defined(VARLEN_LOOPS_AVX512)
 #ifdef __clang__
 #pragma clang attribute push(__attribute__((target("avx2,fma,f16c,avx512f,avx512dq,avx512bw,avx512vl"))), \
                              apply_to = function)
@@ -50,7 +50,6 @@ namespace varlen::avx512 {
 #pragma clang attribute pop
 #else
 #pragma GCC pop_options
-#endif
 #endif
 #endif
 
