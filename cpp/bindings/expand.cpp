@@ -2,8 +2,8 @@
 #include "varlen/expand.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
+#include <utility>
 
 #include "level/level.hpp"
 #include "rooms.hpp"
@@ -23,7 +23,6 @@ namespace {
 /// Rows for all sequences, like those of `rows`, given or fresh.
 py::array target(const py::array& rows, Level& level, PyObject* given_out, Inputs inputs) {
   const Place place = place_of(rows);
-  if (place.is_host()) level.see();
   Extents shape{level.total()};
   shape.append(rows.shape() + 1, rows.shape() + rows.ndim());
   if (given(given_out)) return checked_out_at(place, "out", given_out, rows.dtype(), shape, inputs);
@@ -36,16 +35,11 @@ py::object expand_rows(const Arguments<3>& args) {
   const py::array rows = as_placed_rows(args[0], "rows");
   const LevelRef of = level_of_rows(args[1], "rows", rows.shape(0));
   Level& level = LevelRef::in(of);
+  const Place place = place_of(rows);
+  const Offsets there = offsets_at(place, level);
   py::array out = target(rows, level, args[2], {args[0], rows});
-  const Rows in = rows_of(rows);
-  std::byte* const to = bytes(out);
-  if (const Place place = place_of(rows); !place.is_host()) {
-    const Offsets there = offsets_at(place, level);
-    place.check(place.kernels->expand(place.stream, there, level.total(), in, to), "expand");
-  } else {
-    const Unlocked unlocked(out.nbytes());
-    expand(level.view(), in, to);
-  }
+  launch(place, "expand", out.nbytes(), &cuda::Kernels::expand, there, level.total(), rows_of(rows),
+         bytes(out));
   return out;
 }
 
@@ -56,16 +50,11 @@ py::object expand_to_end(const Arguments<4>& args) {
   const LevelRef of = level_of_rows(args[1], "rows", rows.shape(0));
   Level& level = LevelRef::in(of);
   const bool last = truth_of(args[2], "last");
+  const Place place = place_of(rows);
+  const Offsets there = offsets_at(place, level);
   py::array out = target(rows, level, args[3], {args[0], rows});
-  const Rows in = rows_of(rows);
-  std::byte* const to = bytes(out);
-  if (const Place place = place_of(rows); !place.is_host()) {
-    const Offsets there = offsets_at(place, level);
-    place.check(place.kernels->expand_end(place.stream, there, level.total(), in, last, to), "expand");
-  } else {
-    const Unlocked unlocked(out.nbytes());
-    expand_end(level.view(), in, last, to);
-  }
+  launch(place, "expand", out.nbytes(), &cuda::Kernels::expand_end, there, level.total(), rows_of(rows), last,
+         bytes(out));
   return out;
 }
 
@@ -83,34 +72,11 @@ void check_which(const std::int64_t* which, const Offsets& level, std::int64_t c
 
 constexpr Signature<4> kExpandWhich{"expand_which", {"rows", "level", "which", "out"}, 3, 4};
 
-/// What a device is to take for places: those of the host are checked and copied there, its own are not
-/// looked at.
+/// Places that are where the rows are: those of the host are checked, those of a device not looked at.
 struct PlacedWhich {
-  py::array keep;
+  py::object keep;
   cuda::WhichRows rows;
 };
-
-PlacedWhich which_of_device(const Place& place, PyObject* argument) {
-  const Numbers which = numbers_at(place, argument, "which");
-  PlacedWhich result{which.array, {}};
-  if (which.type == Type::i64) {
-    result.rows.wide = static_cast<const std::int64_t*>(which.array.data());
-  } else if (which.type == Type::i32) {
-    result.rows.narrow = static_cast<const std::int32_t*>(which.array.data());
-  } else {
-    raise_type("which", "expected int64 or int32 on a device, got dtype " + str_of(which.array.dtype()));
-  }
-  return result;
-}
-
-PlacedWhich which_to_device(const Place& place, const Ints& which) {
-  py::array copy = empty_at(place, py::dtype::of<std::int64_t>(), {which.count});
-  place.check(
-      place.kernels->upload(place.stream, which.data, which.count * copy.itemsize(), copy.mutable_data()),
-      "which");
-  const auto* const data = static_cast<const std::int64_t*>(copy.data());
-  return {std::move(copy), {data, nullptr}};
-}
 
 /// ValueError where places are not shaped as the rows are.
 void check_shape_of_which(const py::array& which, const py::array& rows) {
@@ -121,6 +87,30 @@ void check_shape_of_which(const py::array& which, const py::array& rows) {
                            text_of(Extents(which.shape(), which.shape() + which.ndim())));
 }
 
+PlacedWhich which_of_device(const Place& place, PyObject* argument, const py::array& rows) {
+  const Numbers which = numbers_at(place, argument, "which");
+  PlacedWhich result{which.array, {}};
+  if (which.type == Type::i64) {
+    result.rows.wide = static_cast<const std::int64_t*>(which.array.data());
+  } else if (which.type == Type::i32) {
+    result.rows.narrow = static_cast<const std::int32_t*>(which.array.data());
+  } else {
+    raise_type("which", "expected int64 or int32 on a device, got dtype " + str_of(which.array.dtype()));
+  }
+  check_shape_of_which(which.array, rows);
+  return result;
+}
+
+PlacedWhich which_of_host(const Place& place, PyObject* argument, const py::array& rows, Level& level,
+                          std::int64_t columns) {
+  const py::array given = as_rows(argument, "which");
+  check_shape_of_which(given, rows);
+  const Ints which = as_ints(given.attr("reshape")(-1), "which");
+  check_which(which.data, level.view(), columns);
+  PlacedInts placed = ints_at(place, which);
+  return {std::move(placed.keep), {placed.data, nullptr}};
+}
+
 py::object expand_to_which(const Arguments<4>& args) {
   const py::array rows = as_placed_rows(args[0], "rows");
   const Place place = place_of(rows);
@@ -128,30 +118,12 @@ py::object expand_to_which(const Arguments<4>& args) {
   Level& level = LevelRef::in(of);
   const std::int64_t size = rows.itemsize();
   const std::int64_t columns = size > 0 ? row_bytes(rows) / size : 0;
-  const bool is_hidden = is_device_array(args[2]);
-  Ints which;
-  PlacedWhich placed;
-  if (is_hidden) {
-    placed = which_of_device(place, args[2]);
-    check_shape_of_which(placed.keep, rows);
-  } else {
-    const py::array given_which = as_rows(args[2], "which");
-    check_shape_of_which(given_which, rows);
-    which = as_ints(given_which.attr("reshape")(-1), "which");
-    check_which(which.data, level.view(), columns);
-  }
+  const PlacedWhich which = is_device_array(args[2]) ? which_of_device(place, args[2], rows)
+                                                     : which_of_host(place, args[2], rows, level, columns);
+  const Offsets there = offsets_at(place, level);
   py::array out = target(rows, level, args[3], {args[0], rows, args[2], which.keep});
-  const auto* in = static_cast<const std::byte*>(rows.data());
-  std::byte* const to = bytes(out);
-  if (!place.is_host()) {
-    if (!is_hidden) placed = which_to_device(place, which);
-    place.check(place.kernels->expand_which(place.stream, offsets_at(place, level), level.total(), in,
-                                            columns, size, placed.rows, to),
-                "expand_which");
-  } else {
-    const Unlocked unlocked(out.nbytes());
-    expand_which(level.view(), in, columns, size, which.data, to);
-  }
+  launch(place, "expand_which", out.nbytes(), &cuda::Kernels::expand_which, there, level.total(),
+         static_cast<const std::byte*>(rows.data()), columns, size, which.rows, bytes(out));
   return out;
 }
 
@@ -166,15 +138,9 @@ py::object divided(const Arguments<2>& args) {
   const LevelRef of = level_of_rows(args[1], "rows", rows.array.shape(0));
   Level& level = LevelRef::in(of);
   py::array out = empty_at(place, rows.array.dtype(), rows.rows(rows.array.shape(0)));
-  const auto* const in = static_cast<const std::byte*>(rows.array.data());
-  if (!place.is_host()) {
-    place.check(place.kernels->divide_by_lengths(place.stream, rows.type, offsets_at(place, level),
-                                                 rows.columns(), in, bytes(out)),
-                "divided_by_lengths");
-    return out;
-  }
-  std::memcpy(bytes(out), in, static_cast<std::size_t>(out.nbytes()));
-  divide_by_lengths(rows.type, level.view(), rows.columns(), bytes(out));
+  launch(place, "divided_by_lengths", 2 * out.nbytes(), &cuda::Kernels::divide_by_lengths, rows.type,
+         offsets_at(place, level), rows.columns(), static_cast<const std::byte*>(rows.array.data()),
+         bytes(out));
   return out;
 }
 

@@ -44,18 +44,8 @@ py::object block_mask_of(const Arguments<7>& args) {
                       : empty_at(place, values.dtype(), shape);
   const std::int64_t unit = values.itemsize();
   const auto* const two = static_cast<const std::byte*>(values.data());
-  const FillPattern outside(two, unit);
-  const FillPattern inside(two + unit, unit);
-  std::byte* const to = bytes(out);
-  if (!place.is_host()) {
-    const Offsets there = offsets_at(place, level);
-    place.check(
-        place.kernels->block_mask(place.stream, there, level.total(), window, unit, two + unit, two, to),
-        "block_mask");
-  } else {
-    const Unlocked unlocked(out.nbytes());
-    block_mask(level.view(), window, inside, outside, to);
-  }
+  launch(place, "block_mask", out.nbytes(), &cuda::Kernels::block_mask, offsets_at(place, level),
+         level.total(), window, unit, two + unit, two, bytes(out));
   return out;
 }
 

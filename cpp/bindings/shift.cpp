@@ -2,7 +2,6 @@
 #include "varlen/shift.hpp"
 
 #include <string>
-#include <vector>
 
 #include "level/level.hpp"
 #include "rooms.hpp"
@@ -43,14 +42,13 @@ struct Moving {
 
 /// How far: one integer, or one for each sequence.
 struct MovesOf {
-  Ints each;
-  PlacedInts placed;
+  PlacedInts each;
   std::int64_t all = 0;
 
   MovesOf(PyObject* by, const Place& place, const Level& level) {
-    if (!place.is_host() && is_device_array(by)) {
-      placed = ints_of_device(place, by, "by");
-      check_count(placed.count, level);
+    if (is_device_array(by)) {
+      each = ints_of_device(place, by, "by");
+      check_count(each.count, level);
       return;
     }
     const bool is_array = py::isinstance<py::array>(by) && py::reinterpret_borrow<py::array>(by).ndim() > 0;
@@ -58,15 +56,12 @@ struct MovesOf {
       all = int_of(by, "by");
       return;
     }
-    each = as_ints(py::handle(by), "by");
-    check_count(each.count, level);
-    if (!place.is_host()) placed = ints_at(place, each.data, each.count);
+    const Ints numbers = as_ints(py::handle(by), "by");
+    check_count(numbers.count, level);
+    each = ints_at(place, numbers);
   }
 
-  [[nodiscard]] Moves view() const {
-    if (placed.data != nullptr) return {placed.data, 1};
-    return each.data == nullptr ? Moves{&all, 0} : Moves{each.data, 1};
-  }
+  [[nodiscard]] Moves view() const { return each.data == nullptr ? Moves{&all, 0} : Moves{each.data, 1}; }
 
  private:
   static void check_count(std::int64_t count, const Level& level) {
@@ -82,12 +77,7 @@ py::object reverse(const Arguments<3>& args) {
   Moving job(args[0], args[1], args[2], nullptr);
   const Rows rows = rows_of(job.values);
   std::byte* const to = bytes(job.out);
-  if (job.place.is_host()) {
-    const Unlocked unlocked(job.out.nbytes());
-    reverse_rows(rows, job.level->view(), to);
-  } else {
-    job.place.check(job.place.kernels->reverse_rows(job.place.stream, rows, job.offsets(), to), "reverse");
-  }
+  launch(job.place, "reverse", job.out.nbytes(), &cuda::Kernels::reverse_rows, rows, job.offsets(), to);
   return job.out;
 }
 
@@ -101,23 +91,11 @@ py::object shift(const Arguments<5>& args) {
   const Fill one = given(given_fill) ? fill_of(given_fill, job.values.dtype(), row, "fill") : Fill{};
   const Rows rows = rows_of(job.values);
   std::byte* const to = bytes(job.out);
-  if (!job.place.is_host()) {
-    py::object keep;
-    const cuda::Fill fill =
-        fill_at(job.place, one.data(), one.period() > 0 ? one.period() : rows.width, rows.width, keep);
-    job.place.check(
-        job.place.kernels->shift_rows(job.place.stream, rows, job.offsets(), moves.view(), fill, to),
-        "shift");
-    return job.out;
-  }
-  // One element repeats in the row.
-  const std::int64_t times = one.period() > 0 ? rows.width / one.period() : 0;
-  std::vector<std::byte> fill;
-  for (std::int64_t k = 0; k < times; ++k) fill.insert(fill.end(), one.bytes.begin(), one.bytes.end());
-  {
-    const Unlocked unlocked(job.out.nbytes());
-    shift_rows(rows, job.level->view(), moves.view(), fill.empty() ? nullptr : fill.data(), to);
-  }
+  py::object keep;
+  const std::int64_t period = one.period() > 0 ? one.period() : rows.width;
+  const cuda::Fill fill = fill_at(job.place, one.data(), period, rows.width, keep);
+  launch(job.place, "shift", job.out.nbytes(), &cuda::Kernels::shift_rows, rows, job.offsets(), moves.view(),
+         fill, to);
   return job.out;
 }
 
@@ -128,13 +106,8 @@ py::object roll(const Arguments<4>& args) {
   const MovesOf moves(args[2], job.place, LevelRef::in(job.level));
   const Rows rows = rows_of(job.values);
   std::byte* const to = bytes(job.out);
-  if (job.place.is_host()) {
-    const Unlocked unlocked(job.out.nbytes());
-    roll_rows(rows, job.level->view(), moves.view(), to);
-  } else {
-    job.place.check(job.place.kernels->roll_rows(job.place.stream, rows, job.offsets(), moves.view(), to),
-                    "roll");
-  }
+  launch(job.place, "roll", job.out.nbytes(), &cuda::Kernels::roll_rows, rows, job.offsets(), moves.view(),
+         to);
   return job.out;
 }
 

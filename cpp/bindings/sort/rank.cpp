@@ -35,20 +35,9 @@ py::object rank_rows(const Arguments<4>& args) {
   const SortJob job = job_of(values, level, args[3]);
   const py::dtype dtype = how == Ranks::average ? py::dtype::of<double>() : py::dtype::of<std::int64_t>();
   py::array out = empty_at(place, dtype, values.rows(level->total()));
-  std::byte* const to = bytes(out);
-  if (!place.is_host()) {
-    const SortJob there = job_at(place, job, LevelRef::in(level));
-    py::array scratch_there = scratch_at(place, place.kernels->rank_scratch(there, how, level->total()));
-    place.check(place.kernels->rank(place.stream, there, how, level->total(), bytes(scratch_there), to),
-                "rank");
-    return out;
-  }
-  const SortRoom room = sort_room(job, job.longest);
-  Scratch<std::byte> scratch(room.bytes);
-  {
-    const Unlocked unlocked(cost_of(values));
-    rank(job, how, room, scratch.data(), to);
-  }
+  const ScratchAt scratch(place, place.kernels->rank_scratch(job, how, level->total()));
+  launch(place, "rank", cost_of(values), &cuda::Kernels::rank, job, how, level->total(), scratch.data(),
+         bytes(out));
   return out;
 }
 
@@ -57,8 +46,7 @@ py::object unique_there(const Place& place, const Numbers& values, const SortJob
                         bool with_inverse, bool with_counts) {
   const std::int64_t total = level.total();
   const py::dtype whole = py::dtype::of<std::int64_t>();
-  const SortJob there = job_at(place, job, level);
-  py::array scratch = scratch_at(place, place.kernels->unique_scratch(there, total));
+  py::array scratch = scratch_at(place, place.kernels->unique_scratch(job, total));
   py::array lengths = empty_at(place, whole, {level.count()});
   py::object inverse = py::none();
   std::int64_t* to_inverse = nullptr;
@@ -67,9 +55,8 @@ py::object unique_there(const Place& place, const Numbers& values, const SortJob
     to_inverse = ints(which);
     inverse = std::move(which);
   }
-  place.check(
-      place.kernels->unique_find(place.stream, there, total, bytes(scratch), to_inverse, ints(lengths)),
-      "unique");
+  place.check(place.kernels->unique_find(place.stream, job, total, bytes(scratch), to_inverse, ints(lengths)),
+              "unique");
   const LevelRef result = level_of_lengths_at(place, lengths);
   py::array out = empty_at(place, values.array.dtype(), {result->total()});
   py::object counts = py::none();
@@ -79,7 +66,7 @@ py::object unique_there(const Place& place, const Numbers& values, const SortJob
     to_counts = ints(how_often);
     counts = std::move(how_often);
   }
-  place.check(place.kernels->unique_take(place.stream, there, total, bytes(scratch),
+  place.check(place.kernels->unique_take(place.stream, job, total, bytes(scratch),
                                          offsets_at(place, LevelRef::in(result)), result->total(), bytes(out),
                                          to_counts),
               "unique");

@@ -22,8 +22,12 @@ namespace varlen::bindings {
 SortJob job_of(const Numbers& values, const LevelRef& level, PyObject* descending) {
   SortJob job;
   job.type = values.type;
-  if (place_of(values.array).is_host()) job.level = level->view();
+  const Place place = place_of(values.array);
+  job.level = offsets_at(place, LevelRef::in(level));
   job.longest = level->most();
+  if (!place.is_host() && job.longest > cuda::kMostSorted) {
+    raise_overflow("lengths", std::to_string(job.longest) + " rows of a sequence are not sorted on a device");
+  }
   job.values = static_cast<const std::byte*>(values.array.data());
   job.columns = values.columns();
   job.descending = descending != nullptr && truth_of(descending, "descending");
@@ -32,14 +36,6 @@ SortJob job_of(const Numbers& values, const LevelRef& level, PyObject* descendin
 
 std::int64_t cost_of(const Numbers& values) {
   return 10 * (values.array.nbytes() / values.array.itemsize());
-}
-
-SortJob job_at(const Place& place, SortJob job, Level& level) {
-  if (job.longest > cuda::kMostSorted) {
-    raise_overflow("lengths", std::to_string(job.longest) + " rows of a sequence are not sorted on a device");
-  }
-  job.level = offsets_at(place, level);
-  return job;
 }
 
 namespace {
@@ -59,14 +55,11 @@ py::object kept_rows(const Arguments<2>& args) {
 }
 
 /// The same by the kernels of a device.
-void sort_there(const Place& place, const SortJob& job, Level& level, Level& kept, std::byte* values,
+void sort_there(const Place& place, const SortJob& job, std::int64_t total, Level& kept, std::byte* values,
                 std::int64_t* places) {
-  const std::int64_t total = level.total();
-  const SortJob there = job_at(place, job, level);
-  py::array scratch = scratch_at(place, place.kernels->sort_scratch(there, total));
-  place.check(place.kernels->sort(place.stream, there, total, offsets_at(place, kept), bytes(scratch), values,
-                                  places),
-              "sort");
+  const ScratchAt scratch(place, place.kernels->sort_scratch(job, total));
+  launch(place, "sort", 0, &cuda::Kernels::sort, job, total, offsets_at(place, kept), scratch.data(), values,
+         places);
 }
 
 constexpr Signature<7> kSort{
@@ -100,7 +93,7 @@ py::object sort_rows(const Arguments<7>& args) {
     places = std::move(result);
   }
   if (!place.is_host()) {
-    sort_there(place, job, LevelRef::in(level), LevelRef::in(kept), to_values, to_places);
+    sort_there(place, job, level->total(), LevelRef::in(kept), to_values, to_places);
     return py::make_tuple(sorted, places, kept);
   }
   const SortRoom room = sort_room(job, longest);
@@ -112,15 +105,10 @@ py::object sort_rows(const Arguments<7>& args) {
   return py::make_tuple(sorted, places, kept);
 }
 
-/// Places of rows that go back.
-struct Places {
-  Ints host;         ///< looked at
-  PlacedInts there;  ///< at the place of the rows
-};
-
-/// Those of the host are checked and copied to where the rows are; a device's own are not looked at.
-Places places_of(const Place& place, PyObject* given_which, const Extents& shape, const LevelRef& level,
-                 const LevelRef& kept) {
+/// Places of rows that go back: those of the host are checked and copied to where the rows are; a device's
+/// own are not looked at.
+PlacedInts places_of(const Place& place, PyObject* given_which, const Extents& shape, const LevelRef& level,
+                     const LevelRef& kept) {
   const py::object seen = seen_argument(given_which);
   const py::array which = seen ? as_rows(seen, "which") : rows_at(place, given_which, "which");
   if (!std::equal(shape.begin(), shape.end(), which.shape(), which.shape() + which.ndim())) {
@@ -131,10 +119,10 @@ Places places_of(const Place& place, PyObject* given_which, const Extents& shape
     if (number_of(which.dtype().ptr()) != Number::i64) {
       raise_type("which", "expected int64 on a device, got dtype " + str_of(which.dtype()));
     }
-    return {{}, {which, static_cast<const std::int64_t*>(which.data()), which.size()}};
+    return {which, static_cast<const std::int64_t*>(which.data()), which.size()};
   }
-  Places places{as_ints(which.attr("reshape")(-1), "which"), {}};
-  const std::int64_t* const data = places.host.data;
+  const Ints places = as_ints(which.attr("reshape")(-1), "which");
+  const std::int64_t* const data = places.data;
   std::int64_t columns = 1;
   for (std::size_t axis = 1; axis < shape.size(); ++axis) columns *= shape[axis];
   const std::int64_t wrong = sort_misplaced(level->view(), kept->view(), columns, data);
@@ -146,8 +134,7 @@ Places places_of(const Place& place, PyObject* given_which, const Extents& shape
                              " is outside sequence " + std::to_string(i) + " of length " +
                              std::to_string(level->view().length(i)));
   }
-  if (!place.is_host()) places.there = ints_at(place, data, places.host.count);
-  return places;
+  return ints_at(place, places);
 }
 
 constexpr Signature<5> kUnsort{"unsort", {"rows", "level", "kept", "which", "out"}, 4, 5};
@@ -162,27 +149,19 @@ py::object unsort_rows(const Arguments<5>& args) {
     raise_value("lengths",
                 std::to_string(level->count()) + " sequences, but dY has " + std::to_string(kept->count()));
   }
-  const Places places = places_of(place, given_which, rows.rows(rows.array.shape(0)), level, kept);
+  const PlacedInts places = places_of(place, given_which, rows.rows(rows.array.shape(0)), level, kept);
   const std::int64_t columns = rows.columns();
   const std::int64_t size = rows.array.itemsize();
   const Extents back = rows.rows(level->total());
   py::array out = given(given_out) ? checked_out_at(place, "out", given_out, rows.array.dtype(), back,
-                                                    {given_rows, rows.array, given_which, places.host.keep})
+                                                    {given_rows, rows.array, given_which, places.keep})
                                    : empty_at(place, rows.array.dtype(), back);
-  const auto* const from = static_cast<const std::byte*>(rows.array.data());
-  std::byte* const to = bytes(out);
-  if (!place.is_host()) {
-    const std::int64_t total = level->total();
-    const Offsets level_there = offsets_at(place, LevelRef::in(level));
-    const Offsets kept_there = offsets_at(place, LevelRef::in(kept));
-    py::array scratch = scratch_at(place, place.kernels->unsort_scratch(total, columns));
-    place.check(place.kernels->unsort(place.stream, level_there, total, kept_there, kept->total(), from,
-                                      columns, size, places.there.data, bytes(scratch), to),
-                "unsort");
-  } else {
-    const Unlocked unlocked(out.nbytes());
-    unsort(level->view(), kept->view(), from, columns, size, places.host.data, to);
-  }
+  const std::int64_t total = level->total();
+  const ScratchAt scratch(place, place.kernels->unsort_scratch(total, columns));
+  launch(place, "unsort", out.nbytes(), &cuda::Kernels::unsort, offsets_at(place, LevelRef::in(level)), total,
+         offsets_at(place, LevelRef::in(kept)), kept->total(),
+         static_cast<const std::byte*>(rows.array.data()), columns, size, places.data, scratch.data(),
+         bytes(out));
   return out;
 }
 

@@ -14,13 +14,11 @@ namespace varlen::bindings {
 
 namespace py = pybind11;
 
+/// OverflowError where a sequence is too long for the device that the values are on.
 SortJob job_of(const Numbers& values, const LevelRef& level, PyObject* descending);
 
 /// Bytes that could be moved in the time that sorting takes.
 std::int64_t cost_of(const Numbers& values);
-
-/// The same job on a device: OverflowError where a sequence is too long for it.
-SortJob job_at(const Place& place, SortJob job, Level& level);
 
 /// rank and unique.
 void add_ranks(py::module_& m);

@@ -423,7 +423,7 @@ PlacedInts ints_of_device(const Place& place, PyObject* array, const char* argum
 cuda::Fill fill_at(const Place& place, const std::byte* fill, std::int64_t period, std::int64_t width,
                    py::object& keep) {
   if (fill == nullptr || width == 0) return {};
-  if (cuda::is_host_fill(period)) return {fill, period};
+  if (place.is_host() ? period == width : cuda::is_host_fill(period)) return {fill, period};
   std::vector<std::byte> row(static_cast<std::size_t>(width));
   for (std::size_t k = 0; k < row.size(); ++k) row[k] = fill[k % static_cast<std::size_t>(period)];
   py::array copy = bytes_at(place, row.data(), width);

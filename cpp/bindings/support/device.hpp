@@ -157,7 +157,8 @@ struct PlacedInts {
 /// Any bytes of the host, copied there.
 [[nodiscard]] py::array bytes_at(const Place& place, const void* data, std::int64_t count);
 
-/// A fill that repeats every `period` bytes, for rows of `width` bytes there: see cuda/fill.hpp. `keep` owns
+/// A fill that repeats every `period` bytes, for rows of `width` bytes there: see cuda/fill.hpp; a row on the
+/// host. `keep` owns
 /// its memory where that is not the caller's.
 [[nodiscard]] cuda::Fill fill_at(const Place& place, const std::byte* fill, std::int64_t period,
                                  std::int64_t width, py::object& keep);

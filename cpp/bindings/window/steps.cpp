@@ -48,17 +48,10 @@ py::array shared_rows(PyObject* given_x, const char* name, Level& level, Level& 
     raise_type(name, "expected floats, got " + str_of(x.dtype()));
   }
   py::array out = rows_like_at(place, x, x.shape(0));
-  std::byte* const to = bytes(out);
-  const auto* const from = static_cast<const std::byte*>(x.data());
   const std::int64_t count = row_bytes(x) / x.itemsize();
-  if (!place.is_host()) {
-    place.check(place.kernels->share_windows(place.stream, type, from, count, offsets_at(place, level),
-                                             offsets_at(place, windows), how, level.total(), to),
-                "share_windows");
-  } else {
-    const Unlocked unlocked(2 * out.nbytes());
-    share_windows(type, from, count, level.view(), windows.view(), how, to);
-  }
+  launch(place, "share_windows", 2 * out.nbytes(), &cuda::Kernels::share_windows, type,
+         static_cast<const std::byte*>(x.data()), count, offsets_at(place, level), offsets_at(place, windows),
+         how, level.total(), bytes(out));
   return out;
 }
 
@@ -105,21 +98,11 @@ py::object merge(const Arguments<8>& args) {
   shape[0] = level->total();
   const py::dtype dtype = is_mean && !is_float(type) ? py::dtype::of<double>() : y.dtype();
   py::array result = out_for(nullptr, max_bytes, name, dtype, shape, {}, place);
-  std::byte* const to = bytes(result);
-  const auto* const from = static_cast<const std::byte*>(y.data());
   const std::int64_t count = row_bytes(y) / y.itemsize();
-  if (!place.is_host()) {
-    const Offsets there = offsets_at(place, LevelRef::in(level));
-    const Offsets windows_there = offsets_at(place, LevelRef::in(planned.windows));
-    const Offsets rows_there = offsets_at(place, LevelRef::in(planned.rows));
-    place.check(place.kernels->merge_windows(place.stream, type, from, y.shape(0), count, there,
-                                             windows_there, rows_there, how, is_mean, level->total(), to),
-                "merge_windows");
-  } else {
-    const Unlocked unlocked(result.nbytes() + y.nbytes());
-    merge_windows(type, from, count, level->view(), planned.windows->view(), planned.rows->view().ends, how,
-                  is_mean, to);
-  }
+  launch(place, "merge_windows", result.nbytes() + y.nbytes(), &cuda::Kernels::merge_windows, type,
+         static_cast<const std::byte*>(y.data()), y.shape(0), count, offsets_at(place, LevelRef::in(level)),
+         offsets_at(place, LevelRef::in(planned.windows)), offsets_at(place, LevelRef::in(planned.rows)), how,
+         is_mean, level->total(), bytes(result));
   return result;
 }
 

@@ -105,17 +105,9 @@ py::object forward(const Arguments<9>& args) {
     shape.push_back(width);
   }
   py::array result = out_for(out, max_bytes, "X", x.dtype(), shape, {given_x, x}, place);
-  std::byte* const to = bytes(result);
-  const Rows rows = rows_of(x);
-  if (!place.is_host()) {
-    const Offsets there = offsets_at(place, LevelRef::in(level));
-    const Offsets kept_there = offsets_at(place, LevelRef::in(kept));
-    place.check(place.kernels->seq2col(place.stream, rows, there, kept_there, how, kept->total(), to),
-                "seq2col");
-  } else {
-    const Unlocked unlocked(result.nbytes());
-    seq2col(rows, level->view(), kept->view(), how, to);
-  }
+  launch(place, "seq2col", result.nbytes(), &cuda::Kernels::seq2col, rows_of(x),
+         offsets_at(place, LevelRef::in(level)), offsets_at(place, LevelRef::in(kept)), how, kept->total(),
+         bytes(result));
   return py::make_tuple(result, kept);
 }
 
@@ -155,19 +147,10 @@ py::object back(const Arguments<10>& args) {
     shape.append(dy.shape() + 2, dy.shape() + dy.ndim());
   }
   py::array dx = out_for(out, max_bytes, "dY", dy.dtype(), shape, {given_dy, dy}, place);
-  std::byte* const to = bytes(dx);
-  const auto* const from = static_cast<const std::byte*>(dy.data());
   const std::int64_t count = row_bytes(dx) / dx.itemsize();
-  if (!place.is_host()) {
-    const Offsets there = offsets_at(place, LevelRef::in(level));
-    const Offsets kept_there = offsets_at(place, LevelRef::in(kept));
-    place.check(place.kernels->backprop_seq2col(place.stream, type, from, dy.shape(0), count, there,
-                                                kept_there, how, level->total(), to),
-                "backprop_seq2col");
-  } else {
-    const Unlocked unlocked(dy.nbytes() + dx.nbytes());
-    backprop_seq2col(type, from, count, level->view(), kept->view(), how, to);
-  }
+  launch(place, "backprop_seq2col", dy.nbytes() + dx.nbytes(), &cuda::Kernels::backprop_seq2col, type,
+         static_cast<const std::byte*>(dy.data()), dy.shape(0), count, offsets_at(place, LevelRef::in(level)),
+         offsets_at(place, LevelRef::in(kept)), how, level->total(), bytes(dx));
   return dx;
 }
 

@@ -5,6 +5,10 @@
 
 // Those of the table that the host has; the others are null.
 #define VARLEN_HOST_KERNELS(KERNEL) \
+  KERNEL(expand)                    \
+  KERNEL(expand_end)                \
+  KERNEL(expand_which)              \
+  KERNEL(block_mask)                \
   KERNEL(reduce_scratch)            \
   KERNEL(reduce)                    \
   KERNEL(reduce_extreme)            \
@@ -12,6 +16,7 @@
   KERNEL(reduce_back)               \
   KERNEL(reduce_blocks_scratch)     \
   KERNEL(reduce_blocks)             \
+  KERNEL(divide_by_lengths)         \
   KERNEL(weighted_scratch)          \
   KERNEL(weighted_sum)              \
   KERNEL(weighted_sum_to_values)    \
@@ -22,8 +27,19 @@
   KERNEL(scan_which_back)           \
   KERNEL(scan_prod_back_scratch)    \
   KERNEL(scan_prod_back)            \
+  KERNEL(reverse_rows)              \
+  KERNEL(roll_rows)                 \
+  KERNEL(shift_rows)                \
   KERNEL(softmax_scratch)           \
-  KERNEL(softmax)
+  KERNEL(softmax)                   \
+  KERNEL(unsort_scratch)            \
+  KERNEL(unsort)                    \
+  KERNEL(rank_scratch)              \
+  KERNEL(rank)                      \
+  KERNEL(seq2col)                   \
+  KERNEL(backprop_seq2col)          \
+  KERNEL(merge_windows)             \
+  KERNEL(share_windows)
 
 namespace varlen::host {
 

@@ -219,14 +219,14 @@ __all__ = [
 ]
 
 
-def reduce_end(values: Any, level: Level, last: bool, empty: Any = None) -> Any:
+def reduce_end(values: Any, level: Level, last: bool, empty: Any = None, verbs: Any = _core) -> Any:
     """The first or last row of each sequence; `empty`, a number or a row, where there is none."""
     if empty is None:
         not_empty(level)
-        return _core.gather_column(values, (level,), -1 if last else 0)[0]
+        return verbs.gather_column(values, (level,), -1 if last else 0)[0]
     cut = "left" if last else "right"
     try:
-        return _core.pad(values, (level,), fill=empty, max_len=1, truncate=cut, sizes=1)[:, 0]
+        return verbs.pad(values, (level,), fill=empty, max_len=1, truncate=cut, sizes=1)[:, 0]
     except ValueError as error:
         raise name_argument(error, fill="empty") from None
 

@@ -50,6 +50,19 @@ def test_arrows_point_down(module):
         assert fits, f"{module} imports {other}, a floor above"
 
 
+ANNOTATED = house.import_graph(in_annotations=True)
+
+
+@pytest.mark.parametrize("module", [name for name in GRAPH if room_of(name) not in (None, "testing")])
+def test_arrows_of_annotations_point_up_by_one_floor_at_most(module):
+    """Generics need the floor above: a verb says that it gives the container that it was given."""
+    floor = FLOOR.get(room_of(module), len(FLOORS))
+    for other in ANNOTATED[module]:
+        above = room_of(other)
+        fits = above is not None and FLOOR.get(above, len(FLOORS)) <= floor + 1
+        assert fits, f"{module} has annotations of {other}, more than a floor above"
+
+
 def test_modules_import_each_other_in_no_circle():
     assert house.circles(GRAPH) == []
 

@@ -53,12 +53,12 @@ def module_of(path):
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imports_of(path, modules):
-    """Which of these modules a file imports, inside functions too; not what only type checkers read."""
+def imports_of(path, modules, *, in_annotations=False):
+    """Which of these modules a file imports, inside functions and, on request, for annotations too."""
     found = set()
 
     def visit(node):
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test) and not in_annotations:
             for child in node.orelse:
                 visit(child)
             return
@@ -77,10 +77,10 @@ def imports_of(path, modules):
     return found & (modules - {module_of(path)})
 
 
-def import_graph():
+def import_graph(*, in_annotations=False):
     """{module: the modules of the package that it imports}."""
     paths = {module_of(path): path for path in sources(PACKAGE, "*.py")}
-    return {name: imports_of(path, set(paths)) for name, path in paths.items()}
+    return {name: imports_of(path, set(paths), in_annotations=in_annotations) for name, path in paths.items()}
 
 
 def circles(graph):

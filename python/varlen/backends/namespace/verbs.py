@@ -10,7 +10,8 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level, on_tensors
-from varlen.arguments import as_dtype, as_ints, is_zero
+from varlen.arguments import as_dtype, as_ints
+from varlen.backends import arrays
 from varlen.backends.namespace.library import Of, at_device
 from varlen.backends.namespace.values import always_fits
 from varlen.backends.numpy.attention import weighable
@@ -19,8 +20,6 @@ from varlen.backends.numpy.edit import edit_distance
 from varlen.backends.numpy.mask import mask as mask_on_host
 from varlen.backends.numpy.mask import pair_of, sizes_of
 from varlen.backends.numpy.search import search
-from varlen.errors import name_argument
-from varlen.levels import not_empty
 
 
 def _of_core(function: Callable[..., Any], **on_host: int) -> Any:
@@ -54,12 +53,17 @@ class Verbs(Of):
     reduce_blocks = _of_core(_core.reduce_blocks)
     expand = _of_core(_core.expand)
     expand_end = _of_core(_core.expand_end)
+    expand_which = _of_core(_core.expand_which)
+    backprop_reduce = _of_core(arrays.backprop_reduce)
     softmax = _of_core(_core.softmax, temperature=3)
     backprop_softmax = _of_core(_core.backprop_softmax, temperature=4)
     scan = _of_core(_core.scan)
+    scan_extreme = _of_core(arrays.scan_extreme)
     backprop_cumprod = _of_core(_core.backprop_cumprod)
     backprop_scan_which = _of_core(_core.backprop_scan_which)
     reverse = _of_core(_core.reverse)
+    shift = _of_core(arrays.shift, by=2, fill=3)
+    roll = _of_core(arrays.roll, by=2)
     sort = _of_core(_core.sort)
     unsort = _of_core(_core.unsort)
     rank = _of_core(_core.rank)
@@ -77,6 +81,7 @@ class Verbs(Of):
     gather_column = _of_core(_core.gather_column)
     _pad = _of_core(_core.pad, fill=3, max_len=5)
     unpad = _of_core(_core.unpad)
+    mask_to_level = _of_core(_core.mask_to_level, mask=0)
     ragged2padded = _of_core(_core.ragged2padded, fill=3)
     padded2ragged = _of_core(_core.padded2ragged, size_at_t=1, lengths=2, indices=3)
     backprop_gather_add = _of_core(_core.backprop_gather_add)
@@ -164,60 +169,13 @@ class Verbs(Of):
 
     def reduce_end(self, values: Any, level: Level, last: bool, empty: Any = None) -> Any:
         """The first or last row of each sequence; `empty`, a number or a row, where there is none."""
-        if empty is None:
-            not_empty(level)
-            return self.gather_column(values, (level,), -1 if last else 0)[0]
-        cut = "left" if last else "right"
-        try:
-            return self.pad(values, (level,), fill=empty, max_len=1, truncate=cut, sizes=1)[:, 0]
-        except ValueError as error:
-            raise name_argument(error, fill="empty") from None
+        return arrays.reduce_end(values, level, last, empty, self)
 
     def expand_mean(self, rows: Any, level: Level, out: Any = None) -> Any:
         """The gradient of means: row i over the length of sequence i, for every row of it."""
         if isinstance(out, self.type) and self.xp.may_share_memory(out, rows):
             raise ValueError("out: shares memory with what is read")
         return self.expand(on_tensors(_core.divided_by_lengths, rows, level), level, out)
-
-    def expand_which(self, rows: Any, level: Level, which: Any, out: Any = None) -> Any:
-        """The gradient of extremes: row i at one row of sequence i, zeros at the others."""
-        return on_tensors(_core.expand_which, rows, level, which, out)
-
-    def backprop_reduce(
-        self,
-        op: str,
-        rows: Any,
-        values: Any,
-        level: Level,
-        ddof: float,
-        out: Any = None,
-        argument: str = "d",
-    ) -> Any:
-        """The gradient of a reduction that depends on its values: prod, norm, var, std, logsumexp."""
-        result = self.reduce(op, values, level, 0, None, ddof) if op in ("std", "norm") else None
-        return on_tensors(_core.backprop_reduce, op, rows, values, level, result, ddof, out)
-
-    def scan_extreme(
-        self,
-        op: str,
-        values: Any,
-        level: Level,
-        exclusive: bool = False,
-        reverse: bool = False,
-        out: Any = None,
-    ) -> tuple[Any, Any]:
-        """Running extremes, and the row inside its sequence that holds each."""
-        found = self.scan(op, values, level, exclusive, reverse, out)
-        return found, on_tensors(_core.scan_which, found, level, exclusive, reverse)
-
-    def shift(self, values: Any, level: Level, by: Any, fill: Any = 0, out: Any = None) -> Any:
-        """The rows of each sequence, `by` places on; `fill` where no row arrives."""
-        blank = None if is_zero(fill) else self.on_host(fill)
-        return on_tensors(_core.shift, values, level, as_ints(by), blank, out)
-
-    def roll(self, values: Any, level: Level, by: Any, out: Any = None) -> Any:
-        """The rows of each sequence, `by` places on, cyclically."""
-        return on_tensors(_core.roll, values, level, as_ints(by), out)
 
     def broadcast_rows(self, rows: Any, level: Level) -> Any:
         """Row i for every row of sequence i."""
@@ -238,10 +196,6 @@ class Verbs(Of):
     def permute_rows(self, values: Any, rows: Any, back: Any) -> Any:
         """Rows under a permutation, whose inverse is `back`."""
         return self.take_rows(values, rows)
-
-    def mask_to_level(self, mask: Any, padding_side: str) -> Level:
-        """The level of the rows that a mask of a padded block shows."""
-        return _core.mask_to_level(self.on_host(mask), padding_side)
 
     def mask(
         self,
