@@ -21,11 +21,6 @@ bool is_converted(const ReduceJob& job) noexcept {
   return keeps_type && !is_direct(result, job.type);
 }
 
-/// What gradients of a float type are worked out in.
-Type computed(Type type) noexcept {
-  return type == Type::f64 ? Type::f64 : Type::f32;
-}
-
 /// Products are worked out in place, so halves go through a copy.
 bool is_copied(const ReduceBackJob& job) noexcept {
   return job.op == Reduce::prod && computed(job.type) != job.type;

@@ -15,6 +15,11 @@ constexpr std::int64_t part(std::int64_t bytes) noexcept {
   return (bytes + kAligned - 1) / kAligned * kAligned;
 }
 
+/// What gradients of a float type are worked out in.
+constexpr Type computed(Type type) noexcept {
+  return type == Type::f64 ? Type::f64 : Type::f32;
+}
+
 class Room {
  public:
   explicit Room(std::byte* scratch) noexcept : next_(scratch) {}

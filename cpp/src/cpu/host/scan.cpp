@@ -27,15 +27,6 @@ Error scan_which_back(Stream, Type type, const std::byte* dy, Offsets level, std
   return 0;
 }
 
-namespace {
-
-/// Halves are worked out in float.
-Type computed(Type type) noexcept {
-  return type == Type::f64 ? Type::f64 : Type::f32;
-}
-
-}  // namespace
-
 std::int64_t scan_prod_back_scratch(const ScanJob& job, std::int64_t total) noexcept {
   const std::int64_t count = total * job.columns;
   const Type type = computed(job.type);
