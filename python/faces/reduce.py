@@ -419,6 +419,30 @@ PTP = _fold(
     data=DataMethod("The greatest number less the least one", "an error", "array([2., 0.])"),
 )
 
+MODE = _fold(
+    "mode",
+    "None",
+    summary=(
+        "The most frequent number of each sequence, column by column; of equally frequent ones the least."
+    ),
+    method_summary="The most frequent number of each sequence, column by column",
+    returns="(n, ...) of the dtype of X, for more levels a Ragged of those above.",
+    method_returns="The dtype of the values; the least of equally frequent ones.",
+    notes=(
+        'As `scipy.stats.mode` computes it with `nan_policy="propagate"`: NaN are equal to each other and '
+        "come after all numbers, so NaN is the result where it is more frequent than any number."
+    ),
+    example="""
+    >>> vl.ops.reduce_mode([3, 1, 3, 5, 4], [3, 2])
+    array([3, 4])
+    """,
+    method_example="""
+    >>> vl.Ragged([3, 1, 3, 5, 4], [3, 2]).mode()
+    array([3, 4])
+    """,
+    data=DataMethod("The most frequent number", "an error", "array([1., 5.])"),
+)
+
 COUNT = Verb(
     "count",
     "count",
@@ -460,5 +484,6 @@ VERBS = (
     STD,
     LOGSUMEXP,
     PTP,
+    MODE,
     COUNT,
 )

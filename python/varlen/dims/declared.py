@@ -511,3 +511,37 @@ class Declared:
         array([2., 0.])
         """
         return reduce(self, "ptp", axis, empty=empty, out_shape=out_shape)
+
+    def mode(
+        self: Any, axis: Axis | Sequence[Axis] = "*", *, empty: Any = DEFAULT,
+        out_shape: OutShape | None = None,
+    ) -> Data[Any]:
+        """The most frequent number over some dims, as `dims.reduce`.
+
+        Parameters
+        ----------
+        axis
+            The dims that go; all of them by default.
+        empty
+            What comes of no positions, by default an error; None refuses that.
+        out_shape
+            The dims that are expected.
+
+        Returns
+        -------
+        Data
+            Over the dims that stay.
+
+        Raises
+        ------
+        TypeError, ValueError, IndexError, OverflowError, OutShapeError
+            As `dims.reduce`.
+
+        Examples
+        --------
+        >>> time = vl.Dim("time", lengths=[2, 1])
+        >>> x = vl.Data(np.array([3.0, 1.0, 5.0]), [vl.dims.batch_dim, time])
+        >>> x.mode(time).values
+        array([1., 5.])
+        """
+        return reduce(self, "mode", axis, empty=empty, out_shape=out_shape)

@@ -29,4 +29,17 @@ def ptp(backend: Any, values: Any, level: Level, empty: Any) -> Any:
     return backend.ufunc("subtract", extremes, {})
 
 
-COMPOSED: dict[str, Callable[[Any, Any, Level, Any], Any]] = {"ptp": ptp}
+def mode(backend: Any, values: Any, level: Level, empty: Any) -> Any:
+    """The least of the most frequent numbers; NaN are equal, and the largest."""
+    rows = backend.sort(values, level, with_places=False)[0]
+    # How many rows before each equal it: the most, before the last row of what is wanted.
+    before = backend.ufunc("subtract", [backend.rank(rows, level, how) for how in ("ordinal", "min")], {})
+    place = backend.expand(backend.reduce_extreme("max", before, level, 0)[1], level)
+    own = backend.of_level(level, "positions", rows).reshape(-1, *(1 for _ in rows.shape[1:]))
+    is_found = backend.ufunc("equal", [own, place], {})
+    # The others become the first number, which is not above it.
+    least = backend.expand(backend.reduce_end(rows, level, False, empty), level)
+    return backend.reduce("max", backend.where(is_found, rows, least), level, empty)
+
+
+COMPOSED: dict[str, Callable[[Any, Any, Level, Any], Any]] = {"mode": mode, "ptp": ptp}

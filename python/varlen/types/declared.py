@@ -641,6 +641,43 @@ class Declared(RaggedBase[ArrayT]):
         """
         return reduced("ptp", self, None, axis, level, empty, None)
 
+    def mode(self, axis: Axes = None, *, level: int = -1, empty: Any = None) -> ArrayT | Any:
+        """The most frequent number of each sequence, column by column; as `ops.reduce_mode`.
+
+        Parameters
+        ----------
+        axis
+            In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0
+            is across the sequences, place by place, and what is left is as long as the longest that come
+            together.
+        level
+            The level whose sequences become one row each, together with all that nests below it; -1 is the
+            innermost. The levels above it are kept.
+        empty
+            What a sequence without rows gives; None refuses such a sequence.
+
+        Returns
+        -------
+        (n, ...) array or tensor, or Ragged of the levels above
+            The dtype of the values; the least of equally frequent ones.
+
+        Raises
+        ------
+        TypeError
+            Values that are not numbers.
+        ValueError
+            Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is
+            None, which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+        IndexError
+            There is no such level.
+
+        Examples
+        --------
+        >>> vl.Ragged([3, 1, 3, 5, 4], [3, 2]).mode()
+        array([3, 4])
+        """
+        return reduced("mode", self, None, axis, level, empty, None)
+
     def count(self, *, level: int = -1) -> ArrayT | Any:
         """How many rows each sequence has; as `ops.count`.
 

@@ -266,6 +266,59 @@ def test_ranges_of_tensors_have_gradients():
     assert x.grad.tolist() == [0.0, -1.0, 1.0, 0.0]
 
 
+def most_frequent(rows):
+    """Column by column, the least of them; NaN are one number, and the largest."""
+    found = [np.unique(column, return_counts=True) for column in rows.reshape(len(rows), -1).T]
+    return [numbers[counts.argmax()] for numbers, counts in found]
+
+
+@given(numbers(), st.booleans())
+def test_modes_are_the_least_of_the_most_frequent_numbers(case, with_nan):
+    x, lengths = case
+    if with_nan and np.dtype(x.dtype).kind not in WHOLE:
+        x = np.where(x > 2, np.nan, x).astype(x.dtype)
+    found = ops.reduce_mode(x, lengths, empty=1)
+    assert found.dtype == x.dtype.newbyteorder("=")
+    assert found.shape == (len(lengths), *x.shape[1:])
+    ends = np.cumsum(lengths, dtype=int)
+    for row, rows in zip(found.astype(float), np.split(x.astype(float), ends)[:-1], strict=True):
+        wanted = most_frequent(rows) if len(rows) else np.ones(row.size)
+        np.testing.assert_array_equal(row.reshape(-1), wanted)
+    if 0 in lengths:
+        with pytest.raises(ValueError, match=f"sequence {lengths.index(0)} is empty"):
+            ops.reduce_mode(x, lengths)
+
+
+def test_modes_of_a_giant_at_levels_and_along_axes():
+    x = np.random.default_rng(0).integers(0, 500, (100_006, 2)).astype(np.float32)
+    x[2:300, 1] = x[-2:] = np.nan
+    found = ops.reduce_mode(x, [2, 100_000, 0, 4], empty=7)
+    wanted = [most_frequent(x[:2]), most_frequent(x[2:-4]), [7, 7], [np.nan, np.nan]]
+    np.testing.assert_array_equal(found, wanted)
+    r = vl.Ragged([3, 1, 2, 1, 2, 2], [3, 1, 2])
+    assert r.mode(axis=0).tolist() == [1, 1, 2]
+    assert r.mode(axis=(0, 1)) == 2
+    nested = vl.Ragged.from_list([[[3, 1], [3]], [[2, 2, 1]]])
+    assert nested.mode().to_list() == [[1, 3], [2]]
+    assert nested.mode(level=0).tolist() == [3, 2]
+    out = np.zeros(3, int)
+    assert ops.reduce_mode(r, out=out) is out
+    assert out.tolist() == [1, 1, 2]
+
+
+def test_modes_of_tensors_have_gradients():
+    torch = pytest.importorskip("torch")
+    x = torch.tensor([1.0, 3.0, 3.0, torch.nan, 4.0, torch.nan], requires_grad=True)
+    found = vl.Ragged(x, [3, 2, 1]).mode()
+    np.testing.assert_array_equal(found.detach(), [3, 4, np.nan])
+    found.sum().backward()
+    assert x.grad.tolist() == [0.0, 0.0, 1.0, 0.0, 1.0, 1.0]
+    for dtype in (torch.bool, torch.uint8, torch.int64, torch.bfloat16):
+        found = ops.reduce_mode(torch.tensor([[1, 0], [1, 0], [0, 1]], dtype=dtype), [2, 1])
+        assert found.dtype == dtype
+        assert found.tolist() == [[1, 0], [0, 1]]
+
+
 def test_results_can_be_given():
     out = np.full((2, 2), 9.0)
     assert ops.reduce_sum(np.ones((3, 2)), [1, 2], out=out) is out

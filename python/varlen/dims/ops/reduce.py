@@ -52,7 +52,7 @@ def reduce(
         Numbers; complex ones have a sum, a mean and a norm.
     mode
         "sum", "mean", "max", "min", "prod", "any", "all", "norm", "var", "std", "logsumexp", "logmeanexp",
-        "ptp", "argmax" or "argmin".
+        "ptp", "mode", "argmax" or "argmin".
     axis
         The dims that go: any of them, in any number. A dim that stays and is over one that goes gets as long
         as the longest; its positions that not all have come from those that do.

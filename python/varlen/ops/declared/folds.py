@@ -21,4 +21,5 @@ EMPTY: dict[str, Any] = {
     "std": float("nan"),
     "logsumexp": float("-inf"),
     "ptp": None,
+    "mode": None,
 }

@@ -27,6 +27,7 @@ __all__ = [
     "reduce_max",
     "reduce_mean",
     "reduce_min",
+    "reduce_mode",
     "reduce_norm",
     "reduce_prod",
     "reduce_ptp",
@@ -1002,6 +1003,66 @@ def reduce_ptp(
     array([2, 0])
     """
     return reduced("ptp", X, lengths, axis, level, empty, out)
+
+
+@overload
+def reduce_mode(
+    X: RaggedBase[ArrayT], lengths: None = None, *, axis: Axes = None, level: int = -1, empty: Any = None,
+    out: Any = None,
+) -> ArrayT | Any: ...
+@overload
+def reduce_mode(
+    X: RowsT | Sequence[Any], lengths: Lengths, *, axis: Axes = None, level: int = -1, empty: Any = None,
+    out: Any = None,
+) -> RowsT: ...
+def reduce_mode(
+    X: Any, lengths: Any = None, *, axis: Axes = None, level: int = -1, empty: Any = None, out: Any = None,
+) -> Rows:
+    """The most frequent number of each sequence, column by column; of equally frequent ones the least.
+
+    Parameters
+    ----------
+    X
+        (total, ...) numbers or bools, an array or a tensor, or a Ragged.
+    lengths
+        (n,) integers, or a `Level`; none beside a Ragged.
+    axis
+        In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0 is
+        across the sequences, place by place, and what is left is as long as the longest that come together.
+    level
+        The level whose sequences become one row each, together with all that nests below it; -1 is the
+        innermost. The levels above it are kept.
+    empty
+        What a sequence without rows gives; None refuses such a sequence.
+    out
+        (n, ...) of the result's dtype, C-contiguous: filled and given back.
+
+    Returns
+    -------
+    numpy.ndarray, torch.Tensor or Ragged
+        (n, ...) of the dtype of X, for more levels a Ragged of those above.
+
+    Raises
+    ------
+    TypeError
+        Values that are not numbers.
+    ValueError
+        Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is None,
+        which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+    IndexError
+        There is no such level.
+
+    Notes
+    -----
+    As `scipy.stats.mode` computes it with `nan_policy="propagate"`: NaN are equal to each other and come
+    after all numbers, so NaN is the result where it is more frequent than any number.
+
+    Examples
+    --------
+    >>> vl.ops.reduce_mode([3, 1, 3, 5, 4], [3, 2])
+    array([3, 4])
+    """
+    return reduced("mode", X, lengths, axis, level, empty, out)
 
 
 @overload
