@@ -51,8 +51,7 @@ def reduce(
     x
         Numbers; complex ones have a sum, a mean and a norm.
     mode
-        "sum", "mean", "max", "min", "prod", "any", "all", "norm", "var", "std", "logsumexp", "logmeanexp",
-        "ptp", "mode", "argmax" or "argmin".
+        A reduction by its name, such as "sum", "mean", "max" or "std": those of Data's methods; "logmeanexp".
     axis
         The dims that go: any of them, in any number. A dim that stays and is over one that goes gets as long
         as the longest; its positions that not all have come from those that do.
