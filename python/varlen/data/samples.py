@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -23,6 +24,7 @@ from varlen.data.mappings import (
     rows_of_frames,
 )
 from varlen.data.model_inputs import DEFAULTS, ModelInputs, ModelKeywords
+from varlen.data.null_types import Stand, stands_of
 from varlen.data.nulls import (
     HINT,
     NullPolicy,
@@ -106,7 +108,8 @@ class Collate:
         "refuse", the default, names the sample, the key and the place. "fill" puts `fill` there, and the mask
         is False; numbers and ragged batches have a mask then, too. "nan" puts NaN there, and integers become
         float64 in every batch. "drop" leaves them out of lists. A null list is an empty one. Text keeps None,
-        and so do samples that are all null, unless `dtype` names the key.
+        and so do samples that are all null, unless `dtype` names the key, or the column of Arrow, Polars or
+        pandas has a type of numbers.
     keys
         Of mappings: those that the batch has, in this order. By default all, which are then the same in each.
     framework
@@ -172,6 +175,7 @@ class Collate:
         kind = BatchOptions if self._model is None else ModelBatchOptions
         self._for_records = kind(**{**self._given, "framework": self._values["framework"]})
         self._leaves = Leaves(self._options)
+        self._stands: dict[Any, Stand] = {}
         keys = self._values["keys"]
         self._keys = None if keys is None else as_list(keys, "keys", "keys")
 
@@ -220,6 +224,13 @@ class Collate:
             dataset: Any = samples.dataset
             return dataset._run(self._for_records, samples.rows)
         items = rows_of_samples(samples)
+        stands = stands_of(samples)
+        if stands:  # for this batch alone
+            return _with_stands(self, stands)._collate(items)
+        return self._collate(items)
+
+    def _collate(self, items: list[Any]) -> Any:
+        """The batch of samples without objects of Arrow and frames."""
         for option, given in (*((name, self._values[name]) for name in _PER_KEY), ("nulls", self._nulls)):
             if isinstance(given, Mapping):
                 known = set(_keys_of(items[0]))
@@ -305,7 +316,8 @@ class Collate:
     def _without_nulls(self, name: str, key: Any, items: list[Any]) -> tuple[list[Any], list[Any] | None]:
         """Numbers with one in the place of each null, and where these are; anything else as it is."""
         policy, dtypes = self._null_policy(key), self._values["dtype"]
-        are_numbers = isinstance(dtypes, Mapping) and key in dtypes  # though there may be none
+        is_said = isinstance(dtypes, Mapping) and key in dtypes
+        are_numbers = is_said or (key in self._stands and name == f"[{key!r}]")  # though there may be none
         if (policy == "refuse" and not are_numbers) or not any(map(holds_null, items)):
             return items, None
         found = first_leaf(items)
@@ -315,7 +327,7 @@ class Collate:
                 raise ValueError(f"samples[{null[0]}]{name}{null[1]}: is null; {HINT}")
             return items, None
         if found is None and are_numbers:
-            found = depth_of(items), as_stand(dtypes[key])
+            found = self._stands.get(key) or (depth_of(items), as_stand(dtypes[key]))
         if found is None and list in set(map(type, items)) and not any(map(holds_null, filter(None, items))):
             return [[] if item is None else item for item in items], None  # lists without numbers
         if found is None and isinstance(self._nulls, Mapping):
@@ -339,7 +351,7 @@ class Collate:
             leaf["mask"] = like(np.ones(len(value), bool), value)
         if null is None:
             return
-        where = self._leaves.array(name, null, False, None)[""]
+        where = self._leaves.array(name, null, False, np.bool_)[""]  # though there may be none
         where = where if is_tensor(where) else like(where, value)
         stand = float("nan")
         if policy == "fill":
@@ -455,6 +467,13 @@ def collate(samples: Sequence[Any]) -> object:
            [ True, False]])), array([0, 1]))
     """
     return _DEFAULT(samples)
+
+
+def _with_stands(collate: Collate, stands: dict[Any, Stand]) -> Collate:
+    """The same, which knows what nulls would be."""
+    of_batch = copy.copy(collate)
+    of_batch._stands = stands
+    return of_batch
 
 
 def _placed_batch(made: Any) -> Any:

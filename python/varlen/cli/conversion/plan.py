@@ -250,16 +250,20 @@ class ConversionPlan:
             inner = []
         with bar:
             for joint in pieces:
+                before = self.findings.count
                 for table in self.static_tables:
                     with self.findings.gather():
                         joint = table.join(joint, self.words)
-                yield sort_inside(joint, inner, self.words) if inner else joint
+                if self.findings.count == before:
+                    yield sort_inside(joint, inner, self.words) if inner else joint
         self.findings.finish()
 
     def whole_account(self) -> Account:
         """What came in, and what was left out on the way, of the last time that all was read."""
         account = self.account if self.lines else self.tables.account + self.account
-        missing = self.missing if self.lines else self.tables.missing
+        missing = dict(self.missing if self.lines else self.tables.missing)
+        for table in self.static_tables:
+            missing.update(table.missing)
         policy, value = self.nulls
         for key, count in missing.items():
             word = self.words.null_word if key in self.words else None

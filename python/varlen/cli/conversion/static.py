@@ -18,6 +18,7 @@ from varlen.cli.conversion.wrong import Findings
 from varlen.errors import is_of_row, place_row
 from varlen.interop.arrow import Column, Nulls, columns_of
 from varlen.io.account import Account
+from varlen.io.arrow_counts import count_table
 
 __all__ = ["StaticTable"]
 
@@ -32,7 +33,7 @@ class StaticTable:
         if key not in reader.columns:
             raise ValueError(f"{source.path}: no column {key!r}; there are {', '.join(reader.columns)}")
         pieces = list(reader.read())
-        if not pieces:
+        if not sum(piece.num_rows for piece in pieces):
             raise ValueError(f"{source.path}: holds no row")
         table = pa.concat_tables(pieces, promote_options="permissive").combine_chunks()
         self.source, self.path = source, source.path
@@ -64,6 +65,7 @@ class StaticTable:
     def begin_pass(self) -> None:
         """Counts anew what is joined."""
         self._found = self._absent = 0
+        self.missing: dict[str, int] = {}  # nulls of what is joined
 
     def account(self) -> Account:
         """What came in, and why more or less of it goes out: records have some of the ids, some often."""
@@ -108,6 +110,7 @@ class StaticTable:
         self._absent += len(absent)
         self._found += len(picked) - len(absent)
         table = self._table.take(pa.array(picked, mask=picked < 0))
+        count_table(Account(), table, self.missing)
         for name in table.column_names:
             try:
                 found = columns_of(table.column(name), name, self._nulls)

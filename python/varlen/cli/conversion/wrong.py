@@ -27,12 +27,12 @@ class Findings:
 
     def __init__(self) -> None:
         self._lines: list[str] = []
-        self._count = 0
+        self.count = 0
         self._is_left = False
 
     def add(self, line: str) -> None:
         """Takes note of a wrong row."""
-        self._count += 1
+        self.count += 1
         if len(self._lines) < _SHOWN:
             self._lines.append(" ".join(line.split()))
 
@@ -55,12 +55,12 @@ class Findings:
 
     def finish(self) -> None:
         """Raises what was found, if anything was."""
-        if self._count == 1:
+        if self.count == 1:
             raise WrongRows(self._lines)
-        if self._count:
-            more = self._count - len(self._lines)
+        if self.count:
+            more = self.count - len(self._lines)
             rest = [f"and {more:,} more"] if more else []
-            number = f"more than {self._count:,}" if self._is_left else f"{self._count:,}"
+            number = f"more than {self.count:,}" if self._is_left else f"{self.count:,}"
             raise WrongRows([*self._lines, *rest, f"{number} wrong rows, nothing was written"])
 
 
