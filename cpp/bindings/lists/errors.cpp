@@ -42,8 +42,9 @@ void find_invalid_leaf(PyObject* object, const std::string& path, int level = 0)
   } else if (!is_number(object) && !is_array(object, Api::get())) {
     const PyNumberMethods* slots = Py_TYPE(object)->tp_as_number;
     if (!never_a_number(object) && slots != nullptr && slots->nb_float != nullptr) {
-      raise_overflow(path,
-                     text_of(py::reinterpret_borrow<py::object>(object)) + " has more digits than float64");
+      const auto self = py::reinterpret_borrow<py::object>(object);
+      if (!plain_copy(object, kMaxDepth).is(self)) return;  // a float holds it
+      raise_overflow(path, text_of(self) + " has more digits than float64");
     }
     raise_type(path, "expected a number, got " + type_name(object));
   }

@@ -15,13 +15,15 @@ PyTypeObject* generic_type() {
   return reinterpret_cast<PyTypeObject*>(type);
 }
 
-/// Whether a float is the number that an object made it of: of a decimal all digits, of others whole numbers.
+/// Whether a float is the number that an object made it of, as it is written: of decimals and of fractions.
 bool comes_back(PyObject* object, const py::object& value) {
   const auto self = py::reinterpret_borrow<py::object>(object);
   if (std::isnan(PyFloat_AS_DOUBLE(value.ptr()))) return true;
   if (py::hasattr(self, "as_tuple")) return py::type::of(self)(py::repr(value)).equal(self);
   if (!py::hasattr(self, "denominator")) return true;
-  return !py::object(self.attr("denominator")).equal(py::int_(1)) || value.equal(self);
+  if (value.equal(self)) return true;
+  const py::object fraction = py::module_::import("fractions").attr("Fraction");
+  return std::isfinite(PyFloat_AS_DOUBLE(value.ptr())) && fraction(py::repr(value)).equal(self);
 }
 
 py::object number_from(PyObject* object) {

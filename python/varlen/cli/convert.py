@@ -61,7 +61,8 @@ does not fit a named type is refused; only floats are rounded.
 A CSV column is numbers or times only if every text in every file survives the round trip. One leading zero
 or plus (0389, +5), more digits than int64 or a double can hold, or one word (V10) makes it text, and the
 summary says so. Trailing zeros behind the point, an exponent and spaces around a number do not. Columns with
-words in --vocabulary are text.
+words in --vocabulary are text. If --types or a schema makes them numbers, 0389 is 389, and the account counts
+such texts; a schema's id refuses them.
 
 --infer-schema events.toml IN... writes down each column's kind, dtype, nesting and zone, and whether it has
 nulls. Edit the file; --schema events.toml then checks every later input. A missing or new column, a value

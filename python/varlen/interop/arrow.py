@@ -98,6 +98,18 @@ def plain_array(array: pa.Array, name: str) -> pa.Array:
     raise TypeError(f"{name}: columns of the extension type {extension} have no dtype; cast it to {storage}")
 
 
+def plain_type(kind: pa.DataType) -> pa.DataType:
+    """The type of an array that `plain_array` gives of one of this type.
+
+    >>> plain_type(pa.run_end_encoded(pa.int32(), pa.int8()))
+    DataType(int8)
+    """
+    if getattr(pa.types, "is_run_end_encoded", lambda _: False)(kind):
+        return plain_type(kind.value_type)
+    plain = {"arrow.uuid": pa.large_string(), "arrow.bool8": pa.bool_(), "arrow.json": pa.large_string()}
+    return plain.get(extension_name(kind), kind)
+
+
 _TENSOR = "arrow.fixed_shape_tensor"
 
 
@@ -202,7 +214,8 @@ def _numbers(array: pa.Array, place: _Place, nulls: Nulls) -> npt.NDArray[Any]:
         raise TypeError(f"{place.name}: columns of type {kind} hold no numbers, times or text")
     values: npt.NDArray[Any] = array.to_numpy(zero_copy_only=False)
     if values.dtype.kind == "O":
-        raise TypeError(f"{place.name}: columns of type {kind} have no dtype of NumPy")
+        advice = "cast the column to a duration or to integers"
+        raise TypeError(f"{place.name}: columns of type {kind} have no dtype of NumPy; {advice}")
     return values
 
 
@@ -246,10 +259,30 @@ def _whole_array(array: pa.Array | pa.ChunkedArray, name: str) -> pa.Array:
     except pa.ArrowException as wrong:
         raise ValueError(f"{name}: not a valid Arrow array: {wrong}") from None
     if isinstance(array, pa.ChunkedArray):
-        array = array.unify_dictionaries().combine_chunks() if array.num_chunks != 1 else array.chunk(0)
+        array = _one_chunk(array) if array.num_chunks != 1 else array.chunk(0)
         if isinstance(array, pa.ChunkedArray):  # zero chunks, or more than one chunk can hold
             array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
     return array
+
+
+def _one_chunk(array: pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    try:
+        return array.unify_dictionaries().combine_chunks()
+    except pa.ArrowInvalid:  # Arrow unifies no dictionaries that hold a null
+        return array.cast(_without_dictionaries(array.type)).combine_chunks()
+
+
+def _without_dictionaries(kind: pa.DataType) -> pa.DataType:
+    """The type of the same values, without dictionaries."""
+    if pa.types.is_dictionary(kind):
+        return kind.value_type
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_without_dictionaries(field.type)) for field in kind])
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(kind.value_field.with_type(_without_dictionaries(kind.value_type)), kind.list_size)
+    if _is_list(kind):
+        return pa.large_list(kind.value_field.with_type(_without_dictionaries(kind.value_type)))
+    return kind
 
 
 def columns_of(

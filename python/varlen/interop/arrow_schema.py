@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from varlen.interop.arrow import _TENSOR, _is_list, extension_name, holds_words
+from varlen.interop.arrow import _TENSOR, _is_list, extension_name, holds_words, plain_type
 from varlen.interop.nulls import FIELD
 
 __all__: list[str] = []
@@ -36,10 +36,10 @@ def columns_of_schema(schema: pa.Schema) -> dict[str, dict[str, Any]]:
 
 
 def _leaves(field: pa.Field, name: str, level: int, nullable: bool) -> Iterator[tuple[str, dict[str, Any]]]:
-    kind = field.type
+    kind = plain_type(field.type)
     while _is_list(kind):
         nullable |= kind.value_field.nullable
-        kind, level = kind.value_type, level + 1
+        kind, level = plain_type(kind.value_type), level + 1
     kind, trailing = _without_fixed(kind)
     if pa.types.is_struct(kind) and not trailing:
         for part in kind:

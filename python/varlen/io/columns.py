@@ -140,6 +140,8 @@ def build_column(key: str, value: Any, options: ColumnOptions) -> tuple[Array, l
     unmasked(value, key)
     if hasattr(value, "values") and hasattr(value, "levels"):
         flat, levels = _from_ragged(key, value, options)
+    elif type(value).__module__.startswith("pyarrow."):
+        flat, levels = _from_arrow(key, value, options)
     else:
         flat, levels = _from_nested(key, value, options)
     if key not in options.schema:
@@ -157,6 +159,20 @@ def _from_ragged(key: str, ragged: Any, options: ColumnOptions) -> tuple[Array, 
     if trailing is not None and trailing != flat.ndim - 1:
         raise ValueError(f"{key}: trailing_dims says {trailing}, its rows have {flat.ndim - 1} dims")
     return _from_array(key, flat, options), levels
+
+
+def _from_arrow(key: str, array: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
+    """A column of Arrow, whose words take the ids that those of lists do."""
+    from varlen.interop.arrow import Nulls, columns_of
+
+    found = columns_of(array, key, Nulls(why="fill it first"))
+    if found.keys() != {key}:
+        raise ValueError(f"{key}: a struct of {', '.join(found) or 'no field'}; give each field as a key")
+    column = found[key]
+    if column.vocabulary is not None:
+        return _from_nested(key, array.to_pylist(), options)
+    flat = _from_array(key, column.values, options)
+    return fold_levels(key, flat, column.levels, options.trailing.get(key, ()))
 
 
 def _from_nested(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
+import zoneinfo
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
@@ -40,11 +42,12 @@ class SchemaColumn:
     dtype : str, optional
         The dtype of numbers, ids and times, such as "int64" and "datetime64[s]"; None for words.
     nullable : bool, default True
-        Nulls are fine: NaN among floats, NaT among times. False refuses them.
+        Nulls are fine: NaN among floats, NaT among times, an empty list for a list. False refuses them.
     level : int, default 0
         How many levels of lists it lies under.
     zone : str, optional
-        The zone of times, "UTC"; None for times without one.
+        The zone of times, whose values are those of UTC: "UTC", "Europe/Berlin", "+01:00" and so on; None
+        for times without one.
     note : str, optional
         What somebody should know of it; nothing is made of it.
     trailing : tuple of int, default ()
@@ -94,6 +97,10 @@ class SchemaColumn:
             raise ValueError(f"dtype: {self.dtype!r} does not go with kind {self.kind!r}")
         if self.zone is not None and self.kind != "time":
             raise ValueError(f"zone: is for times, not for kind {self.kind!r}")
+        if self.zone is not None and not _is_zone(self.zone):
+            raise ValueError(
+                f"zone: {self.zone!r} is no time zone; give one such as 'UTC', 'Europe/Berlin' or '+01:00'"
+            )
         self._take_dims()
 
     def _take_dims(self) -> None:
@@ -521,6 +528,17 @@ def _column_of(found: Field, said: Any = None) -> Any:
     if found.vocabulary is not None:
         return SchemaColumn("code", **options)
     return SchemaColumn("time" if found.dtype.kind in "mM" else "number", str(found.dtype), **options)
+
+
+def _is_zone(name: str) -> bool:
+    """Whether there is such a zone; any name may be one where the machine has no list of them."""
+    if name == "UTC" or re.fullmatch(r"[-+]([01]\d|2[0-3]):[0-5]\d", name):
+        return True
+    try:
+        zoneinfo.ZoneInfo(name)
+    except (ValueError, OSError, zoneinfo.ZoneInfoNotFoundError):
+        return not zoneinfo.available_timezones()
+    return True
 
 
 def _quoted(value: Any) -> str:

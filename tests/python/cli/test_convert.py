@@ -1215,6 +1215,62 @@ def test_a_static_value_that_is_missing_is_named_by_its_id(here, capsys):
     assert "s.parquet: id is no text, but text in the records" in refused(capsys, here, *arguments)[0]
 
 
+@pytest.mark.parametrize("grouped", [True, False])
+def test_nulls_of_static_tables_are_filled_and_counted(here, capsys, grouped):
+    ages, sexes = {1: 5, 3: None, 4: 5}, {3: "F", 1: None, 9: "M"}
+    records = [(1, [7, 8]), (3, [7]), (4, [9, 9])]
+    pq.write_table(pa.table({"id": list(ages), "age": list(ages.values())}), "a.parquet")
+    write_csv("s.csv", ["id", "sex"], [[key, sex or ""] for key, sex in sexes.items()])
+    write_csv("e.csv", ["id", "x"], [[key, x] for key, xs in records for x in xs])
+    write_lines(here / "e.jsonl", [{"id": key, "x": xs} for key, xs in records])
+    source = ["e.csv", "o.nrt", "--group-by", "id"] if grouped else ["e.jsonl", "o.nrt", "--row-ids", "id"]
+    tables = ["--static", "a.parquet", "--static", "s.csv"]
+    data = convert(*source, *tables, "--nulls", "fill", "--fill", "0", "--null-word", "?")
+    assert rows_of(data) == [
+        {"id": key, "x": xs, "age": ages[key] or 0, "sex": sexes.get(key) or "?"} for key, xs in records
+    ]
+    account = data.account
+    age, sex = account.columns["age"], account.columns["sex"]
+    assert (age.source.values, age.reasons["nulls became 0"].changed) == (3, 1)
+    assert (sex.source.values, sex.reasons["nulls became '?'"].changed) == (3, 2)
+    assert sex.reasons["ids without a record"].left_out == sex.reasons["records without a row"].left_out * -1
+
+
+def test_a_null_of_a_static_table_is_named_where_the_records_need_one_pass(here, capsys):
+    pq.write_table(pa.table({"id": [1, 2], "x": [3, 4]}), "e.parquet")
+    write_csv("s.csv", ["id", "age"], [[1, 5.5], [2, ""]])
+    lines = refused(capsys, here, "e.parquet", "o.nrt", "--row-ids", "id", "--static", "s.csv")
+    assert lines == ["varlen: s.csv: age: null for id 2; see --nulls"]
+
+
+@pytest.mark.parametrize("policy", [[], ["--nulls", "nan"]])
+def test_a_static_table_without_rows_is_refused(here, capsys, policy):
+    write_lines(here / "e.jsonl", [{"id": 1, "x": [3]}])
+    pq.write_table(pa.table({"id": pa.array([], pa.int64()), "age": pa.array([], pa.int8())}), "s.parquet")
+    lines = refused(capsys, here, "e.jsonl", "o.nrt", "--row-ids", "id", "--static", "s.parquet", *policy)
+    assert lines == ["varlen: s.parquet: holds no row"]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl"])
+@pytest.mark.parametrize("by_schema", [True, False])
+def test_texts_that_declared_numbers_do_not_give_back_are_said(here, suffix, by_schema):
+    rows = [["007", "01.5"], ["7", "2"], ["-07", "+2.5"], ["0", "0.5"]]
+    if suffix == "csv":
+        write_csv("e.csv", ["x", "f"], rows)
+    else:
+        write_lines(here / "e.jsonl", [{"x": x, "f": f} for x, f in rows])
+    kinds = {"x": "int64", "f": "float64"}
+    schema = varlen.io.Schema({name: {"kind": "number", "dtype": kind} for name, kind in kinds.items()})
+    schema.write("s.toml")
+    options = ["--schema", "s.toml"] if by_schema else ["--types", "x=int64,f=float64"]
+    data = convert(f"e.{suffix}", "o.nrt", *options)
+    assert rows_of(data) == [{"x": int(x), "f": float(f)} for x, f in rows]
+    why = "texts that begin with a zero or a plus, which their numbers do not give back"
+    reasons = [data.account.columns[name].reasons[why] for name in kinds]
+    assert [one.changed for one in reasons] == [2, 2]
+    assert reasons[0].first == [f"e.csv, line 2: {rows[0][0]!r}" if suffix == "csv" else "e.jsonl: '007'"]
+
+
 def test_static_tables_that_cannot_be_joined_are_named(here, capsys):
     write_csv("e.csv", ["p", "x"], [[1, 1], [2, 2]])
     write_csv("twice.csv", ["p", "a"], [[1, 1], [1, 2]])

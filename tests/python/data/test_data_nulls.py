@@ -211,3 +211,48 @@ def test_frames_of_one_row_are_packed(library):
     rows = [[1, 2], [3], [4, 5, 6]]
     packed = pack([frame({"x": [row]}) for row in rows], 4)
     assert packed["x"].tolist() == pack({"x": rows}, 4)["x"].tolist()
+
+
+NUMBERS = {"i": "int8", "f": "float32", "b": "bool_"}
+
+
+def as_all_null(library):
+    """Two samples that are all null, in columns of numbers, lists of numbers, and text."""
+    pa = pytest.importorskip("pyarrow")
+    kinds = {key: getattr(pa, name)() for key, name in NUMBERS.items()}
+    kinds |= {"l": pa.list_(pa.int8()), "deep": pa.list_(pa.list_(pa.float64())), "s": pa.string()}
+    table = pa.table({key: pa.nulls(2, kind) for key, kind in kinds.items()})
+    if library == "scalars":
+        return [{key: table.column(key)[i] for key in kinds} for i in range(2)]
+    if library == "tables":
+        return [table[:1], table[1:]]
+    if library == "polars":
+        return pytest.importorskip("polars").from_arrow(table)
+    if library == "pandas":
+        return table.to_pandas(types_mapper=pytest.importorskip("pandas").ArrowDtype)
+    return table
+
+
+@pytest.mark.parametrize("library", ["arrow", "tables", "scalars", "polars", "pandas"])
+def test_columns_that_are_all_null_are_what_their_type_says(library):
+    samples = as_all_null(library)
+    filled = Collate(nulls="fill")(samples)
+    assert [filled[key].dtype.kind for key in NUMBERS] == ["i", "f", "b"]
+    assert all(filled[key].tolist() == [0, 0] for key in NUMBERS)
+    assert not any(filled[f"{key}/mask"].any() for key in NUMBERS)
+    assert (filled["l"].shape, filled["l"].dtype.kind, len(filled["deep"])) == ((2, 0), "i", 2)
+    assert filled["s"] == [None, None]
+    holes = Collate(nulls="nan")(samples)
+    assert all(np.isnan(holes[key]).all() for key in NUMBERS)
+    with pytest.raises(ValueError, match=r"samples\[0\]\['i'\]: is null; give Collate"):
+        Collate()(samples)
+    assert Collate(keys=["s"])(samples)["s"] == [None, None]
+
+
+def test_nullable_columns_of_pandas_that_are_all_null_have_their_kind():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(
+        {"i": pd.array([None] * 2, "Int8"), "b": pd.array([None] * 2, "boolean"), "o": [None] * 2}
+    )
+    batch = Collate(nulls="fill")(frame)
+    assert (batch["i"].dtype.kind, batch["b"].dtype.kind, batch["o"]) == ("i", "b", [None, None])

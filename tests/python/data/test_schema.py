@@ -119,6 +119,10 @@ def test_schemas_of_arrow_are_columns():
         ({"kind": "number", "dtype": "int7"}, "'int7' is no dtype"),
         ({"kind": "number"}, "does not go with kind 'number'"),
         ({"kind": "number", "dtype": "int8", "zone": "UTC"}, "zone: is for times"),
+        ({"kind": "time", "dtype": "datetime64[s]", "zone": "Mars"}, "zone: 'Mars' is no time zone"),
+        ({"kind": "time", "dtype": "datetime64[s]", "zone": ""}, "zone: '' is no time zone"),
+        ({"kind": "time", "dtype": "datetime64[s]", "zone": "+25:00"}, r"zone: '\+25:00' is no time zone"),
+        ({"kind": "time", "dtype": "datetime64[s]", "zone": "../etc"}, "zone: '../etc' is no time zone"),
         ({"kind": "code", "level": -1}, "level: expected at least 0"),
         ({"kind": "code", "nullable": 1}, "nullable: expected bool, got 1"),
         ({"kind": "code", "trailing": 3}, "trailing: expected a list of int, got 3"),
@@ -731,3 +735,33 @@ def test_a_schema_that_is_inferred_holds_for_its_own_input(here, capsys, kind):
         options += ["--nulls", "nan", "--null-word", "?", "--schema", "s.toml"]
         assert main(["convert", options[0], "o.nrt", *options[1:]]) == 0
     assert found == [("x", True), ("w", True), ("s.y", True), ("n", False)]
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "+01:00", "-09:30"])
+def test_zones_of_the_world_are_zones(zone, monkeypatch):
+    import zoneinfo
+
+    text = f'[columns.t]\nkind = "time"\ndtype = "datetime64[s]"\nzone = "{zone}"\n'
+    assert Schema.from_toml(text)["t"].zone == zone
+    # A machine without a list of zones reads what another one wrote.
+    monkeypatch.setattr(zoneinfo, "available_timezones", set)
+    monkeypatch.setattr(zoneinfo, "ZoneInfo", lambda name: (_ for _ in ()).throw(ValueError(name)))
+    assert Schema.from_toml(text)["t"].zone == zone
+
+
+def test_a_schema_knows_the_types_that_a_writer_takes(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.compute as pc
+
+    runs = pc.run_end_encode(pa.array([7, 7, 9], pa.int16()))
+    words = pc.run_end_encode(pa.array(["a", "a", "b"]))
+    table = pa.table({"n": runs, "w": words})
+    schema = Schema.from_arrow(table.schema)
+    assert schema.dtypes == {"n": np.dtype("i2"), "w": str}
+    with Writer(tmp_path / "x.nrt", schema=schema) as writer:
+        writer.append(table)
+    assert [row.to_list() for row in varlen.open(tmp_path / "x.nrt")] == [
+        {"n": 7, "w": "a"},
+        {"n": 7, "w": "a"},
+        {"n": 9, "w": "b"},
+    ]

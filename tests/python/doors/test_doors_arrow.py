@@ -1,9 +1,11 @@
 """The doors that take and give Arrow arrays: bad input is refused by name and row, nothing is lost unsaid."""
 
+import datetime
 import decimal
 
 import numpy as np
 import pytest
+import varlen
 from doors import masked
 from hypothesis import given
 from hypothesis import strategies as st
@@ -340,3 +342,44 @@ def test_a_struct_holds_a_name_once():
         joint.rename(["b", "b"])
     with pytest.raises(ValueError, match="two keys are called 'a'"):
         joint.select(["a", "a"])
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_dictionaries_that_hold_a_null_are_read_in_chunks(nested):
+    def chunk(ids, words):
+        array = pa.DictionaryArray.from_arrays(pa.array(ids, pa.int32()), pa.array(words))
+        return pa.ListArray.from_arrays([0, 1, len(ids)], array) if nested else array
+
+    chunks = [chunk([0, 2, 0], ["x", None, "y"]), chunk([1, 0], ["x", "y"])]
+    column = columns_of(pa.chunked_array(chunks), "w")["w"]
+    assert [column.vocabulary[i] for i in column.values] == ["x", "y", "x", "y", "x"]
+    assert [level.lengths.tolist() for level in column.levels] == ([[1, 2, 1, 1]] if nested else [])
+    wrong = pa.chunked_array([chunks[1], chunk([0, 1, 0], ["x", None])])
+    with pytest.raises(ValueError, match="w: null at row 3"):
+        columns_of(wrong, "w")
+
+
+@pytest.mark.parametrize("kind", [L(pa.int16()), pa.large_list(pa.int16()), pa.list_view(pa.int16())])
+def test_a_joint_dict_takes_lists_of_arrow(kind):
+    values = [[1, 2], [], [300]]
+    pairs = [[[v, v] for v in row] for row in values]
+    array = pa.array(values, kind)
+    for column in (array, pa.chunked_array([array[:1], array[1:]]), pa.concat_arrays([array, array])[3:]):
+        joint = varlen.JointNestedRaggedTensorDict({"x": column, "deep": pa.array(pairs)})
+        assert joint.to_list() == {"x": values, "deep": pairs}
+    words = varlen.JointNestedRaggedTensorDict({"w": pa.array([["b"], ["a", "b"]])}, schema={"w": str})
+    assert words.to_list() == {"w": [["b"], ["a", "b"]]}
+
+
+@pytest.mark.parametrize(
+    ("array", "text"),
+    [
+        (pa.array([[1], [2, None]]), "x: null at row 1; fill it first"),
+        (pa.array([[{"a": 1, "b": 2}]]), "x: a struct of x.a, x.b; give each field as a key"),
+        (pa.array([[b"a"]]), "x: columns of type binary hold no numbers, times or text"),
+        (pa.array([[datetime.time(1)]]), r"x: columns of type time64\[us\] have no dtype of NumPy; cast"),
+    ],
+)
+def test_a_joint_dict_names_what_it_cannot_take_of_arrow(array, text):
+    with pytest.raises((ValueError, TypeError), match=text):
+        varlen.JointNestedRaggedTensorDict({"x": array})

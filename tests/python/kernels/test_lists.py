@@ -1,6 +1,7 @@
 """from_lists and to_lists: against the oracle, for every kind of leaf, depth, dtype and way to fail."""
 
 import collections
+import decimal
 import enum
 import fractions
 import gc
@@ -252,6 +253,7 @@ class MyList(list):
         ([[MyFloat(0.5)]], [0.5], "f8"),
         ([[np.float64(0.5)], [1]], [0.5, 1], "f8"),
         ([[fractions.Fraction(1, 2)], [True]], [0.5, 1], "f8"),
+        ([[fractions.Fraction(1, 10), fractions.Fraction(3)]], [0.1, 3], "f8"),
         ([[np.float32(1.5), np.float32(2)]], [1.5, 2], "f4"),
         ([[np.float32(1.5), 2]], [1.5, 2], "f8"),
         ([[np.float16(1.5), True]], [1.5, 1], "f2"),
@@ -427,3 +429,14 @@ def test_what_is_no_number_is_named_beside_integers_beyond_64_bits():
     for depth in (-1, 1):
         with pytest.raises(TypeError, match=r"x\[0\]\[1\]: expected a number, got NoneType"):
             _core.from_lists([[1, None, 2**64]], depth, None, False, name="x")
+
+
+@pytest.mark.parametrize("wrong", [fractions.Fraction(1, 3), fractions.Fraction(2**53 + 1)])
+def test_fractions_that_no_double_gives_back_are_refused(wrong):
+    with pytest.raises(OverflowError, match=r"data\[1\]\[0\]: Fraction.* has more digits than float64"):
+        vl.Ragged.from_list([[0.5], [wrong]])
+
+
+def test_a_decimal_beside_a_time_is_not_said_to_have_too_many_digits():
+    with pytest.raises(TypeError, match="expected nested lists of numbers"):
+        vl.Ragged.from_list([[decimal.Decimal("0.1"), np.datetime64("2020-01-01")]])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv as text_tables
 import itertools
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from varlen.cli.conversion.inputs import Input, first_lines, open_bytes
 from varlen.cli.conversion.places import Places, lines_of
 from varlen.cli.conversion.text_kinds import TextColumn
-from varlen.cli.conversion.typed_texts import WHOLE, number_of
+from varlen.cli.conversion.typed_texts import LEADING, number_of
 from varlen.cli.conversion.wrong import Findings
 
 __all__: list[str] = []
@@ -54,14 +54,17 @@ def csv_types(
     rows: dict[Path, int],
     declared: Container[str] = (),
     ids: Container[str] = (),
-) -> tuple[dict[str, pa.DataType], dict[str, str]]:
+) -> tuple[dict[str, pa.DataType], dict[str, str], dict[str, tuple[int, str]]]:
     """A type for each column that gives back all its texts, of all files, and why some of them are text.
 
+    Where the types of numbers are given, also how many texts begin with a zero or a plus, and the first.
     Counts the rows of each file on the way. The types of `declared` columns are those of a schema.
     """
     fixed = {name: _type_of(kind) for name, kind in given.items() if name in columns}
     found = {name: TextColumn() for name in columns if name in ids or not _is_plain(fixed.get(name))}
-    floats = [name for name, kind in fixed.items() if pa.types.is_floating(kind)]
+    types = pa.types
+    numbers = [n for n, kind in fixed.items() if types.is_floating(kind) or types.is_integer(kind)]
+    leading: dict[str, tuple[int, str]] = {}
     for one in inputs:
         header = header_of(one)
         if len(set(header)) < len(header):
@@ -69,20 +72,22 @@ def csv_types(
             raise ValueError(f"{one.path}: two columns are called {columns_twice[0]!r}")
         row = 0
         try:
-            for batch in _batches(one, {**fixed, **dict.fromkeys([*found, *floats], pa.string())}, columns):
+            for batch in _batches(one, {**fixed, **dict.fromkeys([*found, *numbers], pa.string())}, columns):
                 for name, column in found.items():
                     column.add(batch.column(name), partial(_place, one, row))
-                for name in floats:
-                    if not _are_doubles(batch.column(name)):
-                        raise pa.ArrowInvalid(f"{name}: there is a text that no double holds")
+                for name in numbers:
+                    texts = batch.column(name)
+                    if not _are_numbers(texts, fixed[name]):
+                        raise pa.ArrowInvalid(f"{name}: there is a text that no {fixed[name]} holds")
+                    _note_leading(leading, name, texts, partial(_place, one, row))
                 row += batch.num_rows
             rows[one.path] = row
         except pa.ArrowInvalid as wrong:
             _check_text(one)
             # Not times: whether they have a zone is not known yet.
-            numbers = {name: kind for name, kind in fixed.items() if name not in found}
-            _name_wrong_lines(one, columns, numbers, str(wrong), declared)
-    types, notes = dict(fixed), {}
+            plain = {name: kind for name, kind in fixed.items() if name not in found}
+            _name_wrong_lines(one, columns, plain, str(wrong), declared)
+    kinds, notes = dict(fixed), {}
     for name, column in found.items():
         try:
             kind = column.type()
@@ -94,19 +99,19 @@ def csv_types(
         except ValueError as wrong:
             raise ValueError(f"{name}: {wrong}") from None
         if name in fixed and pa.types.is_timestamp(fixed[name]) and column.is_zoned:
-            types[name] = pa.timestamp(fixed[name].unit, "UTC")
+            kinds[name] = pa.timestamp(fixed[name].unit, "UTC")
         elif name not in fixed:
-            types[name] = pa.float64() if pa.types.is_null(kind) else kind
+            kinds[name] = pa.float64() if pa.types.is_null(kind) else kind
             if note := column.note():
                 notes[name] = note
     for name in found.keys() & fixed.keys():  # times, whose texts were looked at for zones alone
         for one in inputs:
             try:
-                for _ in _batches(one, {name: types[name]}, [name]):
+                for _ in _batches(one, {name: kinds[name]}, [name]):
                     pass
             except pa.ArrowInvalid as wrong:
-                _name_wrong_lines(one, [name], types, str(wrong), declared)
-    return {name: types[name] for name in columns}, notes
+                _name_wrong_lines(one, [name], kinds, str(wrong), declared)
+    return {name: kinds[name] for name in columns}, notes, leading
 
 
 def _batches(
@@ -158,12 +163,25 @@ def _type_of(given: Any) -> pa.DataType:
     return pa.float64() if given.kind == "f" else pa.from_numpy_dtype(given)
 
 
-def _are_doubles(texts: pa.Array) -> bool:
-    """Whether all texts are numbers that doubles hold; nulls are none."""
+def _note_leading(
+    found: dict[str, tuple[int, str]], name: str, texts: pa.Array, where: Callable[[int], str]
+) -> None:
+    """Counts texts that begin with a zero or a plus."""
+    hits = pc.fill_null(pc.match_substring_regex(texts, LEADING), False)
+    if count := int(pc.sum(hits).as_py() or 0):
+        row = int(hits.to_numpy(zero_copy_only=False).argmax())
+        before, first = found.get(name) or (0, f"{where(row)}: {texts[row].as_py()!r}")
+        found[name] = before + count, first
+
+
+def _are_numbers(texts: pa.Array, kind: pa.DataType) -> bool:
+    """Whether all texts are integers of a type, or numbers that doubles hold; nulls are none."""
     try:
-        numbers = pc.utf8_trim(texts, " \t").cast(pa.float64())
+        numbers = pc.utf8_trim(texts, " \t").cast(kind)
     except pa.ArrowInvalid:
         return False
+    if not pa.types.is_floating(kind):
+        return True
     far = pc.and_not(pc.is_inf(numbers), pc.match_substring(texts, "inf", ignore_case=True))
     return not pc.any(far).as_py()
 
@@ -221,10 +239,7 @@ def _fits(value: str, kind: pa.DataType | None) -> bool:
             return False
         return True
     if pa.types.is_integer(kind):
-        if not WHOLE.fullmatch(value):
-            return False
-        limits = np.iinfo(kind.to_pandas_dtype())
-        return limits.min <= int(value) <= limits.max
+        return _are_numbers(pa.array([value]), kind)
     from pyarrow import csv
 
     convert = csv.ConvertOptions(column_types={"x": kind})

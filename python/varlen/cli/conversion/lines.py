@@ -18,7 +18,7 @@ from varlen._core import Joint, Level
 from varlen.cli.conversion.counting import count_list
 from varlen.cli.conversion.inputs import Input, open_bytes
 from varlen.cli.conversion.intent import NULL
-from varlen.cli.conversion.typed_texts import comes_back, parse_texts
+from varlen.cli.conversion.typed_texts import LEADING, NOT_GIVEN_BACK, comes_back, parse_texts
 from varlen.cli.conversion.words import UnknownWord
 from varlen.cli.conversion.wrong import APART, different_lists
 from varlen.cli.errors import one_line
@@ -368,10 +368,20 @@ def _flat(
                 if str(values[i]) != text.strip():
                     why = f"does not come back from {values.dtype}, as an id does"
                     raise UnknownWord(f"{text!r} {why}", i)
+        if values.dtype.kind in "iuf":
+            _count_leading(plan, name, list(own), ids)
         return fold_levels("", values[ids], levels, plan.fixed.get(name, ()))
     except UnknownWord as wrong:
         k = wrong.index if name in plan.words else int((ids == wrong.index).argmax())
         raise ValueError(f"[{_record_of(levels, k)}]: {wrong}") from None
+
+
+def _count_leading(plan: ConversionPlan, name: str, texts: list[str], ids: npt.NDArray[np.int64]) -> None:
+    """Counts texts that begin with a zero or a plus, and become numbers all the same."""
+    found = [i for i, text in enumerate(texts) if re.match(LEADING, text)]
+    if found:
+        first = f"{plan.reading}: {texts[found[0]]!r}"
+        plan.account.change(name, NOT_GIVEN_BACK, int(np.isin(ids, found).sum()), 0, [first])
 
 
 def _record_of(levels: list[Level], i: int) -> int:

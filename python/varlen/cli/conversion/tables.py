@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from varlen.cli.conversion.csv_tables import csv_types, header_of, read_csv
 from varlen.cli.conversion.inputs import Input
 from varlen.cli.conversion.places import Places
+from varlen.cli.conversion.typed_texts import NOT_GIVEN_BACK
 from varlen.cli.conversion.wrong import name_file
 from varlen.interop.arrow import extension_name, holds_words, plain_array
 from varlen.interop.nulls import FIELD
@@ -79,8 +80,9 @@ class TableReader:
         texts = [one for one in self.inputs if one.kind == "csv"]
         given = dict.fromkeys(words, str) | self._types
         self.notes: dict[str, str] = {}
+        self._leading: dict[str, tuple[int, str]] = {}
         if texts:
-            self._csv_types, self.notes = csv_types(
+            self._csv_types, self.notes, self._leading = csv_types(
                 texts, self.columns, given, self._csv_rows, self._declared, ids
             )
         self._schemas = [pa.schema([(n, s.field(n).type) for n in self.columns]) for s in schemas.values()]
@@ -174,6 +176,8 @@ class TableReader:
         self._places = Places()
         self.account, self.missing = Account(), {}
         self.account.unread = dict(self._unread)
+        for name, (count, first) in self._leading.items():
+            self.account.change(name, NOT_GIVEN_BACK, count, 0, [first])
         rows = 0
         for one in self.inputs:
             self.reading = one

@@ -14,11 +14,14 @@ import numpy.typing as npt
 from varlen.cli.conversion.words import UnknownWord
 from varlen.io.dtypes import cast_exactly
 
-__all__ = ["NUMBER", "WHOLE", "comes_back", "number_of", "parse_texts"]
+__all__ = ["LEADING", "NOT_GIVEN_BACK", "NUMBER", "WHOLE", "comes_back", "number_of", "parse_texts"]
 
 #: Numbers as they are written, without what Python alone reads as one.
 WHOLE = re.compile(r"\s*[-+]?\d+\s*", re.ASCII)
 NUMBER = re.compile(r"\s*[-+]?((\d+\.?\d*|\.\d+)(e[-+]?\d+)?|inf(inity)?|nan)\s*", re.IGNORECASE | re.ASCII)
+#: Zeros or a plus before a number, which the number does not give back.
+LEADING = r"^[ \t]*(?:\+|-?0[0-9])"
+NOT_GIVEN_BACK = "texts that begin with a zero or a plus, which their numbers do not give back"
 _TRUTH = {"true": True, "false": False, "1": True, "0": False}
 _TIME = re.compile(
     r"(\d{4}-\d\d-\d\d(?:[T ]\d\d(?::\d\d(?::\d\d(?:\.\d{1,9})?)?)?)?)(Z|[-+]\d\d(?::?\d\d)?)?|NaT", re.ASCII
