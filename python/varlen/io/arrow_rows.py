@@ -30,6 +30,8 @@ def as_table(rows: Any) -> pa.Table:
     if isinstance(rows, pa.RecordBatch):
         return pa.Table.from_batches([rows])
     try:
+        if hasattr(rows, "get_columns"):  # Polars exports a frame by its threads, which a forked worker lacks
+            return pa.table({column.name: pa.chunked_array(column) for column in rows.get_columns()})
         return pa.table(rows)
     except (pa.ArrowException, TypeError, ValueError) as wrong:
         raise TypeError(f"rows: {type(rows).__name__} exports no table of Arrow: {wrong}") from None

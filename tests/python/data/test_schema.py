@@ -1,6 +1,8 @@
 """What columns are meant to be: declared once, kept with the data, enforced for all that comes later."""
 
 import json
+import multiprocessing
+import os
 from dataclasses import replace
 from decimal import Decimal
 
@@ -765,3 +767,26 @@ def test_a_schema_knows_the_types_that_a_writer_takes(tmp_path):
         {"n": 7, "w": "a"},
         {"n": 9, "w": "b"},
     ]
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning", "ignore:.*fork:RuntimeWarning")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_worker_writes_frames_of_polars(tmp_path):
+    pl = pytest.importorskip("polars")
+    pytest.importorskip("pyarrow")
+    part = pl.DataFrame({"x": [[1, 2], [], [3]] * 50, "w": ["a", "b", "a"] * 50})
+    frame = pl.concat([part, part], rechunk=False)
+    frame.group_by("w").agg(pl.col("x").first())  # its threads have begun
+
+    def write():
+        with Writer(tmp_path / "x.nrt") as writer:
+            writer.append(frame)
+
+    process = multiprocessing.get_context("fork").Process(target=write)
+    process.start()
+    process.join(20)
+    if process.is_alive():
+        process.kill()
+    assert process.exitcode == 0
+    rows = varlen.open(tmp_path / "x.nrt")
+    assert (len(rows), rows[0].to_list()) == (300, {"x": [1, 2], "w": "a"})
