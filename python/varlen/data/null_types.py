@@ -80,6 +80,7 @@ def _dtype(kind: Any, has_decimals: bool) -> np.dtype[Any] | None:
     if pa.types.is_decimal(kind):
         return np.dtype(int if kind.scale <= 0 else float) if has_decimals else None
     try:
-        return np.dtype(kind.to_pandas_dtype())
+        dtype: np.dtype[Any] = np.dtype(kind.to_pandas_dtype())
     except (NotImplementedError, TypeError):
         return None
+    return dtype

@@ -214,8 +214,7 @@ def _numbers(array: pa.Array, place: _Place, nulls: Nulls) -> npt.NDArray[Any]:
         raise TypeError(f"{place.name}: columns of type {kind} hold no numbers, times or text")
     values: npt.NDArray[Any] = array.to_numpy(zero_copy_only=False)
     if values.dtype.kind == "O":
-        advice = "cast the column to a duration or to integers"
-        raise TypeError(f"{place.name}: columns of type {kind} have no dtype of NumPy; {advice}")
+        raise TypeError(f"{place.name}: columns of type {kind} have no dtype of NumPy")
     return values
 
 

@@ -377,7 +377,7 @@ def test_a_joint_dict_takes_lists_of_arrow(kind):
         (pa.array([[1], [2, None]]), "x: null at row 1; fill it first"),
         (pa.array([[{"a": 1, "b": 2}]]), "x: a struct of x.a, x.b; give each field as a key"),
         (pa.array([[b"a"]]), "x: columns of type binary hold no numbers, times or text"),
-        (pa.array([[datetime.time(1)]]), r"x: columns of type time64\[us\] have no dtype of NumPy; cast"),
+        (pa.array([[datetime.time(1)]]), r"x: columns of type time64\[us\] have no dtype of NumPy"),
     ],
 )
 def test_a_joint_dict_names_what_it_cannot_take_of_arrow(array, text):
