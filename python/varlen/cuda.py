@@ -28,7 +28,7 @@ _WHY_NOT = {
 
 @dataclass(frozen=True)
 class Status:
-    """One sentence on what is or is not there; true where kernels can run.
+    """One sentence on the state of CUDA; true if kernels can run.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def status() -> Status:
 
 
 def is_available() -> bool:
-    """Whether kernels can run on a device here.
+    """Whether GPU kernels can run here.
 
     Returns
     -------
@@ -107,7 +107,7 @@ def is_available() -> bool:
 
 
 def load() -> None:
-    """Make the kernels known to the core, where they can run.
+    """Load the GPU kernels, if they can run.
 
     Needed nowhere: it is called when the first tensor of a device comes.
 

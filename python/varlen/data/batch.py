@@ -19,7 +19,7 @@ __all__ = ["Batch"]
 
 
 class Batch(Placed, dict[str, ArrayT]):
-    """The arrays of a batch by name: a dict, which knows the way to a device.
+    """A dict of the arrays of a batch, with methods that move it to a device.
 
     `dim1/max_length` of a ragged batch and `max_seqlen` of a packed one are numbers; all else are arrays,
     or tensors. Batches of samples may have both, and lists: then the tensors are what goes to a device, and
@@ -55,7 +55,7 @@ class Batch(Placed, dict[str, ArrayT]):
 
     @property
     def device(self) -> str:
-        """Where the arrays are: "cpu", or what tensors say."""
+        """The device of the arrays: "cpu", or the tensors' device."""
         return next(map(device_of, self._movable().values()), "cpu")
 
     def _movable(self) -> dict[str, Any]:

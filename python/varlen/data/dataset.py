@@ -28,7 +28,7 @@ __all__ = ["Dataset"]
 
 
 class Dataset(Views):
-    """Nested rows that may lie in many places, as one sequence: a map-style dataset, and batches in one call.
+    """A map-style dataset of nested rows, in one or many files, that makes batches in one call.
 
     `varlen.open` gives one over files. This constructor takes what is in memory too. Nothing is copied, and
     of mapped files nothing is read before it is asked for.
@@ -241,7 +241,7 @@ class Dataset(Views):
     def windows(
         self, max_len: int, stride: int | None = None, *, flatten: bool = False
     ) -> tuple[Ints, Ints, Ints]:
-        """All windows of at most `max_len` events in every row, `stride` apart.
+        """List all windows of at most `max_len` events, `stride` apart, in every row.
 
         With a stride of at most max_len they cover every event, and the last window of a row ends where the
         row ends. A larger stride leaves out events between windows and behind the last one. Empty rows have
@@ -303,7 +303,7 @@ class Dataset(Views):
         **options: Unpack[ArrayBatchKeywords],
     ) -> Collator[NDArray[Any]]: ...  # fmt: skip
     def collator(self, *, seed: Seed = None, **options: Unpack[BatchKeywords]) -> Collator[Any]:
-        """A function for DataLoader's `collate_fn` that makes batches with these options. It can be pickled.
+        """Make a `collate_fn` for a DataLoader, with these options. It can be pickled.
 
         It takes row numbers, what `__getitems__` gives, or records of a dataset like this one.
 
@@ -346,7 +346,7 @@ class Dataset(Views):
 
     @property
     def collate(self) -> Collator[NDArray[Any]]:
-        """`collator()` with no options: padded batches of whole rows.
+        """Make a padded batch of whole rows, as `collator()` without options does.
 
         Examples
         --------
@@ -400,7 +400,7 @@ class Dataset(Views):
         progress: bool = False,
         **options: Unpack[BatchKeywords],
     ) -> Epoch[Any]:
-        """Batches of the whole dataset, once through.
+        """Iterate over the dataset once, in batches.
 
         Parameters
         ----------
@@ -414,10 +414,10 @@ class Dataset(Views):
             Of the order and of random windows: the same for the same two ints. The epoch is 0 by default, or
             with a sampler of this module that of the sampler.
         drop_last
-            Leave out the last batch where it has fewer rows than batch_size.
+            Leave out the last batch if it has fewer rows than batch_size.
         prefetch
-            Make so many batches ahead, in a thread, into buffers that are used again once nobody holds their
-            batch. With a `device` the next batch is on its way there while the loop works on this one.
+            Make this many batches ahead, in a thread. Their memory is reused once you drop them. With a
+            `device` the next batch is on its way there while the loop works on this one.
         progress
             Show a progress bar.
         **options

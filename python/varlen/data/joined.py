@@ -60,7 +60,7 @@ class JoinedSource:
 
     @property
     def paths(self) -> list[str]:
-        """The files, in the order of their rows; empty strings for what is in memory."""
+        """The files, in the order of their rows; an empty string for rows in memory."""
         return [path for source in self._sources for path in source.paths]
 
     def joint(self, shard: int) -> _core.Joint:

@@ -63,11 +63,11 @@ class Loader(Epoch[ArrayT]):
     """Batches of a dataset for a training loop: threads make them ahead, and no worker process is needed.
 
     Each iteration is an epoch. After one, whole or left early, the next begins, with another order and other
-    windows, unless `set_epoch` says which. The core releases the GIL while it makes a batch, so threads do
-    what worker processes would, and nothing is sent between processes: a batch is ready in memory that is
-    used again once nobody holds the batch. With a `device` it is there already, by way of pinned memory.
+    windows, unless `set_epoch` names it. The core releases the GIL while it makes a batch, so threads replace
+    worker processes, and nothing travels between processes. Batch memory is reused once you drop the batch;
+    batches you keep are never overwritten. With a `device` the batch is already there, through pinned memory.
 
-    An error of a thread is raised where its batch is asked for. The threads end with the iteration, however
+    An error in a thread is raised when you ask for its batch. The threads end with the iteration, however
     it ends. `len` is the number of batches of an epoch.
 
     Parameters

@@ -34,7 +34,7 @@ def check_loop(
     timeout: float = 120.0,
     start: str | None = None,
 ) -> LoopReport:
-    """Runs a training loop of any library for a few epochs, and says what it loses, repeats or reorders.
+    """Run a training loop of any library for a few epochs, and report lost, repeated and reordered rows.
 
     Each number of ranks is a group of processes under gloo, which torch.distributed and the environment tell
     the loop of; each rank runs the loop once for each number of workers. So samplers, loaders and loops of

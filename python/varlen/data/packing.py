@@ -40,7 +40,7 @@ def pack(
     fill: Any = None,
     max_bytes: int | None = None,
 ) -> Batch[Any]:
-    """Sequences packed into rows of `size` tokens, as one block with what attention needs.
+    """Pack sequences into rows of `size` tokens, with the keys that attention needs.
 
     Every token is in the block once. What is left of a row is filled, and counts as a sequence of its own: it
     looks at nothing else, and nothing looks at it.

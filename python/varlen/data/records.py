@@ -85,7 +85,7 @@ class Records(Sequence["JointNestedRaggedTensorDict"]):
 
     @property
     def dataset(self) -> Rows:
-        """Where the rows are.
+        """The dataset of the rows.
 
         Examples
         --------
@@ -98,7 +98,7 @@ class Records(Sequence["JointNestedRaggedTensorDict"]):
 
     @property
     def rows(self) -> Sequence[int] | NDArray[Any]:
-        """Their numbers, as they were given.
+        """The row numbers, as given.
 
         Examples
         --------

@@ -54,7 +54,7 @@ class Rows:
 
     @property
     def source(self) -> Source:
-        """Where the rows come from: a `varlen.io.ShardSet`, or what is in memory."""
+        """The source of the rows: a `varlen.io.ShardSet`, or rows in memory."""
         return self._source
 
     def __len__(self) -> int:
@@ -101,17 +101,17 @@ class Rows:
 
     @property
     def depth(self) -> int:
-        """Ragged levels of the deepest key."""
+        """The number of levels of the deepest key."""
         return max((field.dim for field in self._source.fields.values()), default=0)
 
     @property
     def paths(self) -> list[str]:
-        """The files, in the order of their rows; empty strings for what is in memory."""
+        """The files, in the order of their rows; an empty string for rows in memory."""
         return self._source.paths
 
     @property
     def lengths(self) -> Ints:
-        """int64, the events of each row: its length on the first ragged axis. Values are not read."""
+        """The length of each row on its first ragged axis, int64. Reads no values."""
         return self.lengths_at(1)
 
     def lengths_at(self, dim: int | None = None) -> Ints:

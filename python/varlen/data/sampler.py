@@ -103,7 +103,7 @@ class Sampler:
         self._pass: object = None  # the last iteration, which says where the epoch is
 
     def set_epoch(self, epoch: int) -> None:
-        """Set the epoch of the next iteration: another order, the same on every rank.
+        """Set the epoch, and with it the order, of the next iteration; the same on every rank.
 
         Parameters
         ----------
@@ -214,7 +214,7 @@ class Sampler:
         return 1 - int(self._sizes(batches, padded=False).sum()) / slots if slots else 0.0
 
     def state_dict(self, batches: int | None = None) -> dict[str, Any]:
-        """Where this epoch is, to go on from there in another process.
+        """The position in this epoch, to resume from in another process.
 
         Parameters
         ----------
@@ -257,7 +257,7 @@ class Sampler:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on where a state was taken: the next iteration gives what that one had not given yet.
+        """Resume from a state: the next iteration gives the remaining batches.
 
         The number of workers of a DataLoader may be another, and so may the number of ranks, where all had
         taken as many steps.

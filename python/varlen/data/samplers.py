@@ -191,7 +191,7 @@ class LengthBuckets(Sampler):
 
 
 class TokenBudget(Sampler):
-    """Batches of as many rows as fit a number of tokens: many short rows, or few long ones.
+    """Fill each batch up to a number of tokens: many short rows, or few long ones.
 
     Parameters
     ----------

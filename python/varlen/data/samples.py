@@ -446,7 +446,7 @@ def collate(samples: Sequence[RowsT]) -> RowsT | tuple[RowsT, RowsT]: ...
 @overload
 def collate(samples: Sequence[Any]) -> object: ...
 def collate(samples: Sequence[Any]) -> object:
-    """Samples of any dataset as one padded batch: `Collate()` as a plain function.
+    """Make one padded batch of samples of any dataset: `Collate()` as a plain function.
 
     Parameters
     ----------

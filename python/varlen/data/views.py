@@ -52,7 +52,7 @@ class Views(Batching):
     """The verbs that give other datasets."""
 
     def select(self, rows: Any) -> Self:
-        """Some rows, in the order given: a view, which copies nothing.
+        """Take rows in the given order: a view, which copies nothing.
 
         Everything that a dataset does counts rows by their place in the view, seeds of random windows too.
 
@@ -91,7 +91,7 @@ class Views(Batching):
         min_len: int | None = None,
         max_len: int | None = None,
     ) -> Self:
-        """The rows for which a condition holds, in their order: a view.
+        """Keep the rows for which a condition holds: a view.
 
         Parameters
         ----------
@@ -137,7 +137,7 @@ class Views(Batching):
         return self._some(np.flatnonzero(keep), "filter")
 
     def shuffle(self, seed: Seed = None) -> Self:
-        """All rows in a random order: a view.
+        """Shuffle the rows: a view.
 
         Parameters
         ----------
@@ -166,7 +166,7 @@ class Views(Batching):
     def split(
         self, sizes: Mapping[str, float] | str, *, shuffle: bool = True, seed: Seed = None
     ) -> dict[str, Self]:
-        """Parts in which every row is once: views by name.
+        """Split the rows into named parts, each row in exactly one: views.
 
         Parameters
         ----------
@@ -219,7 +219,7 @@ class Views(Batching):
         }
 
     def concat(self, *others: Batching) -> Self:
-        """The rows of this dataset and of others, one after another: a view over files and memory together.
+        """Join this dataset with others, in files or in memory: a view.
 
         Parameters
         ----------
@@ -260,7 +260,7 @@ class Views(Batching):
     def with_key(
         self, name: str, values: Any, dim: int | None = None, *, dtype: Any = None, padding_id: bool = True
     ) -> Self:
-        """With one more key, whose values are kept in memory, or with the key of that name replaced.
+        """Add a key, whose values stay in memory, or replace the key of that name.
 
         Parameters
         ----------
@@ -308,7 +308,7 @@ class Views(Batching):
         batch_size: int = 1000,
         progress: bool = False,
     ) -> Self:
-        """A function of each row, or of many at once, written to a new file.
+        """Apply a function to each row, or to many at once, and write the results to a new file.
 
         Parameters
         ----------
@@ -352,7 +352,7 @@ class Views(Batching):
     def save(
         self, path: str | os.PathLike[str], *, rows_per_shard: int | None = None, progress: bool = False
     ) -> None:
-        """Write the rows, in their order, with all keys, vocabularies and row ids, in bounded memory.
+        """Write the rows with all keys, vocabularies and row ids, in bounded memory.
 
         Parameters
         ----------

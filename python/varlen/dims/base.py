@@ -63,13 +63,13 @@ class DataBase(Placed, Generic[ArrayT]):
 
     @property
     def dims(self) -> tuple[Dim, ...]:
-        """Its dims, with their lengths. The order is how it is shown and made dense, nothing more."""
+        """The dims, with their lengths. Their order matters only for display and rectangles."""
         dims = self._shape.dims
         return dims if self._order is None else tuple([dims[k] for k in self._order])
 
     @property
     def dims_set(self) -> frozenset[Dim]:
-        """Its dims without an order."""
+        """The dims, as a set."""
         return frozenset(self._shape.dims)
 
     @property
@@ -90,28 +90,28 @@ class DataBase(Placed, Generic[ArrayT]):
 
     @property
     def name(self) -> str | None:
-        """What messages call it."""
+        """The name that messages use."""
         return self._facts.name
 
     @property
     def dtype(self) -> np.dtype[Any] | torch.dtype:
-        """The dtype of its values."""
+        """The dtype of the values."""
         dtype: np.dtype[Any] | torch.dtype = self._values.dtype
         return dtype
 
     @property
     def ndim(self) -> int:
-        """How many dims it has."""
+        """The number of dims."""
         return self._shape.rank
 
     @property
     def sparse_dim(self) -> Dim | None:
-        """The Dim that its integers are positions of, or None."""
+        """The Dim whose positions the integers are, or None."""
         return self._facts.sparse_dim
 
     @property
     def sparse(self) -> bool:
-        """Whether its integers are positions of a Dim."""
+        """Whether the integers are positions of a Dim."""
         return self._facts.sparse_dim is not None
 
     @property
@@ -126,7 +126,7 @@ class DataBase(Placed, Generic[ArrayT]):
 
     @property
     def available_for_inference(self) -> bool:
-        """Whether it is there without labels."""
+        """Whether the data is available without labels."""
         return self._facts.available_for_inference
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Beam:
-    """The hypotheses of one step of a search: their scores, and which of the step before they go on from.
+    """One step of a search: the scores of the hypotheses, and which previous hypothesis each continues.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class Beam:
     def grow(
         self, scores: Data[Any], axis: Axis, k: int | Dim, *, name: str | None = None
     ) -> tuple[Beam, Data[Any]]:
-        """The best of all ways to go on.
+        """Keep the best continuations.
 
         Parameters
         ----------
@@ -123,7 +123,7 @@ class Beam:
         return beam, classes._said(beam=beam)
 
     def select(self, state: Data[Any]) -> Data[Any]:
-        """A state of the parent's hypotheses, as those have it that go on from them.
+        """Reorder a state of the previous hypotheses to match these.
 
         Parameters
         ----------
@@ -160,7 +160,7 @@ class Beam:
     def backtrace(
         self, choices: Sequence[Data[Any]], *, eos: int | None = None, out_dim: Dim | None = None
     ) -> Data[Any]:
-        """What each hypothesis chose in all steps, followed back to where it began.
+        """Follow each hypothesis back to the start, and return its choices.
 
         Parameters
         ----------

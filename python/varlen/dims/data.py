@@ -64,7 +64,7 @@ def _binary(name: str, plain: _Operation, reflected: bool = False) -> Any:
 
 @given_by_operations
 class Data(Declared, NoArray, DataBase[ArrayT]):
-    """Values over dims: an array or a tensor whose axes have names and lengths, stored without padding.
+    """An array or a tensor whose axes have names and lengths, stored without padding.
 
     Valid positions lie end to end as rows, those of the dim that comes first slowest; dims of one size behind
     the last one whose lengths differ are axes of a row. What a dim is over comes before it. Operations go by
@@ -394,7 +394,7 @@ class Data(Declared, NoArray, DataBase[ArrayT]):
 
     @property
     def batch_dim(self) -> Dim | None:
-        """Its dim of the batch, or None."""
+        """The batch dim, or None."""
         return _axes.one_or_none(self, "B")
 
     @property
@@ -420,7 +420,7 @@ class Data(Declared, NoArray, DataBase[ArrayT]):
         return _axes.one_or_none(self, "F")
 
     def axis(self, axis: Axis) -> Dim:
-        """The dim that is meant, with its lengths here.
+        """Look up one dim, with its lengths here.
 
         Parameters
         ----------
@@ -449,7 +449,7 @@ class Data(Declared, NoArray, DataBase[ArrayT]):
         return self._shape.dims[_axes.place(self, axis)]
 
     def axes(self, axes: Axis | Sequence[Axis]) -> list[Dim]:
-        """The dims that are meant.
+        """Look up several dims.
 
         Parameters
         ----------
@@ -482,7 +482,7 @@ class Data(Declared, NoArray, DataBase[ArrayT]):
         return [dims[k] for k in _axes.places(self, axes)]
 
     def lengths(self, axis: Axis = "T") -> NDArray[np.int64]:
-        """How many positions a dim has, for each row of what it is over; int64, read-only.
+        """The number of positions of a dim, for each row of the dims it depends on; int64, read-only.
 
         Parameters
         ----------
@@ -576,7 +576,7 @@ class Data(Declared, NoArray, DataBase[ArrayT]):
         return padded  # type: ignore[no-any-return]
 
     def mask(self, axis: Axis | Sequence[Axis] = "dynamic") -> Data[Any]:
-        """Where a rectangle of the dims has values: True over the dims and those that they are over.
+        """A mask that is True where a rectangle of the dims has values.
 
         Parameters
         ----------
@@ -598,7 +598,7 @@ class Data(Declared, NoArray, DataBase[ArrayT]):
         return export.mask(self, axis)
 
     def padded(self, fill: Any = None, side: str = "right") -> Data[ArrayT]:
-        """The same in padded storage: `values` are a rectangle, whose padding no operation reads.
+        """The same values in padded storage: a rectangle whose padding no operation reads.
 
         Parameters
         ----------
@@ -621,7 +621,7 @@ class Data(Declared, NoArray, DataBase[ArrayT]):
         return export.padded(self, fill, side)
 
     def packed(self) -> Data[ArrayT]:
-        """The same in packed storage; itself where it is.
+        """The same values in packed storage; returns itself if already packed.
 
         Returns
         -------
@@ -662,7 +662,7 @@ class Data(Declared, NoArray, DataBase[ArrayT]):
         return self if self._dense is None else self.padded(value, self._dense[2])
 
     def numpy(self) -> Data[NDArray[Any]]:
-        """The same over arrays of NumPy; memory is shared where it can be.
+        """The same values as NumPy arrays; memory is shared where possible.
 
         Returns
         -------
@@ -682,7 +682,7 @@ class Data(Declared, NoArray, DataBase[ArrayT]):
         return same  # type: ignore[no-any-return]
 
     def torch(self) -> Data[Any]:
-        """The same over tensors; memory is shared where it can be.
+        """The same values as tensors; memory is shared where possible.
 
         Returns
         -------
@@ -705,11 +705,11 @@ class Data(Declared, NoArray, DataBase[ArrayT]):
 
     @property
     def requires_grad(self) -> bool:
-        """Whether torch follows its values; never those of arrays."""
+        """Whether autograd follows the values; always False for arrays."""
         return bool(getattr(self._values, "requires_grad", False))
 
     def detach(self) -> Data[ArrayT]:
-        """The same tensor where no gradient goes back.
+        """The same values, cut off from the gradient.
 
         Returns
         -------
@@ -760,7 +760,7 @@ class Data(Declared, NoArray, DataBase[ArrayT]):
     # The order of dims, and their names.
 
     def transpose(self, order: Sequence[Axis]) -> Data[ArrayT]:
-        """The same with dims in another order. Nothing is moved: it is the order of lists and rectangles.
+        """The same values with dims in another order, for lists and rectangles. Nothing moves.
 
         Parameters
         ----------
@@ -786,7 +786,7 @@ class Data(Declared, NoArray, DataBase[ArrayT]):
         return self._ordered(_axes.every_place(self, order))
 
     def batch_major(self) -> Data[ArrayT]:
-        """The batch first, the rest as it is.
+        """The same values with the batch dim first.
 
         Returns
         -------
@@ -802,7 +802,7 @@ class Data(Declared, NoArray, DataBase[ArrayT]):
         return self._ordered(_axes.first(self, "B"))
 
     def time_major(self) -> Data[ArrayT]:
-        """The time first, then the batch, the rest as it is.
+        """The same values with the time dim first, then the batch.
 
         Returns
         -------
@@ -818,7 +818,7 @@ class Data(Declared, NoArray, DataBase[ArrayT]):
         return self._ordered(_axes.first(self, "T", "B"))
 
     def compatible_to(self, dims: Sequence[Dim], *, expand: bool = False) -> Data[ArrayT]:
-        """The same in the order of given dims; with `expand` repeated over those that it lacks.
+        """The same values with dims in the given order; `expand` repeats them over missing dims.
 
         Parameters
         ----------
@@ -847,7 +847,7 @@ class Data(Declared, NoArray, DataBase[ArrayT]):
         return compatible_to(self, dims, expand)
 
     def replace_dim(self, old: Axis, new: Dim) -> Data[ArrayT]:
-        """The same values with another dim in the place of one.
+        """Replace one dim by another.
 
         Parameters
         ----------
@@ -875,7 +875,7 @@ class Data(Declared, NoArray, DataBase[ArrayT]):
         return make.replaced(self, old, new)
 
     def verify_out_shape(self, expected: OutShape, *, allow_missing_implicit: bool = True) -> Data[ArrayT]:
-        """Itself, if its dims are those that are expected.
+        """Check that the dims are the expected ones; returns itself.
 
         Parameters
         ----------
@@ -906,7 +906,7 @@ class Data(Declared, NoArray, DataBase[ArrayT]):
         return self
 
     def copy(self, *, name: str | None = None, **facts: Any) -> Data[ArrayT]:
-        """The same values under another name, or with other things said of them.
+        """Copy, with another name or other facts.
 
         Parameters
         ----------
@@ -930,7 +930,7 @@ class Data(Declared, NoArray, DataBase[ArrayT]):
         return self._said(**make.check_facts(self, self._facts._replace(**facts))._asdict())
 
     def cast(self, dtype: DTypeLike) -> Data[Any]:
-        """Values of another dtype.
+        """Convert the values to another dtype.
 
         Parameters
         ----------
@@ -968,7 +968,7 @@ class Data(Declared, NoArray, DataBase[ArrayT]):
         return int(self._values.item())
 
     def item(self) -> complex:
-        """The number of a Data without dims, or of one position.
+        """The single number, as a Python number.
 
         Returns
         -------
@@ -984,7 +984,7 @@ class Data(Declared, NoArray, DataBase[ArrayT]):
         return number
 
     def apply(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Data[Any]:
-        """A function of one number applied to all of them: `x.apply(np.exp)`, `x.apply(torch.relu)`.
+        """Apply an element-wise function: `x.apply(np.exp)`, `x.apply(torch.relu)`.
 
         Parameters
         ----------

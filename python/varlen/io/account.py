@@ -199,7 +199,7 @@ class Tally:
         return self.values == 0 and self.nulls is None and self.distinct is None and self.words is None
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain Python values, for JSON.
+        """Convert to plain Python values, for JSON.
 
         Returns
         -------
@@ -219,7 +219,7 @@ class Tally:
 
 @dataclass
 class Reason:
-    """How many values something concerns, and where the first of them are.
+    """The number of values concerned, and the first places.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ class Reason:
         return Reason(self.left_out + other.left_out, nulls, self.changed + other.changed, first)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain Python values, for JSON.
+        """Convert to plain Python values, for JSON.
 
         Returns
         -------
@@ -268,7 +268,7 @@ class Reason:
 
 @dataclass
 class Balance:
-    """Both sides of one column, and what lies between them.
+    """The balance of one column: both sides, and the reasons between them.
 
     Parameters
     ----------
@@ -315,7 +315,7 @@ class Balance:
             self.reasons[why] = self.reasons[why] + reason if why in self.reasons else reason
 
     def fault(self) -> str | None:
-        """What does not balance.
+        """Describe what does not balance.
 
         Returns
         -------
@@ -351,7 +351,7 @@ class Balance:
         return sums
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain Python values, for JSON.
+        """Convert to plain Python values, for JSON.
 
         Returns
         -------
@@ -372,7 +372,7 @@ def _lost(n: int) -> str:
 
 
 class Account:
-    """What came in, what went out, and what was left out and why; by columns.
+    """An account: what came in, what went out, what was left out and why, by columns.
 
     `varlen convert`, `varlen.io.build`, `Dataset.map`, `Dataset.save` and `varlen.data.pack` keep one. It
     lies in the metadata of a file, or in the `index.json` of a folder. Accounts of parts add up: `a + b`.
@@ -489,7 +489,7 @@ class Account:
     def change(
         self, column: str, why: str, values: int, nulls: int | None = 0, first: Iterable[str] = ()
     ) -> None:
-        """Values that go out as others than they came in.
+        """Record values that go out changed.
 
         Parameters
         ----------
@@ -543,7 +543,7 @@ class Account:
             self.column(name).result.words = len(known)
 
     def check(self) -> None:
-        """Refuses an account that does not balance.
+        """Raise an error if the account does not balance.
 
         Raises
         ------
@@ -608,7 +608,7 @@ class Account:
         return after
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain Python values, for JSON.
+        """Convert to plain Python values, for JSON.
 
         Returns
         -------
@@ -645,7 +645,7 @@ class Account:
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        """The account that JSON says.
+        """Read an account from JSON.
 
         Parameters
         ----------
@@ -677,7 +677,7 @@ class Account:
 
     @classmethod
     def from_dict(cls, table: Any) -> Self:
-        """The account that plain Python values say.
+        """Read an account from plain Python values.
 
         Parameters
         ----------
@@ -715,7 +715,7 @@ class Account:
         return f"Account({len(self.files)} files, {came} rows in, {went} out, {len(self.columns)} columns)"
 
     def summary(self) -> list[str]:
-        """A few lines for people.
+        """Summarize the account in a few lines.
 
         Returns
         -------

@@ -120,18 +120,18 @@ class File:
 
     @property
     def schema(self) -> Schema:
-        """What the keys are meant to be: as the file was declared, or else as its keys are."""
+        """The schema: as declared when the file was written, or else as its keys are."""
         declared = self._named(lambda: self._layout.schema).declared
         return self._named(lambda: Schema.of(self.fields, declared))
 
     @property
     def depth(self) -> int:
-        """Levels of nesting."""
+        """The number of levels."""
         return self._layout.depth
 
     @property
     def count(self) -> int:
-        """Rows of the outermost dim."""
+        """The number of rows of the outermost dim."""
         return self._layout.count
 
     @property
@@ -160,7 +160,7 @@ class File:
         return None if text is None else self._named(lambda: Account.from_text(text))
 
     def entry(self, name: str) -> TensorEntry:
-        """Where the values of a key lie in the file.
+        """The place of a key's values in the file.
 
         Parameters
         ----------
@@ -306,7 +306,7 @@ class File:
         return found
 
     def array(self, full: str) -> Array:
-        """One tensor by its full name.
+        """Read one tensor by its full name.
 
         Parameters
         ----------

@@ -33,7 +33,7 @@ KINDS = ("id", "code", "number", "time", "text")
 
 @dataclass(frozen=True)
 class SchemaColumn:
-    """What a column is meant to be.
+    """The declaration of one column.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ class SchemaColumn:
 
 
 class Schema(Mapping[str, SchemaColumn]):
-    """Columns and what they are meant to be, in their order.
+    """The declared columns of a data set, in order.
 
     A writer, `build` and ``varlen convert`` that are given one enforce it: columns that are missing or new,
     of another kind, nesting or dtype, and nulls where none may be, are errors. The file keeps it.
@@ -257,7 +257,7 @@ class Schema(Mapping[str, SchemaColumn]):
 
     @classmethod
     def of(cls, stored: Mapping[str, Field], declared: Mapping[str, Any] | None = None) -> Schema:
-        """What the keys of a file or a data set are, as far as the file says it.
+        """The schema of a file or a data set, as far as the file states it.
 
         Parameters
         ----------
@@ -291,7 +291,7 @@ class Schema(Mapping[str, SchemaColumn]):
 
     @classmethod
     def from_toml(cls, text: str) -> Schema:
-        r"""The schema that a text of TOML holds.
+        r"""Read a schema from TOML text.
 
         Parameters
         ----------
@@ -322,7 +322,7 @@ class Schema(Mapping[str, SchemaColumn]):
         return cls(found["columns"])
 
     def to_toml(self) -> str:
-        """A table of TOML for each column, without what is usual.
+        """Convert to TOML text: one table per column, without defaults.
 
         Returns
         -------
@@ -344,7 +344,7 @@ class Schema(Mapping[str, SchemaColumn]):
         )
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Writes it as TOML, for people to edit.
+        """Write the schema as TOML, for people to edit.
 
         Parameters
         ----------
@@ -362,7 +362,7 @@ class Schema(Mapping[str, SchemaColumn]):
 
     @classmethod
     def from_arrow(cls, schema: Any) -> Schema:
-        """The schema that a schema of Arrow says: a column for each field of a struct, lists are levels.
+        """Convert an Arrow schema: struct fields become columns, lists become levels.
 
         Parameters
         ----------
@@ -392,7 +392,7 @@ class Schema(Mapping[str, SchemaColumn]):
         return cls(columns_of_schema(schema))
 
     def to_arrow(self) -> pa.Schema:
-        """The schema as Arrow has it, with the kind of each column in its metadata.
+        """Convert to an Arrow schema, with the kind of each column in its metadata.
 
         Returns
         -------
@@ -414,7 +414,7 @@ class Schema(Mapping[str, SchemaColumn]):
         words: Mapping[str, Any],
         where: str = "rows",
     ) -> None:
-        """Refuses rows that are not what the schema says, and nulls where it allows none.
+        """Raise an error if rows differ from the schema, or have nulls that it forbids.
 
         Parameters
         ----------
@@ -455,7 +455,7 @@ class Schema(Mapping[str, SchemaColumn]):
                 )
 
     def check(self, stored: Mapping[str, Field], where: str = "rows") -> None:
-        """Refuses keys that are not what the schema says.
+        """Raise an error if keys differ from the schema.
 
         Parameters
         ----------

@@ -248,7 +248,7 @@ class ShardSet:
 
     @property
     def schema(self) -> Schema:
-        """What the keys are meant to be: as the shards were declared, or else as their keys are."""
+        """The schema: as declared when the shards were written, or else as their keys are."""
         fields = self.fields
         declared = self.file(self._first).schema if self._shards else {}
         return Schema({n: declared.get(n) or column for n, column in Schema.of(fields).items()})

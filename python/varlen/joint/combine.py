@@ -26,7 +26,7 @@ class CombineMethods(JointState):
 
     @classmethod
     def concatenate(cls: type[Self], tensors: Iterable[Self]) -> Self:
-        """One after another along dim 0.
+        """Concatenate along dim 0.
 
         Parameters
         ----------
@@ -56,7 +56,7 @@ class CombineMethods(JointState):
 
     @classmethod
     def vstack(cls: type[Self], tensor_dicts: Iterable[Self]) -> Self:
-        """Each becomes one row of a new dim 0: the inverse of `J[i]`.
+        """Stack joint dicts as the rows of a new dim 0: the inverse of `J[i]`.
 
         Values of keys that an integer index left behind come back as rows of dim 0, where all parts have
         them.
@@ -89,7 +89,7 @@ class CombineMethods(JointState):
         return _join(cls, parts, stack=True)
 
     def unsqueeze(self: Self, dim: int) -> Self:
-        """A new outermost dim of length 1; values are shared.
+        """Add an outermost dim of length 1; values are shared.
 
         Parameters
         ----------
@@ -117,7 +117,7 @@ class CombineMethods(JointState):
         return self._wrap(self._view().unsqueeze(), self._given_schema)
 
     def squeeze(self: Self, dim: int) -> Self:
-        """Without the outermost dim, which has length 1; values are shared.
+        """Remove the outermost dim, which must have length 1; values are shared.
 
         Parameters
         ----------
@@ -145,7 +145,7 @@ class CombineMethods(JointState):
         return self._wrap(self._view().squeeze())
 
     def flatten(self: Self, dim: int = -1, *, fill_mode: str = "first") -> Self:
-        """The two deepest dims made one.
+        """Merge the two deepest dims.
 
         Keys at the deepest dim keep their values. A key one dim above it has one value for each of the
         sequences that are merged: it goes into the first place of its sequence. A sequence without places has

@@ -215,7 +215,7 @@ class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods, Plac
 
     @classmethod
     def load(cls: type[Self], fp: str | os.PathLike[str]) -> Self:
-        """All of a file, opened at once and mapped: values are read when something needs them.
+        """Open and map a whole file; values are read when you use them.
 
         The file may be deleted or replaced by `save` afterwards, not written into.
 

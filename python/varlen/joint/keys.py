@@ -68,7 +68,7 @@ class KeyMethods(IndexMethods):
         return self._view().level(as_int(dim, "dim", 1)).lengths
 
     def select(self: Self, keys: str | Iterable[str], *more: str) -> Self:
-        """Only these keys, in this order, with the levels that they need; values are shared.
+        """Keep only these keys, in this order, with their levels; values are shared.
 
         Parameters
         ----------
@@ -99,7 +99,7 @@ class KeyMethods(IndexMethods):
         return self._wrap(self._view().select(names), _subset_schema(self._given_schema, names))
 
     def drop(self: Self, keys: str | Iterable[str], *more: str) -> Self:
-        """All keys but these, and without levels that only these needed; values are shared.
+        """Drop these keys, and levels that only they needed; values are shared.
 
         Parameters
         ----------
@@ -130,7 +130,7 @@ class KeyMethods(IndexMethods):
         return self._wrap(self._view().select(names), _subset_schema(self._given_schema, names))
 
     def rename(self: Self, names: Mapping[str, str] | None = None, **more: str) -> Self:
-        """Other names for some keys; values are shared.
+        """Rename some keys; values are shared.
 
         Parameters
         ----------
@@ -188,7 +188,7 @@ class KeyMethods(IndexMethods):
         dtype: Any = None,
         padding_id: bool = True,
     ) -> Self:
-        """With one more key, or with the key of that name replaced.
+        """Add a key, or replace the key of that name.
 
         Parameters
         ----------
@@ -329,7 +329,7 @@ class KeyMethods(IndexMethods):
         return name
 
     def rows_of(self, ids: Any) -> Array:
-        """The rows that have these ids: an index for `J[...]`.
+        """Find the rows with these ids: an index for `J[...]`.
 
         Parameters
         ----------

@@ -34,7 +34,7 @@ def bincount(
 def bincount(
     X: Any, lengths: Any = None, *, minlength: int = 0, weights: Any = None, level: int = -1
 ) -> Rows:
-    """How often each number from 0 on is in each sequence, or the sum of its weights.
+    """Count each number from 0 on in each sequence, or add up its weights.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ def broadcast_rows(
     X: RowsT | Sequence[Any], rows: Any, lengths: Lengths, *, level: int = -1
 ) -> Ragged[RowsT]: ...
 def broadcast_rows(X: Any, rows: Any, lengths: Any = None, *, level: int = -1) -> Rows:
-    """A row for each sequence of a level, given to all values below it: a Ragged that nests as X.
+    """Repeat one row per sequence for all values below it: a Ragged that nests like X.
 
     What operators do with a Ragged of fewer levels, as a method.
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def concatenate(raggeds: Iterable[RaggedT], axis: int = 0) -> RaggedT:
-    """One after another: their sequences (axis 0), what is inside each sequence (ragged axes), or their rows.
+    """Concatenate sequences (axis 0), the contents of each sequence (ragged axes), or rows.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def concatenate(raggeds: Iterable[RaggedT], axis: int = 0) -> RaggedT:
 
 
 def stack(raggeds: Iterable[RaggedT], axis: int = 0) -> RaggedT:
-    """One after another along a new axis: at 0 each part becomes one sequence of a new outermost level.
+    """Stack along a new axis. At axis 0 each part becomes one sequence of a new outermost level.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def stack(raggeds: Iterable[RaggedT], axis: int = 0) -> RaggedT:
 
 @eager_only()
 def split(ragged: RaggedT, sizes: int | Sequence[int] | Any) -> list[RaggedT]:
-    """Consecutive pieces: `sizes` sequences in each, or sizes[k] in piece k.
+    """Split into consecutive pieces of `sizes` sequences each, or sizes[k] in piece k.
 
     Parameters
     ----------

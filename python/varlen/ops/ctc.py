@@ -38,7 +38,7 @@ def ctc_loss(
     zero_infinity: bool = False,
     level: int = -1,
 ) -> Rows:
-    """Minus the log of the probability of the labels of each sequence, whatever their places in it.
+    """The CTC loss: minus the log probability of each sequence's labels, over all alignments.
 
     Parameters
     ----------

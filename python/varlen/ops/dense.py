@@ -75,7 +75,7 @@ def to_dense(
     pad_to_multiple_of: int = 1,
     max_bytes: int | None = None,
 ) -> Rows | tuple[Rows, Rows]:
-    """A rectangle of the sequences, filled where they are shorter.
+    """Pad the sequences to a rectangle.
 
     Parameters
     ----------

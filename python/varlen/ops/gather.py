@@ -41,7 +41,7 @@ def gather(
 def gather(
     X: Any, indices: Any, lengths: Any = None, *, axis: int | None = None, batch_dims: int = 0
 ) -> Rows:
-    """Items of an axis by their numbers: of the whole, or of each sequence from numbers of its own.
+    """Take items along an axis by number, from the whole or inside each sequence.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def boolean_mask(
 @overload
 def boolean_mask(X: RowsT | Sequence[Any], mask: Any, lengths: Lengths, *, flatten: bool) -> RowsT | Any: ...
 def boolean_mask(X: Any, mask: Any, lengths: Any = None, *, flatten: bool = False) -> Rows:
-    """Keep what a mask is true for: sequences, their children, or single numbers, as deep as the mask goes.
+    """Keep what a mask marks: sequences, their children, or single numbers, depending on its depth.
 
     Parameters
     ----------

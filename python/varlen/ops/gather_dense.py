@@ -49,7 +49,7 @@ def gather_dense(
     positions: bool = False,
     max_bytes: int | None = None,
 ) -> tuple[Any, ...]:
-    """Some sequences as a rectangle, with its mask and, where asked for, the places of its rows.
+    """Take sequences and pad them to a rectangle, with its mask and, on request, positions.
 
     Parameters
     ----------

@@ -70,7 +70,7 @@ def pad(
     dtype: DTypeLike | None = None,
     max_bytes: int | None = None,
 ) -> Rows | tuple[Rows, Rows]:
-    """Arrays of different lengths as one rectangle.
+    """Pad arrays of different lengths to one rectangle.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ def mask(
     pad_to_multiple_of: int = 1,
     max_bytes: int | None = None,
 ) -> RowsT:
-    """True where a rectangle of the sequences holds data.
+    """The mask of the padded sequences: True where there is data.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def segment_ids(lengths: RaggedBase[RowsT] | RowsT | Level | Sequence[Any], *, l
 
 
 def cu_seqlens(lengths: RaggedBase[RowsT] | RowsT | Level | Sequence[Any]) -> RowsT:
-    """Where each sequence begins, and the end of the last: what attention kernels take.
+    """The starts of all sequences and the end of the last, for attention kernels.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def block_mask(
     out: Any = None,
     max_bytes: int | None = None,
 ) -> RowsT:
-    """Which rows of sequences that lie end to end may look at which: those of their own sequence.
+    """The attention mask of rows laid end to end: each row sees only its own sequence.
 
     Parameters
     ----------

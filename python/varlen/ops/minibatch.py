@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class SizedGenerator(Generic[T]):
-    """What a function generates, again each time it is iterated, with a length.
+    """A generator with a length, which can be iterated again.
 
     Parameters
     ----------

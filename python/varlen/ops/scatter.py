@@ -34,7 +34,7 @@ def gather_add(
     table: RowsT | Sequence[Any], indices: ArrayLike | torch.Tensor, *, out: Any = None
 ) -> RowsT: ...
 def gather_add(table: Any, indices: Any, *, out: Any = None) -> Rows:
-    """For each row of indices the sum of the rows of a table that it names.
+    """Add up the table rows that each row of indices names.
 
     Parameters
     ----------

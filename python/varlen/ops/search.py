@@ -31,7 +31,7 @@ def searchsorted(
 ) -> RowsT: ...
 @eager_only()
 def searchsorted(X: Any, v: Any, lengths: Any = None, *, side: str = "left", level: int = -1) -> Rows:
-    """Where numbers go in the sequence of their number, which ascends, so that it still does.
+    """Find the places that keep each ascending sequence sorted; as `np.searchsorted`.
 
     Parameters
     ----------

@@ -74,7 +74,7 @@ def shift(
     fill: Any = 0,
     out: Any = None,
 ) -> SameT:
-    """The rows of each sequence, `by` places on. What leaves the sequence is lost.
+    """Shift the rows of each sequence by `by` places. Rows that leave it are lost.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def shift(
 def roll(
     X: SameT | Sequence[Any], lengths: Lengths | None = None, *, by: Any, level: int = -1, out: Any = None
 ) -> SameT:
-    """The rows of each sequence, `by` places on, where those that leave it come in again at its other end.
+    """Shift the rows of each sequence by `by` places; rows that leave re-enter at the other end.
 
     Parameters
     ----------

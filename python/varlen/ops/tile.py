@@ -27,7 +27,7 @@ def tile(X: RaggedT, multiples: Any, lengths: None = None) -> RaggedT: ...
 def tile(X: RowsT | Sequence[Any], multiples: Any, lengths: Lengths) -> Ragged[RowsT]: ...
 @eager_only()
 def tile(X: Any, multiples: Any, lengths: Any = None) -> Rows:
-    """What lies along each axis, so many times, end to end.
+    """Repeat the contents of each axis end to end.
 
     Parameters
     ----------

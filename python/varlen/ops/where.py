@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def where(condition: Any, x: Any, y: Any) -> Ragged[Any]:
-    """Of x where a condition is true, of y where it is not: value by value, or whole sequences.
+    """Choose from x where a condition is true, else from y: value by value, or whole sequences.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ def seq2col(
     out: Any = None,
     max_bytes: int | None = None,
 ) -> SameT:
-    """Each row with its neighbours beside it: nW to the left, itself, nW to the right.
+    """Join each row with its neighbours: nW to the left, itself, nW to the right.
 
     Places outside the row's own sequence are zero. K = left + 1 + right is how many places there are.
 
@@ -425,7 +425,7 @@ def sliding_window(
 ) -> Ragged[RowsT]: ...
 @eager_only()
 def sliding_window(X: Any, lengths: Any = None, *, width: int, level: int = -1) -> Rows:
-    """Each row with the `width` - 1 behind it, where its sequence has as many: rows (width, ...).
+    """Join each row with the next `width` - 1 rows of its sequence, if there are enough: rows (width, ...).
 
     Parameters
     ----------

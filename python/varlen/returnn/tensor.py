@@ -371,7 +371,7 @@ class Template(Axes, DataSpec):
 
     @property
     def dims_set(self) -> frozenset[Dim]:
-        """Its dims without an order."""
+        """The dims, as a set."""
         return frozenset(self.dims)
 
     @property
@@ -381,7 +381,7 @@ class Template(Axes, DataSpec):
 
     @property
     def sparse(self) -> bool:
-        """Whether its integers are positions of a Dim."""
+        """Whether the integers are positions of a Dim."""
         return self.sparse_dim is not None
 
     @property

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Beam:
-    """The hypotheses of each source at one step of decoding, the best first, and how they came to be.
+    """One step of a beam search: the hypotheses of each source, the best first, and their history.
 
     A beam never changes: `step` gives the next one, which remembers this one. Sources have as many
     hypotheses as are possible, at most k. A hypothesis that has ended stays, with its score, for as long as
@@ -97,22 +97,22 @@ class Beam:
 
     @property
     def previous(self) -> Beam | None:
-        """The beam that this one was stepped from; None before the first step."""
+        """The beam before this step; None before the first step."""
         return self._previous
 
     @property
     def level(self) -> Level:
-        """How many hypotheses each source has."""
+        """The number of hypotheses of each source."""
         return self._level
 
     @property
     def scores(self) -> Ragged[Any]:
-        """Of the hypotheses of each source, falling; watched by autograd where they are tensors."""
+        """The scores of each source's hypotheses, descending; autograd follows tensors."""
         return Ragged._make(self._scores, (self._level,))
 
     @property
     def tokens(self) -> Ragged[Any]:
-        """The last token of each hypothesis, int64; of one that has ended the token that ended it."""
+        """The last token of each hypothesis, int64; an ended one keeps its end token."""
         return Ragged._make(like(self._tokens, self._scores), (self._level,))
 
     @property
@@ -122,12 +122,12 @@ class Beam:
 
     @property
     def parents(self) -> Ints:
-        """The hypothesis of the beam before that each goes on, int64, counted through all sources."""
+        """The previous hypothesis that each one continues: int64, counted across all sources."""
         return self._parents
 
     @property
     def done(self) -> bool:
-        """Whether there is none that could go on."""
+        """Whether every hypothesis has ended."""
         return bool(self._finished.all())
 
     def __len__(self) -> int:
@@ -267,7 +267,7 @@ class Beam:
         raise ValueError(f"log_probs: the row of hypothesis {h} holds {held} at token {t}{beside}")
 
     def gather(self, state: StateT) -> StateT:
-        """The states of the hypotheses before this step, as those of the hypotheses now.
+        """Reorder the states of the previous step to match the hypotheses of this one.
 
         Parameters
         ----------
@@ -305,7 +305,7 @@ class Beam:
         return gathered
 
     def hypotheses(self) -> Ragged[Any]:
-        """The tokens of every hypothesis of each source, the best first, with those that ended them.
+        """The tokens of each source's hypotheses, the best first, end tokens included.
 
         Returns
         -------

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @eager_only()
 def sequence_erase(x: RaggedT, tokens: Any, *, level: int = -1) -> RaggedT:
-    """What is in each sequence, but for what equals one of the tokens.
+    """Remove rows, or whole sequences, that equal one of the tokens.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def sequence_expand(
     x: SameT | Sequence[Any], y: Any, ref_level: int = -1, name: str | None = None, *, level: int = -1
 ) -> SameT:
-    """Sequence k of x, as a whole, as many times as sequence k of y is long.
+    """Repeat each whole sequence k of x as many times as sequence k of y is long.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def backprop_sequence_expand(
 
 
 def sequence_expand_as(x: Any, y: Any, name: str | None = None, *, level: int = -1) -> Ragged[Any]:
-    """Row k of x for every row of sequence k of y.
+    """Repeat row k of x for every row of sequence k of y.
 
     Parameters
     ----------

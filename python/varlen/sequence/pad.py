@@ -39,7 +39,7 @@ def sequence_pad(
     *,
     level: int = -1,
 ) -> tuple[ArrayT | Any, ArrayT | Any]:
-    """Every sequence behind its rows filled up to one length, and the lengths that they had.
+    """Pad every sequence to one length, and return the original lengths.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def backprop_sequence_pad(dY: Any, x: RaggedT, *, level: int = -1) -> RaggedT:
 def sequence_unpad(
     x: RowsT | RaggedBase[RowsT] | Sequence[Any], length: Any, name: str | None = None
 ) -> Ragged[RowsT]:
-    """The rows of padded sequences that are there: the inverse of `sequence_pad`.
+    """Remove the padding of sequences: the inverse of `sequence_pad`.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @eager_only()
 def sequence_reshape(input: RaggedT, new_dim: int, *, level: int = -1) -> RaggedT:
-    """The numbers of each sequence, row after row, cut anew into rows of `new_dim`.
+    """Cut the numbers of each sequence into rows of `new_dim`.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def sequence_reverse(x: RaggedT, name: str | None = None, *, level: int = -1) -> RaggedT:
-    """What is in each sequence, last to first.
+    """Reverse the contents of each sequence.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def sequence_slice(
     input: RaggedT, offset: Any, length: Any, name: str | None = None, *, level: int = -1
 ) -> RaggedT:
-    """What stands in each sequence from `offset` on, `length` of it.
+    """Take `length` rows of each sequence from `offset` on.
 
     Parameters
     ----------

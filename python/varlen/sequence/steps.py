@@ -62,7 +62,7 @@ def sort_by_length(x: Ragged[Any], level: int = -1, *, order: Any = "stable") ->
 
 
 def max_sequence_len(rank_table: RankTable) -> int:
-    """How many steps there are: the longest length.
+    """The number of steps: the longest length.
 
     Parameters
     ----------

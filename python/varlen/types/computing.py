@@ -81,7 +81,7 @@ class Computing(Declared[ArrayT]):
         return attention_pool(self, scores, level=level, temperature=temperature)
 
     def diff(self, n: int = 1, *, level: int = -1) -> Self:
-        """Each row less the one before it in its sequence, n times over; as `np.diff`.
+        """Subtract the previous row of the sequence from each row, n times; as `np.diff`.
 
         Parameters
         ----------
@@ -111,7 +111,7 @@ class Computing(Declared[ArrayT]):
         return result
 
     def bincount(self, minlength: int = 0, weights: Any = None, *, level: int = -1) -> ArrayT | Any:
-        """How often each number from 0 on is in each sequence, or the sum of its weights.
+        """Count each number from 0 on in each sequence, or add up its weights.
 
         Parameters
         ----------
@@ -148,7 +148,7 @@ class Computing(Declared[ArrayT]):
     def searchsorted(
         self, v: RaggedT | ArrayLike | ArrayT, side: str = "left", *, level: int = -1
     ) -> RaggedT | ArrayT:
-        """Where numbers go in the sequence of their number, which ascends, so that it still does.
+        """Find the places that keep each ascending sequence sorted; as `np.searchsorted`.
 
         Parameters
         ----------
@@ -180,7 +180,7 @@ class Computing(Declared[ArrayT]):
         return result
 
     def sliding_window(self, width: int, *, level: int = -1) -> Self:
-        """Each row with the `width` - 1 behind it, where its sequence has as many.
+        """Join each row with the next `width` - 1 rows of its sequence, where there are enough.
 
         Nothing is padded: a sequence loses `width` - 1 rows, or all. `ops.windows` has shorter windows and
         steps, `sequence_enumerate` pads, `ops.ngrams` hashes.

@@ -53,7 +53,7 @@ class Constructors(RaggedBase[ArrayT]):
     ) -> Ragged[NDArray[Any]]: ...
     @classmethod
     def from_list(cls, data: Sequence[Any], dtype: Any = None) -> Ragged[Any]:
-        """From nested lists or tuples of numbers, or lists of arrays or tensors, at any depth.
+        """Make a Ragged from nested lists or tuples, or lists of arrays or tensors, at any depth.
 
         Parameters
         ----------
@@ -92,7 +92,7 @@ class Constructors(RaggedBase[ArrayT]):
         padding_side: str = "right",
         out: RowsT | None = None,
     ) -> Ragged[RowsT]:
-        """From a padded block and either its lengths or its mask. The inverse of `to_dense`.
+        """Make a Ragged from a padded block and its lengths or mask. The inverse of `to_dense`.
 
         Parameters
         ----------
@@ -129,7 +129,7 @@ class Constructors(RaggedBase[ArrayT]):
     def from_row_ids(
         cls, values: RowsT | Sequence[Any], row_ids: ArrayLike | RowsT, count: int | None = None
     ) -> Ragged[RowsT]:
-        """From the sequence that each row is in.
+        """Make a Ragged from values and the sequence of each row.
 
         Parameters
         ----------
@@ -163,7 +163,7 @@ class Constructors(RaggedBase[ArrayT]):
 
     @classmethod
     def from_offsets(cls, values: RowsT | Sequence[Any], offsets: ArrayLike | RowsT) -> Ragged[RowsT]:
-        """From offsets, which say where each sequence begins.
+        """Make a Ragged from values and offsets.
 
         Parameters
         ----------
@@ -194,7 +194,7 @@ class Constructors(RaggedBase[ArrayT]):
 
     @classmethod
     def from_nested(cls, nested: torch.Tensor) -> Ragged[torch.Tensor]:
-        """From a nested tensor of torch, ragged at axis 1.
+        """Make a Ragged from a nested torch tensor that is ragged at axis 1.
 
         Parameters
         ----------

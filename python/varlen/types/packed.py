@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @container("Packed")
 class Packed(NoArray, Placed, Generic[ArrayT]):
-    """Sequences side by side, step by step: what a recurrent layer runs over, without padding.
+    """Sequences side by side, step by step and without padding, for recurrent layers.
 
     It is a list of steps. Step t holds element t of every sequence that is longer than t, the longest
     sequence first: rows of an array, shared, or a Ragged of whole sub-sequences where the input nests deeper.
@@ -138,7 +138,7 @@ class Packed(NoArray, Placed, Generic[ArrayT]):
 
     @classmethod
     def from_ragged(cls, ragged: Ragged[RowsT], *, level: int = -1, order: Any = "stable") -> Packed[RowsT]:
-        """From a Ragged of any depth; as `Ragged.pack`.
+        """Convert a Ragged of any depth; as `Ragged.pack`.
 
         Parameters
         ----------
@@ -186,7 +186,7 @@ class Packed(NoArray, Placed, Generic[ArrayT]):
 
     @classmethod
     def from_padded(cls, padded: Padded[RowsT] | Any, table: RankTable | None = None) -> Packed[RowsT]:
-        """From a `Padded`, whose order is kept; steps that no sequence reaches are left out.
+        """Convert a `Padded`; keeps its order, and leaves out steps that no sequence reaches.
 
         Parameters
         ----------
@@ -222,7 +222,7 @@ class Packed(NoArray, Placed, Generic[ArrayT]):
     def from_packed_sequence(
         cls, packed_sequence: PackedSequence, table: RankTable | None = None
     ) -> Packed[torch.Tensor]:
-        """From a torch `PackedSequence`, whose order is kept.
+        """Convert a torch `PackedSequence`; keeps its order.
 
         Parameters
         ----------
@@ -305,7 +305,7 @@ class Packed(NoArray, Placed, Generic[ArrayT]):
 
     @property
     def total(self) -> int:
-        """How many elements there are in all steps together: rows, or sub-sequences."""
+        """The number of elements in all steps: rows, or sub-sequences."""
         return self._table.total
 
     if TYPE_CHECKING:
@@ -314,7 +314,7 @@ class Packed(NoArray, Placed, Generic[ArrayT]):
 
         @property
         def dtype(self) -> np.dtype[Any] | torch.dtype:
-            """Of the values, NumPy's or torch's."""
+            """The dtype of the values, NumPy's or torch's."""
             return self._values.dtype
 
     def _rows(self) -> ArrayT:
@@ -328,7 +328,7 @@ class Packed(NoArray, Placed, Generic[ArrayT]):
     @overload
     def with_values(self, values: ArrayLike) -> Packed[NDArray[Any]]: ...
     def with_values(self, values: Any) -> Packed[Any]:
-        """Other values for the same elements, as a layer gives them.
+        """Replace the values, for example by a layer's output.
 
         Parameters
         ----------
@@ -395,7 +395,7 @@ class Packed(NoArray, Placed, Generic[ArrayT]):
         return self._kind._make(values, (*self._table.levels, *inner))
 
     def to_padded(self) -> Padded[ArrayT]:
-        """Every step as wide as there are sequences, filled with zeros.
+        """Convert to a `Padded`, filled with zeros.
 
         Returns
         -------
@@ -452,7 +452,7 @@ class Packed(NoArray, Placed, Generic[ArrayT]):
             raise ValueError(f"inner: steps hold sub-sequences, which {other} has no room for")
 
     def copy(self) -> Self:
-        """A container with values of its own.
+        """Copy the container with its values.
 
         Returns
         -------

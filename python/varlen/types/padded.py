@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @container("Padded")
 class Padded(NoArray, Placed, Generic[ArrayT]):
-    """Sequences side by side, sorted by length: what a recurrent layer steps through.
+    """Sequences side by side in one time-major block, sorted by length, for recurrent layers.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ class Padded(NoArray, Placed, Generic[ArrayT]):
     def from_list(
         cls, seqs: Sequence[Any], *, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
     ) -> Padded[Any]:
-        """From n arrays, tensors or lists that differ in their lengths alone; `ops.list2padded`.
+        """Convert n arrays, tensors or lists that differ only in length; `ops.list2padded`.
 
         Parameters
         ----------
@@ -189,7 +189,7 @@ class Padded(NoArray, Placed, Generic[ArrayT]):
     def from_ragged(
         cls, ragged: Ragged[RowsT], *, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
     ) -> Padded[RowsT]:
-        """From the sequences of a Ragged of one level; `ops.ragged2padded`.
+        """Convert a Ragged of one level; `ops.ragged2padded`.
 
         Parameters
         ----------
@@ -226,7 +226,7 @@ class Padded(NoArray, Placed, Generic[ArrayT]):
     def from_packed(
         cls, rows: RowsT | Sequence[Any], size_at_t: Any, lengths: Any, indices: Any
     ) -> Padded[RowsT]:
-        """From packed rows, which have no padding.
+        """Convert packed rows.
 
         Parameters
         ----------
@@ -291,12 +291,12 @@ class Padded(NoArray, Placed, Generic[ArrayT]):
 
     @property
     def total(self) -> int:
-        """How many rows there are, in all sequences together."""
+        """The number of rows in all sequences."""
         return int(self._lengths.sum())
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the data."""
+        """The shape of the data."""
         return tuple(self._data.shape)
 
     if TYPE_CHECKING:
@@ -305,7 +305,7 @@ class Padded(NoArray, Placed, Generic[ArrayT]):
 
         @property
         def dtype(self) -> np.dtype[Any] | torch.dtype:
-            """Of the data, NumPy's or torch's."""
+            """The dtype of the data, NumPy's or torch's."""
             return self._data.dtype
 
     def _rows(self) -> ArrayT:
@@ -396,7 +396,7 @@ class Padded(NoArray, Placed, Generic[ArrayT]):
 
     @classmethod
     def from_packed_sequence(cls, packed_sequence: PackedSequence) -> Padded[torch.Tensor]:
-        """From a torch `PackedSequence`, whose order is kept as it is.
+        """Convert a torch `PackedSequence`; keeps its order.
 
         Parameters
         ----------
@@ -426,7 +426,7 @@ class Padded(NoArray, Placed, Generic[ArrayT]):
         return cast("Padded[torch.Tensor]", cls.from_packed(*from_packed_sequence(packed_sequence)))
 
     def copy(self) -> Self:
-        """A container with data of its own.
+        """Copy the container with its data.
 
         Returns
         -------

@@ -50,7 +50,7 @@ class Ragged(
     Placed,
     RaggedBase[ArrayT],
 ):
-    """Sequences of different lengths, nested as deep as wanted.
+    """Sequences of different lengths, at any depth of nesting.
 
     Parameters
     ----------
@@ -161,12 +161,12 @@ class Ragged(
 
     @property
     def levels(self) -> Levels:
-        """The levels, outermost first; share them to make containers that are known to nest alike."""
+        """The levels, outermost first. Share them, and containers are known to nest alike."""
         return self._levels
 
     @property
     def offsets(self) -> Ints:
-        """Of the outermost level: int64 (n + 1,), read-only, the first is 0."""
+        """The offsets of the outermost level: int64 (n + 1,), read-only; the first is 0."""
         if tracing.is_tracing():
             offsets: Ints = tracing.tensors.array(tracing.as_traced(self._levels[0]).offsets)
             return offsets
@@ -174,7 +174,7 @@ class Ragged(
 
     @property
     def lengths(self) -> Ints:
-        """Of the outermost level: int64 (n,), read-only."""
+        """The lengths of the outermost level: int64 (n,), read-only."""
         if tracing.is_tracing():
             lengths: Ints = tracing.tensors.array(tracing.as_traced(self._levels[0]).lengths)
             return lengths
@@ -194,12 +194,12 @@ class Ragged(
 
     @property
     def longest(self) -> int:
-        """The longest sequence of the outermost level; 0 where there is none."""
+        """The longest length of the outermost level; 0 without sequences."""
         return self._levels[0].longest
 
     @property
     def total(self) -> int:
-        """How many values there are, in all sequences together."""
+        """The number of values in all sequences."""
         return self._levels[-1].total
 
     @property
@@ -209,7 +209,7 @@ class Ragged(
 
     @property
     def ndim(self) -> int:
-        """Axes, ragged ones included."""
+        """The number of axes, ragged ones included."""
         result: int = self._values.ndim + len(self._levels)
         return result
 
@@ -231,12 +231,12 @@ class Ragged(
 
     @property
     def size(self) -> int:
-        """Numbers in all, trailing dimensions included."""
+        """The number of numbers, trailing axes included."""
         return math.prod(list(self._values.shape))
 
     @property
     def nbytes(self) -> int:
-        """Bytes of values and offsets together."""
+        """The bytes of values and offsets."""
         offsets = sum([tracing.count_of(level) + 1 for level in self._levels])
         itemsize: int = self._values.dtype.itemsize
         nbytes: int = self.size * itemsize + 8 * offsets
@@ -244,7 +244,7 @@ class Ragged(
 
     @property
     def cu_seqlens(self) -> ArrayT:
-        """Offsets of the outermost level as int32, a tensor where the values are one: what attention takes.
+        """The offsets of the outermost level as int32, for attention kernels; a tensor if the values are.
 
         Raises
         ------
@@ -299,7 +299,7 @@ class Ragged(
         raise ValueError("the truth value of a Ragged is ambiguous; use len(), equals() or .values.any()")
 
     def split(self, sizes: int | Sequence[int] | NDArray[Any]) -> list[Self]:
-        """Consecutive pieces that share values; as `varlen.split`.
+        """Split into consecutive pieces that share values; as `varlen.split`.
 
         Parameters
         ----------
@@ -326,7 +326,7 @@ class Ragged(
 
     @tracing.eager_only()
     def to_list(self) -> list[Any]:
-        """Nested lists of Python numbers.
+        """Convert to nested lists of Python numbers.
 
         Returns
         -------
@@ -363,7 +363,7 @@ class Ragged(
         max_len: int | Sequence[int | None] | None = None, truncate: str = "right", out: ArrayT | None = None,
         dtype: Any = None, pad_to_multiple_of: int = 1, max_bytes: int | None = None,
     ) -> ArrayT | tuple[ArrayT, ArrayT]:  # fmt: skip
-        """A rectangle of the sequences, filled where they are shorter.
+        """Pad the sequences to a rectangle.
 
         Parameters
         ----------
@@ -410,7 +410,7 @@ class Ragged(
         return result
 
     def astype(self, dtype: Any) -> Self:
-        """The same levels over values of another dtype.
+        """Convert the values to another dtype.
 
         Parameters
         ----------
@@ -436,7 +436,7 @@ class Ragged(
         return result
 
     def copy(self) -> Self:
-        """A container with values of its own.
+        """Copy the container with its values.
 
         Returns
         -------

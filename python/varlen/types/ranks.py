@@ -222,11 +222,11 @@ class RankTable:
 
     @property
     def total(self) -> int:
-        """How many rows there are, in all sequences together."""
+        """The number of rows in all sequences."""
         return self._level.total
 
     def active(self, t: int) -> int:
-        """How many sequences are longer than t.
+        """The number of sequences longer than t.
 
         Parameters
         ----------

@@ -42,7 +42,7 @@ class Selecting(RaggedBase[ArrayT]):
     __slots__ = ()
 
     def broadcast_rows(self, rows: Any, *, level: int = -1) -> Self:
-        """A row for each sequence of a level, given to all values below it: a Ragged that nests as this one.
+        """Repeat one row per sequence for all values below it: a Ragged that nests like this one.
 
         What operators do with a Ragged of fewer levels, as a method.
 
@@ -71,7 +71,7 @@ class Selecting(RaggedBase[ArrayT]):
         return result
 
     def tile(self, multiples: Any) -> Self:
-        """What lies along each axis, so many times, end to end.
+        """Repeat the contents of each axis end to end.
 
         Parameters
         ----------
@@ -103,7 +103,7 @@ class Selecting(RaggedBase[ArrayT]):
         return result
 
     def gather(self, indices: Any, axis: int | None = None, *, batch_dims: int = 0) -> Self | Any:
-        """Items of an axis by their numbers: of the whole, or of each sequence from numbers of its own.
+        """Take items along an axis by number, from the whole or inside each sequence.
 
         Parameters
         ----------
@@ -140,7 +140,7 @@ class Selecting(RaggedBase[ArrayT]):
     @overload
     def boolean_mask(self, mask: Any, *, flatten: bool) -> ArrayT | Any: ...
     def boolean_mask(self, mask: Any, *, flatten: bool = False) -> Self | ArrayT | Any:
-        """What a mask is true for: sequences, what is in them, or numbers, as deep as the mask goes.
+        """Keep what a mask marks: sequences, their contents, or numbers, depending on its depth.
 
         Parameters
         ----------
@@ -168,7 +168,7 @@ class Selecting(RaggedBase[ArrayT]):
         return boolean_mask(self, mask, flatten=flatten)
 
     def fill_empty_rows(self, default: Any) -> tuple[Self, ArrayT | Any]:
-        """One row in each innermost sequence that had none, and which those were.
+        """Put one row into each empty innermost sequence, and say which those were.
 
         Parameters
         ----------
@@ -386,7 +386,7 @@ class Selecting(RaggedBase[ArrayT]):
         return result
 
     def reverse(self, *, level: int = -1) -> Self:
-        """What is in each sequence, last to first; as `ops.reverse`.
+        """Reverse the contents of each sequence; as `ops.reverse`.
 
         Parameters
         ----------
@@ -412,7 +412,7 @@ class Selecting(RaggedBase[ArrayT]):
         return result
 
     def shift(self, by: Any, *, level: int = -1, fill: Any = 0) -> Self:
-        """What is in each sequence, `by` places on; as `ops.shift`. What leaves the sequence is lost.
+        """Shift the contents of each sequence by `by` places; as `ops.shift`. Rows that leave it are lost.
 
         Parameters
         ----------
@@ -440,7 +440,7 @@ class Selecting(RaggedBase[ArrayT]):
         return result
 
     def roll(self, by: Any, *, level: int = -1) -> Self:
-        """What is in each sequence, `by` places on, cyclically; as `ops.roll`.
+        """Shift the contents of each sequence cyclically by `by` places; as `ops.roll`.
 
         Parameters
         ----------

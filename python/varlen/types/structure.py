@@ -42,7 +42,7 @@ class Structure(RaggedBase[ArrayT]):
 
     @eager_only()
     def add_level(self, lengths: Any, level: int = 0, *, empty: str | None = None) -> Self:
-        """One more level, which groups what `level` holds now.
+        """Add a level that groups the contents of `level`.
 
         Parameters
         ----------
@@ -87,7 +87,7 @@ class Structure(RaggedBase[ArrayT]):
 
     @eager_only()
     def drop_level(self, level: int = 0) -> Self:
-        """One level fewer: what its sequences held belongs to the level above. The inverse of `add_level`.
+        """Remove a level; its contents move to the level above. The inverse of `add_level`.
 
         The outermost goes away; another one merges with the level above, whose sequences now hold directly
         what lay in sequences of `level`.
@@ -125,7 +125,7 @@ class Structure(RaggedBase[ArrayT]):
         )
 
     def flatten(self, start_dim: int = 0, end_dim: int = -1) -> Self | ArrayT:
-        """Axes from one to another as one, as `torch.flatten` has it; `ops.merge_dims`.
+        """Merge a range of axes, as `torch.flatten` does; `ops.merge_dims`.
 
         Parameters
         ----------
@@ -156,7 +156,7 @@ class Structure(RaggedBase[ArrayT]):
         return result
 
     def unflatten(self, dim: int, sizes: Sequence[int]) -> Self:
-        """One axis of the rows as several, as `torch.unflatten` has it.
+        """Split one axis of the rows into several, as `torch.unflatten` does.
 
         Parameters
         ----------

@@ -207,7 +207,7 @@ class Verbs(Of):
         max_bytes: int | None,
         beside: Any,
     ) -> Any:
-        """True where a rectangle of the sequences holds data."""
+        """The mask of the padded sequences: True where there is data."""
         if not isinstance(beside, self.type):
             return mask_on_host(level, max_len, padding_side, width, multiple, max_bytes)
         sizes = sizes_of(max_len, padding_side, width, multiple, max_bytes)

@@ -23,7 +23,7 @@ def mask(
     max_bytes: int | None,
     beside: Any = None,
 ) -> NDArray[Any]:
-    """True where a rectangle of the sequences holds data."""
+    """The mask of the padded sequences: True where there is data."""
     there: NDArray[Any] = _core.mask(level, *sizes_of(max_len, padding_side, width, multiple, max_bytes))
     return there
 

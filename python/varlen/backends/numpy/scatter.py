@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def gather_add(table: Any, indices: Any, out: Any = None) -> NDArray[Any]:
-    """For each row of indices the sum of the rows of a table that it names."""
+    """Add up the table rows that each row of indices names."""
     return _core.gather_add(table, as_ints(indices), out)
 
 

@@ -31,7 +31,7 @@ def concat(
     broadcast: bool = False,
     out_shape: OutShape | None = None,
 ) -> Data[Any]:
-    """One behind the other along a dim of each, row by row.
+    """Concatenate along a dim of each, row by row.
 
     Parameters
     ----------

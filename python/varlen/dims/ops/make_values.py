@@ -64,7 +64,7 @@ def zeros(
     like: Data[Any] | None = None,
     out_shape: OutShape | None = None,
 ) -> Data[Any]:
-    """0 everywhere.
+    """A Data of zeros.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def ones(
     like: Data[Any] | None = None,
     out_shape: OutShape | None = None,
 ) -> Data[Any]:
-    """1 everywhere.
+    """A Data of ones.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def full(
     like: Data[Any] | None = None,
     out_shape: OutShape | None = None,
 ) -> Data[Any]:
-    """One number everywhere.
+    """A Data filled with one number.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ def reduce(
     dtype: Any = None,
     overflow: str = "wrap",
 ) -> Data[Any]:
-    """What all positions of some dims come to, for each position of the others.
+    """Reduce over some dims, for each position of the others.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ def masked_select(
     *,
     out_shape: OutShape | None = None,
 ) -> tuple[Data[Any], Dim]:
-    """What stands where a mask is True, one behind the other, in the place of some dims.
+    """Take the values where a mask is True, end to end along a new dim that replaces some dims.
 
     Parameters
     ----------

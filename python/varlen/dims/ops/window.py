@@ -261,7 +261,7 @@ def pool(
     out_dim: Dim | Sequence[Dim | None] | None = None,
     out_shape: OutShape | None = None,
 ) -> Data[Any]:
-    """What the numbers in each window come to; what reaches out of a row does not count.
+    """Reduce each window of a dim; positions outside a row do not count.
 
     Parameters
     ----------

@@ -148,7 +148,7 @@ class DataDict(Placed, Mapping[str, Data[Any]]):
                 values.record_stream(stream)
 
     def numpy(self) -> DataDict:
-        """The same over arrays of NumPy; memory is shared where it can be.
+        """The same values as NumPy arrays; memory is shared where possible.
 
         Returns
         -------
@@ -163,7 +163,7 @@ class DataDict(Placed, Mapping[str, Data[Any]]):
         return DataDict({key: data.numpy() for key, data in self._data.items()})
 
     def torch(self) -> DataDict:
-        """The same over tensors; memory is shared where it can be.
+        """The same values as tensors; memory is shared where possible.
 
         Returns
         -------

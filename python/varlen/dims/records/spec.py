@@ -23,7 +23,7 @@ WORDS = (
 
 @dataclass(frozen=True, init=False, eq=False)
 class DataSpec:
-    """A Data without its values: what is known of it before there is a batch.
+    """The description of a Data before there is a batch: dims, dtype and facts, no values.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class DataSpecs(Mapping[str, DataSpec]):
-    """The `DataSpec` of each key: what a model asks of its data, and how samples become a batch.
+    """The `DataSpec` of each key: a model's input, and how samples become a batch.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ class DataSpecs(Mapping[str, DataSpec]):
         return type(self)({key: spec for key, spec in self._specs.items() if spec.available_for_inference})
 
     def collate(self, samples: Sequence[Mapping[str, Any]]) -> DataDict:
-        """Samples as one batch. A DataLoader takes the method as its `collate_fn`.
+        """Make one batch of samples. Pass this method to a DataLoader as `collate_fn`.
 
         Parameters
         ----------
@@ -150,7 +150,7 @@ class DataSpecs(Mapping[str, DataSpec]):
         return DataDict(collate(self._specs, samples))
 
     def check(self, data: Mapping[str, Data[Any]]) -> None:
-        """Refuse data of other dims, dtypes or keys than these.
+        """Raise an error if data has other dims, dtypes or keys.
 
         Parameters
         ----------

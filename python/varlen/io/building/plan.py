@@ -51,7 +51,7 @@ def build(
     progress: bool = False,
     padding_id: bool = True,
 ) -> ShardSet:
-    """A folder of shards and their index, one shard a partition, by many processes or machines.
+    """Build a folder of shards with an index, one shard per partition, on many processes or machines.
 
     Each partition is made once, into a draft with dtypes and words of its own. Then what the drafts say is
     merged: dtypes that hold the values of all, and for each key of strings one vocabulary, in the order of

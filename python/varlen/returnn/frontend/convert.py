@@ -188,7 +188,7 @@ def set_sparse_dim(source: Data[Any], sparse_dim: Dim) -> Tensor:
 
 
 def replace_dim(source: Data[Any], *, in_dim: Dim, out_dim: Dim | None = None) -> tuple[Tensor, Dim]:
-    """The same values with another dim in the place of one.
+    """Replace one dim by another.
 
     Parameters
     ----------
@@ -296,7 +296,7 @@ def is_float_dtype(dtype: str) -> bool:
 
 
 def cast(tensor: Data[Any], dtype: DTypeLike) -> Tensor:
-    """Values of another dtype.
+    """Convert the values to another dtype.
 
     Parameters
     ----------

@@ -151,7 +151,7 @@ def full(
     feature_dim: Dim | None = None,
     like: Data[Any] | None = None,
 ) -> Tensor:
-    """One number everywhere.
+    """A Data filled with one number.
 
     Parameters
     ----------
