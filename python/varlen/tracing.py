@@ -94,7 +94,7 @@ def eager_only(what: str = "") -> Callable[[F], F]:
     def mark(function: F) -> F:
         function._torchdynamo_disable = True  # type: ignore[attr-defined]  # as torch.compiler.disable marks it
         function._torchdynamo_disable_msg = (  # type: ignore[attr-defined]
-            f"{what or function.__name__} of varlen runs outside of graphs alone; "
+            f"{what or function.__name__} of varlen runs only outside of graphs; "
             "call it before or behind the compiled function"
         )
         return function

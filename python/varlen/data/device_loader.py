@@ -55,7 +55,7 @@ class DeviceLoader:
 
     def __init__(self, loader: Iterable[Any], device: torch.device | str | int = "cuda") -> None:
         if not hasattr(loader, "__iter__"):
-            raise TypeError(f"loader: expected what can be iterated, got {type(loader).__name__}")
+            raise TypeError(f"loader: expected an iterable, got {type(loader).__name__}")
         self._device = device_name(device)
         if self._device == "cpu":
             raise ValueError("device: expected a CUDA device, got 'cpu'")

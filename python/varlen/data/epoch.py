@@ -203,7 +203,7 @@ class Epoch(Generic[ArrayT]):
         is_state = isinstance(state, Mapping) and parts | {"seed"} <= state.keys()
         if not is_state or not all(isinstance(state[name], Mapping) for name in parts):
             raise TypeError(
-                f"state: expected what state_dict() of an epoch gave, or of a loader; got {short(state)}"
+                f"state: expected the result of state_dict() of an epoch or a loader, got {short(state)}"
             )
         sampler = self._sampler()
         own = {"seed": self._seed, **self._identity(), **self._options_of_rows()}

@@ -114,7 +114,7 @@ def _as_loop(made: Any, epochs: int) -> Loop:
     if epochs > 1 and isinstance(loop.epoch, Iterator):
         raise TypeError(
             f"make_loop: a {type(loop.epoch).__name__} gives its batches once, and {epochs} epochs are run; "
-            "give what can be iterated again, or a function of the epoch's number"
+            "give an iterable that can be iterated again, or a function of the epoch's number"
         )
     return loop
 

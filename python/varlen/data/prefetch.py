@@ -162,7 +162,7 @@ class Prefetcher(Iterator[Result], Generic[Item, Result]):
         if not callable(make):
             raise TypeError(f"make: expected a function, got {type(make).__name__}")
         if not hasattr(items, "__iter__"):
-            raise TypeError(f"items: expected what can be iterated, got {type(items).__name__}")
+            raise TypeError(f"items: expected an iterable, got {type(items).__name__}")
         depth, threads = as_int(depth, "depth", 1), as_int(threads, "threads")
         if not 1 <= threads <= depth:
             raise ValueError(f"threads: expected 1 to depth={depth}, got {threads}")

@@ -418,7 +418,7 @@ def _checked_state(state: Any) -> tuple[int, list[tuple[int, int]]]:
             if isinstance(state, Mapping) and "sampler" in state
             else ""
         )
-        raise TypeError(f"state: expected what state_dict() of a sampler gave, got {short(state)}{hint}")
+        raise TypeError(f"state: expected the result of a sampler's state_dict(), got {short(state)}{hint}")
     try:
         runs = [(as_int(n, "ranks", 1), as_int(k, "steps")) for n, k in state["steps"]]
         if runs:

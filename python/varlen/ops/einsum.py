@@ -177,7 +177,7 @@ def _terms_of(equation: str) -> tuple[tuple[str, ...], str]:
     text = "".join(equation.split())
     operands, arrow, out = text.partition("->")
     if not arrow:
-        raise ValueError(f"equation: {equation!r} does not say what comes out; put it behind '->'")
+        raise ValueError(f"equation: {equation!r} has no output; write its letters after '->'")
     terms = tuple(operands.split(","))
     for term in (*terms, out):
         for k, letter in enumerate(term):
@@ -187,7 +187,7 @@ def _terms_of(equation: str) -> tuple[tuple[str, ...], str]:
                 raise ValueError(f"equation: {letter} is twice in {term!r}, and no diagonal is taken")
     for letter in out:
         if not any(letter in term for term in terms):
-            raise ValueError(f"equation: {letter} comes out, but no operand has it")
+            raise ValueError(f"equation: output letter {letter} is in no operand")
     return terms, out
 
 

@@ -273,7 +273,7 @@ def test_the_state_of_a_worker_is_for_that_worker():
         list(batches)
     with pytest.raises(ValueError, match="state: expected three numbers of a worker, got 'first'"):
         batches.load_state_dict({**state, "worker": "first"})
-    with pytest.raises(TypeError, match=r"state: expected what state_dict\(\) of an epoch gave"):
+    with pytest.raises(TypeError, match=r"state: expected the result of state_dict\(\) of an epoch"):
         batches.load_state_dict(None)
 
 

@@ -111,9 +111,9 @@ def test_a_state_of_something_else_is_refused(other, text):
 
 @pytest.mark.parametrize("state", [{}, None, {"epoch": 1}, [1], {"sampler": 1, "data": 2, "options": 3}])
 def test_what_is_no_state_is_refused(state, ds):
-    with pytest.raises(TypeError, match=r"state_dict\(\) of a sampler gave, got [\[{N]"):
+    with pytest.raises(TypeError, match=r"the result of a sampler's state_dict\(\), got [\[{N]"):
         BatchSampler(3, 1).load_state_dict(state)
-    with pytest.raises(TypeError, match=r"state_dict\(\) of an epoch gave, or of a loader; got"):
+    with pytest.raises(TypeError, match=r"the result of state_dict\(\) of an epoch or a loader, got"):
         ds.epoch(4).load_state_dict(state)
 
 

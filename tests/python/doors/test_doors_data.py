@@ -236,7 +236,7 @@ def test_epochs_name_what_does_not_fit(options, error, text):
     ("call", "error", "text"),
     [
         (lambda: Prefetcher(None, [1]), TypeError, "make: expected a function, got NoneType"),
-        (lambda: Prefetcher(print, None), TypeError, "items: expected what can be iterated, got NoneType"),
+        (lambda: Prefetcher(print, None), TypeError, "items: expected an iterable, got NoneType"),
         (lambda: Prefetcher(print, [1], threads=3), ValueError, "threads: expected 1 to depth=2, got 3"),
         (lambda: Buffers(-1), ValueError, "slack: expected at least 0, got -1"),
         (lambda: Buffers(float("inf")), ValueError, "slack: expected at least 0, got inf"),

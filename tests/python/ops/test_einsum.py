@@ -182,12 +182,12 @@ X, LEVELS = np.ones((3, 2)), {"t": [2, 1]}
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda: ops.einsum("btd", X, lengths=LEVELS), ValueError, "does not say what comes out"),
+        (lambda: ops.einsum("btd", X, lengths=LEVELS), ValueError, "has no output"),
         (lambda: ops.einsum("btd->b", X, X, lengths=LEVELS), ValueError, "1 terms, but 2 operands"),
         (lambda: ops.einsum("bt...->b", X, lengths=LEVELS), ValueError, "got '.'"),
         (lambda: ops.einsum("btt->b", X, lengths=LEVELS), ValueError, "t is twice in 'btt'"),
         (lambda: ops.einsum("btd->bdd", X, lengths=LEVELS), ValueError, "d is twice in 'bdd'"),
-        (lambda: ops.einsum("btd->bx", X, lengths=LEVELS), ValueError, "x comes out, but no operand has it"),
+        (lambda: ops.einsum("btd->bx", X, lengths=LEVELS), ValueError, "output letter x is in no operand"),
         (lambda: ops.einsum("btd->td", X, lengths=LEVELS), ValueError, "'td' has to begin with the letter"),
         (lambda: ops.einsum("tbd->bd", X, lengths=LEVELS), ValueError, "'tbd' has to begin with the letter"),
         (

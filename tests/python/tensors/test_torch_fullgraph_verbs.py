@@ -268,7 +268,7 @@ OUTSIDE = {
 @pytest.mark.parametrize("name", OUTSIDE)
 def test_verbs_that_no_graph_holds_say_so_by_name(name):
     step = torch.compile(OUTSIDE[name], fullgraph=True, backend="aot_eager")
-    with pytest.raises(torch._dynamo.exc.Unsupported, match=f"{name} of varlen runs outside of graphs alone"):
+    with pytest.raises(torch._dynamo.exc.Unsupported, match=f"{name} of varlen runs only outside of graphs"):
         step(flat(0))
 
 
