@@ -59,6 +59,40 @@ def test_pack_holds_every_token_once(size, lengths, fit):
     assert (batch["values"][batch["document_ids"] < 0] == -7).all()
 
 
+KINDS = {
+    "words of 64 bits": lambda i: np.uint64(2**64 - 1 - i),
+    "halves": lambda i: np.float16(i / 4),
+    "truth": lambda i: i % 3 == 0,
+    "times": lambda i: np.datetime64(i, "ns"),
+    "durations": lambda i: np.timedelta64(-i, "ms"),
+    "rows": lambda i: np.array([i, -i], np.int16),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("too_long", ["skip", "split"])
+@settings(max_examples=15, deadline=None)
+@given(st.integers(1, 6), st.lists(st.integers(0, 9), min_size=1, max_size=12))
+def test_tokens_of_each_kind_come_out_once_and_are_counted(kind, too_long, size, lengths):
+    numbers = iter(range(sum(lengths)))
+    whole = [[KINDS[kind](next(numbers)) for _ in range(n)] for n in lengths]
+    kept = [row for row in whole if too_long == "split" or len(row) <= size]
+    empty = np.array([KINDS[kind](0)])[:0]
+    batch = pack([np.array(row) if row else empty for row in whole], size, too_long=too_long)
+    want = [str(row[i : i + size]) for row in map(_plain, kept) for i in range(0, len(row), size)]
+    assert sorted(map(str, map(_plain, _sequences(batch, "values")))) == sorted(want)
+    account = batch.account
+    account.check()
+    assert account.rows.source.values == len(whole)
+    values = account.columns["values"]
+    assert (values.source.values, values.result.values) == (sum(lengths), sum(map(len, kept)))
+    assert values.left_out == sum(lengths) - sum(map(len, kept))
+
+
+def _plain(row):
+    return np.array(row).tolist()
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.integers(1, 9), st.integers(1, 4), st.lists(st.integers(0, 25), max_size=25), st.booleans())
 def test_bins_of_a_batch_are_rows_of_its_block(size, batch_size, lengths, shuffle):

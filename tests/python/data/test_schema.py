@@ -769,6 +769,7 @@ def test_a_schema_knows_the_types_that_a_writer_takes(tmp_path):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning", "ignore:.*fork:RuntimeWarning")
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_forked_worker_writes_frames_of_polars(tmp_path):
