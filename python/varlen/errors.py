@@ -1,25 +1,38 @@
 """Errors are records: each knows its argument, what is wrong and what to do; the text is made of that.
 
-`argument`, `reason` and `advice` are attributes, as are `code`, `row` and `number` where there are some. The
-core raises such errors too. A caller that has other names for arguments, or other places of rows, changes the
-attribute, never the text.
+`argument`, `reason` and `advice` are attributes, as are `file`, `place` (in it, in words), `code`, `row` and
+`number` where there are some. The core raises such errors too. A caller that has other names for arguments,
+or knows the file, or where a row is in it, changes the attribute, never the text.
 """
 
 from __future__ import annotations
 
-from typing import Any, TypeGuard, TypeVar
+import os
+from typing import Any, TypeGuard, TypeVar, Union
 
 __all__: list[str] = []
 
 RaisedT = TypeVar("RaisedT", bound=BaseException)
+ErrorT = TypeVar("ErrorT", bound=Exception)
+StrPath = Union[str, "os.PathLike[str]"]
+
+_PLAIN = (ValueError, TypeError, OverflowError, IndexError, KeyError, RuntimeError)
 
 
-def error_of(kind: type[Exception], argument: str, reason: str, advice: str = "") -> Exception:
-    """An error that knows its argument, as those of the core do; `name_argument` gives it another."""
+def error_of(
+    kind: type[ErrorT], argument: str, reason: str, advice: str = "", *, file: StrPath = "", place: str = ""
+) -> ErrorT:
+    """An error that knows what is wrong with an argument, or a file, as those of the core do."""
     error: Any = kind("")
-    error.argument, error.reason, error.advice = argument, reason, advice
-    named: Exception = name_argument(error, argument)
-    return named
+    error.reason = reason
+    fields = {"argument": argument, "advice": advice, "file": os.fspath(file), "place": place}
+    told: ErrorT = with_fields(error, **{name: value for name, value in fields.items() if value})
+    return told
+
+
+def file_error(file: StrPath, reason: str, argument: str = "", place: str = "") -> ValueError:
+    """An error that knows what is wrong with a file, or with an argument that it holds."""
+    return error_of(ValueError, argument, reason, file=file, place=place)
 
 
 def row_error(
@@ -32,13 +45,53 @@ def row_error(
     return placed
 
 
-def place_row(error: RaisedT, place: int | str) -> RaisedT:
-    """The same error of `row_error` about another row, or with where that row is in words."""
+def place_row(error: RaisedT, row: int, where: str | None = None) -> RaisedT:
+    """The same error of `row_error` about another row; `where` says where that is in words."""
     record: Any = error
-    if isinstance(place, int):
-        record.row, place = place, f"at row {place}"
-    record.reason = f"{record.fault} {place}{record.rest}"
-    return name_argument(error, record.argument)
+    record.row = row
+    record.reason = f"{record.fault}{f' at row {row}' if where is None else where}{record.rest}"
+    return _tell(error)
+
+
+def as_record(error: Exception, *kinds: type[Exception], text: str | None = None) -> Exception:
+    """The error as one of these kinds, the first where it is none of them.
+
+    What an error of others says, or `text` in its place, is told whole.
+    """
+    is_ours = "reason" in vars(error)
+    stays = type(error) in kinds or (is_ours and isinstance(error, kinds))
+    made: Any = error if stays else next((kind for kind in kinds if isinstance(error, kind)), kinds[0])("")
+    vars(made).update(vars(error))
+    if not is_ours:
+        made.reason = str(error) if text is None else text
+    record: Exception = _tell(made)
+    return record
+
+
+def with_fields(error: RaisedT, **fields: Any) -> RaisedT:
+    """The same error with other attributes, and the text that they make."""
+    vars(error).update(fields)
+    return _tell(error)
+
+
+def name_file(error: Exception, file: StrPath, *kinds: type[Exception], place: str = "") -> Exception:
+    """The same error about a file, as one of these kinds; one that knows its file stays as it is."""
+    if "file" in vars(error):
+        return error
+    fields = {"file": os.fspath(file)} | ({"place": place} if place else {})
+    return with_fields(as_record(error, *kinds), **fields)
+
+
+def name_place(error: Exception, place: str, *kinds: type[Exception], advice: str = "") -> Exception:
+    """The same error with where its argument is, such as "samples[3]", and with what else the caller can do.
+
+    It is one of these kinds, or of the plain ones of Python.
+    """
+    made = as_record(error, *(kinds or _PLAIN))
+    known = vars(made)
+    argument = f"{place}: {known['argument']}" if known.get("argument") else place
+    more = [text for text in (known.get("advice"), advice) if text]
+    return with_fields(made, argument=argument, **({"advice": "; ".join(more)} if more else {}))
 
 
 class _OfRow(ValueError):
@@ -69,9 +122,22 @@ def name_argument(
     if argument is None or (to is None and argument not in names):
         return error
     record.argument = names[argument] if to is None else to
-    record.advice = getattr(record, "advice", "") if advice is None else advice
-    fault = f"{record.argument}: {record.reason}" if record.argument else record.reason
-    record.args = (f"{fault}; {record.advice}" if record.advice else fault,)
+    if advice is not None:
+        record.advice = advice
+    return _tell(error)
+
+
+def _tell(error: RaisedT) -> RaisedT:
+    """The error with the text that its attributes make."""
+    record: Any = error
+    fault, argument = record.reason, getattr(record, "argument", "")
+    if argument:
+        fault = f"{argument}: {fault}"
+    if file := getattr(record, "file", ""):
+        place = getattr(record, "place", "")
+        fault = f"{file}, {place}: {fault}" if place else f"{file}: {fault}"
+    advice = getattr(record, "advice", "")
+    record.args = (f"{fault}; {advice}" if advice else fault,)
     return error
 
 

@@ -48,10 +48,12 @@ BatcherObject::BatcherObject(const py::list& shards, const std::vector<std::stri
     names_.emplace_back(names[k]);
     dtypes_.push_back(static_cast<const ArrayValues&>(*keys.back().fill).array().dtype());
   }
+  const bool are_files = !read.lift;
   std::vector<BatchSource> sources;
   sources.reserve(shards.size());
   for (std::size_t s = 0; s < shards.size(); ++s) {
-    sources.push_back({joint_at(shards[s], "shards"), s < labels.size() ? labels[s] : std::string()});
+    const std::string label = s < labels.size() ? labels[s] : std::string();
+    sources.push_back({joint_at(shards[s], "shards"), label, are_files});
   }
   model_ = std::make_unique<Batcher>(std::move(sources), std::move(keys), std::move(read),
                                      optional_joint(prefix, "prefix"), optional_joint(suffix, "suffix"));

@@ -53,7 +53,7 @@ Descriptor::Descriptor(std::string path, const std::optional<Identity>& expect) 
 }
 
 int Descriptor::fd() const {
-  if (fd_ < 0) raise_value(path_, "the reader is closed");
+  if (fd_ < 0) raise_value(Record{.argument = {}, .reason = "the reader is closed", .file = path_});
   return fd_;
 }
 

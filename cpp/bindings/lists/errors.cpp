@@ -87,8 +87,9 @@ void raise_unfit(const std::string& path, const py::object& leaf, const py::obje
 }
 
 void raise_rounded(const std::string& path, const py::object& leaf, const std::string& dtype) {
-  raise_overflow(
-      path, text_of(leaf) + " does not fit " + dtype + ", which the numbers beside it need; give a dtype");
+  Record record{path, text_of(leaf) + " does not fit " + dtype + ", which the numbers beside it need"};
+  record.advice = "give a dtype";
+  raise_overflow(record);
 }
 
 void raise_wide(PyObject* root, const Shape& shape, const Request& request) {

@@ -43,11 +43,10 @@ py::object kind_of(const Error& error) {
 
 void raise(py::handle kind, const Record& record) {
   const py::object error = kind(record.text());
-  if (!record.argument.empty()) {
-    error.attr("argument") = record.argument;
-    error.attr("reason") = record.reason;
-  }
+  error.attr("reason") = record.reason;
+  if (!record.argument.empty()) error.attr("argument") = record.argument;
   if (!record.advice.empty()) error.attr("advice") = record.advice;
+  if (!record.file.empty()) error.attr("file") = record.file;
   if (!record.code.empty()) error.attr("code") = record.code;
   if (record.row) error.attr("row") = *record.row;
   if (record.number) error.attr("number") = *record.number;
@@ -55,28 +54,12 @@ void raise(py::handle kind, const Record& record) {
   throw py::error_already_set();
 }
 
-void raise_value(const Record& record) {
-  raise(PyExc_ValueError, record);
-}
-void raise_type(const Record& record) {
-  raise(PyExc_TypeError, record);
-}
-void raise_index(const Record& record) {
-  raise(PyExc_IndexError, record);
-}
-void raise_overflow(const Record& record) {
-  raise(PyExc_OverflowError, record);
-}
-void raise_memory(const Record& record) {
-  raise(PyExc_MemoryError, record);
-}
-
 void raise_format(const std::string& path, const std::string& text) {
-  raise(hooks().file_format_error.get(), {path, text});
+  raise(hooks().file_format_error.get(), Record{.argument = {}, .reason = text, .file = path});
 }
 
 void raise_stale(const std::string& path, const std::string& text) {
-  raise(hooks().stale_file_error.get(), {path, text});
+  raise(hooks().stale_file_error.get(), Record{.argument = {}, .reason = text, .file = path});
 }
 
 void refuse_pickling(py::handle type) {

@@ -1,6 +1,5 @@
-// From a kernel's Status to a Python exception. Where an argument is at fault the exception has it, the
-// reason, and the advice, code, row and number where there are some, as attributes of these names; its text
-// is made of them here alone.
+// From a kernel's Status to a Python exception. It has the reason, and the file, argument, advice, code, row
+// and number where there are some, as attributes of these names; its text is made of them here alone.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -24,47 +23,27 @@ void set_error(const Error& error) noexcept;
 
 [[noreturn]] void raise(py::handle kind, const Record& record);
 
-[[noreturn]] void raise_value(const Record& record);
-[[noreturn]] inline void raise_value(std::string_view argument, std::string reason) {
-  raise_value(Record{std::string(argument), std::move(reason)});
-}
-[[noreturn]] inline void raise_value(std::string reason) {
-  raise_value(Record{{}, std::move(reason)});
-}
+/// Raises one kind of exception, for a record or for what makes one.
+class Raiser {
+ public:
+  constexpr explicit Raiser(PyObject** kind) : kind_(kind) {}
+  [[noreturn]] void operator()(const Record& record) const { raise(*kind_, record); }
+  [[noreturn]] void operator()(std::string_view argument, std::string reason) const {
+    raise(*kind_, Record{std::string(argument), std::move(reason)});
+  }
+  [[noreturn]] void operator()(std::string reason) const { raise(*kind_, Record{{}, std::move(reason)}); }
 
-[[noreturn]] void raise_type(const Record& record);
-[[noreturn]] inline void raise_type(std::string_view argument, std::string reason) {
-  raise_type(Record{std::string(argument), std::move(reason)});
-}
-[[noreturn]] inline void raise_type(std::string reason) {
-  raise_type(Record{{}, std::move(reason)});
-}
+ private:
+  PyObject** kind_;
+};
 
-[[noreturn]] void raise_index(const Record& record);
-[[noreturn]] inline void raise_index(std::string_view argument, std::string reason) {
-  raise_index(Record{std::string(argument), std::move(reason)});
-}
-[[noreturn]] inline void raise_index(std::string reason) {
-  raise_index(Record{{}, std::move(reason)});
-}
+inline const Raiser raise_value{&PyExc_ValueError};
+inline const Raiser raise_type{&PyExc_TypeError};
+inline const Raiser raise_index{&PyExc_IndexError};
+inline const Raiser raise_overflow{&PyExc_OverflowError};
+inline const Raiser raise_memory{&PyExc_MemoryError};
 
-[[noreturn]] void raise_overflow(const Record& record);
-[[noreturn]] inline void raise_overflow(std::string_view argument, std::string reason) {
-  raise_overflow(Record{std::string(argument), std::move(reason)});
-}
-[[noreturn]] inline void raise_overflow(std::string reason) {
-  raise_overflow(Record{{}, std::move(reason)});
-}
-
-[[noreturn]] void raise_memory(const Record& record);
-[[noreturn]] inline void raise_memory(std::string_view argument, std::string reason) {
-  raise_memory(Record{std::string(argument), std::move(reason)});
-}
-[[noreturn]] inline void raise_memory(std::string reason) {
-  raise_memory(Record{{}, std::move(reason)});
-}
-
-/// FileFormatError and StaleFileError, the file named in front where there is one.
+/// FileFormatError and StaleFileError about a file.
 [[noreturn]] void raise_format(const std::string& path, const std::string& text);
 [[noreturn]] void raise_stale(const std::string& path, const std::string& text);
 

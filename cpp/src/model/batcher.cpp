@@ -23,8 +23,18 @@ bool same_convert(const Feed& a, const Feed& b) {
   return a.convert.run == b.convert.run && a.convert.nan == b.convert.nan && a.rows.width == b.rows.width;
 }
 
-[[noreturn]] void refuse_source(const std::string& text) {
-  throw Error(Fault::value, text);
+/// What is wrong with a source, which is a file or what an argument holds.
+Record about(const BatchSource& from, Record record) {
+  if (from.is_file) {
+    record.file = from.label;
+  } else if (!from.label.empty()) {
+    record.argument = record.argument.empty() ? from.label : from.label + ": " + record.argument;
+  }
+  return record;
+}
+
+[[noreturn]] void refuse_source(const BatchSource& from, std::string reason) {
+  throw Error(Fault::value, about(from, {{}, std::move(reason)}));
 }
 
 }  // namespace
@@ -43,7 +53,8 @@ Batcher::Batcher(const std::vector<BatchSource>& sources, std::vector<BatchKey> 
                  std::optional<Joint> prefix, std::optional<Joint> suffix)
     : keys_(std::move(keys)), options_(std::move(options)) {
   for (const BatchKey& key : keys_) depth_ = std::max(depth_, key.dim);
-  if (depth_ > kMaxBatchDepth) refuse_source("keys: nested deeper than " + std::to_string(kMaxBatchDepth));
+  if (depth_ > kMaxBatchDepth)
+    throw Error(Fault::value, "keys", "nested deeper than " + std::to_string(kMaxBatchDepth));
   axes_ = options_.flatten ? std::min(depth_, 1) : depth_;
   for (const BatchKey& key : keys_) {
     Feeds& feeds = feeds_.emplace_back();
@@ -72,16 +83,14 @@ Batcher::Batcher(const std::vector<BatchSource>& sources, std::vector<BatchKey> 
 
 void Batcher::add_edge(std::optional<Joint> joint, const char* name, std::int32_t& at) {
   if (!joint) return;
-  if (axes_ < 1)
-    refuse_source(std::string(name) + ": the keys of this batch have no ragged axis to join it on");
+  if (axes_ < 1) throw Error(Fault::value, name, "the keys of this batch have no ragged axis to join it on");
   at = static_cast<std::int32_t>(sources_.size());
   add_source({*joint, name}, true);
 }
 
 void Batcher::add_source(const BatchSource& from, bool edge) {
-  const std::string where = from.label.empty() ? "" : from.label + ": ";
   const Joint& j = joints_.emplace_back(from).joint;
-  if (j.depth() < 0) refuse_source(where + "a value that is fully indexed has no rows");
+  if (j.depth() < 0) refuse_source(from, "a value that is fully indexed has no rows");
   const int lift = options_.lift && !edge ? 1 : 0;
   const int want = edge && options_.flatten ? 1 : depth_;
   const int have = std::min(want - lift, j.depth());
@@ -101,8 +110,8 @@ void Batcher::add_source(const BatchSource& from, bool edge) {
     if (d < have) levels.push_back(j.levels()[d]);
   }
   if (static_cast<int>(levels.size()) < want && counts.back() > 0) {
-    refuse_source(where + "has " + std::to_string(j.depth()) + " levels, the batch needs " +
-                  std::to_string(want - lift));
+    refuse_source(
+        from, "has " + std::to_string(j.depth()) + " levels, the batch needs " + std::to_string(want - lift));
   }
   while (static_cast<int>(levels.size()) < want) {  // nothing lies below nothing, however deep
     levels.push_back({nullptr, 0});
@@ -113,13 +122,13 @@ void Batcher::add_source(const BatchSource& from, bool edge) {
   for (std::size_t k = 0; k < keys_.size(); ++k) {
     const int dim = edge && options_.flatten ? std::min(keys_[k].dim, 1) : keys_[k].dim;
     const bool needed = counts[static_cast<std::size_t>(dim)] > 0 && !(edge && dim == 0);
-    add_feed(k, j, dim, dim - lift, needed, where);
+    add_feed(k, from, dim, dim - lift, needed);
   }
   sources_.push_back(source);
 }
 
-void Batcher::add_feed(std::size_t k, const Joint& joint, int dim, int place, bool needed,
-                       const std::string& where) {
+void Batcher::add_feed(std::size_t k, const BatchSource& from, int dim, int place, bool needed) {
+  const Joint& joint = from.joint;
   const BatchKey& key = keys_[k];
   Feeds& feeds = feeds_[k];
   Feed feed{{nullptr, 0, feeds.width}, dim, {}};
@@ -130,27 +139,28 @@ void Batcher::add_feed(std::size_t k, const Joint& joint, int dim, int place, bo
     return;
   }
   const int c = joint.data().find(key.name);
-  if (c < 0) refuse_source(where + "has no key '" + key.name + "'");
+  if (c < 0) refuse_source(from, "has no key '" + key.name + "'");
   const auto at = static_cast<std::size_t>(c);
   if (joint.dim(at) != place) {
-    refuse_source(where + "key '" + key.name + "' lies at dim " + std::to_string(joint.dim(at)) + ", not " +
-                  std::to_string(place));
+    refuse_source(from, "key '" + key.name + "' lies at dim " + std::to_string(joint.dim(at)) + ", not " +
+                            std::to_string(place));
   }
   const Values& values = *joint.data().columns[at].values;
-  if (!values.same_row(*key.fill)) refuse_source(where + "rows of '" + key.name + "' have another shape");
-  const std::optional<Type> from = values.type();
+  if (!values.same_row(*key.fill)) refuse_source(from, "rows of '" + key.name + "' have another shape");
+  const std::optional<Type> type = values.type();
   feed.rows = values.rows();
   if (place < 0) feed.rows.data += (joint.column_range(at).begin - 1) * feed.rows.width;  // of record 1
   Feed is_nan = feed;
   if (!values.same_element(*key.fill) || key.nan != nullptr) {
-    if (!from || !feeds.type) {
-      throw Error(Fault::type, where + "'" + key.name + "' is " + values.element_name() +
-                                   ", which does not become " + key.fill->element_name());
+    if (!type || !feeds.type) {
+      throw Error(Fault::type, about(from, {{},
+                                            "'" + key.name + "' is " + values.element_name() +
+                                                ", which does not become " + key.fill->element_name()}));
     }
-    const bool replaces = key.nan != nullptr && is_float(*from);
-    feed.convert = cast_of(*from, *feeds.type, replaces ? key.nan->rows().data : nullptr);
+    const bool replaces = key.nan != nullptr && is_float(*type);
+    feed.convert = cast_of(*type, *feeds.type, replaces ? key.nan->rows().data : nullptr);
     is_nan.convert =
-        is_float(*from) ? nan_mask_of(*from) : Convert{none_is_nan, values.element_bytes(), 1, nullptr};
+        is_float(*type) ? nan_mask_of(*type) : Convert{none_is_nan, values.element_bytes(), 1, nullptr};
   }
   const bool first = std::none_of(feeds.values.begin(), feeds.values.end(),
                                   [](const Feed& f) { return f.rows.data != nullptr; });
@@ -158,22 +168,22 @@ void Batcher::add_feed(std::size_t k, const Joint& joint, int dim, int place, bo
   if (first) feeds.one = feeds.values.size();
   feeds.values.push_back(feed);
   feeds.is_nan.push_back(is_nan);
-  feeds.from.push_back(from.value_or(Type::b1));
+  feeds.from.push_back(type.value_or(Type::b1));
 }
 
 void Batcher::raise(Status status, Place place, std::int32_t source, const std::string& argument) const {
-  std::string text = argument;
-  if (place.run >= 0) {
-    const BatchSource& from = joints_[static_cast<std::size_t>(source)];
-    text = from.label.empty() ? "" : from.label + ": ";
-    if (status.code == Code::not_representable) {
-      throw Error(Fault::value, text + "'" + argument + "' row " + std::to_string(status.where) +
-                                    " holds a value that the dtype of the batch does not; give dtype={'" +
-                                    argument + "': ...}");
-    }
-    text += "dim" + std::to_string(place.level + from.joint.shift()) + "/bounds";
+  if (place.run < 0) throw Error(fault_of(status.code), record_of(status, argument));
+  const BatchSource& from = joints_[static_cast<std::size_t>(source)];
+  if (status.code == Code::not_representable) {
+    Record record{{},
+                  "'" + argument + "' row " + std::to_string(status.where) +
+                      " holds a value that the dtype of the batch does not"};
+    record.row = status.where;
+    record.advice = "give dtype={'" + argument + "': ...}";
+    throw Error(Fault::value, about(from, std::move(record)));
   }
-  throw Error(fault_of(status.code), record_of(status, text));
+  const std::string bounds = "dim" + std::to_string(place.level + from.joint.shift()) + "/bounds";
+  throw Error(fault_of(status.code), about(from, record_of(status, bounds)));
 }
 
 void Batcher::lengths(const std::int64_t* rows, std::int64_t n, std::int64_t* out) const {

@@ -13,12 +13,12 @@ namespace {
 
 [[noreturn]] void raise_file(Status status, const std::string& path) {
   if (status.code == Code::io_error) {
-    throw Error(Fault::system, path, std::strerror(static_cast<int>(status.value)));
+    throw Error::in_file(Fault::system, path, std::strerror(static_cast<int>(status.value)));
   }
-  if (status.code == Code::not_regular) throw Error(Fault::format, path, "not a regular file");
-  throw Error(Fault::format, path,
-              "ends at byte " + std::to_string(status.where) + ", " + std::to_string(status.value) +
-                  " bytes before what its header says");
+  if (status.code == Code::not_regular) throw Error::in_file(Fault::format, path, "not a regular file");
+  throw Error::in_file(Fault::format, path,
+                       "ends at byte " + std::to_string(status.where) + ", " + std::to_string(status.value) +
+                           " bytes before what its header says");
 }
 
 class OpenFile {
@@ -121,9 +121,7 @@ class JointFile {
   [[nodiscard]] const std::byte* at(const HeaderEntry& e) const noexcept {
     return map_.get() + header_.data_start() + e.begin;
   }
-  [[nodiscard]] std::string name_of(int level) const {
-    return header_.path() + ": dim" + std::to_string(level) + "/bounds";
-  }
+  [[nodiscard]] static std::string name_of(int level) { return "dim" + std::to_string(level) + "/bounds"; }
 
   [[nodiscard]] Scratch<std::int64_t> integers(const HeaderEntry& e, const std::string& name) const {
     const std::int64_t width = kTags[static_cast<std::size_t>(e.tag)].bytes;
@@ -210,7 +208,11 @@ Joint open_joint(const std::string& path) {
   const auto header = FileHeader::read(
       file.size(), path,
       [&](std::int64_t begin, std::int64_t size, char* out) { file.read(begin, size, out); });
-  return Joint::make(JointFile(*header, file.map()).load());
+  try {
+    return Joint::make(JointFile(*header, file.map()).load());
+  } catch (const Error& error) {
+    throw error.in(path);
+  }
 }
 
 }  // namespace varlen

@@ -16,7 +16,7 @@ constexpr std::int64_t kMaxHeader = 100'000'000;
 constexpr std::int64_t kFirstRead = 8192;
 
 [[noreturn]] void refuse_file(const std::string& path, const std::string& text) {
-  throw Error(Fault::format, path, text);
+  throw Error::in_file(Fault::format, path, text);
 }
 
 /// As Python writes a string: one line, whatever is in it.

@@ -328,8 +328,9 @@ def _run(arguments: argparse.Namespace) -> int:
     from varlen.cli.conversion.intent import NULL, infer_schema, schema_of
     from varlen.cli.conversion.plan import ConversionPlan, cast, learn_dtypes
     from varlen.cli.conversion.words import Vocabularies, read_vocabularies
-    from varlen.cli.conversion.wrong import name_file
+    from varlen.cli.conversion.wrong import naming_file
     from varlen.cli.info import as_bytes
+    from varlen.errors import file_error
 
     types = _types(arguments)
     schema = None if arguments.schema is None else io.read_schema(arguments.schema)
@@ -368,7 +369,7 @@ def _run(arguments: argparse.Namespace) -> int:
             learn_dtypes(plan, narrow=arguments.narrow)
         if is_inferring:
             if not plan.whole_account().rows.source.values:
-                raise ValueError(f"{inputs[0].path}: holds no row that says what its columns are")
+                raise file_error(inputs[0].path, "holds no row that says what its columns are")
             infer_schema(plan).write(arguments.infer_schema)
             return 0
         pinned = {name: dtype for name, dtype in plan.wanted_types.items() if dtype is not str}
@@ -382,7 +383,7 @@ def _run(arguments: argparse.Namespace) -> int:
         wrong = (ValueError, TypeError, OverflowError)
         # Errors at the end are the input's fault too, except those of the system.
         with (
-            name_file(inputs[0].path, wrong, [one.path for one in inputs]),
+            naming_file(inputs[0].path, wrong),
             contextlib.ExitStack() as opened,
         ):
             pieces = plan.read("writing")
@@ -392,7 +393,7 @@ def _run(arguments: argparse.Namespace) -> int:
             for joint in pieces if first is None else itertools.chain([first], pieces):
                 if arguments.row_ids is not None and joint.dim(arguments.row_ids) != 0:
                     raise ValueError(f"--row-ids: {arguments.row_ids!r} is not a key with one value a record")
-                with name_file(plan.reading, wrong):
+                with naming_file(plan.reading, wrong):
                     writer.append(cast(joint, learned))
                 records += len(joint)
             account += plan.whole_account()

@@ -13,6 +13,7 @@ from varlen.backends.values import is_tensor
 from varlen.data.nulls import HINT, place_of_null
 from varlen.data.options import BatchOptions, fill_row, overflow_of_padding
 from varlen.data.tensors import TensorLeaf, to_tensors
+from varlen.errors import error_of, name_place
 
 __all__: list[str] = []
 
@@ -81,10 +82,10 @@ class Leaves:
         """The error with the place among the samples that it is of."""
         null = place_of_null(items)
         if null is not None:
-            return ValueError(f"samples[{null[0]}]{name}{null[1]}: is null; {HINT}")
+            return error_of(ValueError, f"samples[{null[0]}]{name}{null[1]}", "is null", HINT)
         if isinstance(error, OverflowError):
-            return overflow_of_padding(error, self._values, f"samples{name}: ")
-        return type(error)(f"samples{name}: {error}{_hint(items)}")
+            return overflow_of_padding(error, self._values, f"samples{name}")
+        return name_place(error, f"samples{name}", advice=_hint(items))
 
     def _array_dtype(self, given: Any, items: list[Any]) -> np.dtype[Any] | None:
         if given is not None:
@@ -235,7 +236,7 @@ def _hint(items: list[Any]) -> str:
     arrays = [item for item in items if isinstance(item, np.ndarray) or is_tensor(item)]
     of_objects = any(isinstance(array, np.ndarray) and array.dtype.hasobject for array in arrays)
     if of_objects or (len(arrays) < len(items) and any(array.ndim > 1 for array in arrays)):
-        return "; give nested lists as lists, as `datasets` do without a format"
+        return "give nested lists as lists, as `datasets` do without a format"
     return ""
 
 

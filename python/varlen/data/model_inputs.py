@@ -10,6 +10,7 @@ import numpy as np
 from varlen import _core
 from varlen.arguments import as_bool
 from varlen.backends.values import is_tensor, memory_of
+from varlen.errors import name_place
 
 __all__: list[str] = []
 
@@ -112,7 +113,7 @@ class ModelInputs:
         try:
             return {**leaf, "": _as_model_takes(leaf[""], name == LABELS)}
         except ValueError as error:
-            raise ValueError(f"{name!r}: {error}; models take int64, give dtype") from None
+            raise name_place(error, repr(name), advice="models take int64, give dtype") from None
 
     def check_keys(self, keys: Any, fill: Any) -> None:
         """Refuse names for keys that no sample has, two values of one name, and a fill of no tokens."""

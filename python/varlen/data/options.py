@@ -25,6 +25,7 @@ from varlen.backends.devices import device_name, framework_of
 from varlen.backends.values import is_tensor, memory_of
 from varlen.data.model_inputs import DEFAULTS as MODEL_DEFAULTS
 from varlen.data.model_inputs import ModelInputs, ModelKeywords
+from varlen.errors import name_place
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -517,11 +518,13 @@ def fill_row(
     return _core.fill_row(given, dtype, trailing, f"{option} of {key!r}" if key else option)
 
 
-def overflow_of_padding(error: OverflowError, values: BatchKeywords, place: str = "") -> OverflowError:
+def overflow_of_padding(error: Exception, values: BatchKeywords, place: str = "") -> Exception:
     """A size that does not fit 63 bits, by the option that asks for it."""
     is_size = getattr(error, "code", "") == "padded_size"
     asked = [name for name in ("pad_to", "pad_to_multiple_of") if is_size and values[name] is not None]
-    return OverflowError(f"{place}{asked[0] + ': ' if asked else ''}{error}")
+    for front in [*asked[:1], *[place] * bool(place)]:
+        error = name_place(error, front)
+    return error
 
 
 def padding_rows(

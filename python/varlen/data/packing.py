@@ -17,7 +17,7 @@ from varlen.data.bin_packing import BinPacking
 from varlen.data.mappings import columns_of_mappings, frame_as_columns, is_frame, rows_of_frames
 from varlen.data.model_inputs import IGNORED, LABELS, PACKED_NAMES, as_label_dtype, labels_of_bins
 from varlen.data.options import view_of
-from varlen.errors import naming
+from varlen.errors import name_place, naming
 from varlen.levels import describe_difference, same_levels
 from varlen.ops.dense import padded
 from varlen.types import Ragged
@@ -218,8 +218,8 @@ def _as_ragged(name: str, column: Any) -> Ragged[Any]:
         try:
             ragged = Ragged.from_list(column)
         except (TypeError, ValueError) as error:
-            hint = "" if name == "values" else "; give the columns that are packed, and no others"
-            raise type(error)(f"sequences: {name!r}: {error}{hint}") from None
+            hint = "" if name == "values" else "give the columns that are packed, and no others"
+            raise name_place(error, f"sequences: {name!r}", advice=hint) from None
     if len(ragged._levels) != 1:
         raise ValueError(
             f"sequences: {name!r} has {len(ragged._levels)} levels, expected sequences of tokens"

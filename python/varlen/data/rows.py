@@ -13,7 +13,7 @@ from varlen.arguments import as_int, as_ints, unmasked
 from varlen.data.memory import ColumnLike, Ints, MemorySource, Source, as_joint, of_shards
 from varlen.data.records import Records
 from varlen.io.dtypes import widened
-from varlen.io.errors import named
+from varlen.io.errors import name_only_file
 from varlen.joint import JointNestedRaggedTensorDict
 
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ class Rows:
             try:
                 view = only.get(index)
             except ValueError as error:
-                raise named(error, self._source.paths) from None
+                raise name_only_file(error, self._source.paths) from None
             if view is not None:
                 row = _new(JointNestedRaggedTensorDict)
                 row._joint = view
@@ -248,7 +248,7 @@ class Rows:
             try:
                 return self._only.slice(*index.indices(len(self))[:2])
             except ValueError as error:
-                raise named(error, self._source.paths) from None
+                raise name_only_file(error, self._source.paths) from None
         return self._source.read_many(self._source_rows(self.row_numbers(index)))
 
     def _row(self, index: int) -> _core.Joint:
@@ -263,7 +263,7 @@ class Rows:
             try:
                 return only.row(row)
             except ValueError as error:
-                raise named(error, self._source.paths) from None
+                raise name_only_file(error, self._source.paths) from None
         if not self._source.mmap:
             return self._source.read_many(np.array([row])).row(0)
         shard = int(self._source.offsets[1:].searchsorted(row, side="right"))
@@ -273,7 +273,7 @@ class Rows:
         try:
             return widened(view.slice(row, row + 1), wider, [number]).row(0) if wider else view.row(row)
         except ValueError as error:
-            raise named(error, [path]) from None
+            raise name_only_file(error, [path]) from None
 
     def row_numbers(self, rows: Any) -> Ints:
         """Row numbers as int64, from integers of any dtype, a mask or a slice; negatives count from the end.

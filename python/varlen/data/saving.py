@@ -16,6 +16,7 @@ from varlen.arguments import new_words
 from varlen.backends.values import is_tensor
 from varlen.data.accounts import Passage, account_of
 from varlen.data.declared import schema_of_source
+from varlen.errors import name_place
 from varlen.io import Account, ShardSet, ShardWriter, Writer, open_shards
 from varlen.io.columns import ColumnOptions, build_joint, first_leaf
 from varlen.io.dtypes import common_dtype, widened
@@ -86,7 +87,7 @@ def map_rows(
             try:
                 writer.append(result)
             except (TypeError, ValueError) as error:
-                raise type(error)(f"map: rows {begin} to {end - 1}: {error}") from None
+                raise name_place(error, f"map: rows {begin} to {end - 1}") from None
         if writer is None:  # no rows, of which the function could make none
             writer = Writer(path, account=account)
         passage.finish(account)
@@ -152,7 +153,7 @@ def _of_each(
     try:
         return concatenate(map(wrap, _of_one_dtype(parts)))._view()
     except (TypeError, ValueError) as error:
-        raise type(error)(f"map: rows {begin} to {begin + len(parts) - 1}: {error}") from None
+        raise name_place(error, f"map: rows {begin} to {begin + len(parts) - 1}") from None
 
 
 def _row_joint(found: Any, where: str, first_words: _FirstWords) -> _core.Joint:

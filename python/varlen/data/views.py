@@ -15,7 +15,7 @@ from varlen.data.keyed import KeyedSource
 from varlen.data.memory import Array, Column, Ints, of_shards
 from varlen.data.plan import Seed
 from varlen.data.saving import map_rows, save_rows
-from varlen.io.errors import named
+from varlen.io.errors import name_only_file
 from varlen.joint import JointNestedRaggedTensorDict
 from varlen.types.attributes import attributes_of
 
@@ -437,7 +437,7 @@ class Views(Batching):
             return values
         if values.size and not 0 <= int(values.min()) <= int(values.max()) < len(words):
             text = f"key {name!r}: ids {values.min()} to {values.max()}, for {len(words)} words"
-            raise named(ValueError(text), self._source.paths)
+            raise name_only_file(ValueError(text), self._source.paths)
         return np.array(words)[values]
 
     def _stored_values(self, name: str) -> Array:

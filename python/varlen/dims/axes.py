@@ -10,7 +10,7 @@ from varlen._core import Dim
 from varlen.arguments import as_int
 from varlen.dims.base import is_data
 from varlen.dims.errors import AmbiguousAxisError
-from varlen.errors import name_argument
+from varlen.errors import name_argument, name_place
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -25,11 +25,11 @@ def describe(dims: Sequence[Dim]) -> str:
     return f"[{', '.join([_described(dim) for dim in dims])}]"
 
 
-def about_operation(error: TypeError, verb: str, dims: Sequence[Dim]) -> TypeError:
+def about_operation(error: TypeError, verb: str, dims: Sequence[Dim]) -> Exception:
     """An error of a kernel about its X as one about a verb and the dims; others with those in front."""
     operation = f"{verb} of {describe(dims)}"
     is_named = getattr(error, "argument", None) == "X"
-    return name_argument(error, operation) if is_named else TypeError(f"{operation}: {error}")
+    return name_argument(error, operation) if is_named else name_place(error, operation, TypeError)
 
 
 def _described(dim: Dim) -> str:

@@ -6,6 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
+from varlen.errors import name_place
+
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
 
@@ -56,6 +58,6 @@ def names_itself(operation: Callable[Given, Found]) -> Callable[Given, Found]:
         try:
             return operation(*args, **kwargs)
         except LengthMismatchError as error:
-            raise LengthMismatchError(f"{operation.__name__}: {error}") from None
+            raise name_place(error, operation.__name__, LengthMismatchError) from None
 
     return named

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from varlen.io.errors import FileFormatError
+from varlen.io.errors import FileFormatError, format_error
 from varlen.io.file import File, refuse_left_behind
 from varlen.io.schema import Field, joint_metadata
 from varlen.io.shard_index import Shard
@@ -51,9 +51,9 @@ class Agreement:
     def add(self, shard: Shard, file: File) -> None:
         """Compare the fields of a file, and keep what is new."""
         if shard.rows is not None and shard.rows != file.count:
-            raise FileFormatError(f"{file.path}: has {file.count} rows, its index says {shard.rows}")
+            raise format_error(file.path, f"has {file.count} rows, its index says {shard.rows}")
         if shard.size is not None and shard.size != file.identity[0]:
-            raise FileFormatError(f"{file.path}: has {file.identity[0]} bytes, its index says {shard.size}")
+            raise format_error(file.path, f"has {file.identity[0]} bytes, its index says {shard.size}")
         if not file.names and file.count == 0:
             return
         for name, field in (shard.fields or {}).items():
@@ -64,7 +64,7 @@ class Agreement:
         declared = file.layout.schema.declared
         for name, field in self.fields.items():
             if name not in file.fields:
-                raise FileFormatError(f"{file.path}: has no key {name!r}, as {self._others()} have")
+                raise format_error(file.path, f"has no key {name!r}, as {self._others()} have")
             found = file.fields[name]
             if file.count == 0:  # no value, so any dtype fits
                 found = replace(found, dtype=field.dtype, tag=field.tag)
@@ -75,10 +75,10 @@ class Agreement:
             self._join(file.path, name, found)
         if self._all_keys and len(file.fields) > len(self.fields):
             more = sorted(set(file.fields) - set(self.fields))
-            raise FileFormatError(f"{file.path}: has keys {more} that {self._others()} have not")
+            raise format_error(file.path, f"has keys {more} that {self._others()} have not")
         if file.row_ids != self.row_ids:
-            raise FileFormatError(
-                f"{file.path}: row ids are {file.row_ids!r}, {self._others()} have {self.row_ids!r}"
+            raise format_error(
+                file.path, f"row ids are {file.row_ids!r}, {self._others()} have {self.row_ids!r}"
             )
 
     def _join(self, path: str, name: str, found: Field) -> None:
@@ -110,4 +110,4 @@ def _difference(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> str | Non
 
 
 def _conflict_error(path: str, name: str, others: str, conflict: str) -> FileFormatError:
-    return FileFormatError(f"{path}: key {name!r} does not fit what {others}: it has {conflict}")
+    return format_error(path, f"key {name!r} does not fit what {others}: it has {conflict}")

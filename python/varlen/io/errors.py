@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from varlen import errors
+
 __all__ = ["FileFormatError", "StaleFileError"]
 
 
@@ -17,16 +19,19 @@ class FileFormatError(ValueError):
     """
 
 
-def named(error: ValueError, paths: Sequence[str]) -> ValueError:
-    """The error, with the name of the only file that can have caused it in front.
+def format_error(path: str, reason: str, argument: str = "", advice: str = "") -> FileFormatError:
+    """A FileFormatError that knows its file."""
+    return errors.error_of(FileFormatError, argument, reason, advice, file=path)
 
-    >>> named(ValueError("dim1/bounds: row 1 ends at 2"), ["/a.nrt"])
-    FileFormatError('/a.nrt: dim1/bounds: row 1 ends at 2')
-    """
-    path = paths[0] if len(paths) == 1 else ""
-    if not path or str(error).startswith(path):
-        return error
-    return FileFormatError(f"{path}: {error}")
+
+def stale_error(path: str, reason: str) -> StaleFileError:
+    """A StaleFileError that knows its file."""
+    return errors.error_of(StaleFileError, "", reason, file=path)
+
+
+def name_only_file(error: Exception, paths: Sequence[str]) -> Exception:
+    """The error with the only file that can have caused it, where there is one."""
+    return errors.name_file(error, paths[0], FileFormatError) if len(paths) == 1 and paths[0] else error
 
 
 class StaleFileError(ValueError):

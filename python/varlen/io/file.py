@@ -17,10 +17,11 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_list
+from varlen.errors import name_file
 from varlen.io import small_floats
 from varlen.io.account import ACCOUNT, Account
 from varlen.io.dtypes import dtype_of, row_of
-from varlen.io.errors import FileFormatError, StaleFileError
+from varlen.io.errors import FileFormatError, StaleFileError, format_error, stale_error
 from varlen.io.formats import explained
 from varlen.io.intent import Schema
 from varlen.io.layout import (
@@ -150,7 +151,7 @@ class File:
         """The name of the key whose values identify the rows, or None."""
         name = self._named(lambda: self._layout.schema).row_ids
         if name is not None and (name not in self.fields or self.fields[name].dim != 0):
-            raise FileFormatError(f"{self.path}: row_ids: {name!r} is not a key of dim 0")
+            raise format_error(self.path, f"row_ids: {name!r} is not a key of dim 0")
         return name
 
     @property
@@ -211,12 +212,12 @@ class File:
         try:
             now = _identity(os.stat(self._path))
         except OSError as error:
-            raise StaleFileError(f"{self.path}: cannot be found any more: {error.strerror}") from None
+            raise stale_error(self.path, f"cannot be found any more: {error.strerror}") from None
         if now != self._identity:
             what = "was replaced" if now[2] != self._identity[2] else "was changed in place"
-            raise StaleFileError(
-                f"{self.path}: {what} since it was opened: {self._identity[0]} bytes then, {now[0]} now; "
-                "open it again"
+            raise stale_error(
+                self.path,
+                f"{what} since it was opened: {self._identity[0]} bytes then, {now[0]} now; open it again",
             )
 
     def guard(self) -> None:
@@ -447,9 +448,10 @@ class File:
             counts = self._view(self._layout.lengths[number - 1])
             found = self._named(lambda: _core.Level.from_lengths(counts))
             if rows[number] not in (-1, found.total):
-                raise FileFormatError(
-                    f"{self.path}: dim{number}/lengths: adds up to {found.total}, "
-                    f"but dim {number} has {rows[number]} rows"
+                raise format_error(
+                    self.path,
+                    f"dim{number}/lengths: adds up to {found.total}, "
+                    f"but dim {number} has {rows[number]} rows",
                 )
             self._levels[number] = found
         return found
@@ -504,14 +506,11 @@ class File:
         return f"File({self.path!r}, {self.count} rows, {len(self.fields)} keys, depth {self.depth})"
 
     def _named(self, make: Callable[[], _T]) -> _T:
-        # Put the file's name in front of the error.
+        """What is made; errors know the file."""
         try:
             return make()
-        except (FileFormatError, StaleFileError) as error:
-            text = str(error)
-            raise type(error)(text if text.startswith(self._path) else f"{self.path}: {text}") from None
         except ValueError as error:
-            raise FileFormatError(f"{self.path}: {error}") from None
+            raise name_file(error, self._path, FileFormatError, StaleFileError) from None
 
     def _view(self, index: int) -> Array:
         _, tag, shape, begin, end = self.header.describe(index)
@@ -557,9 +556,10 @@ if hasattr(os, "register_at_fork"):
 def refuse_left_behind(file: File) -> None:
     """FileFormatError for values of no row, which a joint dict keeps of the row that an index chose."""
     for full in file.layout.left_behind:
-        raise FileFormatError(
-            f"{file.path}: {full}: a value that an index left behind, which belongs to no row; a data set is "
-            "of rows: name its keys in keys="
+        raise format_error(
+            file.path,
+            f"{full}: a value that an index left behind, which belongs to no row; a data set is "
+            "of rows: name its keys in keys=",
         )
 
 

@@ -6,7 +6,7 @@ import collections
 import os
 import re
 
-from varlen.io.errors import FileFormatError
+from varlen.io.errors import FileFormatError, format_error
 
 __all__: list[str] = []
 
@@ -100,7 +100,7 @@ def describe_file(path: str) -> str | None:
 def explained(error: FileFormatError, path: str, head: bytes | None = None) -> FileFormatError:
     """The error of a file, or one that says what the file is, where its first bytes tell it."""
     found = describe_file(path) if head is None else describe_bytes(head[:_HEAD], path.partition("?")[0])
-    return error if found is None else FileFormatError(f"{path}: {found}")
+    return error if found is None else format_error(path, found)
 
 
 def describe_folder(path: str) -> str:

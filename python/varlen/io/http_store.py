@@ -15,7 +15,7 @@ import urllib.request
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from varlen.io.errors import StaleFileError
+from varlen.io.errors import stale_error
 from varlen.io.urls import State, stale
 from varlen.io.waits import each
 
@@ -119,7 +119,7 @@ def _answer(url: str, headers: dict[str, str]) -> Any:
             raise PermissionError(13, said, url) from None
         if error.code == 416:
             wanted = headers.get("Range", "")[6:]
-            raise StaleFileError(f"{url}: the server has no bytes {wanted}; is it empty?") from None
+            raise stale_error(url, f"the server has no bytes {wanted}; is it empty?") from None
         if error.code < 500 and error.code not in _BUSY:
             raise OSError(f"{url}: {said}") from None
         raise

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen.arguments import as_mapping, one_of
+from varlen.errors import error_of, name_place
 from varlen.io import atomic
 from varlen.io.errors import FileFormatError
 from varlen.io.schema import Field
@@ -211,7 +212,7 @@ class Schema(Mapping[str, SchemaColumn]):
             try:
                 self._columns[name] = SchemaColumn(**words)
             except ValueError as wrong:
-                raise ValueError(f"columns: {name!r}: {wrong}") from None
+                raise name_place(wrong, f"columns: {name!r}") from None
         self._check_dims()
 
     def _check_dims(self) -> None:
@@ -287,7 +288,7 @@ class Schema(Mapping[str, SchemaColumn]):
         try:
             return cls({name: _column_of(one, said.get(name)) for name, one in stored.items()})
         except (TypeError, ValueError) as wrong:
-            raise FileFormatError(f"schema: {wrong}") from None
+            raise name_place(wrong, "schema", FileFormatError) from None
 
     @classmethod
     def from_toml(cls, text: str) -> Schema:
@@ -316,7 +317,7 @@ class Schema(Mapping[str, SchemaColumn]):
         try:
             found = tomllib.loads(text)
         except tomllib.TOMLDecodeError as wrong:
-            raise ValueError(f"no TOML: {wrong}") from None
+            raise error_of(ValueError, "", f"no TOML: {wrong}") from None
         if found.keys() != {"columns"} or not isinstance(found["columns"], dict):
             raise ValueError(f"expected tables [columns.NAME] alone, got {', '.join(found) or 'none'}")
         return cls(found["columns"])

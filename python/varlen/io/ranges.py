@@ -13,7 +13,7 @@ import numpy as np
 from varlen import _core
 from varlen.arguments import unmasked
 from varlen.io.dtypes import dtype_of
-from varlen.io.errors import FileFormatError
+from varlen.io.errors import format_error
 from varlen.io.file import File
 
 __all__ = ["as_window", "clip_windows"]
@@ -132,7 +132,7 @@ def _descend(
             if len(bad)
             else f"an end is not in 0 to {limit}"
         )
-        raise FileFormatError(f"{file.path}: dim{number}/bounds: {what}")
+        raise format_error(file.path, f"dim{number}/bounds: {what}")
     below = np.zeros(len(begins), np.int64)
     above = np.zeros(len(begins), np.int64)
     below[some] = ends[head]

@@ -15,7 +15,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.io import atomic
-from varlen.io.errors import FileFormatError, StaleFileError
+from varlen.io.errors import format_error, stale_error
 from varlen.io.file import Array, File
 from varlen.io.formats import explained
 from varlen.io.layout import FileLayout, Identity
@@ -44,14 +44,10 @@ class RemoteFile(File):
         self._state = state
         self._identity = _identity(state)
         if expect is not None and self._identity != expect:
-            raise StaleFileError(
-                f"{url}: is another file than before: {expect[0]} bytes then, {state.size} now"
-            )
+            raise stale_error(url, f"is another file than before: {expect[0]} bytes then, {state.size} now")
         length = int.from_bytes(head[:8], "little")
         if len(head) < 8 or length > min(_MAX_HEADER, state.size - 8):
-            error = FileFormatError(
-                f"{url}: header of {length} bytes in a file of {state.size}: not safetensors"
-            )
+            error = format_error(url, f"header of {length} bytes in a file of {state.size}: not safetensors")
             raise explained(error, url, head)
         text = head[8 : 8 + length]
         if len(text) < length:
@@ -64,9 +60,9 @@ class RemoteFile(File):
         try:
             now = self._store.state(self._path)
         except FileNotFoundError:
-            raise StaleFileError(f"{self._path}: cannot be found any more") from None
+            raise stale_error(self._path, "cannot be found any more") from None
         if now != self._state:
-            raise StaleFileError(f"{self._path}: was changed since it was opened; open it again")
+            raise stale_error(self._path, "was changed since it was opened; open it again")
 
     def guard(self) -> None:
         """Nothing to do: every read sees a change."""
@@ -95,7 +91,7 @@ class _Ranges:
         bad = np.flatnonzero((first < 0) | (last < first) | (last > limit))
         if len(bad):
             at = bad[0]
-            raise FileFormatError(f"{self._url}: bytes {first[at]} to {last[at]} are not in {limit} of data")
+            raise format_error(self._url, f"bytes {first[at]} to {last[at]} are not in {limit} of data")
         sizes = last - first
         some = np.flatnonzero(sizes)
         out = np.empty(int(sizes.sum()), np.uint8)

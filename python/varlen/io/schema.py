@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from varlen.arguments import PADDING, as_mapping, padding_id
+from varlen.errors import error_of
 from varlen.io.dtypes import common_dtype, has_stand_in, tag_of
 from varlen.io.errors import FileFormatError
 
@@ -227,7 +228,7 @@ def load_json(text: str | bytes, what: str) -> Any:
         if len(found) < len(pairs):
             names = [name for name, _ in pairs]
             twice = next(name for name in names if names.count(name) > 1)
-            raise FileFormatError(f"{what}: has the name {twice!r} twice")
+            raise error_of(FileFormatError, what, f"has the name {twice!r} twice")
         return found
 
     try:
@@ -235,7 +236,7 @@ def load_json(text: str | bytes, what: str) -> Any:
     except FileFormatError:
         raise
     except (ValueError, RecursionError) as error:
-        raise FileFormatError(f"{what}: not JSON: {error}") from None
+        raise error_of(FileFormatError, what, f"not JSON: {error}") from None
 
 
 def check_version(metadata: Mapping[str, str]) -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from varlen.errors import name_file
 from varlen.io.intent import Schema
 from varlen.io.shard_set import open_shards
 
@@ -44,4 +45,4 @@ def read_schema(path: str | os.PathLike[str]) -> Schema:
         try:
             return Schema.from_toml(file.read())
         except (TypeError, ValueError) as wrong:
-            raise ValueError(f"{os.fspath(path)}: {wrong}") from None
+            raise name_file(wrong, path, ValueError) from None

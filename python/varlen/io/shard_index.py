@@ -8,10 +8,11 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from varlen.errors import name_file
 from varlen.io import atomic
 from varlen.io.account import Account
 from varlen.io.dtypes import TAG_ORDER, face_dtype
-from varlen.io.errors import FileFormatError
+from varlen.io.errors import FileFormatError, format_error
 from varlen.io.formats import describe_folder
 from varlen.io.schema import Field, Metadata, load_json
 from varlen.io.stores import store_of
@@ -94,23 +95,24 @@ def read_index(path: str) -> tuple[Shard, ...]:
 
 def _parse_index(path: str, raw: bytes) -> tuple[Shard, ...]:
     if len(raw) > _MAX_INDEX:
-        raise FileFormatError(f"{path}: larger than an index may be, {_MAX_INDEX} bytes")
-    table = load_json(raw, path)
+        raise format_error(path, f"larger than an index may be, {_MAX_INDEX} bytes")
+    try:
+        table = load_json(raw, "")
+    except FileFormatError as error:
+        raise name_file(error, path, FileFormatError) from None
     if not isinstance(table, dict) or table.get("format") != "varlen-index":
-        raise FileFormatError(f"{path}: not an index of shards")
+        raise format_error(path, "not an index of shards")
     if table.get("version") != 1:
-        raise FileFormatError(f"{path}: version {table.get('version')!r}; this varlen reads version 1")
+        raise format_error(path, f"version {table.get('version')!r}; this varlen reads version 1")
     listed = table.get("shards")
     if not isinstance(listed, list):
-        raise FileFormatError(f"{path}: has no list of shards")
+        raise format_error(path, "has no list of shards")
     folder = _folder_of(path)
     fields = _fields(path, table.get("keys", {}))
     shards = tuple(_shard(path, folder, i, entry, fields) for i, entry in enumerate(listed))
     total = table.get("rows")
     if total != sum(shard.rows or 0 for shard in shards):
-        raise FileFormatError(
-            f"{path}: says {total!r} rows, its shards have {sum(s.rows or 0 for s in shards)}"
-        )
+        raise format_error(path, f"says {total!r} rows, its shards have {sum(s.rows or 0 for s in shards)}")
     return shards
 
 
@@ -128,21 +130,21 @@ def _count(value: Any) -> bool:
 
 def _shard(index: str, folder: str, i: int, entry: Any, fields: Mapping[str, Field]) -> Shard:
     if not isinstance(entry, dict) or not isinstance(entry.get("path"), str):
-        raise FileFormatError(f"{index}: shard {i} has no path")
+        raise format_error(index, f"shard {i} has no path")
     name, rows, size = entry["path"], entry.get("rows"), entry.get("size")
     if name in ("", ".", "..") or os.path.basename(name) != name or "\0" in name:
-        raise FileFormatError(f"{index}: shard {i}: {name!r} is not the name of a file in its folder")
+        raise format_error(index, f"shard {i}: {name!r} is not the name of a file in its folder")
     if not _count(rows) or not _count(size):
-        raise FileFormatError(f"{index}: shard {name!r} has {rows!r} rows and {size!r} bytes")
+        raise format_error(index, f"shard {name!r} has {rows!r} rows and {size!r} bytes")
     if is_url(folder):
         return Shard(join_url(folder, name), rows, size, fields)  # its size is looked at when it is opened
     path = os.path.join(folder, name)
     try:
         real = os.stat(path).st_size
     except OSError as error:
-        raise FileFormatError(f"{index}: shard {name!r}: {error.strerror}") from None
+        raise format_error(index, f"shard {name!r}: {error.strerror}") from None
     if real != size:
-        raise FileFormatError(f"{index}: shard {name!r} has {real} bytes, the index says {size}")
+        raise format_error(index, f"shard {name!r} has {real} bytes, the index says {size}")
     return Shard(path, rows, size, fields)
 
 
@@ -157,12 +159,12 @@ def _fields(path: str, keys: Any) -> dict[str, Field]:
         )
         trailing = entry.get("trailing", []) if known else None
         if not isinstance(trailing, list) or not all(_count(size) for size in trailing):
-            raise FileFormatError(f"{path}: key {name!r}: not a dim, a tag and trailing sizes")
+            raise format_error(path, f"key {name!r}: not a dim, a tag and trailing sizes")
         tag = entry["tag"]
         try:
             dtype = Metadata(1, {name: str(entry.get("dtype", ""))}).dtype(name, face_dtype(tag))
         except FileFormatError as error:
-            raise FileFormatError(f"{path}: {error}") from None
+            raise name_file(error, path, FileFormatError) from None
         out[name] = Field(entry["dim"], dtype, tag, tuple(trailing))
     return out
 
@@ -204,7 +206,7 @@ def read_account(folder: str) -> Account | None:
         account = json.loads(raw).get("account")
         return None if account is None else Account.from_dict(account)
     except (ValueError, RecursionError, AttributeError) as error:
-        raise FileFormatError(f"{index}: {error}") from None
+        raise name_file(error, index, FileFormatError) from None
 
 
 def folder_of(path: str) -> str:

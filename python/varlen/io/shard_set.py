@@ -18,7 +18,7 @@ from varlen.arguments import as_bool, as_list, unmasked
 from varlen.io.account import Account
 from varlen.io.agreement import Agreement
 from varlen.io.dtypes import has_stand_in, widened
-from varlen.io.errors import named
+from varlen.io.errors import name_only_file
 from varlen.io.file import File, open_file, refuse_left_behind
 from varlen.io.intent import Schema
 from varlen.io.layout import Identity
@@ -821,7 +821,7 @@ class ShardSet:
             try:
                 found = (joint if keys is None else joint.select(keys)).take(rows)
             except ValueError as error:
-                raise named(error, [file.path]) from None
+                raise name_only_file(error, [file.path]) from None
         return widened(found, self.wider(shard), rows, file.path)
 
 

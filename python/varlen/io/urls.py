@@ -6,7 +6,7 @@ import glob
 import os
 from typing import Any, NamedTuple
 
-from varlen.io.errors import StaleFileError
+from varlen.io.errors import StaleFileError, stale_error
 
 __all__ = []
 
@@ -43,9 +43,10 @@ def is_pattern(url: str) -> bool:
 
 def stale(url: str, before: State, now: State) -> StaleFileError:
     """The error for a file that is another by now."""
-    return StaleFileError(
-        f"{url}: was changed since it was opened: {before.size} bytes ({before.mark}) then, "
-        f"{now.size} ({now.mark}) now; open it again"
+    return stale_error(
+        url,
+        f"was changed since it was opened: {before.size} bytes ({before.mark}) then, "
+        f"{now.size} ({now.mark}) now; open it again",
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from varlen import _core
 from varlen.arguments import as_bool, as_dtype, as_ids, as_int, as_list, as_mapping, new_words, unmasked
 from varlen.io import columns
-from varlen.io.errors import named
+from varlen.io.errors import name_only_file
 from varlen.io.file import refuse_wordless
 from varlen.joint.indexing import IndexMethods
 
@@ -278,7 +278,7 @@ class KeyMethods(IndexMethods):
         try:
             return self._lists()
         except ValueError as error:
-            raise named(error, self._paths()) from None
+            raise name_only_file(error, self._paths()) from None
 
     def _paths(self) -> list[str]:
         """The files that the values are of; none of what was in memory from the start."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from varlen._core import Level
 from varlen.backends.values import as_values
-from varlen.errors import naming
+from varlen.errors import as_record, naming
 from varlen.levels import check_levels, each_level
 from varlen.tracing import eager_only
 from varlen.types import Ragged
@@ -122,7 +122,7 @@ def _read(given: Any, rows: int, argument: str) -> Levels:
             levels = each_level(_flat(given), make, argument)
             check_levels(rows, levels, argument)
         except ValueError as error:
-            reasons.append(getattr(error, "reason", str(error)))
+            reasons.append(vars(as_record(error, ValueError))["reason"])
         else:
             readings.append(levels)
     if len(readings) == 2 and readings[0] != readings[1]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from varlen._core import Level
 from varlen.arguments import as_ints
+from varlen.errors import name_place
 from varlen.ops.flatten import unpad
 from varlen.thinc.types import Padded
 
@@ -30,7 +31,7 @@ def level_of(lengths: Ints, rows: int | None = None, least: int = 0) -> Level:
     try:
         level = Level.from_lengths(lengths, check=True)  # Thinc's errors come at the call
     except ValueError as error:
-        raise ValueError(f"all sequence lengths must be {allowed}: {error}") from None
+        raise name_place(error, f"all sequence lengths must be {allowed}") from None
     if least and len(level) and level.shortest < least:
         at = int((level.lengths == 0).argmax())
         raise ValueError(f"all sequence lengths must be {allowed}, was: 0, sequence {at}")

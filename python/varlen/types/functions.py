@@ -18,6 +18,7 @@ from varlen.arguments import as_bool
 from varlen.backends import backend_of
 from varlen.backends.numeric import is_float
 from varlen.backends.values import is_tensor, like, row_as
+from varlen.errors import name_place, with_fields
 from varlen.levels import equal_lengths
 from varlen.ops.axes import axes_of
 from varlen.ops.inputs import same_kind
@@ -250,7 +251,9 @@ def _reduced(
             return call()
         except ValueError as error:
             way = ", or give it initial=" if function.startswith("np.") else ""
-            raise ValueError(f"{function}: {error} to r.{method}{way}") from error
+            advice = vars(error).get("advice")
+            told = with_fields(error, advice=f"{advice} to r.{method}{way}") if advice else error
+            raise name_place(told, function) from None
     result = call()
     if initial is None:
         return result

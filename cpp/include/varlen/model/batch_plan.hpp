@@ -61,10 +61,11 @@ struct BatchOptions {
   std::vector<std::int64_t> multiple;   ///< of axes 1, 2, ...
 };
 
-/// Where rows come from; errors name the label.
+/// Where rows come from; errors name the label: the path of a file, or an argument.
 struct BatchSource {
   Joint joint;
   std::string label;
+  bool is_file = false;
 };
 
 /// The rows of one batch, counted through all sources, negatives from the end. Each pointer that is not null
@@ -115,8 +116,7 @@ class Batcher {
 
   void add_source(const BatchSource& from, bool edge);
   void add_edge(std::optional<Joint> joint, const char* name, std::int32_t& at);
-  void add_feed(std::size_t key, const Joint& joint, int dim, int place, bool needed,
-                const std::string& where);
+  void add_feed(std::size_t key, const BatchSource& from, int dim, int place, bool needed);
   [[noreturn]] void raise(Status status, Place place, std::int32_t source, const std::string& argument) const;
 
   std::vector<BatchSource> joints_;  ///< what the views below look at

@@ -1,5 +1,5 @@
-// What the model throws where a kernel gives a Status: one exception that knows the argument, the row and the
-// number.
+// What the model throws where a kernel gives a Status: one exception that knows the argument, the row, the
+// number and the file.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +24,12 @@ struct Record {
   std::optional<std::int64_t> number = {};
   std::string advice = {};  ///< what the caller can do
   std::string code = {};    ///< a word for what is wrong, where programs tell it from other things
+  std::string file = {};    ///< the file that is at fault, or that holds the row
   // NOLINTEND(readability-redundant-member-init)
 
   [[nodiscard]] std::string text() const {
-    const std::string fault = argument.empty() ? reason : argument + ": " + reason;
+    std::string fault = argument.empty() ? reason : argument + ": " + reason;
+    if (!file.empty()) fault = file + ": " + fault;
     return advice.empty() ? fault : fault + "; " + advice;
   }
 };
@@ -39,6 +41,17 @@ class Error : public std::runtime_error {
   Error(Fault fault, std::string reason) : Error(fault, Record{{}, std::move(reason)}) {}
   Error(Fault fault, std::string_view argument, std::string reason)
       : Error(fault, Record{std::string(argument), std::move(reason)}) {}
+
+  /// What is wrong with a file.
+  [[nodiscard]] static Error in_file(Fault fault, std::string file, std::string reason) {
+    return Error(fault, Record{.argument = {}, .reason = std::move(reason), .file = std::move(file)});
+  }
+  /// The same about a file, unless it knows one.
+  [[nodiscard]] Error in(const std::string& file) const {
+    Record record = record_;
+    if (record.file.empty()) record.file = file;
+    return Error(fault_, std::move(record));
+  }
 
   [[nodiscard]] Fault fault() const noexcept { return fault_; }
   [[nodiscard]] const Record& record() const noexcept { return record_; }

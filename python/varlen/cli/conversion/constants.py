@@ -10,8 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from varlen._core import Joint, Level
+from varlen.cli.conversion.places import Place
 from varlen.cli.conversion.words import Vocabularies
 from varlen.cli.conversion.wrong import Findings
+from varlen.errors import file_error, with_fields
 
 __all__ = ["first_values"]
 
@@ -23,7 +25,7 @@ def first_values(
     constants: Sequence[str],
     groups: Sequence[str],
     words: Vocabularies,
-    locate: Callable[[int], str],
+    locate: Callable[[int], Place],
     findings: Findings,
 ) -> Joint:
     """The joint with the constant keys at dim 0, one value a record.
@@ -61,7 +63,7 @@ def _check(
     joint: Joint,
     group: str,
     words: Vocabularies,
-    locate: Callable[[int], str],
+    locate: Callable[[int], Place],
     findings: Findings,
 ) -> None:
     wanted = flat[first][record_of]
@@ -74,10 +76,10 @@ def _check(
         record = int(record_of[row])
         one, other = (_shown(name, flat[at], words) for at in (int(first[record]), row))
         who = _shown(group, joint.values(group)[record], words)
-        findings.add(
-            f"{locate(row)}: {name}: {other}, but {one} before in the record of {group} {who}; --constant "
-            "takes what has one value a record"
-        )
+        fault = f"{other}, but {one} before in the record of {group} {who}"
+        place = locate(row)
+        error = file_error(place.file.path, fault, name, place.name)
+        findings.add(with_fields(error, row=place.row, advice="--constant takes what has one value a record"))
     if len(rows) > _MOST:
         findings.leave_rest()
 

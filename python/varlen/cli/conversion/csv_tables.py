@@ -18,6 +18,7 @@ from varlen.cli.conversion.places import Places, lines_of
 from varlen.cli.conversion.text_kinds import TextColumn
 from varlen.cli.conversion.typed_texts import LEADING, number_of
 from varlen.cli.conversion.wrong import Findings
+from varlen.errors import as_record, file_error, name_file, with_fields
 
 __all__: list[str] = []
 
@@ -69,7 +70,7 @@ def csv_types(
         header = header_of(one)
         if len(set(header)) < len(header):
             columns_twice = [name for i, name in enumerate(header) if name in header[:i]]
-            raise ValueError(f"{one.path}: two columns are called {columns_twice[0]!r}")
+            raise file_error(one.path, f"two columns are called {columns_twice[0]!r}")
         row = 0
         try:
             for batch in _batches(one, {**fixed, **dict.fromkeys([*found, *numbers], pa.string())}, columns):
@@ -86,7 +87,7 @@ def csv_types(
             _check_text(one)
             # Not times: whether they have a zone is not known yet.
             plain = {name: kind for name, kind in fixed.items() if name not in found}
-            _name_wrong_lines(one, columns, plain, str(wrong), declared)
+            _name_wrong_lines(one, columns, plain, wrong, declared)
     kinds, notes = dict(fixed), {}
     for name, column in found.items():
         try:
@@ -97,7 +98,7 @@ def csv_types(
                     kind = fixed[name]
                     raise ValueError(f"{column.first['odd']} does not come back from {kind}, as an id does")
         except ValueError as wrong:
-            raise ValueError(f"{name}: {wrong}") from None
+            raise with_fields(as_record(wrong, ValueError), argument=name) from None
         if name in fixed and pa.types.is_timestamp(fixed[name]) and column.is_zoned:
             kinds[name] = pa.timestamp(fixed[name].unit, "UTC")
         elif name not in fixed:
@@ -110,7 +111,7 @@ def csv_types(
                 for _ in _batches(one, {name: kinds[name]}, [name]):
                     pass
             except pa.ArrowInvalid as wrong:
-                _name_wrong_lines(one, [name], kinds, str(wrong), declared)
+                _name_wrong_lines(one, [name], kinds, wrong, declared)
     return {name: kinds[name] for name in columns}, notes, leading
 
 
@@ -131,7 +132,7 @@ def _read(one: Input, convert: Any) -> Iterator[pa.RecordBatch]:
 
     if not _has_rows(one):  # a header that ends without a line break is an error to Arrow
         if first_lines(one, 1)[0].count('"') % 2:
-            raise ValueError(f"{one.path}: a quote in the names of columns does not end")
+            raise file_error(one.path, "a quote in the names of columns does not end")
         return
     parse = csv.ParseOptions(delimiter=one.delimiter, newlines_in_values=True)
     with (
@@ -150,7 +151,7 @@ def _has_rows(one: Input) -> bool:
 def _place(one: Input, first_row: int, row: int) -> str:
     places = Places()
     places.begin(one, 0)
-    return f"{one.path}, {places.locate(first_row + row)[1]}"
+    return f"{one.path}, {places.locate(first_row + row).name}"
 
 
 def _type_of(given: Any) -> pa.DataType:
@@ -205,28 +206,33 @@ def _check_text(one: Input) -> None:
             try:
                 line.decode("utf-8-sig")
             except UnicodeDecodeError as wrong:
-                findings.add(f"{one.path}, line {number}: no UTF-8 text: {wrong.reason}")
+                findings.add(file_error(one.path, f"no UTF-8 text: {wrong.reason}", place=f"line {number}"))
     findings.finish()
 
 
 def _name_wrong_lines(
-    one: Input, columns: Sequence[str], types: Mapping[str, pa.DataType], why: str, declared: Container[str]
+    one: Input,
+    columns: Sequence[str],
+    types: Mapping[str, pa.DataType],
+    why: Exception,
+    declared: Container[str],
 ) -> None:
     """Raises what is wrong with the lines of a file, each by its number."""
     nulls = _nulls()
     findings = Findings()
     header = header_of(one)
     for line, fields in lines_of(one):
-        where = f"{one.path}, line {line}"
         if len(fields) != len(header):
-            findings.add(f"{where}: {len(fields)} fields, but {len(header)} columns")
+            fault = f"{len(fields)} fields, but {len(header)} columns"
+            findings.add(file_error(one.path, fault, place=f"line {line}"))
             continue
         for name, value in zip(header, fields, strict=False):
             if name in columns and value not in nulls and not _fits(value, types.get(name)):
                 who = "the schema" if name in declared else "--types"
-                findings.add(f"{where}: {name}: {value!r} is no {types[name]}, as {who} says")
+                fault = f"{value!r} is no {types[name]}, as {who} says"
+                findings.add(file_error(one.path, fault, name, f"line {line}"))
     findings.finish()
-    raise ValueError(f"{one.path}: {why}")
+    raise name_file(why, one.path, ValueError)
 
 
 def _fits(value: str, kind: pa.DataType | None) -> bool:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from varlen.cli.errors import Misuse, one_line
+from varlen.errors import file_error
 
 __all__ = ["Input", "find_inputs", "first_lines", "is_meds", "open_bytes"]
 
@@ -156,10 +157,8 @@ def open_bytes(one: Input) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
         except (EOFError, lzma.LZMAError, zlib.error, OSError) as wrong:
             if isinstance(wrong, OSError) and wrong.errno is not None:
                 raise  # of the system
-            why = one_line(wrong)
-            raise ValueError(
-                f"{one.path}: is cut short or damaged, or no {one.compression} file: {why}"
-            ) from None
+            why = f"is cut short or damaged, or no {one.compression} file: {one_line(wrong)}"
+            raise file_error(one.path, why) from None
 
 
 def _unpacked(one: Input, file: IO[bytes]) -> Any:

@@ -16,10 +16,11 @@ from varlen.cli.conversion.constants import first_values
 from varlen.cli.conversion.counting import count_groups
 from varlen.cli.conversion.groups import group_rows
 from varlen.cli.conversion.inputs import Input
+from varlen.cli.conversion.places import Place
 from varlen.cli.conversion.regroup import GatheredRows
 from varlen.cli.conversion.words import UnknownWord, Vocabularies
 from varlen.cli.conversion.wrong import APART, WrongRows, different_lists
-from varlen.errors import is_of_row, name_argument, place_row, row_error
+from varlen.errors import is_of_row, name_argument, name_file, place_row, row_error, with_fields
 from varlen.interop.arrow import Column, Nulls, columns_of
 from varlen.io.columns import check_names, fold_levels
 from varlen.io.dtypes import cast_exactly
@@ -175,8 +176,8 @@ class RowSource(Protocol):
         """The tables, piece by piece."""
         ...
 
-    def locate(self, row: int) -> tuple[Input, str]:
-        """The file of a row of all, and its place there."""
+    def locate(self, row: int) -> Place:
+        """The place of a row of all."""
         ...
 
 
@@ -199,7 +200,7 @@ def read_joints(
             joint = join_columns(table, levels, plan.groups, nulls, words, first_row, schema, types)
         except ValueError as wrong:
             if not is_of_row(wrong):  # of an option or a column, whatever the row
-                raise ValueError(place.located(with_options(wrong))) from None
+                raise place.located(with_options(wrong)) from None
             options: dict[str, Any] = {"nulls": nulls, "words": words, "schema": schema, "types": types}
             join = partial(join_columns, levels=[], groups=(), **options)
             found = _wrong_rows(join, table, first_row)
@@ -209,7 +210,7 @@ def read_joints(
                     break
                 plan.findings.add(place.located(with_options(error)))
         except TypeError as wrong:  # of the column, whatever the row
-            raise ValueError(f"{place.located(wrong)}; --columns leaves one out") from None
+            raise with_fields(place.located(wrong), advice="--columns leaves one out") from None
         else:
             whole = first_values(joint, plan.constants, plan.groups, plan.words, place.at, plan.findings)
             count_groups(plan.account, table.num_rows, joint, whole, plan.groups)
@@ -238,28 +239,23 @@ class _Rows:
     def __init__(self, source: RowSource, first: int, moved: npt.NDArray[np.int64] | None) -> None:
         self._source, self._first, self._moved = source, first, moved
 
-    def at(self, row: int) -> str:
-        """The file and the place of a row of the piece."""
-        one, where = self._source.locate(self._first + row if self._moved is None else int(self._moved[row]))
-        return f"{one.path}, {where}"
+    def at(self, row: int) -> Place:
+        """The place of a row of the piece."""
+        return self._source.locate(self._first + row if self._moved is None else int(self._moved[row]))
 
     def of_all(self, row: int) -> str:
         """The file and the place of a row of all."""
-        return self.at(row - self._first)
+        place = self.at(row - self._first)
+        return f"{place.file.path}, {place.name}"
 
-    def located(self, error: ValueError | TypeError) -> str:
-        """What an error says, with the file, and the place in it of the row that it knows."""
-        inputs = self._source.inputs
-        one = inputs[0]
+    def located(self, error: ValueError | TypeError) -> Exception:
+        """The error with the file, and the place in it of the row that it knows."""
+        one = self._source.inputs[0]
         if is_of_row(error):
-            row = error.row
-            one, where = self._source.locate(
-                row if self._moved is None else int(self._moved[row - self._first])
-            )
-            place_row(error, f"at {where}")
-        elif any(str(error).startswith(str(one.path)) for one in inputs):
-            return str(error)
-        return f"{one.path}: {error}"
+            place = self.at(error.row - self._first)
+            one = place.file
+            place_row(error, place.row, f" at {place.name}")
+        return name_file(error, one.path, ValueError)
 
 
 def _grouped(plan: ConversionPlan, source: RowSource) -> Iterator[tuple[pa.Table, list[Level]]]:
@@ -275,7 +271,7 @@ def _grouped(plan: ConversionPlan, source: RowSource) -> Iterator[tuple[pa.Table
     except WrongRows:
         raise
     except ValueError as wrong:
-        raise ValueError(_Rows(source, 0, None).located(wrong)) from None
+        raise _Rows(source, 0, None).located(wrong) from None
 
 
 def _numbered(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import math
+import operator
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,8 +23,7 @@ from varlen.cli.conversion.intent import NULL
 from varlen.cli.conversion.typed_texts import LEADING, NOT_GIVEN_BACK, comes_back, parse_texts
 from varlen.cli.conversion.words import UnknownWord
 from varlen.cli.conversion.wrong import APART, different_lists
-from varlen.cli.errors import one_line
-from varlen.errors import is_of_row, place_row
+from varlen.errors import as_record, error_of, file_error, is_of_row, name_file, place_row, with_fields
 from varlen.io.columns import check_names, fold_levels
 from varlen.io.dtypes import cast_exactly
 
@@ -36,6 +37,9 @@ _PIECE = 1 << 24
 
 #: Of a line that may hold a number of more digits than a double has.
 _LONG = re.compile(rb"[0-9.]{17,}|[0-9.][eE][-+]?[0-9]{3,}")
+
+#: The record and the places in its lists, in an argument of the core.
+_PLACES = re.compile(r"\[(\d+)\](.*)")
 
 _Column = tuple[str, npt.NDArray[Any], list[Level]]
 
@@ -70,9 +74,9 @@ def _record(path: Path, number: int, line: bytes, is_long: bool) -> dict[str, An
         number_of = _exact if is_long else None
         record = json.loads(line, object_pairs_hook=_object, parse_float=number_of)
     except (ValueError, RecursionError) as wrong:
-        raise ValueError(f"{path}, line {number}: {wrong}") from None
+        raise name_file(wrong, path, ValueError, place=f"line {number}") from None
     if not isinstance(record, dict):
-        raise ValueError(f"{path}, line {number}: expected an object, got {type(record).__name__}")
+        raise file_error(path, f"expected an object, got {type(record).__name__}", place=f"line {number}")
     return record
 
 
@@ -102,7 +106,7 @@ def _check_digits(column: list[Any]) -> None:
             if isinstance(part, list):
                 stack += part
             elif isinstance(part, _Rounded):
-                raise ValueError(f"[{k}]: {part.text} has more digits than a double; see --types")
+                raise _of_record(k, f"{part.text} has more digits than a double", "see --types")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -181,7 +185,7 @@ def _pick_fast(items: list[Any], field: str, depth: int) -> list[Any]:
 
 
 def _leaves(
-    plan: ConversionPlan, name: str, column: list[Any], bad: dict[int, str]
+    plan: ConversionPlan, name: str, column: list[Any], bad: dict[int, Exception]
 ) -> Iterator[tuple[str, list[Any], int, Any]]:
     """The columns in a column: itself, or one for each field of its objects, and of theirs.
 
@@ -203,7 +207,7 @@ def _leaves(
                 try:
                     inner.append(_pick(item, field))
                 except ValueError as wrong:
-                    bad.setdefault(k, f"{name!r}: {wrong}")
+                    bad.setdefault(k, with_fields(as_record(wrong, ValueError), argument=repr(name)))
                     inner.append(None)
             if bad:
                 return
@@ -223,11 +227,12 @@ def read_lines(
     """
     for lines, records in _records(plan, one, advance):
         while records:
-            bad: dict[int, str] = {}
+            bad: dict[int, Exception] = {}
             joint = _join_records(plan, one.path, lines, records, bad)
-            for k, text in bad.items():
-                where = f"{one.path}, line {lines[k]}: " if k >= 0 else f"{one.path}, "
-                plan.findings.add(where + text)
+            for k, error in bad.items():
+                plan.findings.add(
+                    name_file(error, one.path, ValueError, place=f"line {lines[k]}" if k >= 0 else "")
+                )
             if not bad:
                 if joint is not None:
                     yield joint
@@ -239,7 +244,11 @@ def read_lines(
 
 
 def _join_records(
-    plan: ConversionPlan, path: Path, lines: list[int], records: list[dict[str, Any]], bad: dict[int, str]
+    plan: ConversionPlan,
+    path: Path,
+    lines: list[int],
+    records: list[dict[str, Any]],
+    bad: dict[int, Exception],
 ) -> Joint | None:
     """The records as a joint; those that cannot be joined go into `bad`, one that is not known as -1."""
     keys: list[str] = list(plan.wanted or plan.keys)
@@ -253,9 +262,11 @@ def _join_records(
         if nulls.policy == "refuse" and nulls.word is None:
             without = [k for k, record in enumerate(records) if record.get(top) is None]
             if len(without) == len(records):  # one line says it for all
-                bad[-1] = f"line {lines[0]}: no value for {top!r}; {nulls.why}"
-            else:
-                bad.update((k, f"no value for {top!r}; {nulls.why}") for k in without)
+                without = [-1]
+            for k in without:
+                bad[k] = error_of(ValueError, "", f"no value for {top!r}", nulls.why)
+            if without == [-1]:
+                with_fields(bad[-1], place=f"line {lines[0]}")
         if bad:
             return None
         for name, column, depth, leaf in _leaves(plan, top, [record.get(top) for record in records], bad):
@@ -285,21 +296,17 @@ def _join_records(
                 why = "see --null-word" if is_word else nulls.why
                 for k, item in enumerate(column):
                     if item is None:
-                        bad.setdefault(k, f"no value for {name!r}; {why}")
+                        bad.setdefault(k, error_of(ValueError, "", f"no value for {name!r}", why))
                 return None
             if any(name == known for known, _, _ in columns):
-                bad[-1] = (
-                    f"line {lines[0]}: two keys are called {name!r}: one of them is a field of an object"
-                )
+                twice = f"two keys are called {name!r}: one of them is a field of an object"
+                bad[-1] = error_of(ValueError, "", twice, place=f"line {lines[0]}")
                 return None
             try:
                 columns.append((name, *_flat(plan, name, column, depth)))
             except (ValueError, TypeError, OverflowError) as wrong:
-                if is_of_row(wrong):
-                    k, text = wrong.row, f"{name!r}: {wrong.fault}{wrong.rest}"
-                else:
-                    k, text = _placed(one_line(wrong), name, lines)
-                bad[k] = text
+                k, error = _in_column(wrong, name, column, lines)
+                bad[k] = error
                 return None
         if bad:
             return None
@@ -332,13 +339,16 @@ def _flat(
 ) -> tuple[npt.NDArray[Any], list[Level]]:
     if name not in plan.words and not (_holds_text(column) and name in plan.wanted_types):
         if plan.words.is_given(name) and any(column):
-            raise ValueError(": numbers, but --vocabulary gives words for it")
+            raise error_of(ValueError, "", "numbers, but --vocabulary gives words for it")
         given = plan.wanted_types.get(name)
         # What floats do not hold is rounded where they are asked for by name.
         is_float = isinstance(given, np.dtype) and given.kind == "f" and name in plan.types
         if not is_float and plan.has_long:
             _check_digits(column)
-        values, levels = _core.from_lists(column, depth, np.float64 if is_float else None, name="")
+        try:
+            values, levels = _core.from_lists(column, depth, np.float64 if is_float else None, name="")
+        except (ValueError, TypeError, OverflowError) as wrong:
+            raise _advised(wrong, column, "--nulls") from None
         values, levels = fold_levels("", values, levels, plan.fixed.get(name, ()))
         if not isinstance(given, np.dtype):
             return values, levels
@@ -346,13 +356,16 @@ def _flat(
             if values.size == 0:
                 return values.astype("i8").astype(given), levels
             who = plan.says(name)
-            raise ValueError(f"[{_record_of(levels, 0)}]: a number, but {who} says {given}")
+            raise _of_record(_record_of(levels, 0), f"a number, but {who} says {given}")
         try:
             return cast_exactly("", values, given, asked=name in plan.types), levels
         except ValueError as wrong:
             raise (place_row(wrong, _record_of(levels, wrong.row)) if is_of_row(wrong) else wrong) from None
     own: dict[str, int] = {}
-    ids, levels = _core.from_words(column, own, depth, name="")
+    try:
+        ids, levels = _core.from_words(column, own, depth, name="")
+    except (ValueError, TypeError, OverflowError) as wrong:
+        raise _advised(wrong, column, "--null-word") from None
     try:
         if name in plan.words:
             plan.account.column(name).source.count_words(own)
@@ -373,7 +386,19 @@ def _flat(
         return fold_levels("", values[ids], levels, plan.fixed.get(name, ()))
     except UnknownWord as wrong:
         k = wrong.index if name in plan.words else int((ids == wrong.index).argmax())
-        raise ValueError(f"[{_record_of(levels, k)}]: {wrong}") from None
+        raise with_fields(as_record(wrong, ValueError), row=_record_of(levels, k)) from None
+
+
+def _advised(wrong: Exception, column: list[Any], option: str) -> Exception:
+    """An error of the core with what helps on the command line: `option` where it met a null."""
+    places = [int(i) for i in re.findall(r"\[(\d+)\]", vars(wrong).get("argument", ""))]
+    if places and functools.reduce(operator.getitem, places, column) is None:
+        return with_fields(wrong, advice=f"see {option}")
+    return with_fields(wrong, advice="see --types") if "advice" in vars(wrong) else wrong
+
+
+def _of_record(k: int, reason: str, advice: str = "") -> ValueError:
+    return with_fields(error_of(ValueError, "", reason, advice), row=k)
 
 
 def _count_leading(plan: ConversionPlan, name: str, texts: list[str], ids: npt.NDArray[np.int64]) -> None:
@@ -403,18 +428,22 @@ def _check_zones(plan: ConversionPlan, name: str, texts: list[str], zones: npt.N
             known.setdefault(zone, texts[here[0]])
 
 
-def _placed(text: str, name: str, lines: list[int]) -> tuple[int, str]:
-    """The record that the core's words of a column point to, -1 where they do not, and what is said of it."""
-    if found := re.match(r"\[(\d+)\](.*)", text, re.DOTALL):
-        option = "--null-word" if ": expected text" in text else "--nulls"
-        hint = f"; see {option}" if text.endswith("got NoneType") else ""
-        said = found[2].replace("; give a dtype", "; see --types")
-        return int(found[1]), f"{name!r}{said}{hint}"
-    said = f"{name!r}: {text.removeprefix(': ')}"
-    return (0, said) if len(lines) == 1 else (-1, f"lines {lines[0]} to {lines[-1]}: {said}")
+def _in_column(wrong: Exception, name: str, column: list[Any], lines: list[int]) -> tuple[int, Exception]:
+    """The record that an error of a column is about, -1 where that is not known, and the error of its key."""
+    if is_of_row(wrong):
+        wrong = place_row(wrong, wrong.row, "")
+    error: Any = as_record(wrong, ValueError)
+    k, inside = getattr(error, "row", None), ""
+    if places := _PLACES.fullmatch(getattr(error, "argument", "")):  # of the core, which got the whole column
+        k, inside = int(places[1]), places[2]
+    if k is None:
+        k = 0 if len(lines) == 1 else -1
+        if k < 0:
+            with_fields(error, place=f"lines {lines[0]} to {lines[-1]}")
+    return k, with_fields(error, argument=f"{name!r}{inside}", row=k)
 
 
-def _joined(columns: list[_Column], lines: list[int], bad: dict[int, str]) -> Joint | None:
+def _joined(columns: list[_Column], lines: list[int], bad: dict[int, Exception]) -> Joint | None:
     nest: list[Level] = []
     owner: list[str] = []
     for name, _, levels in columns:
@@ -428,7 +457,8 @@ def _joined(columns: list[_Column], lines: list[int], bad: dict[int, str]) -> Jo
                 for above in nest[:d][::-1]:
                     record = int(np.searchsorted(above.bounds, record, "right"))
                 mine, others = int(level.lengths[row]), int(nest[d].lengths[row])
-                bad[record] = f"{different_lists(name, mine, owner[d], others)} at depth {d + 1}; {APART}"
+                fault = f"{different_lists(name, mine, owner[d], others)} at depth {d + 1}"
+                bad[record] = error_of(ValueError, "", fault, APART)
                 return None
     names, values, depths = (
         zip(*((n, v, len(ls)) for n, v, ls in columns), strict=True) if columns else ((), (), ())

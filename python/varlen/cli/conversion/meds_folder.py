@@ -22,9 +22,10 @@ import pyarrow.parquet as pq
 from varlen.cli.conversion.meds import COLUMNS, PAD, CodeStatistics, convert_shard, named, normalize
 from varlen.cli.conversion.meds_account import MedsAccount
 from varlen.cli.conversion.tables import text_in
-from varlen.cli.conversion.wrong import Findings, name_file
+from varlen.cli.conversion.wrong import Findings, naming_file
 from varlen.cli.errors import Misuse
 from varlen.cli.manual import check_parent
+from varlen.errors import file_error
 
 __all__ = ["convert_meds"]
 
@@ -53,7 +54,7 @@ def _shards_of(folder: Path) -> tuple[list[_Shard], dict[str, pa.Array]]:
     splits_path = folder / "metadata" / "subject_splits.parquet"
     known: dict[str, pa.Array] = {}
     if splits_path.is_file():
-        with name_file(splits_path):
+        with naming_file(splits_path):
             known = _splits_of(splits_path)
     tops = {name.split("/")[0] for name in names if "/" in name}
     if all("/" in name for name in names) and (not known or tops & set(known)):
@@ -117,16 +118,18 @@ class _Subjects:
             for other, subjects in self._splits.items():
                 wrong = np.intersect1d(ids, subjects.to_numpy()) if other != split else ids[:0]
                 if len(wrong):
-                    raise ValueError(
-                        f"{path}: subject {named(wrong)} is in the folder {split!r}, but "
-                        f"subject_splits.parquet says {other!r}"
+                    raise file_error(
+                        path,
+                        f"subject {named(wrong)} is in the folder {split!r}, but "
+                        f"subject_splits.parquet says {other!r}",
                     )
             return
         absent = np.setdiff1d(ids, np.concatenate([one.to_numpy() for one in self._splits.values()]))
         if len(absent) and not self._drop:
-            raise ValueError(
-                f"{path}: subject {named(absent)} is in no split of subject_splits.parquet; add it there, or "
-                "leave such subjects out by --drop-unsplit"
+            raise file_error(
+                path,
+                f"subject {named(absent)} is in no split of subject_splits.parquet; add it there, or "
+                "leave such subjects out by --drop-unsplit",
             )
         self.unsplit += absent.tolist()
 
@@ -151,7 +154,7 @@ class _Subjects:
 
 def _read(shard: _Shard) -> pa.Table:
     """The events of a shard, checked: what they lack is named with the row."""
-    with name_file(shard.path):
+    with naming_file(shard.path):
         table = pq.read_table(shard.path, partitioning=None)
         missing = [name for name in COLUMNS[:3] if name not in table.column_names]
         if missing:
@@ -163,7 +166,7 @@ def _read(shard: _Shard) -> pa.Table:
         findings = Findings()
         for name in ("subject_id", "code"):
             for row in np.flatnonzero(table.column(name).is_null().to_numpy()).tolist():
-                findings.add(f"{shard.path}: {name}: null at row {row}")
+                findings.add(file_error(shard.path, f"null at row {row}", name))
         findings.finish()
         if shard.subjects is not None:
             table = table.filter(pc.is_in(table.column("subject_id"), shard.subjects))
@@ -216,11 +219,11 @@ def _check_schemas(shards: Sequence[_Shard]) -> tuple[list[str], str | None]:
     more: dict[str, None] = {}
     known: tuple[str | None, Path] | None = None
     for path in dict.fromkeys(shard.path for shard in shards):
-        with name_file(path):
+        with naming_file(path):
             schema = pq.read_schema(path)
         twice = [name for name in schema.names if schema.names.count(name) > 1]
         if twice:
-            raise ValueError(f"{path}: two columns are called {twice[0]!r}")
+            raise file_error(path, f"two columns are called {twice[0]!r}")
         more.update(dict.fromkeys(name for name in schema.names if name not in COLUMNS))
         kind = schema.field("time").type if "time" in schema.names else pa.null()
         if not pa.types.is_timestamp(kind):
@@ -228,9 +231,9 @@ def _check_schemas(shards: Sequence[_Shard]) -> tuple[list[str], str | None]:
         known = known or (kind.tz, path)
         if (known[0] is None) != (kind.tz is None):
             here, there = (known[1], path) if kind.tz is None else (path, known[1])
-            raise ValueError(
-                f"{path}: time: times have a zone in {here} and none in {there}; give all of them a zone, "
-                "or none"
+            raise file_error(
+                path,
+                f"time: times have a zone in {here} and none in {there}; give all of them a zone, or none",
             )
     return list(more), known[0] if known else None
 
@@ -240,7 +243,7 @@ def _with_metadata(codes: pa.Table, folder: Path, accounts: MedsAccount) -> pa.T
     path = folder / "metadata" / "codes.parquet"
     if not path.is_file():
         return codes
-    with name_file(path):
+    with naming_file(path):
         known = pq.read_table(path)
         if "code" not in known.column_names:
             raise ValueError(f"no column 'code'; there are {', '.join(known.column_names)}")
@@ -334,7 +337,7 @@ def convert_meds(
     for shard in tqdm({shard.path: shard for shard in shards}.values(), desc="checking", **bar):
         ids = pq.read_table(shard.path, columns=["subject_id"], partitioning=None).column(0)
         before = len(found.unsplit)
-        with name_file(shard.path):
+        with naming_file(shard.path):
             ids = _cast("subject_id", ids, pa.int64())
         found.add(shard.path, shard.split, pc.unique(ids).to_numpy())
         accounts.add_file(shard.path, ids, found.unsplit[before:])
@@ -351,7 +354,7 @@ def convert_meds(
             if shard.subjects is not None and not events_of.num_rows:
                 accounts.add_shard(account, None)
                 continue  # the file has no subject of this split
-            with name_file(shard.path):
+            with naming_file(shard.path):
                 joint, schema = convert_shard(table)
             without -= schema.num_rows
             data = new / "data" / f"{shard.name}.nrt"

@@ -5,10 +5,19 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from varlen.cli.conversion.inputs import Input, open_bytes
 
-__all__ = ["Places", "lines_of"]
+__all__ = ["Place", "Places", "lines_of"]
+
+
+class Place(NamedTuple):
+    """Where a row is: its file, its number there, and how that place is called."""
+
+    file: Input
+    row: int
+    name: str
 
 
 class Places:
@@ -27,14 +36,14 @@ class Places:
         """The row of all at which the last file begins."""
         return self._starts[-1][0]
 
-    def locate(self, row: int) -> tuple[Input, str]:
-        """The file that holds a row of all that were read, and its place there: a row, or a line of text."""
+    def locate(self, row: int) -> Place:
+        """The place of a row of all that were read: a row of a file, or a line of text."""
         start, one = [item for item in self._starts if item[0] <= row][-1]
         if one.kind not in ("csv", "lines"):
-            return one, f"row {row - start}"
+            return Place(one, row - start, f"row {row - start}")
         if self._known is None or self._known.one is not one:
             self._known = _LineNumbers(one)
-        return one, f"line {self._known.line_of(row - start)}"
+        return Place(one, row - start, f"line {self._known.line_of(row - start)}")
 
 
 class _LineNumbers:

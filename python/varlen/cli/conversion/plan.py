@@ -17,7 +17,8 @@ from varlen._core import Joint
 from varlen.cli.conversion.inputs import Input
 from varlen.cli.conversion.order import sort_inside
 from varlen.cli.conversion.words import Vocabularies
-from varlen.cli.conversion.wrong import Findings, name_file
+from varlen.cli.conversion.wrong import Findings, naming_file
+from varlen.errors import file_error
 from varlen.io.account import Account
 from varlen.io.declared_nulls import DeclaredNulls
 
@@ -178,7 +179,7 @@ class ConversionPlan:
         missing = [name for name in self.groups if name not in reader.columns]
         if missing:
             there = ", ".join(reader.columns)
-            raise ValueError(f"{self.inputs[0].path}: no column {missing[0]!r}; there are {there}")
+            raise file_error(self.inputs[0].path, f"no column {missing[0]!r}; there are {there}")
         return reader
 
     def scratch(self) -> Path:
@@ -284,7 +285,7 @@ class ConversionPlan:
 
         for one in self.inputs:
             self._lines_of = one
-            with name_file(one.path):
+            with naming_file(one.path):
                 for joint in read_lines(self, one, advance):
                     for name in self.groups:
                         if joint.dim(name) != 0:
@@ -320,7 +321,7 @@ def learn_dtypes(plan: ConversionPlan, *, narrow: bool) -> None:
     if late:
         spans, _ = _read_spans(plan)
     if plan.lines and not spans and (rows := plan.account.rows.source.values):
-        raise ValueError(f"{plan.inputs[0].path}: {rows:,} records, but none of them has a value")
+        raise file_error(plan.inputs[0].path, f"{rows:,} records, but none of them has a value")
     for name, span in spans.items():
         if name not in plan.wanted_types:
             span.check(name)

@@ -15,7 +15,7 @@ from varlen.cli.conversion.joints import encode_words, with_options
 from varlen.cli.conversion.tables import TableReader
 from varlen.cli.conversion.words import Vocabularies
 from varlen.cli.conversion.wrong import Findings
-from varlen.errors import is_of_row, place_row
+from varlen.errors import file_error, is_of_row, name_file, place_row
 from varlen.interop.arrow import Column, Nulls, columns_of
 from varlen.io.account import Account
 from varlen.io.arrow_counts import count_table
@@ -31,10 +31,10 @@ class StaticTable:
         if kind is not None and key in reader.columns:
             reader = TableReader([source], 1 << 20, types={key: kind})
         if key not in reader.columns:
-            raise ValueError(f"{source.path}: no column {key!r}; there are {', '.join(reader.columns)}")
+            raise file_error(source.path, f"no column {key!r}; there are {', '.join(reader.columns)}")
         pieces = list(reader.read())
         if not sum(piece.num_rows for piece in pieces):
-            raise ValueError(f"{source.path}: holds no row")
+            raise file_error(source.path, "holds no row")
         table = pa.concat_tables(pieces, promote_options="permissive").combine_chunks()
         self.source, self.path = source, source.path
         self.notes, self.zones = reader.notes, reader.zones
@@ -44,15 +44,14 @@ class StaticTable:
         column = table.column(key)
         findings = Findings()
         for row in np.flatnonzero(column.is_null().to_numpy()).tolist():
-            findings.add(f"{self.path}: {key}: null at {reader.locate(row)[1]}; a record is found by its id")
+            null = f"null at {reader.locate(row).name}; a record is found by its id"
+            findings.add(file_error(self.path, null, key))
         findings.finish()
         for row, value in enumerate(_plain(columns_of(column, key).get(key), self.path)):
             if value in self._rows:
-                first, again = (reader.locate(at)[1] for at in (self._rows[value], row))
-                findings.add(
-                    f"{self.path}: {key}: {value!r} at {again} is at {first} already; "
-                    "a static table has one row an id"
-                )
+                first, again = (reader.locate(at).name for at in (self._rows[value], row))
+                twice = f"{value!r} at {again} is at {first} already; a static table has one row an id"
+                findings.add(file_error(self.path, twice, key))
             else:
                 self._rows[value] = row
         findings.finish()
@@ -96,14 +95,15 @@ class StaticTable:
         is_text = isinstance(next(iter(self._rows)), str)
         if len(absent) and is_text != isinstance(ids[0], str):
             here, there = ("text", "no text") if is_text else ("no text", "text")
-            raise ValueError(
-                f"{self.path}: {self._key} is {here}, but {there} in the records; see --types, as in "
-                f"{self._key}=str"
+            raise file_error(
+                self.path,
+                f"{self._key} is {here}, but {there} in the records; see --types, as in {self._key}=str",
             )
         if len(absent) and self._nulls.policy == "refuse":
-            raise ValueError(
-                f"{self.path}: no row for {self._key} {ids[absent[0]]!r}, one of {len(absent):,} such "
-                "records; see --nulls"
+            raise file_error(
+                self.path,
+                f"no row for {self._key} {ids[absent[0]]!r}, one of {len(absent):,} such "
+                "records; see --nulls",
             )
         self.without.update(ids[i] for i in absent.tolist())
         self._used[picked[picked >= 0]] = True
@@ -119,21 +119,21 @@ class StaticTable:
                     for key, column in found.items()
                 }
             except ValueError as wrong:
-                raise self._placed(wrong, joint, words) from None
+                raise self._with_id(wrong, joint, words) from None
             for key, column in found.items():
                 if joint.dim(key) is not None:
-                    raise ValueError(f"{self.path}: {key!r} is a key of the records already")
+                    raise file_error(self.path, f"{key!r} is a key of the records already")
                 if column.levels:
-                    raise ValueError(f"{self.path}: {key!r} holds lists; a static table has one value an id")
+                    raise file_error(self.path, f"{key!r} holds lists; a static table has one value an id")
                 joint = joint.with_column(key, 0, flat[key])
         return joint
 
-    def _placed(self, error: ValueError, joint: Joint, words: Vocabularies) -> ValueError:
+    def _with_id(self, error: ValueError, joint: Joint, words: Vocabularies) -> Exception:
         """The error with the id in the place of the row, which counts the records."""
         said = with_options(error)
         if is_of_row(said):
-            place_row(said, f"for {self._key} {self._ids(joint, words)[said.row]!r}")
-        return ValueError(f"{self.path}: {said}")
+            place_row(said, said.row, f" for {self._key} {self._ids(joint, words)[said.row]!r}")
+        return name_file(said, self.path, ValueError)
 
     def summary(self) -> list[str]:
         """What had no counterpart."""
@@ -159,6 +159,6 @@ class StaticTable:
 def _plain(column: Column | None, path: Path) -> list[Any]:
     """Ids as Python's objects, from a file and from records alike."""
     if column is None or column.levels:
-        raise ValueError(f"{path}: the ids are lists or objects; a record is found by one value")
+        raise file_error(path, "the ids are lists or objects; a record is found by one value")
     ids: list[Any] = column.values.tolist()
     return ids if column.vocabulary is None else [column.vocabulary[i] for i in ids]

@@ -13,9 +13,10 @@ import pyarrow.compute as pc
 
 from varlen.cli.conversion.csv_tables import csv_types, header_of, read_csv
 from varlen.cli.conversion.inputs import Input
-from varlen.cli.conversion.places import Places
+from varlen.cli.conversion.places import Place, Places
 from varlen.cli.conversion.typed_texts import NOT_GIVEN_BACK
-from varlen.cli.conversion.wrong import name_file
+from varlen.cli.conversion.wrong import naming_file
+from varlen.errors import file_error
 from varlen.interop.arrow import extension_name, holds_words, plain_array
 from varlen.interop.nulls import FIELD
 from varlen.io.account import Account
@@ -56,7 +57,7 @@ class TableReader:
         self.null_lists: set[str] = set()  # keys with a list that is null, before the last pass
         schemas = {}
         for one in self.inputs:
-            with name_file(one.path):
+            with naming_file(one.path):
                 schemas[one] = _schema_of(one)
         first = self.inputs[0]
         self.columns = list(columns) if columns is not None else self._without_index(schemas[first])
@@ -110,9 +111,10 @@ class TableReader:
                     was_text, first = texts.setdefault(key, (is_text, one))
                     if is_text != was_text:
                         here, there = (one, first) if is_text else (first, one)
-                        raise ValueError(
-                            f"{one.path}: {key} is text in {here.path} and not in {there.path}; "
-                            f"see --types, as in {key}=str"
+                        raise file_error(
+                            one.path,
+                            f"{key} is text in {here.path} and not in {there.path}; "
+                            f"see --types, as in {key}=str",
                         )
                     if not (pa.types.is_timestamp(leaf) or pa.types.is_date(leaf)):
                         continue
@@ -120,9 +122,10 @@ class TableReader:
                     before, first = found.setdefault(key, (zone, one))
                     if (before is None) != (zone is None):
                         here, there = (first, one) if zone is None else (one, first)
-                        raise ValueError(
-                            f"{one.path}: {key}: times have a zone in {here.path} and none in {there.path}; "
-                            "give all of them a zone, or none"
+                        raise file_error(
+                            one.path,
+                            f"{key}: times have a zone in {here.path} and none in {there.path}; "
+                            "give all of them a zone, or none",
                         )
         return {key: zone for key, (zone, _) in found.items() if zone is not None}
 
@@ -137,17 +140,15 @@ class TableReader:
     def _check_columns(self, one: Input, schema: pa.Schema, first: Input, chosen: bool) -> None:
         twice = [name for name in self.columns if schema.names.count(name) > 1]
         if twice:
-            raise ValueError(f"{one.path}: two columns are called {twice[0]!r}")
+            raise file_error(one.path, f"two columns are called {twice[0]!r}")
         for name in self.columns:
             if name not in schema.names:
                 there = f"; {first.path} has it" if one is not first and not chosen else ""
-                raise ValueError(
-                    f"{one.path}: no column {name!r}{there}; there are {', '.join(schema.names)}"
-                )
+                raise file_error(one.path, f"no column {name!r}{there}; there are {', '.join(schema.names)}")
         more = [n for n in schema.names if n not in self.columns and not _INDEX.fullmatch(n)]
         if more and not chosen:
-            raise ValueError(
-                f"{one.path}: the column {more[0]!r} is not in {first.path}; choose with --columns"
+            raise file_error(
+                one.path, f"the column {more[0]!r} is not in {first.path}; choose with --columns"
             )
 
     @property
@@ -183,7 +184,7 @@ class TableReader:
             self.reading = one
             self._places.begin(one, rows)
             self.account.add_file(str(one.path), 0)
-            with name_file(one.path, (ValueError, OSError, KeyError, NotImplementedError)):
+            with naming_file(one.path, (ValueError, OSError, KeyError, NotImplementedError)):
                 for table in self._pieces(one):
                     if table.num_rows:
                         rows += table.num_rows
@@ -209,7 +210,7 @@ class TableReader:
             return int(pq.read_metadata(one.path).num_rows)
         return self._csv_rows.get(one.path, counted)
 
-    def locate(self, row: int) -> tuple[Input, str]:
+    def locate(self, row: int) -> Place:
         """The file that holds a row of all that were read, and its place there: a row, or a line of text."""
         return self._places.locate(row)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from varlen.cli.errors import one_line
+from varlen.errors import as_record, name_file
 
-__all__ = ["Findings", "WrongRows", "different_lists", "name_file"]
+__all__ = ["Findings", "WrongRows", "different_lists", "naming_file"]
 
 #: Lines that are printed; what comes after them is counted.
 _SHOWN = 20
@@ -30,11 +31,11 @@ class Findings:
         self.count = 0
         self._is_left = False
 
-    def add(self, line: str) -> None:
+    def add(self, wrong: Exception) -> None:
         """Takes note of a wrong row."""
         self.count += 1
         if len(self._lines) < _SHOWN:
-            self._lines.append(" ".join(line.split()))
+            self._lines.append(one_line(wrong))
 
     @property
     def is_full(self) -> bool:
@@ -51,7 +52,7 @@ class Findings:
         try:
             yield
         except (ValueError, TypeError) as wrong:
-            self.add(one_line(wrong))
+            self.add(wrong)
 
     def finish(self) -> None:
         """Raises what was found, if anything was."""
@@ -74,15 +75,11 @@ def different_lists(key: str, mine: int, other: str, others: int) -> str:
 
 
 @contextlib.contextmanager
-def name_file(
-    path: Path | str, kinds: tuple[type[Exception], ...] = (Exception,), others: Iterable[Path] = ()
-) -> Iterator[None]:
-    """Errors of these kinds name the file that is read, unless they name it, or one of the others."""
+def naming_file(path: Path | str, kinds: tuple[type[Exception], ...] = (Exception,)) -> Iterator[None]:
+    """Errors of these kinds name the file that is read, unless they know another."""
     try:
         yield
     except WrongRows:
         raise
     except kinds as wrong:
-        text = one_line(wrong)
-        is_named = any(text.startswith(str(name)) for name in (path, *others))
-        raise ValueError(text if is_named else f"{path}: {text}") from None
+        raise name_file(as_record(wrong, ValueError, text=one_line(wrong)), path, ValueError) from None

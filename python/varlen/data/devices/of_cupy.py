@@ -13,6 +13,7 @@ from varlen.arguments import as_dtype
 from varlen.backends import of_cupy
 from varlen.backends.bridge import cupy_for
 from varlen.data.devices.device import number_of
+from varlen.errors import as_record
 
 if TYPE_CHECKING:
     from varlen.data.batch import Batch
@@ -35,7 +36,7 @@ class CupyDevice:
         try:
             self.xp = cupy = cupy_for("device: a batch without torch")
         except TypeError as error:
-            raise RuntimeError(str(error)) from None
+            raise as_record(error, RuntimeError) from None
         self._library = of_cupy(cupy).library  # type: ignore[attr-defined]
         try:
             count = cupy.cuda.runtime.getDeviceCount()

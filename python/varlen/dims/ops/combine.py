@@ -17,6 +17,7 @@ from varlen.dims.make import check_dims
 from varlen.dims.operators import of_every_dtype
 from varlen.dims.out_shape import checked
 from varlen.dims.place import aligned, order_of
+from varlen.errors import name_place
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
@@ -228,7 +229,7 @@ def joined(each: Sequence[Data[Any]], name: str, broadcast: bool) -> tuple[Shape
         for other in each[1:]:
             shape = shape.join(other._shape)
     except LengthMismatchError as error:
-        raise LengthMismatchError(f"{name}: {error}") from None
+        raise name_place(error, name, LengthMismatchError) from None
     if not broadcast and all(x._shape.rank < shape.rank for x in each):
         texts = " and ".join(describe(x.dims) for x in each)
         hint = "say broadcast=True in dims.combine if that is meant"

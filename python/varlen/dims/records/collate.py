@@ -12,6 +12,7 @@ from varlen.backends import backend_of
 from varlen.backends.values import is_array, is_tensor
 from varlen.dims.make import from_levels, from_list
 from varlen.dims.place import order_of
+from varlen.errors import name_place
 
 if TYPE_CHECKING:
     from varlen.dims.data import Data
@@ -33,7 +34,7 @@ def collate(specs: Mapping[str, DataSpec], samples: Sequence[Mapping[str, Any]])
         try:
             data = _batch_of(key, spec, values, bound)
         except (TypeError, ValueError) as error:
-            raise type(error)(f"{key!r}: {error}") from None
+            raise name_place(error, repr(key)) from None
         for dim in data._shape.dims:
             bound.setdefault(dim, dim)
         made[key] = data

@@ -21,7 +21,9 @@ from varlen.backends.values import is_tensor, memory_of
 from varlen.dims.base import Facts, made
 from varlen.dims.make import check_facts
 from varlen.dims.table import read_dims, write_dims
+from varlen.errors import name_file
 from varlen.io.dtypes import dtype_of
+from varlen.io.errors import format_error
 from varlen.io.save import split_name
 
 if TYPE_CHECKING:
@@ -84,13 +86,13 @@ def load(path: str | os.PathLike[str]) -> dict[str, Data[Any]]:
     file = _core.MappedFile(where, None, True, False)
     metadata = file.header.metadata
     if "dims" not in metadata or "data" not in metadata:
-        raise io.FileFormatError(f"{where}: has no dims; a file of Data is what DataDict.save writes")
+        raise format_error(where, "has no dims; a file of Data is what DataDict.save writes")
     try:
         dims = read_dims(metadata["dims"])
         entries = json.loads(metadata["data"])
         return {key: _read(file, key, entry, dims) for key, entry in entries.items()}
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise io.FileFormatError(f"{where}: {error}") from None
+        raise name_file(error, where, io.FileFormatError) from None
 
 
 def _read(file: _core.MappedFile, key: str, entry: dict[str, Any], dims: list[Dim]) -> Data[Any]:

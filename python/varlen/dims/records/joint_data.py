@@ -14,6 +14,7 @@ from varlen.dims.constructors import batch_dim
 from varlen.dims.make import check_dims, from_levels
 from varlen.dims.place import in_order
 from varlen.dims.records.spec import DataSpec
+from varlen.errors import name_place
 
 if TYPE_CHECKING:
     from varlen.dims.data import Data
@@ -84,7 +85,7 @@ def columns_as_data(
         try:
             made[name] = from_levels(values, levels, dims, name=name, dtype=spec.dtype, **spec.facts)
         except (TypeError, ValueError) as error:
-            raise type(error)(f"{name!r}: {error}") from None
+            raise name_place(error, repr(name)) from None
         for dim in made[name]._shape.dims:
             bound.setdefault(dim, dim)
     return made

@@ -10,6 +10,7 @@ from varlen.arguments import as_mapping
 from varlen.dims.records.collate import collate
 from varlen.dims.records.data_dict import DataDict, all_dims
 from varlen.dims.records.spec import WORDS, DataSpec, dtype_name, spec_of
+from varlen.errors import name_place
 
 if TYPE_CHECKING:
     from varlen.dims.data import Data
@@ -184,7 +185,7 @@ def _check(key: str, spec: DataSpec, data: Data[Any]) -> None:
     try:
         data.verify_out_shape(spec.dims)
     except ValueError as error:
-        raise type(error)(f"{key!r}: {error}") from None
+        raise name_place(error, repr(key)) from None
     dtype = dtype_name(data._values.dtype)
     if spec.dtype is not None and dtype != spec.dtype:
         raise TypeError(f"{key!r}: expected {spec.dtype}, got {dtype}")
@@ -204,4 +205,4 @@ def _spec_of(key: str, given: Any) -> DataSpec:
     try:
         return DataSpec(**words)
     except (TypeError, ValueError) as error:
-        raise type(error)(f"specs[{key!r}]: {error}") from None
+        raise name_place(error, f"specs[{key!r}]") from None

@@ -206,9 +206,10 @@ def _run(engine: Any, task: Any, tasks: Sequence[tuple[Any, Any]], shown: str | 
             pass
     except Failed as failed:
         error = failed.error
-        says_it = isinstance(error, (ValueError, TypeError, RuntimeError)) and str(error)
-        text = str(error) if says_it else f"{type(error).__name__}: {error}".removesuffix(": ")
-        raise RuntimeError(f"partition {failed.number}: {text}") from error
+        says_it = isinstance(error, (ValueError, TypeError, RuntimeError)) and any(error.args)
+        kind = "" if says_it else type(error).__name__
+        text = ": ".join(part for part in (f"partition {failed.number}", kind, f"{error}") if part)
+        raise RuntimeError(text) from error
 
 
 def _draft(number: int, part: Any, path: str, make: Any, options: Mapping[str, Any]) -> Draft:
