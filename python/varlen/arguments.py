@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from varlen import _core, tracing
-from varlen.errors import name_argument
+from varlen.errors import index_error, name_argument, overflow_error, type_error, value_error
 
 LARGEST = 2**63 - 1
 
@@ -18,15 +18,15 @@ LARGEST = 2**63 - 1
 def as_int(value: Any, argument: str, least: int = 0, most: int | None = LARGEST) -> int:
     """An int from `least` to `most`, of any type of integers but bool."""
     if isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{argument}: expected an int, got {value!r}")
+        raise type_error(argument, f"expected an int, got {value!r}")
     try:
         number = operator.index(value if type(value) is int else number_in(value))
     except (TypeError, ValueError):
-        raise TypeError(f"{argument}: expected an int, got {short(value)}") from None
+        raise type_error(argument, f"expected an int, got {short(value)}") from None
     if number < least:
-        raise ValueError(f"{argument}: expected at least {least}, got {number}")
+        raise value_error(argument, f"expected at least {least}, got {number}")
     if most is not None and number > most:
-        raise OverflowError(f"{argument}: {number} does not fit 63 bits")
+        raise overflow_error(argument, f"{number} does not fit 63 bits")
     return number
 
 
@@ -35,14 +35,14 @@ def as_bool(value: Any, argument: str) -> bool:
     try:
         return bool(value)
     except (TypeError, ValueError, RuntimeError):
-        raise TypeError(f"{argument}: expected True or False, got {type(value).__name__}") from None
+        raise type_error(argument, f"expected True or False, got {type(value).__name__}") from None
 
 
 def as_shuffle(value: Any) -> bool:
     """True or False; a number is refused, as whoever gives one means a seed."""
     is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
     if is_number and value not in (0, 1):
-        raise TypeError(f"shuffle: expected True or False, got {value}; seed= says which order")
+        raise type_error("shuffle", f"expected True or False, got {value}", "seed= says which order")
     return as_bool(value, "shuffle")
 
 
@@ -51,7 +51,7 @@ def one_of(value: Any, argument: str, allowed: Sequence[str | None]) -> None:
     is_word = value is None or isinstance(value, str)  # an array equals each word element by element
     if not is_word or value not in allowed:
         *first, last = map(repr, allowed)
-        raise ValueError(f"{argument}: expected {', '.join(first)} or {last}, got {short(value)}")
+        raise value_error(argument, f"expected {', '.join(first)} or {last}, got {short(value)}")
 
 
 def as_float(value: Any, argument: str) -> float:
@@ -63,16 +63,16 @@ def as_float(value: Any, argument: str) -> float:
         if not isinstance(value, (str, bytes)):
             return float(value)
     except OverflowError:
-        raise OverflowError(f"{argument}: {value} does not fit float64") from None
+        raise overflow_error(argument, f"{value} does not fit float64") from None
     except (TypeError, ValueError, RuntimeError):
         pass
-    raise TypeError(f"{argument}: expected a number, got {type(value).__name__}")
+    raise type_error(argument, f"expected a number, got {type(value).__name__}")
 
 
 def refuse_gradient(value: Any, argument: str) -> None:
     """Refuse a tensor of whose gradient nothing would be left."""
     if getattr(value, "requires_grad", False):
-        raise ValueError(f"{argument}: a tensor whose gradient would be lost here; give detach() of it")
+        raise value_error(argument, "a tensor whose gradient would be lost here", "give detach() of it")
 
 
 def number_in(value: Any) -> Any:
@@ -86,14 +86,14 @@ def axis_of(axis: Any, ndim: int, argument: str = "axis") -> int:
     """An axis, counted from the outermost."""
     at = as_int(axis, argument, -(2**63))
     if not -ndim <= at < ndim:
-        raise ValueError(f"{argument}: {at} is out of range for {ndim} axes")
+        raise value_error(argument, f"{at} is out of range for {ndim} axes")
     return at % ndim
 
 
 def fits_memory(count: int, argument: str) -> int:
     """The count of items of 8 bytes whose size fits 63 bits."""
     if count >= 2**60 - 2:
-        raise OverflowError(f"{argument}: {count} have no room in memory")
+        raise overflow_error(argument, f"{count} have no room in memory")
     return count
 
 
@@ -101,7 +101,7 @@ def ints_per_level(given: Any, argument: str, depth: int, least: int = 0) -> lis
     """A number for each of `depth` levels: one for the outermost, or a sequence; None where none is given."""
     listed = list(given) if isinstance(given, (list, tuple)) or getattr(given, "ndim", 0) == 1 else [given]
     if len(listed) > depth:
-        raise ValueError(f"{argument}: {len(listed)} numbers for {depth} levels")
+        raise value_error(argument, f"{len(listed)} numbers for {depth} levels")
     numbers = [None if item is None else as_int(item, argument, least) for item in listed]
     return [*numbers, *[None] * (depth - len(numbers))]
 
@@ -117,9 +117,9 @@ def as_dtype(given: Any, argument: str, objects: bool = False, stand_in: bool = 
     except (TypeError, ValueError, KeyError, SyntaxError, OverflowError):
         dtype = _small_float(_numpy_name(given), argument, stand_in)
     if dtype is None or (isinstance(given, dict) and not given):  # to NumPy a structure without fields
-        raise TypeError(f"{argument}: expected a NumPy dtype, got {short(given)}")
+        raise type_error(argument, f"expected a NumPy dtype, got {short(given)}")
     if dtype.hasobject and not objects:
-        raise TypeError(f"{argument}: {dtype} holds Python objects, which cannot be moved as bytes")
+        raise type_error(argument, f"{dtype} holds Python objects, which cannot be moved as bytes")
     return dtype
 
 
@@ -138,7 +138,7 @@ def _small_float(name: Any, argument: str, stand_in: bool) -> np.dtype[Any] | No
     except ImportError:
         if stand_in and name == "bfloat16":
             return _core.bfloat16
-        raise TypeError(f"{argument}: {name} needs the package ml_dtypes, which is not installed") from None
+        raise type_error(argument, f"{name} needs the package ml_dtypes, which is not installed") from None
     kind = getattr(ml_dtypes, name, None)
     return None if kind is None else np.dtype(kind)
 
@@ -154,7 +154,7 @@ def dtypes_of(schema: Mapping[str, Any] | None) -> dict[str, np.dtype[Any]]:
 def as_mapping(given: Any, argument: str, what: str) -> Mapping[Any, Any]:
     """The mapping that was given."""
     if not isinstance(given, Mapping):
-        raise TypeError(f"{argument}: expected a dict from {what}, got {type(given).__name__}")
+        raise type_error(argument, f"expected a dict from {what}, got {type(given).__name__}")
     return given
 
 
@@ -162,7 +162,7 @@ def as_list(given: Any, argument: str, what: str) -> list[Any]:
     """The items of what was given."""
     has_items = hasattr(given, "__iter__") and getattr(given, "ndim", 1) > 0
     if isinstance(given, (str, bytes)) or not has_items:
-        raise TypeError(f"{argument}: expected a list of {what}, got {type(given).__name__}")
+        raise type_error(argument, f"expected a list of {what}, got {type(given).__name__}")
     return list(given)
 
 
@@ -171,12 +171,12 @@ def words_of(key: str, words: Any) -> list[str]:
     known = as_list(words, f"vocabularies of {key!r}", "words")
     for i, word in enumerate(known):
         if not isinstance(word, str):
-            raise TypeError(
-                f"vocabularies: word {i} of {key!r}: expected a string, got {type(word).__name__}"
+            raise type_error(
+                "vocabularies", f"word {i} of {key!r}: expected a string, got {type(word).__name__}"
             )
     if len(set(known)) != len(known):
         twice = next(word for i, word in enumerate(known) if word in known[:i])
-        raise ValueError(f"vocabularies: key {key!r} has the word {twice!r} twice")
+        raise value_error("vocabularies", f"key {key!r} has the word {twice!r} twice")
     return known
 
 
@@ -185,11 +185,12 @@ def word_as_id(given: Any, words: Sequence[str] | None, dtype: np.dtype[Any], ar
     if not isinstance(given, str) or dtype.kind in "SUmM":
         return given
     if words is None:
-        raise ValueError(f"{argument}: '{given}' does not fit {dtype} without a vocabulary; give a number")
+        raise value_error(argument, f"'{given}' does not fit {dtype} without a vocabulary", "give a number")
     if given not in words:
-        raise ValueError(
-            f"{argument}: '{given}' is not one of the {len(words)} words of the vocabulary; "
-            "give one of them, or a number"
+        raise value_error(
+            argument,
+            f"'{given}' is not one of the {len(words)} words of the vocabulary; "
+            "give one of them, or a number",
         )
     return words.index(given)
 
@@ -214,8 +215,8 @@ def as_ids(ids: Any, argument: str) -> np.ndarray[Any, np.dtype[Any]]:
     if array.dtype.hasobject:
         for i, item in enumerate(array.reshape(-1).tolist()):
             if not isinstance(item, (int, str)):
-                raise TypeError(
-                    f"{argument}: expected integers or strings, position {i} holds {type(item).__name__}"
+                raise type_error(
+                    argument, f"expected integers or strings, position {i} holds {type(item).__name__}"
                 )
     return array
 
@@ -223,7 +224,7 @@ def as_ids(ids: Any, argument: str) -> np.ndarray[Any, np.dtype[Any]]:
 def unmasked(given: Any, argument: str) -> Any:
     """What was given."""
     if isinstance(given, np.ma.MaskedArray):
-        raise TypeError(f"{argument}: a masked array; fill it first, or compress it")
+        raise type_error(argument, "a masked array", "fill it first, or compress it")
     if isinstance(given, (list, tuple)):
         _core.refuse_cycles(given, argument)
     return given
@@ -233,7 +234,7 @@ def refuse_overlap(out: Any, *inputs: Any) -> None:
     """Refuse an `out` in the memory of inputs of which the core sees only a copy."""
     for given in inputs if isinstance(out, np.ndarray) else ():
         if isinstance(given, np.ndarray) and np.shares_memory(out, given):
-            raise ValueError("out: shares memory with what is read")
+            raise value_error("out", "shares memory with what is read")
 
 
 def as_ints(x: Any) -> Any:
@@ -287,7 +288,7 @@ def index_array(key: Any) -> np.ndarray[Any, np.dtype[Any]]:
     if index.dtype.kind not in "iub" or index.ndim == 0:
         raise_index(key, f" of {index.dtype}" if index.ndim else "")
     if index.ndim != 1:
-        raise IndexError(f"index: expected one dimension, got shape {index.shape}")
+        raise index_error("index", f"expected one dimension, got shape {index.shape}")
     return index
 
 

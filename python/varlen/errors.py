@@ -30,6 +30,22 @@ def error_of(
     return told
 
 
+def value_error(argument: str, reason: str, advice: str = "") -> ValueError:
+    return error_of(ValueError, argument, reason, advice)
+
+
+def type_error(argument: str, reason: str, advice: str = "") -> TypeError:
+    return error_of(TypeError, argument, reason, advice)
+
+
+def index_error(argument: str, reason: str, advice: str = "") -> IndexError:
+    return error_of(IndexError, argument, reason, advice)
+
+
+def overflow_error(argument: str, reason: str, advice: str = "") -> OverflowError:
+    return error_of(OverflowError, argument, reason, advice)
+
+
 def file_error(file: StrPath, reason: str, argument: str = "", place: str = "") -> ValueError:
     """An error that knows what is wrong with a file, or with an argument that it holds."""
     return error_of(ValueError, argument, reason, file=file, place=place)

@@ -11,7 +11,7 @@ import numpy as np
 from varlen import tracing
 from varlen._core import Level, is_placed
 from varlen.arguments import as_int, as_ints, as_list
-from varlen.errors import error_of, name_argument
+from varlen.errors import error_of, index_error, name_argument, type_error, value_error
 
 Levels = tuple[Level, ...]
 
@@ -32,7 +32,7 @@ def levels_from(count: int | None, lengths: Any = None, offsets: Any = None, lev
     make = Level.from_lengths if name == "lengths" else Level.from_offsets
     result = each_level(given[0], make, name, count)
     if not result:
-        raise ValueError(f"{name}: a Ragged needs at least one level")
+        raise value_error(name, "a Ragged needs at least one level")
     check_levels(count, result, name)
     return result
 
@@ -111,7 +111,7 @@ def levels_over_rows(levels: Levels) -> Levels:
 def nest_levels(over: Levels, argument: str, empty: str | None = None, first: int = 0) -> Levels:
     """Levels that all cut the same rows, as levels that nest. The inverse of `levels_over_rows`."""
     if empty not in (None, "before", "after"):
-        raise ValueError(f"empty: expected 'before' or 'after', got {empty!r}")
+        raise value_error("empty", f"expected 'before' or 'after', got {empty!r}")
     levels = []
     for d, (above, below) in enumerate(pairwise(over), first):
         if above.total != below.total:
@@ -158,14 +158,14 @@ def resolve_level(level: int, levels: Levels, argument: str = "level") -> int:
     depth = len(levels)
     at = as_int(level, argument, -(2**63))
     if not -depth <= at < depth:
-        raise IndexError(f"{argument}: {at} is out of range for {depth} levels")
+        raise index_error(argument, f"{at} is out of range for {depth} levels")
     return at % depth
 
 
 def not_empty(level: Level) -> None:
     """Refuse sequences without rows."""
     if not level.is_on_host:
-        raise ValueError("lengths: some may be 0, which nobody knows of lengths on a device; say empty=")
+        raise value_error("lengths", "some may be 0, which nobody knows of lengths on a device", "say empty=")
     if len(level) and level.shortest == 0:
         at = int((level.lengths == 0).argmax())
         raise error_of(ValueError, "lengths", f"sequence {at} is empty", "say what it gives with empty=")
@@ -192,7 +192,9 @@ def each_level(given: Any, make: Callable[..., Level], name: str, count: int | N
         return (level_from(given, make, name, count),)
     nested = isinstance(given, (list, tuple)) and any(hasattr(x, "__len__") for x in given)
     if name == "levels" and not nested and not isinstance(given, (list, tuple)):
-        raise TypeError("levels: expected a tuple of levels, outermost first; for one array use offsets=")
+        raise type_error(
+            "levels", "expected a tuple of levels, outermost first", "for one array use offsets="
+        )
     if not nested and name != "levels":
         return (level_from(given, make, name),)
     many = len(given) > 1
@@ -231,9 +233,9 @@ def nested_levels(given: Any, make: Callable[[Any], Level], argument: str) -> Le
     """One Level for each array of a list, outermost first; not yet compared with each other."""
     each = as_list(given, argument, "arrays, one a level")
     if not each:
-        raise ValueError(f"{argument}: a Ragged needs at least one level")
+        raise value_error(argument, "a Ragged needs at least one level")
     for d, item in enumerate(each):
         if not hasattr(item, "__len__") or getattr(item, "ndim", 1) == 0:
             kind = type(item).__name__
-            raise TypeError(f"{argument}: expected a list of arrays, one a level; item {d} is of type {kind}")
+            raise type_error(argument, f"expected a list of arrays, one a level; item {d} is of type {kind}")
     return tuple(level_from(item, make, f"{argument}[{d}]") for d, item in enumerate(each))

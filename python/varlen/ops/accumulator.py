@@ -10,6 +10,7 @@ import numpy as np
 from varlen import tracing
 from varlen.backends import backend_of
 from varlen.backends.values import is_tensor, readable
+from varlen.errors import type_error, value_error
 from varlen.ops.composed import fold
 
 if TYPE_CHECKING:
@@ -70,23 +71,24 @@ def accumulate(
     if is_plain(dtype, overflow):
         return _run(verb, op, values, level, options, out)
     if type(overflow) is not str or overflow not in ("wrap", "raise"):
-        raise ValueError(f"overflow: expected 'wrap' or 'raise', got {short(overflow)}")
+        raise value_error("overflow", f"expected 'wrap' or 'raise', got {short(overflow)}")
     backend = backend_of(values)
     given, kind = integers_of(values.dtype), values.dtype
     if dtype is None:
         wanted = _INTEGERS[given.wide] if given else None
     else:
         if getattr(kind, "kind", "f") in _NOT_NUMBERS:
-            raise TypeError(f"dtype: expected numbers to accumulate in {dtype}, got {kind}")
+            raise type_error("dtype", f"expected numbers to accumulate in {dtype}, got {kind}")
         kind = backend.to_dtype(values[:0], dtype).dtype
         wanted = integers_of(kind)
         if wanted is not None and wanted.name == "bool":
             wanted = None
     is_whole = given is not None and wanted is not None and op in ("sum", "prod")
     if overflow == "raise" and not is_whole:
-        raise TypeError(
-            f"overflow: 'raise' is for integers, got the {op} of {values.dtype} in {kind}; "
-            "floats that are too large become inf"
+        raise type_error(
+            "overflow",
+            f"'raise' is for integers, got the {op} of {values.dtype} in {kind}; "
+            "floats that are too large become inf",
         )
     empty = options.get("empty")
     if (
@@ -94,7 +96,7 @@ def accumulate(
         and isinstance(empty, (int, float, np.number))
         and not wanted.low <= empty <= wanted.high
     ):
-        raise ValueError(f"empty: {empty} does not fit {wanted.name}")
+        raise value_error("empty", f"{empty} does not fit {wanted.name}")
     # Sums and products of integers are the same modulo 2 to their bits, whenever they are narrowed.
     rows = values if is_whole else backend.to_dtype(values, dtype)
     result = _run(verb, op, rows, level, options)

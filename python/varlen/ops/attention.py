@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 from varlen._core import RaggedBase
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, one_device
+from varlen.errors import value_error
 from varlen.levels import describe_difference, same_levels
 from varlen.ops.inputs import regroup, units_of
 from varlen.ops.reduce import wrap_units
@@ -139,13 +140,13 @@ def _weighed(X: Any, values: Any, scores: Any, units: Level, temperature: float)
     if isinstance(scores, RaggedBase):
         nest = X._levels if isinstance(X, RaggedBase) else (units,)
         if not same_levels(scores._levels, nest):
-            raise ValueError(f"scores: nest differently: {describe_difference(nest, scores._levels)}")
+            raise value_error("scores", f"nest differently: {describe_difference(nest, scores._levels)}")
     given = _rows(scores)
     one_device(given, "scores", values, "X")
     if given.ndim not in (1, 2) or given.shape[0] != values.shape[0]:
         count = values.shape[0]
-        raise ValueError(
-            f"scores: expected ({count},) or ({count}, heads) for {count} rows, got {tuple(given.shape)}"
+        raise value_error(
+            "scores", f"expected ({count},) or ({count}, heads) for {count} rows, got {tuple(given.shape)}"
         )
     rows, wide = backend_of(values, given).weighable(values, given)
     heads = 1 if given.ndim == 1 else given.shape[1]

@@ -10,6 +10,7 @@ import numpy as np
 from varlen._core import Level
 from varlen.arguments import axis_of
 from varlen.backends.values import is_tensor, take
+from varlen.errors import value_error
 from varlen.levels import equal_lengths, flatten_levels, scale_level
 from varlen.tracing import eager_only
 
@@ -25,7 +26,7 @@ def axes_of(axis: Any, ndim: int) -> list[int]:
     each = axis if isinstance(axis, (tuple, list)) else (axis,)
     found = sorted(axis_of(one, ndim) for one in each)
     if not found or len(set(found)) < len(found):
-        raise ValueError(f"axis: expected one or several, each once, got {axis!r}")
+        raise value_error("axis", f"expected one or several, each once, got {axis!r}")
     return found
 
 

@@ -10,6 +10,7 @@ from varlen._core import RaggedBase
 from varlen.arguments import as_int, fits_memory
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, like, one_device
+from varlen.errors import value_error
 from varlen.levels import describe_difference, same_levels
 from varlen.ops.inputs import units_of, whole_numbers
 from varlen.ops.reduce import wrap_units
@@ -73,7 +74,9 @@ def bincount(
     values, units, above = units_of(X, lengths, level)
     if isinstance(weights, RaggedBase):
         if isinstance(X, RaggedBase) and not same_levels(weights._levels, X._levels):
-            raise ValueError(f"weights: nest differently: {describe_difference(X._levels, weights._levels)}")
+            raise value_error(
+                "weights", f"nest differently: {describe_difference(X._levels, weights._levels)}"
+            )
         weights = weights._values
     elif weights is not None:
         weights = as_values(weights, "weights")
@@ -84,18 +87,18 @@ def bincount(
 def _counts(ids: Any, level: Level, minlength: int, weights: Any) -> Any:
     """How often each number is in each sequence, (n, k), or the sums of weights in its stead."""
     if ids.ndim != 1:
-        raise ValueError(f"values: expected numbers, got rows of shape {tuple(ids.shape[1:])}")
+        raise value_error("values", f"expected numbers, got rows of shape {tuple(ids.shape[1:])}")
     least = as_int(minlength, "minlength")
     if weights is not None and tuple(weights.shape) != (len(ids),):
-        raise ValueError(f"weights: have shape {tuple(weights.shape)}, expected ({len(ids)},)")
+        raise value_error("weights", f"have shape {tuple(weights.shape)}, expected ({len(ids)},)")
     there = backend_of(ids).counts_there(ids, level, least, weights)
     if there is not None:
         return there
     numbers = whole_numbers(ids, "values")
     if numbers.size and numbers.min() < 0:
         k = int((numbers < 0).argmax())
-        raise ValueError(
-            f"values: row {k}, in sequence {level.row_ids[k]}, is {numbers[k]}, which is below 0"
+        raise value_error(
+            "values", f"row {k}, in sequence {level.row_ids[k]}, is {numbers[k]}, which is below 0"
         )
     width = max(least, int(numbers.max(initial=-1)) + 1)
     n = len(level)

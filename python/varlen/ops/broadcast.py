@@ -8,6 +8,7 @@ from varlen import tracing
 from varlen._core import RaggedBase
 from varlen.backends.values import as_values, one_device
 from varlen.backends.values import broadcast_rows as broadcast
+from varlen.errors import value_error
 from varlen.levels import describe_difference, flatten_levels, resolve_level, same_levels
 from varlen.ops.inputs import rows_and_levels
 from varlen.ops.outputs import ragged_like
@@ -64,14 +65,14 @@ def broadcast_rows(X: Any, rows: Any, lengths: Any = None, *, level: int = -1) -
     if isinstance(rows, RaggedBase):
         at = len(rows._levels)
         if at >= len(levels):
-            raise ValueError(f"rows: has {at} levels, expected fewer than {len(levels)}")
+            raise value_error("rows", f"has {at} levels, expected fewer than {len(levels)}")
         if not same_levels(rows._levels, levels[:at]):
-            raise ValueError(f"rows: nests differently: {describe_difference(levels[:at], rows._levels)}")
+            raise value_error("rows", f"nests differently: {describe_difference(levels[:at], rows._levels)}")
         given = rows._values
     else:
         at, given = resolve_level(level, levels), as_values(rows, "rows")
     one_device(given, "rows", values, "X")
     count = tracing.count_of(levels[at])
     if tracing.known(given.shape[0] != count):
-        raise ValueError(f"rows: has {len(given)} rows, level {at} has {count} sequences")
+        raise value_error("rows", f"has {len(given)} rows, level {at} has {count} sequences")
     return ragged_like(X, broadcast(given, flatten_levels(levels[at:])), levels)

@@ -13,6 +13,7 @@ from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int, as_list, axis_of
 from varlen.backends import backend_of
 from varlen.backends.values import one_device
+from varlen.errors import type_error, value_error
 from varlen.levels import describe_difference, each_level, flatten_levels, same_levels
 from varlen.ops.dims import expand_dims
 from varlen.ops.inputs import as_level, regroup, same_kind
@@ -142,7 +143,7 @@ def split(ragged: RaggedT, sizes: int | Sequence[int] | Any) -> list[RaggedT]:
     else:
         (level,) = each_level([sizes], Level, "sizes")
         if level.total != n:
-            raise ValueError(f"sizes: they add up to {level.total}, but there are {n} sequences")
+            raise value_error("sizes", f"they add up to {level.total}, but there are {n} sequences")
         cuts = level.offsets.tolist()
     return cast("list[RaggedT]", [ragged[a:b] for a, b in pairwise(cuts)])
 
@@ -150,19 +151,19 @@ def split(ragged: RaggedT, sizes: int | Sequence[int] | Any) -> list[RaggedT]:
 def parts_of(given: Any, argument: str) -> list[Ragged[Any]]:
     """Raggeds to join: at least one, all with as many levels."""
     if isinstance(given, RaggedBase):
-        raise TypeError(f"{argument}: expected a list of Ragged, got one Ragged")
+        raise type_error(argument, "expected a list of Ragged, got one Ragged")
     parts = as_list(given, argument, "Ragged")
     if not parts:
-        raise ValueError(f"{argument}: there is nothing to concatenate")
+        raise value_error(argument, "there is nothing to concatenate")
     for p, part in enumerate(parts):
         if not isinstance(part, RaggedBase):
             makes = "; Ragged.from_dense makes one of a rectangle" if getattr(part, "ndim", 0) > 1 else ""
-            raise TypeError(f"{argument}: part {p}: expected a Ragged, got {type(part).__name__}{makes}")
+            raise type_error(argument, f"part {p}: expected a Ragged, got {type(part).__name__}{makes}")
         if p and type(part._values) is not np.ndarray:
             one_device(part._values, f"{argument}: part {p}", parts[0]._values, "the first")
         if len(part._levels) != len(parts[0]._levels):
-            raise ValueError(
-                f"{argument}: part {p} has {len(part._levels)} levels, the first has {len(parts[0]._levels)}"
+            raise value_error(
+                argument, f"part {p} has {len(part._levels)} levels, the first has {len(parts[0]._levels)}"
             )
     return parts
 
@@ -173,16 +174,17 @@ def alike(parts: list[Ragged[Any]], depth: int, argument: str) -> None:
     for p, part in enumerate(parts):
         if not same_levels(part._levels[:depth], first):
             parted = describe_difference(part._levels[:depth], first)
-            raise ValueError(f"{argument}: part {p} nests differently from the first: {parted}")
+            raise value_error(argument, f"part {p} nests differently from the first: {parted}")
 
 
 def check_rows(parts: list[Ragged[Any]], argument: str) -> None:
     """Refuse parts with rows of another shape than the first."""
     for p, part in enumerate(parts):
         if part._values.shape[1:] != parts[0]._values.shape[1:]:
-            raise ValueError(
-                f"{argument}: part {p} has rows of shape {tuple(part._values.shape[1:])}, "
-                f"the first has {tuple(parts[0]._values.shape[1:])}"
+            raise value_error(
+                argument,
+                f"part {p} has rows of shape {tuple(part._values.shape[1:])}, "
+                f"the first has {tuple(parts[0]._values.shape[1:])}",
             )
 
 
@@ -192,7 +194,7 @@ def interleaved(parts: list[Ragged[Any]], at: int, argument: str) -> Ragged[Any]
     for p, part in enumerate(parts):
         count = tracing.count_of(part._levels[at])
         if tracing.known(count != first):
-            raise ValueError(f"{argument}: part {p} has {count} sequences, the first has {first}")
+            raise value_error(argument, f"part {p} has {count} sequences, the first has {first}")
     nests = [part._levels[at:] for part in parts]
     rows, below = _interleaved([part._values for part in parts], nests, argument)
     result: Ragged[Any] = regroup(parts[0], rows, (*parts[0]._levels[:at], *below))
@@ -204,9 +206,10 @@ def _side_by_side(values: list[Any], axis: int) -> Any:
     shapes = [tuple(x.shape[1:axis]) + tuple(x.shape[axis + 1 :]) for x in values]
     for p, (x, shape) in enumerate(zip(values, shapes, strict=True)):
         if x.ndim != values[0].ndim or shape != shapes[0]:
-            raise ValueError(
-                f"raggeds: part {p} has rows of shape {tuple(x.shape[1:])}, "
-                f"the first has {tuple(values[0].shape[1:])}"
+            raise value_error(
+                "raggeds",
+                f"part {p} has rows of shape {tuple(x.shape[1:])}, "
+                f"the first has {tuple(values[0].shape[1:])}",
             )
     return backend_of(*values).concat(values, axis, "raggeds")
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from varlen._core import Level
 from varlen.backends.values import take
+from varlen.errors import overflow_error, value_error
 from varlen.levels import flatten_levels, resolve_level
 from varlen.ops.combine import alike, parts_of
 from varlen.tracing import eager_only
@@ -59,10 +60,10 @@ def cross(raggeds: Iterable[RaggedT], *, level: int = -1) -> tuple[RaggedT, ...]
     units = [flatten_levels(part._levels[at:]) for part in parts]
     for p, each in enumerate(units):
         if len(each) != len(units[0]):
-            raise ValueError(f"raggeds: part {p} has {len(each)} sequences, the first has {len(units[0])}")
+            raise value_error("raggeds", f"part {p} has {len(each)} sequences, the first has {len(units[0])}")
     lengths = np.array([each.lengths for each in units])
     if np.prod(lengths.astype(np.float64), axis=0).sum() > 2**62:
-        raise OverflowError("raggeds: the combinations do not fit 63 bits")
+        raise overflow_error("raggeds", "the combinations do not fit 63 bits")
     level_of = Level.from_lengths(np.prod(lengths, axis=0))
     ids, place = level_of.row_ids, level_of.positions
     result = []

@@ -10,6 +10,7 @@ from varlen._core import RaggedBase
 from varlen.arguments import as_bool, as_int
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
+from varlen.errors import value_error
 from varlen.levels import describe_difference, same_levels
 from varlen.ops.inputs import same_kind, units_of
 from varlen.ops.reduce import wrap_units
@@ -143,7 +144,7 @@ def backprop_ctc_loss(
     rows, units, _, labels, label_units = _given(log_probs, targets, lengths, target_lengths, level)
     losses = d._values if isinstance(d, RaggedBase) else as_values(d, "d")
     if tuple(losses.shape) != (len(units),):
-        raise ValueError(f"d: expected shape ({len(units)},), got {tuple(losses.shape)}")
+        raise value_error("d", f"expected shape ({len(units)},), got {tuple(losses.shape)}")
     at, is_zero = as_int(blank, "blank"), as_bool(zero_infinity, "zero_infinity")
     gradient = backend_of(rows).backprop_ctc_loss(losses, rows, units, labels, label_units, at, is_zero)
     return same_kind(log_probs, gradient)
@@ -156,7 +157,7 @@ def _given(
     rows, units, above = units_of(log_probs, lengths, level, "log_probs")
     labels, label_units, label_above = units_of(targets, target_lengths, len(above), "targets")
     if not same_levels(above, label_above):
-        raise ValueError(f"targets: nest differently: {describe_difference(above, label_above)}")
+        raise value_error("targets", f"nest differently: {describe_difference(above, label_above)}")
     if isinstance(rows, np.ndarray):
         labels = backend_of(labels).readable(labels)
     if isinstance(labels, np.ndarray) and not labels.size:

@@ -11,6 +11,7 @@ from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int, overflow_of_multiple
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
+from varlen.errors import value_error
 from varlen.levels import levels_from
 from varlen.ops.inputs import count_rows, rows_and_levels
 from varlen.ops.outputs import new_ragged
@@ -203,7 +204,7 @@ def block_and_levels(block: Any, lengths: Any, mask: Any, padding_side: str) -> 
         marks = as_values(mask, "mask")
         slots = dense.shape[:2]
         if marks.ndim != len(slots) or any(map(_differ, marks.shape, slots)):
-            raise ValueError(f"mask: has shape {tuple(marks.shape)}, the block {tuple(dense.shape)}")
+            raise value_error("mask", f"has shape {tuple(marks.shape)}, the block {tuple(dense.shape)}")
         tracing.is_traced(marks)
         return dense, (backend_of(marks).mask_to_level(marks, padding_side),)
     return dense, (lengths,) if type(lengths) is Level else levels_from(None, lengths)

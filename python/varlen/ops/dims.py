@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from varlen.arguments import as_int, axis_of
+from varlen.errors import value_error
 from varlen.levels import equal_lengths, flatten_levels, scale_level
 from varlen.ops.outputs import ragged_like
 from varlen.tracing import count_of
@@ -17,7 +18,7 @@ def expand_dims(X: Any, axis: int) -> Any:
     """A container with one more axis, of size 1."""
     at, levels, values, ndim = as_int(axis, "axis", -(2**63)), X._levels, X._values, X.ndim
     if not -ndim - 1 <= at <= ndim:
-        raise ValueError(f"axis: {at} is out of range for a new one among {ndim}")
+        raise value_error("axis", f"{at} is out of range for a new one among {ndim}")
     at %= ndim + 1
     if at > len(levels):
         shape, at = tuple(values.shape), at - len(levels)
@@ -31,7 +32,7 @@ def merge_dims(X: Any, outer_axis: int, inner_axis: int) -> Any:
     """Axes outer to inner as one: what lay along all of them lies along it, end to end. Shares values."""
     outer, inner = axis_of(outer_axis, X.ndim, "outer_axis"), axis_of(inner_axis, X.ndim, "inner_axis")
     if outer > inner:
-        raise ValueError(f"outer_axis: {outer} is behind inner_axis, {inner}")
+        raise value_error("outer_axis", f"{outer} is behind inner_axis, {inner}")
     values, levels = X._values, X._levels
     depth, shape = len(levels), tuple(values.shape)
     if inner > depth:

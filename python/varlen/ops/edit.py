@@ -8,6 +8,7 @@ import numpy as np
 
 from varlen.arguments import as_bool
 from varlen.backends import backend_of
+from varlen.errors import value_error
 from varlen.levels import describe_difference, same_levels
 from varlen.ops.inputs import units_of
 from varlen.ops.reduce import wrap_units
@@ -106,7 +107,7 @@ def edit_distance(
     if isinstance(rows, np.ndarray):
         others = backend_of(others).readable(others)
     if not same_levels(above, other_above):
-        raise ValueError(f"b: nests differently: {describe_difference(above, other_above)}")
+        raise value_error("b", f"nests differently: {describe_difference(above, other_above)}")
     distances, kinds = backend_of(rows).edit_distance(rows, units, others, other_units, by_share, counted)
     distances = wrap_units(a, distances, above)
     return (distances, wrap_units(a, kinds, above)) if counted else distances

@@ -13,6 +13,7 @@ from varlen.arguments import as_int, refuse_overlap
 from varlen.backends import backend_of
 from varlen.backends.equation import in_graph, nested_levels, prefix_of, rows_of_prefix
 from varlen.backends.values import as_values
+from varlen.errors import type_error, value_error
 from varlen.levels import describe_difference, same_levels
 from varlen.ops.contraction import Step, contract, steps_of
 from varlen.ops.inputs import as_level
@@ -106,7 +107,7 @@ def einsum(
     array([ 9., 12.])
     """
     if not isinstance(equation, str):
-        raise TypeError(f"equation: expected a str, got {type(equation).__name__}")
+        raise type_error("equation", f"expected a str, got {type(equation).__name__}")
     given = {} if lengths is None else lengths
     read = _read if tracing.is_tracing() else _known
     reading = read(
@@ -133,8 +134,8 @@ def einsum(
         return ragged_like(model, found, (*above, *nested_levels(reading.prefix, levels, extents)))
     if above and reading.sequences in reading.out:
         if reading.out[0] != reading.sequences:
-            raise ValueError(
-                f"equation: {reading.out} has to begin with {reading.sequences} under more levels"
+            raise value_error(
+                "equation", f"{reading.out} has to begin with {reading.sequences} under more levels"
             )
         return ragged_like(model, found, above)
     return found
@@ -177,17 +178,19 @@ def _terms_of(equation: str) -> tuple[tuple[str, ...], str]:
     text = "".join(equation.split())
     operands, arrow, out = text.partition("->")
     if not arrow:
-        raise ValueError(f"equation: {equation!r} has no output; write its letters after '->'")
+        raise value_error("equation", f"{equation!r} has no output", "write its letters after '->'")
     terms = tuple(operands.split(","))
     for term in (*terms, out):
         for k, letter in enumerate(term):
             if not (letter.isascii() and letter.isalpha()):
-                raise ValueError(f"equation: expected letters, ',' and '->', got {letter!r} in {equation!r}")
+                raise value_error(
+                    "equation", f"expected letters, ',' and '->', got {letter!r} in {equation!r}"
+                )
             if letter in term[:k]:
-                raise ValueError(f"equation: {letter} is twice in {term!r}, and no diagonal is taken")
+                raise value_error("equation", f"{letter} is twice in {term!r}, and no diagonal is taken")
     for letter in out:
         if not any(letter in term for term in terms):
-            raise ValueError(f"equation: output letter {letter} is in no operand")
+            raise value_error("equation", f"output letter {letter} is in no operand")
     return terms, out
 
 
@@ -197,13 +200,13 @@ def _read(
     """An equation with operands, of each Ragged its levels and axes, and the letters that `lengths` has."""
     terms, out = _terms_of(equation)
     if len(kinds) != len(terms):
-        raise ValueError(f"equation: has {len(terms)} terms, but {len(kinds)} operands were given")
+        raise value_error("equation", f"has {len(terms)} terms, but {len(kinds)} operands were given")
     ragged: list[str] = []
     said_by: dict[str, str] = {}
     static: set[str] = set()
     for letter, is_number in said:
         if letter not in {x for term in terms for x in term}:
-            raise ValueError(f"lengths: no operand has {letter!r}")
+            raise value_error("lengths", f"no operand has {letter!r}")
         said_by[letter] = "lengths"
         if is_number:
             static.add(letter)
@@ -242,7 +245,7 @@ def _read(
             known.add(letter)
     for letter in sorted({x for term in terms for x in term}):
         if letter not in known:
-            raise ValueError(f"lengths: nothing says how long {letter} is")
+            raise value_error("lengths", f"nothing says how long {letter} is")
     whole = sequences + "".join(ragged)
     return _Reading(
         terms,
@@ -266,8 +269,8 @@ _known = lru_cache(maxsize=512)(_read)
 
 
 def _unknown(name: str, term: str, letter: str) -> ValueError:
-    return ValueError(
-        f"{name}: nothing says how long {letter} of {term!r} is; give lengths={{{letter!r}: ...}}"
+    return value_error(
+        name, f"nothing says how long {letter} of {term!r} is", "give lengths={{{letter!r}: ...}}"
     )
 
 
@@ -275,9 +278,10 @@ def _levels_of(name: str, term: str, levels: int, ndim: int) -> int:
     """How many levels of a Ragged are those of letters."""
     count = len(term) - ndim
     if not 1 <= count <= levels:
-        raise ValueError(
-            f"{name}: {term!r} has {len(term)} letters, but a Ragged of {levels} levels and "
-            f"rows of {ndim - 1} axes {ndim + 1} to {ndim + levels}"
+        raise value_error(
+            name,
+            f"{term!r} has {len(term)} letters, but a Ragged of {levels} levels and "
+            f"rows of {ndim - 1} axes {ndim + 1} to {ndim + levels}",
         )
     return count
 
@@ -302,13 +306,14 @@ def _sequences_of(terms: tuple[str, ...], result: str, levels: list[str]) -> str
         if not ragged:
             continue
         if term[0] in levels:
-            raise ValueError(
-                f"equation: {term!r} has to begin with the letter of sequences, as {ragged[0]} is ragged"
+            raise value_error(
+                "equation", f"{term!r} has to begin with the letter of sequences, as {ragged[0]} is ragged"
             )
         if first and term[0] != first:
-            raise ValueError(
-                f"equation: terms with ragged letters begin with the letter of sequences, but {owner!r} with "
-                f"{first} and {term!r} with {term[0]}"
+            raise value_error(
+                "equation",
+                f"terms with ragged letters begin with the letter of sequences, but {owner!r} with "
+                f"{first} and {term!r} with {term[0]}",
             )
         first, owner = term[0], term
     return first
@@ -425,7 +430,7 @@ def _count_sequences(reading: _Reading, levels: Mapping[str, Level], extents: di
         if not first:
             first, count = letter, here
         elif not _same(here, count):
-            raise ValueError(f"lengths: {letter} has {here} sequences, {first} has {count}")
+            raise value_error("lengths", f"{letter} has {here} sequences, {first} has {count}")
     sequences = reading.sequences
     if not _same(extents.setdefault(sequences, count), count):
         raise ValueError(

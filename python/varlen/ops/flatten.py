@@ -9,6 +9,7 @@ import numpy as np
 
 from varlen.arguments import as_dtype, as_int, one_of
 from varlen.backends import backend_of
+from varlen.errors import index_error, value_error
 from varlen.levels import first_longer
 from varlen.ops.inputs import as_level
 from varlen.tracing import eager_only
@@ -164,16 +165,16 @@ def unpad(padded: RowsT | Sequence[Any], lengths: Lengths, *, padding_side: str 
     backend = backend_of(padded)
     block = backend.as_array(padded, "padded")
     if block.ndim < 2:
-        raise ValueError(f"padded: expected (n, width, ...), got shape {tuple(block.shape)}")
+        raise value_error("padded", f"expected (n, width, ...), got shape {tuple(block.shape)}")
     one_of(padding_side, "padding_side", ("left", "right"))
     level = as_level(lengths)
     n, width = block.shape[:2]
     if len(level) > n:
-        raise IndexError(f"lengths: there are {len(level)}, but padded has {n} sequences")
+        raise index_error("lengths", f"there are {len(level)}, but padded has {n} sequences")
     counts = level.lengths
     i = first_longer(level, width)
     if i is not None:
-        raise ValueError(f"lengths: sequence {i} has {counts[i]} rows, but padded is {width} wide")
+        raise value_error("lengths", f"sequence {i} has {counts[i]} rows, but padded is {width} wide")
     begins = width - counts if padding_side == "left" else np.zeros(len(level), np.int64)
     ends = begins + counts
     if not backend.is_contiguous(block):
@@ -190,4 +191,4 @@ def unpad(padded: RowsT | Sequence[Any], lengths: Lengths, *, padding_side: str 
 
 def _check_rows(needed: int, rows: int, what: str) -> None:
     if needed != rows:
-        raise ValueError(f"lengths: {what} {needed}, but X has {rows} rows")
+        raise value_error("lengths", f"{what} {needed}, but X has {rows} rows")

@@ -11,6 +11,7 @@ from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int, axis_of, row_of_ints
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, like, one_device, take
+from varlen.errors import index_error, value_error
 from varlen.levels import counted_before, describe_difference, flatten_levels, reindex, same_levels
 from varlen.ops.inputs import as_bools, nested, rows_and_levels, whole_numbers
 from varlen.ops.outputs import new_ragged, ragged_like
@@ -102,14 +103,14 @@ def gather(
         picked, nest = graph.gather_axis(values, levels, indices, at, shared)
         return ragged_like(X, picked, nest) if nest else picked
     if shared > min(at, depth):
-        raise ValueError(f"batch_dims: expected at most {min(at, depth)}, got {shared}")
+        raise value_error("batch_dims", f"expected at most {min(at, depth)}, got {shared}")
     if at > depth:
         return ragged_like(X, _gathered_in_rows(values, indices, at - depth, shared), levels)
     ids, nest = _nested_down(indices, "indices", max(shared, 1))
     ids = whole_numbers(ids, "indices")
     kept = max(shared - 1, 0)
     if not same_levels(nest[:kept], levels[:kept]):
-        raise ValueError(f"indices: nest differently: {describe_difference(levels[:kept], nest[:kept])}")
+        raise value_error("indices", f"nest differently: {describe_difference(levels[:kept], nest[:kept])}")
     if at == 0:
         _in_range(ids, len(levels[0]))
         return _take_items(X, values, levels, ids, nest)
@@ -177,16 +178,16 @@ def boolean_mask(X: Any, mask: Any, lengths: Any = None, *, flatten: bool = Fals
     one_device(given, "mask", values, "X")
     axes = len(nest) + given.ndim
     if axes > ndim:
-        raise ValueError(f"mask: has {axes} axes, X has {ndim}")
+        raise value_error("mask", f"has {axes} axes, X has {ndim}")
     given, nest = _nested_down(mask, "mask", axes)
     inner = new_ragged(values, levels)
     values, levels = nested(inner, "X", max(axes, len(levels) + 1))
     if not same_levels(nest, levels[: axes - 1]):
-        raise ValueError(f"mask: nests differently: {describe_difference(levels[: axes - 1], nest)}")
+        raise value_error("mask", f"nests differently: {describe_difference(levels[: axes - 1], nest)}")
     keep = as_bools(given, mask, "mask")
     count = tracing.count_of(levels[0])
     if not nest and tracing.known(keep.shape[0] != count):
-        raise ValueError(f"mask: has {len(keep)} entries for {count} sequences")
+        raise value_error("mask", f"has {len(keep)} entries for {count} sequences")
     if nest:
         nest = (*nest[:-1], reindex(nest[-1], counted_before(keep)))
     kept = backend_of(keep).true_places(keep)
@@ -208,7 +209,7 @@ def _numbers_of(ids: Ints, inner: Levels, levels: Levels, at: int, shared: int) 
     else:
         count, given = len(levels[shared - 1]), len(inner[0] if inner else ids)
         if given != count:
-            raise ValueError(f"indices: has {given} sequences, level {shared - 1} has {count}")
+            raise value_error("indices", f"has {given} sequences, level {shared - 1} has {count}")
     if at == shared:
         return ids, inner
     n = len(levels[at - 1])
@@ -230,7 +231,7 @@ def _take_items(X: Any, values: Any, below: Levels, rows: Ints, above: Levels) -
 
 def _gathered_in_rows(values: Any, indices: Any, axis: int, shared: int) -> Any:
     if shared or isinstance(indices, RaggedBase):
-        raise ValueError("indices: along an axis of rows, expected an array, and no batch_dims")
+        raise value_error("indices", "along an axis of rows, expected an array, and no batch_dims")
     ids = whole_numbers(indices, "indices")
     _in_range(ids.reshape(-1), values.shape[axis])
     return as_values(values[(slice(None),) * axis + (like(ids, values),)])
@@ -246,4 +247,4 @@ def _in_range(ids: Ints, sizes: Any, sequences: Ints | None = None, repeated: bo
         size = np.broadcast_to(sizes, ids.shape)[k]
         where = "" if sequences is None else f" of sequence {sequences[k]}"
         which = f"{ids[k]}" if repeated else f"entry {k} is {ids[k]},"
-        raise IndexError(f"indices: {which} out of range for {size} items{where}")
+        raise index_error("indices", f"{which} out of range for {size} items{where}")

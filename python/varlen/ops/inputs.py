@@ -14,6 +14,7 @@ from varlen._core import Level, RaggedBase, register
 from varlen.arguments import LARGEST, as_int, as_ints
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, is_tensor
+from varlen.errors import overflow_error, type_error, value_error
 from varlen.levels import check_levels, flatten_levels, is_on_device, resolve_level
 
 if TYPE_CHECKING:
@@ -44,10 +45,10 @@ def rows_and_levels(X: Any, lengths: Any, argument: str = "X") -> tuple[Any, Lev
     """The rows and all levels of a container, or of an array with lengths, a level, or several."""
     if isinstance(X, RaggedBase):
         if lengths is not None:
-            raise TypeError(f"lengths: {argument} is a Ragged, which has its own")
+            raise type_error("lengths", f"{argument} is a Ragged, which has its own")
         return X._values, X._levels
     if lengths is None:
-        raise TypeError(f"lengths: needed, because {argument} is not a Ragged")
+        raise type_error("lengths", f"needed, because {argument} is not a Ragged")
     values = as_values(X, argument)
     return values, (as_level(lengths, values.shape[0], argument),)
 
@@ -88,11 +89,12 @@ def rows_and_sequences(X: Any, lengths: Any, argument: str = "X") -> tuple[Any, 
 def one_level(ragged: Any, argument: str = "ragged") -> Level:
     """The level of a Ragged that has no more than that."""
     if not isinstance(ragged, RaggedBase):
-        raise TypeError(f"{argument}: expected a Ragged, got {type(ragged).__name__}")
+        raise type_error(argument, f"expected a Ragged, got {type(ragged).__name__}")
     if len(ragged._levels) != 1:
-        raise ValueError(
-            f"{argument}: has {len(ragged._levels)} levels, but a Padded holds one; take the innermost by "
-            "Ragged(r.values, levels=r.levels[-1:])"
+        raise value_error(
+            argument,
+            f"has {len(ragged._levels)} levels, but a Padded holds one; take the innermost by "
+            "Ragged(r.values, levels=r.levels[-1:])",
         )
     return ragged._levels[0]
 
@@ -112,7 +114,7 @@ def as_level(lengths: Any, count: int | None = None, argument: str = "X") -> Lev
     else:
         level = Level.from_lengths(as_ints(lengths))
     if count is not None and not level._fits(count):
-        raise ValueError(f"lengths: add up to {level.total}, but {argument} has {count} rows")
+        raise value_error("lengths", f"add up to {level.total}, but {argument} has {count} rows")
     return level
 
 
@@ -174,13 +176,13 @@ def whole_numbers(given: Any, argument: str) -> Any:
     """Integers, int64, from an array or a tensor of such, or from nothing."""
     kind: Any = getattr(given, "dtype", None)
     if is_tensor(given) and given.numel() and (kind.is_floating_point or kind.is_complex):
-        raise TypeError(f"{argument}: expected integers, got {kind}")  # NumPy may have no name for it
+        raise type_error(argument, f"expected integers, got {kind}")  # NumPy may have no name for it
     numbers = np.asarray(as_ints(given))
     if numbers.dtype.kind not in "iu" and numbers.size:
-        raise TypeError(f"{argument}: expected integers, got {kind or numbers.dtype}")
+        raise type_error(argument, f"expected integers, got {kind or numbers.dtype}")
     if numbers.dtype == np.uint64 and numbers.max(initial=0) > LARGEST:
         k = int((numbers.reshape(-1) > LARGEST).argmax())
-        raise OverflowError(f"{argument}: entry {k} is {numbers.reshape(-1)[k]}, beyond int64")
+        raise overflow_error(argument, f"entry {k} is {numbers.reshape(-1)[k]}, beyond int64")
     return numbers.astype(np.int64, copy=False)
 
 
@@ -192,7 +194,7 @@ def nested(given: Any, argument: str, axes: int = 1) -> tuple[Any, Levels]:
     else:
         values = as_values(given, argument)
     if len(levels) + values.ndim < axes:
-        raise ValueError(f"{argument}: has {len(levels) + values.ndim} axes, expected {axes} or more")
+        raise value_error(argument, f"has {len(levels) + values.ndim} axes, expected {axes} or more")
     while len(levels) < axes - 1:
         count, width = values.shape[:2]
         levels = (*levels, Level.from_offsets(np.arange(count + 1) * width))
@@ -206,5 +208,5 @@ def as_bools(numbers: Any, given: Any, argument: str) -> Any:
         return tracing.tensors.as_bools(numbers, argument)
     mask = np.asarray(as_ints(numbers))
     if mask.dtype != np.bool_ and (mask.size or hasattr(given, "dtype")):
-        raise TypeError(f"{argument}: expected bools, got {mask.dtype}")
+        raise type_error(argument, f"expected bools, got {mask.dtype}")
     return mask.astype(np.bool_, copy=False)

@@ -11,6 +11,7 @@ from varlen._core import RaggedBase
 from varlen.arguments import as_int, overflow_of_multiple
 from varlen.backends import backend_of
 from varlen.backends.values import device_of, is_array
+from varlen.errors import type_error, value_error
 from varlen.ops.outputs import new_ragged
 from varlen.tracing import eager_only
 
@@ -33,7 +34,9 @@ def _error_of(error: TypeError, arrays: Any) -> Exception:
     for i, x in enumerate(arrays) if is_list and isinstance(arrays[0], np.ndarray) else ():
         where = device_of(x) if is_array(x) else "cpu"
         if where != "cpu":
-            return ValueError(f"arrays: array {i} lies on {where}, the first on cpu; move one of them there")
+            return value_error(
+                "arrays", f"array {i} lies on {where}, the first on cpu", "move one of them there"
+            )
     return error
 
 
@@ -207,6 +210,6 @@ def ragged2list(ragged: RaggedBase[ArrayT]) -> list[ArrayT | Any]:
     [array([3, 1, 4]), array([], dtype=int64), array([1, 5])]
     """
     if not isinstance(ragged, RaggedBase):
-        raise TypeError(f"ragged: expected a Ragged, got {type(ragged).__name__}")
+        raise type_error("ragged", f"expected a Ragged, got {type(ragged).__name__}")
     values, levels = ragged._values, ragged._levels
     return backend_of(values).ragged2list(values, levels)

@@ -9,6 +9,7 @@ import numpy as np
 from varlen._core import Level
 from varlen.arguments import as_ints
 from varlen.backends import backend_of
+from varlen.errors import value_error
 from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
@@ -151,6 +152,6 @@ def _sizes(size_at_t: Any) -> list[int]:
     more = np.flatnonzero(np.diff(sizes) > 0)
     if len(more):
         t = int(more[0]) + 1
-        raise ValueError(f"size_at_t: step {t} has {sizes[t]} sequences, the step before {sizes[t - 1]}")
+        raise value_error("size_at_t", f"step {t} has {sizes[t]} sequences, the step before {sizes[t - 1]}")
     result: list[int] = sizes.tolist()
     return result

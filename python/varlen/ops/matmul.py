@@ -12,6 +12,7 @@ from varlen._core import Level, RaggedBase
 from varlen.backends import backend_of
 from varlen.backends.blocks import Blocks
 from varlen.backends.values import as_values, is_tensor, one_device
+from varlen.errors import type_error, value_error
 from varlen.levels import describe_difference, same_levels
 from varlen.ops.outputs import ragged_like
 
@@ -73,14 +74,14 @@ def matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = Fal
     True
     """
     if not isinstance(a, RaggedBase) and not isinstance(b, RaggedBase):
-        raise TypeError("matmul: expected a Ragged")
+        raise type_error("matmul", "expected a Ragged")
     if isinstance(a, RaggedBase) and not isinstance(b, RaggedBase):
         ragged: Any = a
         b = backend_of(b).as_array(b, "b")
         one_device(b, "b", ragged._values, "a")
         if b.ndim in (1, 2):
             if transpose_a:
-                raise ValueError("transpose_a: the rows of all sequences go with one matrix b as they are")
+                raise value_error("transpose_a", "the rows of all sequences go with one matrix b as they are")
             return _flat(ragged, b.T if transpose_b and b.ndim == 2 else b)
     A, B = _matrices(a, "a", transpose_a), _matrices(b, "b", transpose_b)
     if a is b:
@@ -96,16 +97,16 @@ def _flat(a: Ragged[Any], b: Any) -> Ragged[Any]:
         inner = levels[-1]
         if len(inner) and (inner.shortest != size or inner.longest != size):
             i = int((inner.lengths != size).argmax())
-            raise ValueError(
-                f"b: has {size} rows, sequence {i} of the innermost level of a {inner.lengths[i]}"
+            raise value_error(
+                "b", f"has {size} rows, sequence {i} of the innermost level of a {inner.lengths[i]}"
             )
         values, levels = values.reshape(len(inner), size), levels[:-1]
     elif values.ndim == 1:
-        raise ValueError(
-            "a: has plain numbers at one level, which are not matrices; give its values a second axis"
+        raise value_error(
+            "a", "has plain numbers at one level, which are not matrices", "give its values a second axis"
         )
     if values.shape[-1] != size:
-        raise ValueError(f"b: has {size} rows, the rows of a have {values.shape[-1]} columns")
+        raise value_error("b", f"has {size} rows, the rows of a have {values.shape[-1]} columns")
     values, b = backend_of(values, b).of_one_kind(values, b)
     rows = values.reshape(math.prod(list(values.shape[:-1])), size)
     result = backend_of(rows).ufunc("matmul", [rows, b], {}) if is_tensor(rows) else rows @ b
@@ -131,7 +132,7 @@ def _matrices(x: Any, argument: str, transposed: bool) -> _Operand:
     if not isinstance(x, RaggedBase):
         values = as_values(x, argument)
         if values.ndim != 3:
-            raise ValueError(f"{argument}: expected (n, p, q), got shape {tuple(values.shape)}")
+            raise value_error(argument, f"expected (n, p, q), got shape {tuple(values.shape)}")
         n, p, q = values.shape
         blocks = Blocks(np.full(n, p), np.full(n, q), transposed)
         return _Operand(values.reshape(-1), blocks, None, None, (p, q))
@@ -142,7 +143,7 @@ def _matrices(x: Any, argument: str, transposed: bool) -> _Operand:
         return _Operand(values.reshape(-1), blocks, levels[:-1], level, (None, width))
     if values.ndim > 2 or len(levels) < 2:
         what = f"rows of shape {tuple(values.shape[1:])}" if values.ndim > 2 else "plain numbers at one level"
-        raise ValueError(f"{argument}: has {what}, which are not matrices")
+        raise value_error(argument, f"has {what}, which are not matrices")
     level, inner = levels[-2:]
     widths = np.full(len(level), -1)  # a matrix without rows may have any number of columns
     full = level.lengths > 0
@@ -151,9 +152,10 @@ def _matrices(x: Any, argument: str, transposed: bool) -> _Operand:
     if uneven.any():
         k = int(uneven.argmax())
         i = level.row_ids[k]
-        raise ValueError(
-            f"{argument}: sequence {i} is not a matrix: row {level.positions[k]} has "
-            f"{inner.lengths[k]} columns, row 0 has {widths[i]}"
+        raise value_error(
+            argument,
+            f"sequence {i} is not a matrix: row {level.positions[k]} has "
+            f"{inner.lengths[k]} columns, row 0 has {widths[i]}",
         )
     return _Operand(values, Blocks(level.lengths, widths, transposed), levels[:-2], level, (None, None))
 
@@ -162,15 +164,15 @@ def _by_sequence(A: _Operand, B: _Operand, model: Any) -> Any:
     one_device(B.values, "b", A.values, "a")
     above = A.above if A.above is not None else B.above or ()
     if B.above is not None and not same_levels(above, B.above):
-        raise ValueError(f"b: nests differently from a: {describe_difference(above, B.above)}")
+        raise value_error("b", f"nests differently from a: {describe_difference(above, B.above)}")
     n, count = len(A.blocks.rows), len(B.blocks.rows)
     if n != count:
-        raise ValueError(f"b: has {count} matrices, a has {n}")
+        raise value_error("b", f"has {count} matrices, a has {n}")
     (P, K), (L, Q) = A.blocks.shape, B.blocks.shape
     K, L = np.where(K < 0, np.maximum(L, 0), K), np.where(L < 0, np.maximum(K, 0), L)
     if not np.array_equal(K, L):
         i = int((K != L).argmax())
-        raise ValueError(f"b: matrix {i} has {L[i]} rows, that of a has {K[i]} columns")
+        raise value_error("b", f"matrix {i} has {L[i]} rows, that of a has {K[i]} columns")
     P, Q = np.maximum(P, 0), np.maximum(Q, 0)
     backend = backend_of(A.values, B.values)
     a, b = backend.of_one_kind(A.values, B.values)

@@ -10,6 +10,7 @@ import numpy as np
 
 from varlen.arguments import as_int, index_array
 from varlen.backends import backend_of
+from varlen.errors import value_error
 from varlen.tracing import eager_only
 
 T = TypeVar("T")
@@ -156,7 +157,7 @@ def multibatch(
 
 def _count(sequence: Any, argument: str) -> int:
     if not hasattr(sequence, "__len__"):
-        raise ValueError(f"{argument}: a {type(sequence).__name__} has no length, and cannot be cut up")
+        raise value_error(argument, f"a {type(sequence).__name__} has no length, and cannot be cut up")
     return len(sequence)
 
 
@@ -168,7 +169,7 @@ def _cuts(size: Any, count: int) -> list[int]:
     while cuts[-1] < count and (one := next(sizes, None)) is not None:
         cuts.append(min(count, cuts[-1] + as_int(one, f"size[{len(cuts) - 1}]", 1)))
     if cuts[-1] < count:
-        raise ValueError(f"size: {len(cuts) - 1} sizes make {cuts[-1]} items, but there are {count}")
+        raise value_error("size", f"{len(cuts) - 1} sizes make {cuts[-1]} items, but there are {count}")
     return cuts
 
 

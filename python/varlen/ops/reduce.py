@@ -7,6 +7,7 @@ from typing import Any
 from varlen.arguments import as_bool, as_int
 from varlen.backends import backend_of
 from varlen.backends.values import row_as
+from varlen.errors import value_error
 from varlen.ops.accumulator import accumulate, is_plain
 from varlen.ops.axes import along, axes_of
 from varlen.ops.composed import COMPOSED, fold
@@ -73,7 +74,7 @@ def extreme(op: str, X: Any, lengths: Any, axis: Any, level: int, empty: Any, wh
         return reduced(op, X, lengths, axis, level, empty, out)
     if axis is not None or out is not None:
         name = "axis" if out is None else "out"
-        raise ValueError(f"{name}: cannot be combined with which=True")
+        raise value_error(name, "cannot be combined with which=True")
     values, units, above = units_of(X, lengths, level)
     found, places = backend_of(values).reduce_extreme(op, values, units, empty)
     return wrap_units(X, found, above), wrap_units(X, places, above)
@@ -88,7 +89,7 @@ def extreme_place(op: str, X: Any, lengths: Any, axis: Any, level: int, empty: A
     axes = axes_of(axis, len(levels) + values.ndim)
     if len(axes) > 1 or axes[0] < len(levels):
         ragged = f"{len(levels)}, inside the innermost sequences, or an axis of their rows"
-        raise ValueError(f"axis: places are counted along axis {ragged}; got {axis!r}")
+        raise value_error("axis", f"places are counted along axis {ragged}; got {axis!r}")
     values, units, above, is_one = along(values, levels, axes)
     places = _places_of(op, values, units, empty)
     return places[0] if is_one else wrap_units(X, places, above)

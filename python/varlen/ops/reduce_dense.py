@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from varlen.arguments import one_of
 from varlen.backends import backend_of
+from varlen.errors import value_error
 from varlen.ops.composed import COMPOSED
 from varlen.ops.declared.folds import EMPTY
 from varlen.ops.dense import block_and_levels
@@ -79,7 +80,7 @@ def reduce_dense(
     one_of(op, "op", tuple(fold for fold in EMPTY if fold not in COMPOSED))
     dense, levels = block_and_levels(block, lengths, mask, padding_side)
     if len(levels) != 1:
-        raise ValueError(f"lengths: expected those of one level, got {len(levels)}")
+        raise value_error("lengths", f"expected those of one level, got {len(levels)}")
     if getattr(dense, "requires_grad", False):
         count_rows(levels, lengths)  # the gradient makes as many rows
     given = EMPTY[op] if empty is ... else empty

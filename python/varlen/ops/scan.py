@@ -6,6 +6,7 @@ from typing import Any
 
 from varlen.arguments import as_bool, axis_of
 from varlen.backends import backend_of
+from varlen.errors import value_error
 from varlen.ops.accumulator import accumulate, is_plain
 from varlen.ops.axes import in_line
 from varlen.ops.inputs import rows_along, same_kind, units_of
@@ -66,7 +67,7 @@ def scanned_extreme(
     if not as_bool(which, "which"):
         return scanned(op, X, lengths, axis, level, exclusive, reverse, out)
     if axis is not None:
-        raise ValueError("axis: cannot be combined with which=True")
+        raise value_error("axis", "cannot be combined with which=True")
     values, units, _ = units_of(X, lengths, level)
     found, places = backend_of(values).scan_extreme(op, values, units, exclusive, reverse, out)
     return same_kind(X, found), same_kind(X, places)

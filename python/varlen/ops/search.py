@@ -10,6 +10,7 @@ from varlen._core import RaggedBase
 from varlen.arguments import one_of
 from varlen.backends import backend_of
 from varlen.backends.values import one_device
+from varlen.errors import value_error
 from varlen.levels import describe_difference, same_levels
 from varlen.ops.inputs import nested, units_of
 from varlen.ops.outputs import ragged_like
@@ -74,10 +75,10 @@ def searchsorted(X: Any, v: Any, lengths: Any = None, *, side: str = "left", lev
     given, nest = nested(v, "v", at + 1)
     one_device(given, "v", values, "X")
     if not same_levels(nest[:at], above):
-        raise ValueError(f"v: nests differently: {describe_difference(above, nest[:at])}")
+        raise value_error("v", f"nests differently: {describe_difference(above, nest[:at])}")
     count = len(nest[at]) if len(nest) > at else len(given)
     if count != len(units):
-        raise ValueError(f"v: has {count} sequences, expected {len(units)}")
+        raise value_error("v", f"has {count} sequences, expected {len(units)}")
     sequences = np.arange(count)
     for below in nest[at:]:
         sequences = sequences[below.row_ids]
@@ -86,7 +87,7 @@ def searchsorted(X: Any, v: Any, lengths: Any = None, *, side: str = "left", lev
     one_of(side, "side", ("left", "right"))
     asked = given.reshape(-1)
     if values.ndim != 1 or asked.ndim != 1:
-        raise ValueError("values: expected numbers to search in, and numbers to search for")
+        raise value_error("values", "expected numbers to search in, and numbers to search for")
     if isinstance(values, np.ndarray):
         values, asked = (backend_of(each).readable(each) for each in (values, asked))
     found = backend_of(values).search(values, units, asked, sequences, side).reshape(shape)

@@ -11,6 +11,7 @@ from varlen import _core
 from varlen._core import Level
 from varlen.arguments import as_ints, is_zero, refuse_overlap
 from varlen.backends import arrays, backend_of
+from varlen.errors import value_error
 from varlen.levels import resolve_level
 from varlen.ops.inputs import regroup, rows_and_levels
 from varlen.tracing import eager_only
@@ -111,7 +112,7 @@ def shift(
 
     def move(backend: Any, rows: Any, units: Level, gap: int | None) -> Any:
         if gap is not None and not plain:
-            raise ValueError(f"fill: at level {level} the fill is an empty sequence, got {fill!r}")
+            raise value_error("fill", f"at level {level} the fill is an empty sequence, got {fill!r}")
         return backend.shift(rows, units, by, fill if gap is None else gap, out)
 
     result: SameT = _apply(X, lengths, level, out, move)
@@ -273,7 +274,7 @@ def _apply(X: Any, lengths: Any, level: int, out: Any, move: Callable[..., Any])
         rows = move(backend, values, levels[at], None)
         return regroup(X, rows, levels)
     if out is not None:
-        raise ValueError(f"out: at level {level} whole sequences move, and none can be given")
+        raise value_error("out", f"at level {level} whole sequences move, and none can be given")
     return _move_units(X, values, levels, at, move)
 
 

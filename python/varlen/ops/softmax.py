@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from varlen._core import RaggedBase
 from varlen.arguments import as_bool, axis_of
 from varlen.backends import backend_of
+from varlen.errors import type_error
 from varlen.ops.axes import in_line
 from varlen.ops.inputs import rows_along, rows_of, same_kind, units_of
 
@@ -116,7 +117,7 @@ def exponentiated(
     """Softmax inside the sequences of a level or along an axis, or its logarithm."""
     if as_bool(inplace, "inplace"):
         if out is not None:
-            raise TypeError("out: cannot be given where X is written in place")
+            raise type_error("out", "cannot be given where X is written in place")
         if not isinstance(X, RaggedBase) and not hasattr(X, "dtype"):
             raise TypeError(f"X: expected an array to write in place, got {type(X).__name__}")
         if rows_of(X, "X") is not (X._values if isinstance(X, RaggedBase) else X):

@@ -10,7 +10,7 @@ from varlen._core import Level, RaggedBase
 from varlen.arguments import as_bool, as_int, axis_of
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, like
-from varlen.errors import naming
+from varlen.errors import naming, value_error
 from varlen.ops.axes import in_line, places_along
 from varlen.ops.inputs import as_level, regroup, rows_along, rows_and_level, same_kind, units_of
 from varlen.ops.outputs import ragged_like
@@ -466,8 +466,8 @@ def backprop_topk(dY: SameT | Sequence[Any], which: Any, lengths: Lengths, *, ou
     rows = as_values(dY, "dY")
     places = as_values(which, "which")
     if rows.ndim < 2 or rows.shape != places.shape:
-        raise ValueError(
-            f"which: expected (n, k, ...) like dY, got {tuple(places.shape)} beside {tuple(rows.shape)}"
+        raise value_error(
+            "which", f"expected (n, k, ...) like dY, got {tuple(places.shape)} beside {tuple(rows.shape)}"
         )
     n, k = rows.shape[:2]
     kept = Level.from_lengths(np.full(n, k))

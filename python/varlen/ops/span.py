@@ -11,6 +11,7 @@ from varlen._core import Level, RaggedBase
 from varlen.arguments import as_ints
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
+from varlen.errors import type_error, value_error
 from varlen.levels import Levels, describe_difference, same_levels
 from varlen.ops.inputs import as_level, rows_and_sequences
 from varlen.ops.outputs import ragged_like
@@ -370,7 +371,7 @@ def _named(
     numbers: Any
     if isinstance(at, RaggedBase):
         if row_ids is not None:
-            raise TypeError(f"row_ids: {argument} is a Ragged, which has its own")
+            raise type_error("row_ids", f"{argument} is a Ragged, which has its own")
         numbers, groups = as_ints(at._values), at._levels[-1]
     else:
         numbers = as_values(as_ints(at), argument)
@@ -381,19 +382,19 @@ def _named(
         elif len(level) == 1:
             groups = Level.from_lengths(np.array([len(numbers)]))
         else:
-            raise TypeError(f"row_ids: needed, because X has {len(level)} sequences")
+            raise type_error("row_ids", f"needed, because X has {len(level)} sequences")
         if groups.total != len(numbers):
-            raise ValueError(f"row_ids: has {groups.total} entries, but {argument} has {len(numbers)}")
+            raise value_error("row_ids", f"has {groups.total} entries, but {argument} has {len(numbers)}")
     if numbers.shape[1:] != trailing:
         needed = "(S, 2)" if trailing else "(S,)"
-        raise ValueError(f"{argument}: expected {needed} integers, got shape {numbers.shape}")
+        raise value_error(argument, f"expected {needed} integers, got shape {numbers.shape}")
     return numbers.reshape(-1), groups
 
 
 def _aligned(alignment: Any, level: Level) -> NDArray[np.int64]:
     """The numbers of an alignment as rows of the values."""
     if not isinstance(alignment, RaggedBase):
-        raise TypeError(f"alignment: expected a Ragged, got {type(alignment).__name__}")
+        raise type_error("alignment", f"expected a Ragged, got {type(alignment).__name__}")
     if len(level) == 1:
         groups = Level.from_lengths(np.array([alignment._levels[-1].total]))
     else:

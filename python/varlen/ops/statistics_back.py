@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from varlen.backends import backend_of
+from varlen.errors import value_error
 from varlen.ops.inputs import rows_and_level, rows_of
 
 if TYPE_CHECKING:
@@ -189,5 +190,5 @@ def _back(op: str, d: Any, argument: str, X: Any, lengths: Any, ddof: float, out
     rows = rows_of(d, argument)
     shape = (len(level), *values.shape[1:])
     if tuple(rows.shape) != shape:
-        raise ValueError(f"{argument}: expected {shape}, a row for each sequence, got {tuple(rows.shape)}")
+        raise value_error(argument, f"expected {shape}, a row for each sequence, got {tuple(rows.shape)}")
     return backend_of(values).backprop_reduce(op, rows, values, level, ddof, out, argument)

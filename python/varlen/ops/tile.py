@@ -10,6 +10,7 @@ import numpy as np
 from varlen._core import Level
 from varlen.arguments import as_int, as_list, fits_memory
 from varlen.backends import backend_of
+from varlen.errors import value_error
 from varlen.ops.inputs import rows_and_levels
 from varlen.ops.outputs import ragged_like
 from varlen.tracing import eager_only
@@ -58,7 +59,7 @@ def tile(X: Any, multiples: Any, lengths: Any = None) -> Rows:
     depth, ndim = len(levels), len(levels) + values.ndim
     times = [as_int(m, "multiples") for m in as_list(multiples, "multiples", "numbers, one an axis")]
     if len(times) != ndim:
-        raise ValueError(f"multiples: {len(times)} numbers for {ndim} axes")
+        raise value_error("multiples", f"{len(times)} numbers for {ndim} axes")
     fits_memory(max(levels[-1].total, len(levels[0])) * math.prod(times), "multiples")
     backend = backend_of(values)
     if any(m != 1 for m in times[depth + 1 :]):

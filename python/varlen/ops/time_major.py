@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from varlen.errors import type_error
 from varlen.ops.outputs import padded_class
 from varlen.tracing import eager_only
 
@@ -171,5 +172,5 @@ def padded2ragged(padded: Padded[ArrayT]) -> Ragged[ArrayT]:
 
 def _check_padded(padded: Any) -> Any:
     if not isinstance(padded, padded_class()):
-        raise TypeError(f"padded: expected a Padded, got {type(padded).__name__}")
+        raise type_error("padded", f"expected a Padded, got {type(padded).__name__}")
     return padded

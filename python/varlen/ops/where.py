@@ -10,6 +10,7 @@ from varlen._core import RaggedBase
 from varlen.backends import backend_of
 from varlen.backends.numeric import is_bool
 from varlen.backends.values import one_device
+from varlen.errors import type_error, value_error
 from varlen.levels import same_levels
 from varlen.ops.combine import alike, concatenate
 from varlen.ops.inputs import as_bools, nested, same_kind
@@ -56,7 +57,7 @@ def where(condition: Any, x: Any, y: Any) -> Ragged[Any]:
     """
     raggeds = [each for each in (condition, x, y) if isinstance(each, RaggedBase)]
     if not raggeds:
-        raise TypeError("where: expected a Ragged among condition, x and y")
+        raise type_error("where", "expected a Ragged among condition, x and y")
     rows, other = (each._values if isinstance(each, RaggedBase) else each for each in (x, y))
     one_device(rows, "x", other, "y")
     given, nest = nested(condition, "condition")
@@ -88,16 +89,16 @@ def _sequences(mask: Any, nest: Any, x: Ragged[Any], y: Ragged[Any]) -> Ragged[A
     depth = len(nest)
     parts = [x, y]
     if len(x._levels) != len(y._levels) or depth >= len(x._levels):
-        raise ValueError(
-            f"condition: has {depth} levels; x and y, which nest differently, have {len(x._levels)}"
+        raise value_error(
+            "condition", f"has {depth} levels; x and y, which nest differently, have {len(x._levels)}"
         )
     alike(
         [x._make(x._values, (*nest, *x._levels[depth:])) if depth else x, *parts], depth, "condition, x and y"
     )
     n = len(x._levels[depth])
     if mask.ndim != 1 or len(mask) != n or len(y._levels[depth]) != n:
-        raise ValueError(
-            f"condition: has shape {mask.shape} for {n} sequences of x, {len(y._levels[depth])} of y"
+        raise value_error(
+            "condition", f"has shape {mask.shape} for {n} sequences of x, {len(y._levels[depth])} of y"
         )
     both = concatenate([part._make(part._values, part._levels[depth:]) for part in parts])
     picked: Ragged[Any] = both[np.arange(n) + np.where(mask, 0, n)]

@@ -9,6 +9,7 @@ import numpy as np
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int, fits_memory
 from varlen.backends import backend_of
+from varlen.errors import type_error, value_error
 from varlen.ops.inputs import as_level, rows_of, units_of
 from varlen.ops.outputs import ragged_like
 from varlen.tracing import eager_only
@@ -31,7 +32,7 @@ def _level_of(X: Any, rows: Any, lengths: Any) -> Level:
     """The sequences of X: its own, those of lengths, or one."""
     if isinstance(X, RaggedBase):
         if lengths is not None:
-            raise TypeError("lengths: X is a Ragged, which has its own")
+            raise type_error("lengths", "X is a Ragged, which has its own")
         return X._levels[-1]
     return Level.from_lengths(np.array([len(rows)])) if lengths is None else as_level(lengths)
 
@@ -182,7 +183,7 @@ def backprop_seq2col(
     before, after = _sides(nW, left, right)
     rows, backend = _rows(dY, "dY")
     if lengths is None and as_int(stride, "stride", 1) > 1:
-        raise TypeError("lengths: with a stride those of X are needed")
+        raise type_error("lengths", "with a stride those of X are needed")
     level = _level_of(dY, rows, None) if lengths is None else as_level(lengths)
     kept = dY._levels[-1] if isinstance(dY, RaggedBase) else None
     dX = backend.backprop_seq2col(rows, level, before, after, dilation, stride, out, max_bytes, kept)
@@ -501,6 +502,6 @@ def _merge(
     if not isinstance(Y, RaggedBase):
         return backend.merge_windows(rows, None, level, size, step, drop_last, mean, max_bytes)
     if len(Y._levels) < 2:
-        raise ValueError(f"{argument}: expected two levels, windows and their rows, got one")
+        raise value_error(argument, "expected two levels, windows and their rows, got one")
     result = backend.merge_windows(rows, Y._levels[-2:], level, size, step, drop_last, mean, max_bytes)
     return Y._make(result, (*Y._levels[:-2], level))

@@ -9,6 +9,7 @@ import numpy as np
 from varlen._core import RaggedBase
 from varlen.backends import backend_of
 from varlen.backends.values import one_device
+from varlen.errors import type_error, value_error
 from varlen.levels import describe_difference, same_levels
 from varlen.ops.inputs import same_kind
 from varlen.ops.matmul import matmul
@@ -100,15 +101,15 @@ def as_rectangle(r: Ragged[Any], dtype: DTypeLike | None, copy: bool | None) -> 
 def _check_storable(values: Any) -> Any:
     """The values, unless they are Python objects, which a container cannot hold."""
     if isinstance(values, np.ndarray) and values.dtype.hasobject:
-        raise TypeError("operand: the result would hold Python objects, which cannot be moved as bytes")
+        raise type_error("operand", "the result would hold Python objects, which cannot be moved as bytes")
     return values
 
 
 def _target(out: Any, model: Ragged[Any]) -> Any:
     """The values of an `out` that nests like the inputs."""
     if not isinstance(out, RaggedBase):
-        raise TypeError(f"out: expected a Ragged that nests like the inputs, got {type(out).__name__}")
+        raise type_error("out", f"expected a Ragged that nests like the inputs, got {type(out).__name__}")
     if not same_levels(out._levels, model.levels):
-        raise ValueError(f"out: nests differently: {describe_difference(model._levels, out._levels)}")
+        raise value_error("out", f"nests differently: {describe_difference(model._levels, out._levels)}")
     one_device(out._values, "out", model._values, "an operand")
     return out._values

@@ -18,7 +18,7 @@ from varlen.arguments import as_bool
 from varlen.backends import backend_of
 from varlen.backends.numeric import is_float
 from varlen.backends.values import is_tensor, like, row_as
-from varlen.errors import name_place, with_fields
+from varlen.errors import name_place, type_error, with_fields
 from varlen.levels import equal_lengths
 from varlen.ops.axes import axes_of
 from varlen.ops.inputs import same_kind
@@ -218,12 +218,12 @@ def _along_axis(function: str, name: str, r: Ragged[Any], axis: Any, given: dict
     dtype = None
     asked: Any = taken.get("dtype")
     if function == "torch.mean" and not (getattr(asked, "is_floating_point", True) or asked.is_complex):
-        raise TypeError(f"dtype: {function} of a Ragged gives floats, got {asked}")
+        raise type_error("dtype", f"{function} of a Ragged gives floats, got {asked}")
     if "dtype" in taken and method not in ("sum", "mean", "prod", "cumsum", "cumprod"):
         r = r.astype(taken.pop("dtype"))
         dtype = r.dtype
         if method in _FLOATS and not is_float(r._values):
-            raise TypeError(f"dtype: {function} of a Ragged gives floats, got {dtype}")
+            raise type_error("dtype", f"{function} of a Ragged gives floats, got {dtype}")
     if method.startswith("arg") and axis is None:
         if not tracing.is_tracing() and r.size == 0:
             raise ValueError(f"{function}: there is no number; r.{method}(empty=) says it of each sequence")

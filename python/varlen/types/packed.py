@@ -12,6 +12,7 @@ from varlen._core import Level
 from varlen._restored import by_torch
 from varlen.backends import backend_of
 from varlen.backends.values import ArrayT, as_values, copy_of, from_state, is_tensor, to_state
+from varlen.errors import type_error, value_error
 from varlen.levels import Levels, describe_difference, each_level, resolve_level, same_levels
 from varlen.ops.combine import split
 from varlen.ops.outputs import container, padded_class
@@ -113,7 +114,7 @@ class Packed(NoArray, Placed, Generic[ArrayT]):
         self._values = rows
         if isinstance(lengths, RankTable):
             if indices is not None or len(outer):
-                raise TypeError("lengths: a RankTable has indices and outer levels of its own")
+                raise type_error("lengths", "a RankTable has indices and outer levels of its own")
             table = lengths
         else:
             table = RankTable(lengths, indices, outer=outer)
@@ -171,13 +172,13 @@ class Packed(NoArray, Placed, Generic[ArrayT]):
         array([1, 3, 4])
         """
         if not isinstance(ragged, Ragged):
-            raise TypeError(f"ragged: expected a Ragged, got {type(ragged).__name__}")
+            raise type_error("ragged", f"expected a Ragged, got {type(ragged).__name__}")
         levels = ragged.levels
         if isinstance(order, RankTable):
             table, at = order, len(order.outer)
             if not same_levels(levels[: at + 1], table.levels):
                 difference = describe_difference(levels[: at + 1], table.levels)
-                raise ValueError(f"ragged: its levels differ from those of the table: {difference}")
+                raise value_error("ragged", f"its levels differ from those of the table: {difference}")
         else:
             at = resolve_level(level, levels)
             table = RankTable.of(levels[at], order, levels[:at])
@@ -449,7 +450,7 @@ class Packed(NoArray, Placed, Generic[ArrayT]):
 
     def _flat(self, other: str) -> None:
         if self._inner:
-            raise ValueError(f"inner: steps hold sub-sequences, which {other} has no room for")
+            raise value_error("inner", f"steps hold sub-sequences, which {other} has no room for")
 
     def copy(self) -> Self:
         """Copy the container with its values.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen.backends import backend_of
+from varlen.errors import type_error, value_error
 from varlen.levels import Levels, check_levels
 from varlen.types.ranks import RankTable
 
@@ -59,7 +60,7 @@ def rank_table(lengths: Any, indices: Any, presorted: bool = False) -> RankTable
 def check_table(result: RankTable, table: RankTable, argument: str) -> RankTable:
     """The table that the caller gave: `result` has to equal it, apart from empty sequences."""
     if not isinstance(table, RankTable):
-        raise TypeError(f"table: expected a RankTable, got {type(table).__name__}")
+        raise type_error("table", f"expected a RankTable, got {type(table).__name__}")
     given_count = table.active(0)
     given_order = table.indices[:given_count]
     count = result.active(0)
@@ -71,5 +72,5 @@ def check_table(result: RankTable, table: RankTable, argument: str) -> RankTable
         ("order", result_order, expected),
     ):
         if not np.array_equal(a, b):
-            raise ValueError(f"{argument}: its {name} are not those of the table")
+            raise value_error(argument, f"its {name} are not those of the table")
     return table

@@ -11,6 +11,7 @@ from varlen import _core
 from varlen._restored import by_torch
 from varlen.backends import backend_of
 from varlen.backends.values import ArrayT, as_ints, as_values, copy_of, from_state, to_state
+from varlen.errors import type_error, value_error
 from varlen.ops.inputs import one_level
 from varlen.ops.outputs import container
 from varlen.types import arithmetic
@@ -103,7 +104,7 @@ class Padded(NoArray, Placed, Generic[ArrayT]):
         self._data = block
         shape = tuple(block.shape)
         if len(shape) < 2:
-            raise ValueError(f"data: expected (steps, columns, ...), got shape {shape}")
+            raise value_error("data", f"expected (steps, columns, ...), got shape {shape}")
         fields = (as_ints(size_at_t), as_ints(lengths), as_ints(indices))
         self._size_at_t, self._lengths, self._indices = _core.check_padded(shape, *fields)
 
@@ -180,8 +181,8 @@ class Padded(NoArray, Placed, Generic[ArrayT]):
         names = ("data", "size_at_t", "lengths", "indices")
         for name in names:
             if not hasattr(padded, name):
-                raise TypeError(
-                    f"padded: expected {', '.join(names)}, but a {type(padded).__name__} has no {name}"
+                raise type_error(
+                    "padded", f"expected {', '.join(names)}, but a {type(padded).__name__} has no {name}"
                 )
         return cls(*(getattr(padded, name) for name in names))
 
@@ -257,7 +258,7 @@ class Padded(NoArray, Placed, Generic[ArrayT]):
         fields = _core.check_padded((steps, columns), sizes, small, order)
         level = _core.Level(fields[0])
         if level.total != len(values):
-            raise ValueError(f"rows: there are {len(values)}, but the lengths add up to {level.total}")
+            raise value_error("rows", f"there are {len(values)}, but the lengths add up to {level.total}")
         if level.total == 0:
             shape = (steps, columns, *values.shape[1:])
             result: Any = cls._make(backend_of(values).zeros(values, shape), *fields)

@@ -10,7 +10,7 @@ from varlen import _core
 from varlen._core import Level
 from varlen.arguments import as_int
 from varlen.backends.values import as_ints
-from varlen.errors import error_of, naming
+from varlen.errors import error_of, naming, value_error
 from varlen.levels import Levels, each_level
 from varlen.types.attributes import reduced, with_attributes, with_copied_attributes
 
@@ -81,8 +81,8 @@ class RankTable:
         above = each_level(outer, Level.from_lengths, "outer") if len(outer) else ()
         for d, (one, below) in enumerate(zip(above, (*above, level)[1:], strict=True)):
             if not one._fits(len(below)):
-                raise ValueError(
-                    f"outer: the lengths of level {d} add up to {one.total}, but {len(below)} follow"
+                raise value_error(
+                    "outer", f"the lengths of level {d} add up to {one.total}, but {len(below)} follow"
                 )
         self._set(level, fields_of(level, indices), above, indices is None)
 
@@ -135,7 +135,7 @@ class RankTable:
             with naming("order"):
                 return cls._make(level, fields_of(level, order), outer)
         if order not in ORDERS:
-            raise ValueError(f"order: expected one of {', '.join(ORDERS)} or a permutation, got {order!r}")
+            raise value_error("order", f"expected one of {', '.join(ORDERS)} or a permutation, got {order!r}")
         if order == "torch":
             from varlen.interop.torch_packed import order_of
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int, axis_of
 from varlen.backends.values import ArrayT
+from varlen.errors import index_error, type_error, value_error
 from varlen.levels import check_levels, flatten_levels, level_from, nest_levels, resolve_level
 from varlen.ops.dims import merge_dims
 from varlen.ops.pack import pack
@@ -76,7 +77,7 @@ class Structure(RaggedBase[ArrayT]):
         depth = len(self._levels)
         at: int = as_int(level, "level", -(2**63))
         if not -depth - 1 <= at <= depth:
-            raise IndexError(f"level: {at} is out of range for a new one among {depth}")
+            raise index_error("level", f"{at} is out of range for a new one among {depth}")
         at %= depth + 1
         groups = level_from(lengths, Level.from_lengths, "lengths")
         if at == 0:
@@ -117,7 +118,7 @@ class Structure(RaggedBase[ArrayT]):
         levels: Levels = self._levels
         at: int = resolve_level(level, levels)
         if len(levels) == 1:
-            raise ValueError("level: a Ragged needs at least one; without it its rows are .values")
+            raise value_error("level", "a Ragged needs at least one", "without it its rows are .values")
         if at == 0:
             return self._make(self._values, levels[1:])
         return self._make(
@@ -151,7 +152,7 @@ class Structure(RaggedBase[ArrayT]):
         ndim = len(self._levels) + self._values.ndim
         first, last = axis_of(start_dim, ndim, "start_dim"), axis_of(end_dim, ndim, "end_dim")
         if first > last:
-            raise ValueError(f"start_dim: {first} is behind end_dim, {last}")
+            raise value_error("start_dim", f"{first} is behind end_dim, {last}")
         result: Self | ArrayT = merge_dims(self, first, last)
         return result
 
@@ -184,16 +185,17 @@ class Structure(RaggedBase[ArrayT]):
         """
         at = axis_of(dim, len(self._levels) + self._values.ndim, "dim") - len(self._levels)
         if at < 1:
-            raise TypeError(
-                f"dim: expected an axis of the rows, {len(self._levels) + 1} or more, got {dim}; "
-                "add_level() groups sequences, and rows inside them"
+            raise type_error(
+                "dim",
+                f"expected an axis of the rows, {len(self._levels) + 1} or more, got {dim}; "
+                "add_level() groups sequences, and rows inside them",
             )
         values: Any = self._values
         shape = tuple(values.shape)
         known = math.prod(size for size in sizes if size != -1)
         whole = list(sizes).count(-1) == 1 and known > 0 and shape[at] % known == 0
         if not whole and (min(sizes, default=0) < 0 or known != shape[at]):
-            raise ValueError(f"sizes: {tuple(sizes)} do not divide an axis of {shape[at]}")
+            raise value_error("sizes", f"{tuple(sizes)} do not divide an axis of {shape[at]}")
         widths = [shape[at] // known if size == -1 else size for size in sizes]
         rows = values.reshape(*shape[:at], *widths, *shape[at + 1 :])
         result: Self = self._make(rows, self._levels)

@@ -120,7 +120,9 @@ def test_a_row_is_that_of_its_file():
 
 
 def test_a_place_stands_in_front_of_the_argument():
-    error = name_place(error_of(TypeError, "x", "is no number", "cast it"), "samples[3]", advice="or leave it")
+    error = name_place(
+        error_of(TypeError, "x", "is no number", "cast it"), "samples[3]", advice="or leave it"
+    )
     assert str(error) == "samples[3]: x: is no number; cast it; or leave it"
     assert str(name_place(KeyError("y"), "samples[3]", ValueError)) == "samples[3]: 'y'"
 
