@@ -84,9 +84,9 @@ def _damaged(folder):
 
 FILES = [
     lambda path: vl.JointNestedRaggedTensorDict(tensors_fp=path).to_list(),
-    lambda path: Dataset(path)[0].to_list(),
-    lambda path: Dataset(path).batch([0]),
-    lambda path: vl.io.open_file(path).joint(),
+    lambda path: vl.open(path)[0].to_list(),
+    lambda path: vl.open(path).batch([0]),
+    lambda path: vl.io.open_file(path).validate(),
 ]
 
 
