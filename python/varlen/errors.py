@@ -101,9 +101,10 @@ def name_file(error: Exception, file: StrPath, *kinds: type[Exception], place: s
 def name_place(error: Exception, place: str, *kinds: type[Exception], advice: str = "") -> Exception:
     """The same error with where its argument is, such as "samples[3]", and with what else the caller can do.
 
-    It is one of these kinds, or of the plain ones of Python.
+    It is one of these kinds, or stays of its own.
     """
-    made = as_record(error, *(kinds or _PLAIN))
+    own = type(error) if isinstance(error, _PLAIN) and not isinstance(error, UnicodeError) else ValueError
+    made = as_record(error, *(kinds or (own,)))
     known = vars(made)
     argument = f"{place}: {known['argument']}" if known.get("argument") else place
     more = [text for text in (known.get("advice"), advice) if text]

@@ -9,7 +9,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_dtype, as_int, new_words, unmasked, words_of
-from varlen.errors import row_error
+from varlen.errors import row_error, value_error
 from varlen.io.dtypes import cast_exactly
 from varlen.io.schema import encode_strings, id_dtype, make_metadata
 
@@ -214,8 +214,8 @@ def fold_levels(
     if not trailing or flat.ndim > 1:
         return flat, list(levels)
     if count < 0:
-        raise ValueError(
-            f"{key}: expected {len(trailing)} fixed dims, of arrays or lists; there are {len(levels)} levels"
+        raise value_error(
+            key, f"expected {len(trailing)} fixed dims, of arrays or lists; there are {len(levels)} levels"
         )
     sizes = []
     for number, size in enumerate(trailing, start=count):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen.arguments import as_mapping, one_of
-from varlen.errors import error_of, name_place
+from varlen.errors import error_of, name_place, value_error
 from varlen.io import atomic
 from varlen.io.errors import FileFormatError
 from varlen.io.schema import Field
@@ -145,7 +145,7 @@ class SchemaColumn:
         """
         if dtype.kind == "M" and is_zoned != (self.zone is not None):
             have, says = ("a zone", "none") if is_zoned else ("no zone", "one")
-            raise ValueError(f"{name}: times have {have}, but the schema says {says}")
+            raise value_error(name, f"times have {have}, but the schema says {says}")
 
     @property
     def is_words(self) -> bool:

@@ -125,6 +125,7 @@ def test_a_place_stands_in_front_of_the_argument():
     )
     assert str(error) == "samples[3]: x: is no number; cast it; or leave it"
     assert str(name_place(KeyError("y"), "samples[3]", ValueError)) == "samples[3]: 'y'"
+    assert type(name_place(vl.dims.OutShapeError("y"), "x")) is vl.dims.OutShapeError
 
 
 # Where the text of an error of others is told whole.
