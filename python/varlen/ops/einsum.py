@@ -270,7 +270,7 @@ _known = lru_cache(maxsize=512)(_read)
 
 def _unknown(name: str, term: str, letter: str) -> ValueError:
     return value_error(
-        name, f"nothing says how long {letter} of {term!r} is", "give lengths={{{letter!r}: ...}}"
+        name, f"nothing says how long {letter} of {term!r} is", f"give lengths={{{letter!r}: ...}}"
     )
 
 
