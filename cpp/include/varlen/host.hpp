@@ -44,7 +44,7 @@
 namespace varlen::host {
 
 // The stream is nobody's. None fails: what can be wrong was checked before.
-#define VARLEN_DECLARED(name) decltype(cuda::name) name;
+#define VARLEN_DECLARED(name) decltype(cuda::name) name;  // NOLINT(bugprone-macro-parentheses)
 VARLEN_HOST_KERNELS(VARLEN_DECLARED)
 #undef VARLEN_DECLARED
 

@@ -138,7 +138,7 @@ struct Kernels {
   Error (*wait)(void* event) noexcept;
   void (*forget)(void* event) noexcept;
 
-#define VARLEN_FIELD(name) decltype(&cuda::name) name;
+#define VARLEN_FIELD(name) decltype(&cuda::name) name;  // NOLINT(bugprone-macro-parentheses)
   VARLEN_CUDA_KERNELS(VARLEN_FIELD)
 #undef VARLEN_FIELD
 };
