@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from varlen.arguments import refuse_overlap
 from varlen.backends import backend_of
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ def fold(op: str, values: Any, level: Level, empty: Any, out: Any = None, ddof: 
     backend = backend_of(values)
     if function is None:
         return backend.reduce(op, values, level, empty, out, ddof)
+    refuse_overlap(out, values)
     rows = function(backend, values, level, empty)
     return rows if out is None else backend.assign(out, rows)
 
@@ -31,6 +33,7 @@ def ptp(backend: Any, values: Any, level: Level, empty: Any) -> Any:
 
 def mode(backend: Any, values: Any, level: Level, empty: Any) -> Any:
     """The least of the most frequent numbers; NaN are equal, and the largest."""
+    filled = None if empty is None else backend.row_as(empty, values, "empty")[0]
     rows = backend.sort(values, level, with_places=False)[0]
     # How many rows before each equal it: the most, before the last row of what is wanted.
     before = backend.ufunc("subtract", [backend.rank(rows, level, how) for how in ("ordinal", "min")], {})
@@ -38,7 +41,7 @@ def mode(backend: Any, values: Any, level: Level, empty: Any) -> Any:
     own = backend.of_level(level, "positions", rows).reshape(-1, *(1 for _ in rows.shape[1:]))
     is_found = backend.ufunc("equal", [own, place], {})
     # The others become the first number, which is not above it.
-    least = backend.expand(backend.reduce_end(rows, level, False, empty), level)
+    least = backend.expand(backend.reduce_end(rows, level, False, filled), level)
     return backend.reduce("max", backend.where(is_found, rows, least), level, empty)
 
 

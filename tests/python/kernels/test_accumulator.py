@@ -247,7 +247,7 @@ def test_graphs_hold_a_dtype_and_break_for_raise():
     with pytest.raises(OverflowError, match="sum: 400 in sequence 0"):
         torch.compile(checked, backend="eager")(r)
     torch._dynamo.reset()
-    with pytest.raises(Exception, match="overflow='raise' of varlen runs outside of graphs"):
+    with pytest.raises(Exception, match="overflow='raise' of varlen runs only outside of graphs"):
         torch.compile(checked, backend="eager", fullgraph=True)(r)
 
 
