@@ -44,7 +44,7 @@ py::object backprop_reduced(const Arguments<7>& args) {
   }
   const LevelRef over = level_over(given_level, "X", values.array.shape(0));
   Level& level = LevelRef::in(over);
-  Numbers gradients = rows_for(d, "d", values, level.count());
+  const Numbers gradients = rows_for(d, "d", values, level.count());
   std::optional<Numbers> result;
   if (given(given_result)) result = rows_for(given_result, "result", values, level.count());
   const Place place = place_of(values.array);
@@ -58,7 +58,8 @@ py::object backprop_reduced(const Arguments<7>& args) {
   job.longest = level.most();
   job.columns = values.columns();
   job.values = static_cast<const std::byte*>(values.array.data());
-  job.weights = bytes(gradients.array);
+  // Read alone: what a place writes over is a copy of its own.
+  job.weights = static_cast<std::byte*>(const_cast<void*>(gradients.array.data()));
   if (result) job.result = static_cast<const std::byte*>(result->array.data());
   const ScratchAt scratch(place, place.kernels->reduce_back_scratch(job, level.total()));
   launch(place, "backprop_reduce", values.array.nbytes(), &cuda::Kernels::reduce_back, job, level.total(),

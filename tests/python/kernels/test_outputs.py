@@ -163,6 +163,17 @@ def test_an_output_among_the_numbers_of_a_strided_input_is_refused_or_right(verb
 
 
 @pytest.mark.parametrize("verb", sorted(TABLE))
+def test_arrays_that_cannot_be_written_are_read(verb):
+    arrays, rest = TABLE[verb]
+    call = verb_of(verb)
+    expected = array_of(call(**arrays, **rest))
+    read_only = {name: array.copy() for name, array in arrays.items()}
+    for array in read_only.values():
+        array.flags.writeable = False
+    np.testing.assert_array_equal(array_of(call(**read_only, **rest)), expected)
+
+
+@pytest.mark.parametrize("verb", sorted(TABLE))
 def test_an_output_apart_is_filled_and_nothing_around_it(verb):
     arrays, rest = TABLE[verb]
     call = verb_of(verb)
