@@ -191,12 +191,13 @@ def files() -> dict[Path, str]:
 def main() -> int:
     """Writes or checks."""
     check = "--check" in sys.argv[1:]
-    differ = [path for path, text in files().items() if not path.exists() or path.read_text() != text]
+    texts = files()
+    differ = [path for path, text in texts.items() if not path.exists() or path.read_text() != text]
     for path in differ:
         print(path.relative_to(ROOT))
         if not check:
             path.parent.mkdir(exist_ok=True)
-            path.write_text(files()[path])
+            path.write_text(texts[path])
     return int(check and bool(differ))
 
 

@@ -124,13 +124,13 @@ class Tally:
         self.nulls = (self.nulls or 0) + nulls
         self.count_distinct(values)
 
-    def count_distinct(self, values: Array) -> None:
+    def count_distinct(self, values: Array | None) -> None:
         """Counts distinct values alone.
 
         Parameters
         ----------
-        values : ndarray (rows, ...)
-            Whole numbers and times are told apart; where others come too, none are.
+        values : ndarray (rows, ...) or None
+            Whole numbers and times are told apart; where others come too, none are. None stands for others.
 
         Examples
         --------
@@ -139,9 +139,12 @@ class Tally:
         >>> tally.as_dict()
         {'values': 3, 'distinct': 2}
         """
-        if values.size:
+        if values is None or values.size:
             self._seen = self._seen or Distinct()
-            self._seen.add(values)
+            if values is None:
+                self._seen.give_up()
+            else:
+                self._seen.add(values)
 
     def count_words(self, words: Iterable[str]) -> None:
         """Counts distinct words alone.

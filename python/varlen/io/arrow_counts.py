@@ -78,5 +78,7 @@ def _count_leaf(account: Account, key: str, array: pa.Array, size: int) -> int:
         words = pc.unique(array.cast(pa.large_string()) if is_view else array)
         tally.count_words(word for word in words.to_pylist() if word is not None)
     else:
-        tally.count_inside(np.zeros(min(count, 1), bool), nulls=nulls)  # others are not told apart
+        tally.nulls = (tally.nulls or 0) + nulls
+        if count:
+            tally.count_distinct(None)
     return nulls

@@ -38,6 +38,10 @@ class Distinct:
         self.is_exact = True
         self.is_whole = True  # until something else came, such as floats, which are not counted
 
+    def give_up(self) -> None:
+        """Takes note of values that nobody tells apart."""
+        self.is_whole = False
+
     def add(self, values: Array) -> None:
         """Takes one more piece into account."""
         if values.dtype.kind not in "iumM" or self.is_of_words:

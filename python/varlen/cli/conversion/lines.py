@@ -330,7 +330,7 @@ def _count(plan: ConversionPlan, joint: Joint, came: dict[str, tuple[int, int]])
         if not is_text:
             tally.count_inside(joint.values(name))
         elif nulls:
-            tally.count_distinct(np.zeros(1))  # what they became is a word by now
+            tally.count_distinct(None)  # what they became is a word by now
         plan.missing[name] = plan.missing.get(name, 0) + nulls
 
 

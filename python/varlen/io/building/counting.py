@@ -84,7 +84,7 @@ def _count_distinct(tally: Tally, leaves: Any) -> None:
     elif not isinstance(leaves, int) and set(map(type, leaves)) == {str}:
         tally.count_words(set(leaves))
     elif isinstance(leaves, int) or len(leaves):
-        tally.count_distinct(np.zeros(1))
+        tally.count_distinct(None)
 
 
 def _leaves(value: Any, fixed: tuple[int, ...] | None = None) -> Any:
