@@ -9,11 +9,14 @@ import argparse
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from importlib import import_module
 
 from varlen._core import __version__
 from varlen.cli.errors import Misuse, one_line
 
 __all__ = ["main"]
+
+_COMMANDS = ("demo", "info", "convert", "bench")  # modules of this package
 
 _EPILOG = """\
 examples:
@@ -27,7 +30,8 @@ examples:
 """
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(command: str | None) -> argparse.ArgumentParser:
+    """Parses one command; all of them where none is named, for the list."""
     from varlen.cli.manual import Parser
 
     parser = Parser(
@@ -38,17 +42,16 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"varlen {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    from varlen.cli import bench, convert, demo, info
-
-    for module in (demo, info, convert, bench):
-        module.add_parser(commands)
+    for name in [command] if command in _COMMANDS else _COMMANDS:
+        import_module(f"varlen.cli.{name}").add_parser(commands)
     return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs a command and gives its exit code."""
-    parser = _parser()
-    arguments, rest = parser.parse_known_args(argv)
+    given = sys.argv[1:] if argv is None else argv
+    parser = _parser(given[0] if given else None)
+    arguments, rest = parser.parse_known_args(given)
     if rest:  # what stands behind an option that stands between names
         if "sources" not in arguments or any(one.startswith("-") for one in rest):
             arguments.parser.refuse(rest)

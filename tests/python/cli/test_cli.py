@@ -40,6 +40,23 @@ def test_help_and_version_end_well(capsys):
         assert capsys.readouterr().out.strip()
 
 
+def test_a_command_builds_no_parser_of_another(tmp_path):
+    program = (
+        "import sys; from varlen.cli import main; code = main(['info', sys.argv[1]]);"
+        "commands = {f'varlen.cli.{name}' for name in ('convert', 'demo', 'info', 'bench')};"
+        "print(code, sorted(commands & set(sys.modules)))"
+    )
+    visits = varlen.JointNestedRaggedTensorDict({"time": [[0.5], []]})
+    visits.save(tmp_path / "visits.nrt")
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path / "visits.nrt")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines()[-1] == "0 ['varlen.cli.info']"
+
+
 def test_misuse_ends_with_2(capsys, tmp_path):
     with pytest.raises(SystemExit) as stop:
         main(["nonsense"])
