@@ -1,1 +1,1 @@
-"""For tests of varlen, and of what is built on it: plain-Python oracles, and hypothesis strategies."""
+"""Hypothesis strategies that draw ragged and named data, with a plain model of the latter, for tests."""

@@ -7,6 +7,7 @@ big-endian memory; NaN, infinities and the extremes of integers. Needs hypothesi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from numpy.typing import NDArray
 
 from varlen import Ragged
-from varlen.testing import oracle
 
 DTYPES = ["bool", "int8", "uint16", "int32", "int64", "uint64", "float16", "float32", "float64"]
 DTYPES += ["complex128", "datetime64[ns]", "S3", ">i4", ">f8"]
@@ -217,8 +217,11 @@ def nested_lists(depth: int = 1, leaves: SearchStrategy[Any] | None = None) -> S
 def _draw_lists(draw: DrawFn, depth: int, leaves: SearchStrategy[Any] | None) -> list[Any]:
     nesting = draw(levels(depth))
     n = sum(nesting[-1])
-    values = draw(st.lists(st.integers(-100, 100) if leaves is None else leaves, min_size=n, max_size=n))
-    return oracle.nest(values, nesting)
+    items = st.integers(-100, 100) if leaves is None else leaves
+    values: list[Any] = draw(st.lists(items, min_size=n, max_size=n))
+    for sizes in reversed(nesting):
+        values = [values[begin:end] for begin, end in pairwise(accumulate(sizes, initial=0))]
+    return values
 
 
 def slices(size: int) -> SearchStrategy[slice]:
@@ -271,7 +274,7 @@ def index_for(size: int) -> SearchStrategy[Any]:
 
 
 def as_index(index: Any) -> slice | Sequence[Any]:
-    """An index of `index_for` as the oracle takes it.
+    """An index of `index_for` as lists take it.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from varlen._core import Dim, Shape
 from varlen.dims import Data, batch_dim
-from varlen.testing.oracle_data import Axis, Model, fill, take, transpose, walk
+from varlen.testing.model import Axis, Model, fill, take, transpose, walk
 
 SHAPES = [
     "B",
@@ -174,7 +174,7 @@ def bound(dim: Dim, lengths: Sequence[int], over: Sequence[Dim]) -> Dim:
     if not over:
         return dim.bind(lengths[0])
     is_rectangle = not any(each.over for each in over)
-    shape = [Axis.of(each).length({}) for each in over] if is_rectangle else [len(lengths)]
+    shape = [Axis.from_dim(each).length({}) for each in over] if is_rectangle else [len(lengths)]
     return dim.bind(np.array(lengths, np.int64).reshape(shape), over=list(over))
 
 
@@ -212,7 +212,7 @@ def _draw_dims(draw: DrawFn, letters: str, max_rows: int, longest: int, min_size
             found[letter] = batch_dim.bind(draw(_seldom_none(0, max_rows)))
         elif letter in IDENTITIES:
             over = [found[each] for each in OVER[letter]]
-            count = len(walk([Axis.of(dim) for dim in over]))
+            count = len(walk([Axis.from_dim(dim) for dim in over]))
             some = st.lists(st.integers(0, longest), min_size=count, max_size=count)
             equal = st.integers(0, longest).map(lambda n, count=count: [n] * count)
             found[letter] = bound(IDENTITIES[letter], draw(some | some | equal), over)
@@ -291,7 +291,7 @@ def _draw_sample(
     dims = draw(dims_of(draw(st.sampled_from(shapes)), min_size=min_size))
     if not ordered:
         dims = tuple(draw(st.permutations(dims)))
-    count = len(walk([Axis.of(dim) for dim in dims]))
+    count = len(walk([Axis.from_dim(dim) for dim in dims]))
     return sample_of(dims, draw(st.lists(values(dtype, finite=finite), min_size=count, max_size=count)))
 
 
@@ -330,9 +330,9 @@ def _draw_other(draw: DrawFn, sample: Sample, letters: str, dtype: str, finite: 
         if not missing:
             found[dim] = dim
         elif len(missing) == len(dim.over):
-            found[dim] = bound(dim, [Axis.of(dim).length({})], [])
+            found[dim] = bound(dim, [Axis.from_dim(dim).length({})], [])
     chosen = draw(st.permutations(list(found.values())))
-    count = len(walk([Axis.of(dim) for dim in chosen]))
+    count = len(walk([Axis.from_dim(dim) for dim in chosen]))
     return sample_of(chosen, draw(st.lists(values(dtype, finite=finite), min_size=count, max_size=count)))
 
 
@@ -408,7 +408,7 @@ def row_alone(sample: Sample, row: int) -> Sample:
         if dim == batch_dim:
             alone[dim] = dim.bind(1)
         elif batch_dim in over:
-            lengths = [model.axis(dim).length(at) for at in walk([Axis.of(each) for each in over])]
+            lengths = [model.axis(dim).length(at) for at in walk([Axis.from_dim(each) for each in over])]
             alone[dim] = bound(dim, lengths, over)
         else:
             alone[dim] = dim

@@ -7,9 +7,9 @@ import pytest
 import varlen as vl
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles import verbs as oracle
 from varlen import _core
 from varlen.data import BatchSampler, BinPacking, Dataset, LengthBuckets, TokenBudget
-from varlen.testing import oracle
 
 LENGTHS = st.lists(st.integers(0, 20), max_size=40)
 

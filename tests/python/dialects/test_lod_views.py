@@ -6,8 +6,9 @@ import varlen as vl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nested import deeper, levels_above, raised
+from oracles import lod as oracle_lod
+from oracles import verbs as oracle
 from varlen.lod import LoDTensor
-from varlen.testing import oracle, oracle_lod
 from varlen.testing.strategies import levels
 from varlen.tf import RaggedTensor
 

@@ -5,7 +5,7 @@ import pytest
 import varlen as vl
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from varlen.testing import oracle
+from oracles import verbs as oracle
 from varlen.testing.strategies import levels
 
 FACE = vl.tf.RaggedTensor

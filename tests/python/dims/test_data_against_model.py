@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles.dims import arithmetic as model
+from oracles.dims.axes import to_padded
 from varlen import Data, dims
-from varlen.testing import oracle_data_reduce as model
-from varlen.testing.oracle_data import Model, differences, to_padded, transpose
+from varlen.testing.model import Model, differences, transpose
 from varlen.testing.strategies_data import data_of, orders, other_over, samples
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -14,7 +15,7 @@ few = settings(max_examples=40, report_multiple_bugs=False)
 
 
 def agree(found, expected, ordered=True):
-    assert differences(Model.of(found), expected, tolerance=1e-9, ordered=ordered) is None
+    assert differences(Model.from_data(found), expected, tolerance=1e-9, ordered=ordered) is None
 
 
 @given(samples(finite=False), st.data())

@@ -7,11 +7,11 @@ import pytest
 from data_ops import numbers_over
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles.dims import arithmetic as model
+from oracles.losses import edits
 from varlen import Data, Dim, dims, ops
 from varlen.dims import batch_dim
-from varlen.testing import oracle_data_reduce as model
-from varlen.testing.oracle_data import Model, differences, take
-from varlen.testing.oracle_losses import edits
+from varlen.testing.model import Model, differences, take
 from varlen.testing.strategies_data import data_of, orders, row_alone, samples
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -21,7 +21,7 @@ TIME, WORDS = Dim("time", lengths=[2, 0, 3]), Dim(4, name="words")
 
 
 def agree(found, expected, ordered=True):
-    assert differences(Model.of(found), expected, tolerance=1e-9, ordered=ordered) is None
+    assert differences(Model.from_data(found), expected, tolerance=1e-9, ordered=ordered) is None
 
 
 def logits(seed=0):
@@ -86,7 +86,7 @@ def test_cross_entropy_of_a_row_alone_is_its_slice():
             Data(target.values[part], [batch_dim, time]),
             WORDS,
         )
-        agree(alone, take(Model.of(whole), batch_dim, [row]))
+        agree(alone, take(Model.from_data(whole), batch_dim, [row]))
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1, 1.0])

@@ -3,39 +3,31 @@
 import math
 
 import pytest
+from oracles.dims import arithmetic, lines, moves
+from oracles.dims.axes import replace_dim, to_padded
 from varlen import Dim
 from varlen.dims import LengthMismatchError, batch_dim
-from varlen.testing import oracle_data_lines as lines
-from varlen.testing import oracle_data_moves as moves
-from varlen.testing import oracle_data_reduce as arithmetic
-from varlen.testing.oracle_data import (
-    Axis,
-    Model,
-    differences,
-    fill,
-    of_rows,
-    replace_dim,
-    same,
-    take,
-    to_padded,
-    transpose,
-)
+from varlen.testing.model import Axis, Model, differences, fill, take, transpose
 
 NAN, INF = math.nan, math.inf
 batch = batch_dim.bind(3)
 time = Dim(name="time").bind([3, 1, 0], over=batch)
 feature = Dim(2, name="feature", kind="feature")
-x = Model.of_list([batch, time], [[1, 2, 3], [4], []])
-wide = Model.of_list([batch, time, feature], [[[1, 10], [2, 20], [3, 30]], [[4, 40]], []])
+x = Model.from_list([batch, time], [[1, 2, 3], [4], []])
+wide = Model.from_list([batch, time, feature], [[[1, 10], [2, 20], [3, 30]], [[4, 40]], []])
 source = Dim(name="source").bind([2, 1, 2], over=batch)
-energies = Model.of_list([batch, time, source], [[[1, 2], [3, 4], [5, 6]], [[7]], []])
+energies = Model.from_list([batch, time, source], [[[1, 2], [3, 4], [5, 6]], [[7]], []])
 words = Dim(name="words").bind([2, 0, 1, 3], over=[batch, time])
-nested = Model.of_list([batch, time, words], [[[1, 2], [], [3]], [[4, 5, 6]], []])
+nested = Model.from_list([batch, time, words], [[[1, 2], [], [3]], [[4, 5, 6]], []])
 
 
 def lengths(model, dim):
     """Of a dim that is over the batch alone."""
     return [model.axis(dim).length({batch_dim: i}) for i in range(model.axis(batch_dim).length({}))]
+
+
+def is_same(found, expected, **options):
+    return differences(found, expected, **options) is None
 
 
 def near(found, expected):
@@ -60,9 +52,9 @@ def test_positions_without_a_number_and_numbers_without_a_position_are_refused()
     with pytest.raises(LengthMismatchError):
         Model([batch, time], {**x.table, (2, 0): 5})
     with pytest.raises(LengthMismatchError, match="has 2 items where there are 3"):
-        Model.of_list([batch, time], [[1, 2], [4], []])
+        Model.from_list([batch, time], [[1, 2], [4], []])
     with pytest.raises(ValueError, match="twice"):
-        Model.of_list([feature, feature], [[1, 2], [3, 4]])
+        Model.from_list([feature, feature], [[1, 2], [3, 4]])
 
 
 def test_lists_hold_valid_positions_in_any_order_of_the_dims():
@@ -71,13 +63,13 @@ def test_lists_hold_valid_positions_in_any_order_of_the_dims():
     assert transpose(nested, [time, words, batch]).to_list() == [[[1, 4], [2, 5], [6]], [], [[3]]]
     for order in ([time, batch, words], [words, time, batch], [words, batch, time]):
         moved = transpose(nested, order)
-        assert same(Model.of_list(moved.axes, moved.to_list()), moved)
+        assert is_same(Model.from_list(moved.axes, moved.to_list()), moved)
 
 
 def test_a_dim_without_the_dims_that_it_is_over_is_as_long_as_its_longest_row():
-    assert Model.of_list([time], [5, 6, 7]).axis(time).length({}) == 3
-    assert Axis.of(words).length({}) == 3
-    assert Axis.of(words).length({batch_dim: 0}) == 2
+    assert Model.from_list([time], [5, 6, 7]).axis(time).length({}) == 3
+    assert Axis.from_dim(words).length({}) == 3
+    assert Axis.from_dim(words).length({batch_dim: 0}) == 2
 
 
 def test_a_rectangle_is_filled_where_nothing_is_valid():
@@ -98,9 +90,9 @@ def test_differences_are_said():
     empty = Dim(0, name="empty")
     one, other = (Model([batch, time.bind(n, over=batch), empty], {}) for n in ([3, 1, 0], [2, 1, 0]))
     assert "length 3 where 2 is expected, of time at batch 0" in differences(one, other)
-    assert same(Model([], {(): NAN}), Model([], {(): NAN}))
-    assert not same(Model([], {(): 1.0}), Model([], {(): 1.0 + 1e-6}))
-    assert same(Model([], {(): 1.0}), Model([], {(): 1.0 + 1e-6}), tolerance=1e-5)
+    assert is_same(Model([], {(): NAN}), Model([], {(): NAN}))
+    assert not is_same(Model([], {(): 1.0}), Model([], {(): 1.0 + 1e-6}))
+    assert is_same(Model([], {(): 1.0}), Model([], {(): 1.0 + 1e-6}), tolerance=1e-5)
 
 
 def test_a_row_alone_has_its_own_lengths():
@@ -180,7 +172,7 @@ def test_dims_that_are_kept_have_one_length_when_the_batch_is_gone():
 
 def test_arg_gives_the_position_on_one_dim_and_the_ordinal_on_several():
     assert arithmetic.reduce(x, "argmax", [batch]).to_list() == [1, 0, 0]
-    holed = Model.of_list([batch, time.bind([0, 1, 2], over=batch)], [[], [5], [7, 6]])
+    holed = Model.from_list([batch, time.bind([0, 1, 2], over=batch)], [[], [5], [7, 6]])
     assert arithmetic.reduce(holed, "argmin", [batch]).to_list() == [1, 2]
     assert arithmetic.reduce(energies, "argmax", [time, source]).to_list() == [5, 0, -1]
     assert arithmetic.reduce(energies, "argmax", [source, time]).to_list() == [5, 0, -1]
@@ -213,7 +205,7 @@ def test_softmax_is_over_any_dims():
 
 
 def test_softmax_leaves_out_what_a_mask_says():
-    mask = Model.of_list([batch, time], [[True, False, True], [False], []])
+    mask = Model.from_list([batch, time], [[True, False, True], [False], []])
     expected = [[1 / (1 + math.exp(4)), 0, 1 / (1 + math.exp(-4))], [0], []]
     assert near(arithmetic.softmax(x, [time], scale=2.0, mask=mask).to_list(), expected)
     assert arithmetic.log_softmax(x, [time], mask=mask).to_list()[1] == [-INF]
@@ -222,7 +214,7 @@ def test_softmax_leaves_out_what_a_mask_says():
 @pytest.mark.parametrize("row", [[-INF, -INF], [INF, 1.0], [NAN, 1.0]])
 def test_softmax_of_what_has_no_answer_is_nan(row):
     for op in (arithmetic.softmax, arithmetic.log_softmax):
-        line = of_rows([row])
+        line = Model.from_rows([row])
         assert all(map(math.isnan, op(line, [line.dims[1]]).to_list()[0]))
 
 
@@ -230,7 +222,7 @@ def test_softmax_of_what_has_no_answer_is_nan(row):
 
 
 def test_dims_of_the_second_operand_follow_those_of_the_first():
-    bias = Model.of_list([feature, batch], [[1, 2, 3], [10, 20, 30]])
+    bias = Model.from_list([feature, batch], [[1, 2, 3], [10, 20, 30]])
     total = arithmetic.combine("add", x, bias)
     assert total.dims == (batch, time, feature)
     assert total.to_list() == [[[2, 11], [3, 12], [4, 13]], [[6, 24]], []]
@@ -238,26 +230,26 @@ def test_dims_of_the_second_operand_follow_those_of_the_first():
 
 
 def test_an_operand_without_the_batch_goes_by_position():
-    places = Model.of_list([Axis.fixed(time, 5)], [10, 20, 30, 40, 50])
+    places = Model.from_list([Axis.fixed(time, 5)], [10, 20, 30, 40, 50])
     assert arithmetic.combine("add", x, places).to_list() == [[11, 22, 33], [14], []]
     assert arithmetic.combine("add", places, x).to_list() == [[11, 14], [22], [33]]
     with pytest.raises(LengthMismatchError):
-        arithmetic.combine("add", x, Model.of_list([Axis.fixed(time, 2)], [10, 20]))
+        arithmetic.combine("add", x, Model.from_list([Axis.fixed(time, 2)], [10, 20]))
 
 
 def test_lengths_that_differ_are_refused():
-    other = Model.of_list([batch, time.bind([3, 2, 0], over=batch)], [[1, 2, 3], [4, 5], []])
+    other = Model.from_list([batch, time.bind([3, 2, 0], over=batch)], [[1, 2, 3], [4, 5], []])
     with pytest.raises(LengthMismatchError, match="time has length 2 in one, 1 in another, at batch 1"):
         arithmetic.combine("add", x, other)
     with pytest.raises(LengthMismatchError):
-        arithmetic.combine("mul", x, Model.of_list([batch_dim.bind(2)], [1, 2]))
+        arithmetic.combine("mul", x, Model.from_list([batch_dim.bind(2)], [1, 2]))
     with pytest.raises(LengthMismatchError):
         arithmetic.combine("add", Model([Axis.fixed(time, 0)], {}), Model([Axis.fixed(time, 1)], {(0,): 1}))
 
 
 def test_two_dynamic_dims_over_the_batch_combine_to_both():
     queries = x
-    keys = Model.of_list([batch, source], [[10, 20], [30], [40, 50]])
+    keys = Model.from_list([batch, source], [[10, 20], [30], [40, 50]])
     product = arithmetic.combine("add", queries, keys)
     assert product.dims == (batch, time, source)
     assert product.to_list() == [[[11, 21], [12, 22], [13, 23]], [[34]], []]
@@ -292,7 +284,7 @@ def test_operators_are_those_of_numbers(name, a, b, expected):
 
 
 def test_where_chooses_by_position():
-    condition = Model.of_list([batch], [True, False, True])
+    condition = Model.from_list([batch], [True, False, True])
     assert arithmetic.where(condition, x, -1).to_list() == [[1, 2, 3], [-1], []]
     assert arithmetic.where(condition, 0, x).dims == (batch, time)
 
@@ -301,7 +293,7 @@ def test_where_chooses_by_position():
 
 
 def test_dot_is_over_dynamic_dims_too():
-    keys = Model.of_list([batch, time], [[1, 0, 2], [3], []])
+    keys = Model.from_list([batch, time], [[1, 0, 2], [3], []])
     assert arithmetic.dot(wide, keys, [time]).to_list() == [[7, 70], [12, 120], [0, 0]]
     assert arithmetic.dot(wide, keys, [time, batch]).to_list() == [19, 190]
     assert arithmetic.dot(keys, wide, [batch]).dims == (time, feature)
@@ -310,24 +302,24 @@ def test_dot_is_over_dynamic_dims_too():
 
 def test_dims_of_dot_are_common_ones_then_those_of_each():
     out = Dim(3, name="out")
-    weights = Model.of_list([out, feature], [[1, 0], [0, 1], [1, 1]])
+    weights = Model.from_list([out, feature], [[1, 0], [0, 1], [1, 1]])
     product = arithmetic.dot(wide, weights, [feature])
     assert product.dims == (batch, time, out)
     assert product.to_list()[1] == [[4, 40, 44]]
     heads = Dim(1, name="heads")
-    values = Model.of_list([heads, time, batch], [[[1, 4], [2], [3]]])
+    values = Model.from_list([heads, time, batch], [[[1, 4], [2], [3]]])
     assert arithmetic.dot(wide, values, []).dims == (batch, time, feature, heads)
     assert arithmetic.dot(values, wide, [feature]).dims == (time, batch, heads)
 
 
 def test_a_dim_that_one_operand_lacks_is_summed_over_all_the_same():
-    bias = Model.of_list([feature], [1, 2])
+    bias = Model.from_list([feature], [1, 2])
     assert arithmetic.dot(x, bias, [time]).to_list() == [[6, 12], [4, 8], [0, 0]]
 
 
 def test_attention_over_two_dynamic_dims():
     weights = arithmetic.softmax(energies, [source])
-    values = Model.of_list([batch, source], [[1, 1], [5], [7, 7]])
+    values = Model.from_list([batch, source], [[1, 1], [5], [7, 7]])
     assert near(arithmetic.dot(weights, values, [source]).to_list(), [[1, 1, 1], [5], []])
 
 
@@ -340,7 +332,7 @@ def test_einsum_says_which_dims_stay():
 
 
 def test_rows_are_concatenated_one_by_one():
-    y = Model.of_list([source, batch], [[10, 30, 40], [20, 50]])
+    y = Model.from_list([source, batch], [[10, 30, 40], [20, 50]])
     both = moves.concat([(x, time), (y, source)])
     assert both.dims == (batch, time + source)
     assert both.to_list() == [[1, 2, 3, 10, 20], [4, 30], [40, 50]]
@@ -354,7 +346,7 @@ def test_rows_are_concatenated_one_by_one():
 def test_what_is_over_a_concatenated_dim_goes_along():
     more = Dim(name="more").bind([1, 0, 1], over=batch)
     again = words.bind([3, 1], over=[batch, more])
-    tail = Model.of_list([batch, more, again], [[[7, 8, 9]], [], [[0]]])
+    tail = Model.from_list([batch, more, again], [[[7, 8, 9]], [], [[0]]])
     both = moves.concat([(nested, time), (tail, more)])
     assert both.to_list() == [[[1, 2], [], [3], [7, 8, 9]], [[4, 5, 6]], [[0]]]
 
@@ -363,7 +355,7 @@ def test_a_split_is_the_inverse_of_a_concat():
     first, rest = Dim(name="first").bind([1, 1, 0], over=batch), Dim(name="rest").bind([2, 0, 0], over=batch)
     parts = moves.split(x, time, [first, rest])
     assert [part.to_list() for part in parts] == [[[1], [4], []], [[2, 3], [], []]]
-    assert same(moves.concat([*zip(parts, [first, rest], strict=True)], time), x)
+    assert is_same(moves.concat([*zip(parts, [first, rest], strict=True)], time), x)
     with pytest.raises(LengthMismatchError):
         moves.split(x, time, [first, first])
 
@@ -419,9 +411,9 @@ def test_new_positions_have_no_positions_of_dims_over_them():
         ({"step": -1}, [[3, 2, 1], [4], []]),
         ({"start": 0, "size": 2}, [[1, 2], [4], []]),
         ({"start": -2, "size": 1}, [[2], [4], []]),
-        ({"start": Model.of_list([batch], [2, 0, 0])}, [[3], [4], []]),
-        ({"end": Model.of_list([batch], [-1, 5, 1])}, [[1, 2], [4], []]),
-        ({"start": 1, "size": Model.of_list([batch], [1, 1, 1])}, [[2], [], []]),
+        ({"start": Model.from_list([batch], [2, 0, 0])}, [[3], [4], []]),
+        ({"end": Model.from_list([batch], [-1, 5, 1])}, [[1, 2], [4], []]),
+        ({"start": 1, "size": Model.from_list([batch], [1, 1, 1])}, [[2], [], []]),
     ],
 )
 def test_slices_are_those_of_each_row(cut, expected):
@@ -438,7 +430,7 @@ def test_the_dim_of_a_slice_is_an_expression_where_there_is_one():
 
 def test_a_slice_to_a_dim_has_to_fit_in_each_row():
     part = Dim(name="part").bind([2, 1, 0], over=batch)
-    start = Model.of_list([batch], [1, 0, 0])
+    start = Model.from_list([batch], [1, 0, 0])
     assert moves.slice_dim(x, time, start, size=part).to_list() == [[2, 3], [4], []]
     with pytest.raises(IndexError, match="out of a row of 1"):
         moves.slice_dim(x, time, 1, size=part)
@@ -471,13 +463,13 @@ def test_dims_that_are_a_rectangle_are_merged():
         moves.merge_dims(x, [batch, time])
     with pytest.raises(LengthMismatchError):
         moves.merge_dims(nested, [time, words])
-    even = of_rows([[1, 2], [3, 4]])
+    even = Model.from_rows([[1, 2], [3, 4]])
     assert moves.merge_dims(even, even.dims).to_list() == [1, 2, 3, 4]
 
 
 def test_a_dim_is_split_into_a_rectangle():
     merged = moves.merge_dims(wide, [time, feature])
-    assert same(moves.split_dims(merged, time * feature, [time, feature]), wide)
+    assert is_same(moves.split_dims(merged, time * feature, [time, feature]), wide)
     rows, two = Dim(name="rows"), Dim(2, name="two")
     found = moves.split_dims(merged, time * feature, [rows, two])
     assert found.to_list() == wide.to_list()
@@ -504,7 +496,7 @@ def test_flat_rows_of_no_features_are_counted():
 
 
 def test_a_mask_selects_rows_and_scatters_them_back():
-    mask = Model.of_list([batch, time], [[True, False, True], [False], []])
+    mask = Model.from_list([batch, time], [[True, False, True], [False], []])
     per_row = moves.masked_select(wide, mask, [time])
     assert per_row.to_list() == [[[1, 10], [3, 30]], [], []]
     assert per_row.dims[0] == batch_dim
@@ -514,8 +506,8 @@ def test_a_mask_selects_rows_and_scatters_them_back():
     zeros = [[[1, 10], [0, 0], [3, 30]], [[0, 0]], []]
     assert moves.masked_scatter(flat, flat.dims[0], mask, [batch, time]).to_list() == zeros
     back = moves.masked_scatter(per_row, per_row.dims[1], mask, [time], backup=wide)
-    assert same(back, wide)
-    every = Model.of_list([batch], [True] * 3)
+    assert is_same(back, wide)
+    every = Model.from_list([batch], [True] * 3)
     with pytest.raises(LengthMismatchError, match="2 numbers where the mask takes 3"):
         moves.masked_scatter(flat, flat.dims[0], every, [batch])
     with pytest.raises(ValueError, match="twice"):
@@ -523,7 +515,7 @@ def test_a_mask_selects_rows_and_scatters_them_back():
 
 
 def test_a_mask_may_be_over_one_dim_of_several():
-    mask = Model.of_list([batch], [False, True, True])
+    mask = Model.from_list([batch], [False, True, True])
     assert moves.masked_select(x, mask, [batch]).to_list() == [[4], []]
 
 
@@ -532,14 +524,14 @@ def test_a_mask_may_be_over_one_dim_of_several():
 
 def test_dims_that_both_have_go_together_in_gather():
     picks = Dim(name="picks").bind([2, 1, 0], over=batch)
-    places = Model.of_list([batch, picks], [[2, 0], [0], []])
+    places = Model.from_list([batch, picks], [[2, 0], [0], []])
     found = moves.gather(wide, places, time)
     assert found.dims == (batch, picks, feature)
     assert found.to_list() == [[[3, 30], [1, 10]], [[4, 40]], []]
-    order = Model.of_list([batch, time], [[2, 2, 0], [0], []])
+    order = Model.from_list([batch, time], [[2, 2, 0], [0], []])
     assert moves.gather(x, order, time).to_list() == [[3, 3, 1], [4], []]
-    table = Model.of_list([feature], [10, 20])
-    assert moves.gather(table, Model.of_list([batch, time], [[1, 0, 1], [0], []]), feature).to_list() == [
+    table = Model.from_list([feature], [10, 20])
+    assert moves.gather(table, Model.from_list([batch, time], [[1, 0, 1], [0], []]), feature).to_list() == [
         [20, 10, 20],
         [10],
         [],
@@ -547,13 +539,13 @@ def test_dims_that_both_have_go_together_in_gather():
 
 
 def test_an_index_out_of_its_row_is_refused_or_clipped():
-    last = Model.of_list([batch_dim.bind(2)], [-1, 5])
+    last = Model.from_list([batch_dim.bind(2)], [-1, 5])
     two = take(x, batch_dim, [0, 1])
     with pytest.raises(IndexError, match="-1 is no position of time"):
         moves.gather(two, last, time)
     assert moves.gather(two, last, time, clip=True).to_list() == [1, 4]
     with pytest.raises(IndexError, match="which has 0"):
-        moves.gather(x, Model.of_list([batch], [0, 0, 0]), time, clip=True)
+        moves.gather(x, Model.from_list([batch], [0, 0, 0]), time, clip=True)
 
 
 @pytest.mark.parametrize(
@@ -567,7 +559,7 @@ def test_an_index_out_of_its_row_is_refused_or_clipped():
 )
 def test_scatter_brings_together_what_has_one_index(mode, expected):
     bins = Dim(3, name="bins")
-    places = Model.of_list([batch, time], [[0, 0, 2], [1], []])
+    places = Model.from_list([batch, time], [[0, 0, 2], [1], []])
     found = moves.scatter(x, places, [time], bins, mode=mode)
     assert found.dims == (batch, bins)
     assert near(found.to_list(), expected)
@@ -575,7 +567,7 @@ def test_scatter_brings_together_what_has_one_index(mode, expected):
 
 def test_scatter_fills_what_nothing_is_brought_to():
     bins = Dim(name="bins").bind([3, 2, 1], over=batch)
-    places = Model.of_list([batch, time], [[0, 0, 2], [1], []])
+    places = Model.from_list([batch, time], [[0, 0, 2], [1], []])
     assert moves.scatter(x, places, [time], bins, mode="max", fill_value=9).to_list() == [
         [2, 9, 3],
         [9, 4],
@@ -588,20 +580,20 @@ def test_scatter_fills_what_nothing_is_brought_to():
 
 
 def test_positions_are_repeated_by_their_counts():
-    counts = Model.of_list([batch, time], [[0, 2, 1], [3], []])
+    counts = Model.from_list([batch, time], [[0, 2, 1], [3], []])
     found = moves.repeat(x, time, counts)
     assert found.to_list() == [[2, 2, 3], [4, 4, 4], []]
     assert moves.repeat(x, time, 2).dims[1] == time * 2
-    by_row = moves.repeat(x, batch_dim, Model.of_list([batch], [2, 0, 1]))
+    by_row = moves.repeat(x, batch_dim, Model.from_list([batch], [2, 0, 1]))
     assert by_row.to_list() == [[1, 2, 3], [1, 2, 3], []]
-    assert moves.repeat(x, time, Model.of_list([batch], [1, 2, 3])).to_list() == [[1, 2, 3], [4, 4], []]
+    assert moves.repeat(x, time, Model.from_list([batch], [1, 2, 3])).to_list() == [[1, 2, 3], [4, 4], []]
 
 
 def test_one_position_more_or_fewer_dims():
     two = Dim(2, name="two")
     assert moves.expand(x, two).to_list() == [[[1, 1], [2, 2], [3, 3]], [[4, 4]], []]
     one = Dim(1, name="one")
-    assert same(moves.squeeze(moves.expand(x, one), one), x)
+    assert is_same(moves.squeeze(moves.expand(x, one), one), x)
     with pytest.raises(LengthMismatchError, match="not 1"):
         moves.squeeze(x, time)
 
@@ -641,7 +633,7 @@ def test_scans_go_along_any_dim():
 
 
 def test_rows_are_sorted_one_by_one():
-    mixed = of_rows([[3, NAN, 1, 3], [2], []])
+    mixed = Model.from_rows([[3, NAN, 1, 3], [2], []])
     values, places = lines.sort(mixed, mixed.dims[1])
     assert near(values.to_list(), [[1, 3, 3, NAN], [2], []])
     assert places.to_list() == [[2, 0, 3, 1], [0], []]
@@ -664,7 +656,7 @@ def test_the_largest_of_several_dims_have_a_place_on_each():
 
 
 def test_values_are_searched_in_rows_that_are_in_order():
-    values = Model.of_list([batch, source], [[2, 9], [4], [1, 1]])
+    values = Model.from_list([batch, source], [[2, 9], [4], [1, 1]])
     assert lines.search_sorted(x, time, values).to_list() == [[1, 3], [0], [0, 0]]
     assert lines.search_sorted(x, time, values, right=True).to_list() == [[2, 3], [1], [0, 0]]
     every = lines.search_sorted(x, time, Model([], {(): 2}))
@@ -673,7 +665,7 @@ def test_values_are_searched_in_rows_that_are_in_order():
 
 
 def test_each_row_has_its_own_distinct_numbers():
-    mixed = of_rows([[3, 1, 3], [2, NAN, NAN], []])
+    mixed = Model.from_rows([[3, 1, 3], [2, NAN, NAN], []])
     values, inverse, counts = lines.unique(mixed, mixed.dims[1], Dim(name="kinds"))
     assert near(values.to_list(), [[1, 3], [2, NAN], []])
     assert inverse.to_list() == [[1, 0, 1], [0, 1, 1], []]
@@ -683,7 +675,7 @@ def test_each_row_has_its_own_distinct_numbers():
 # Windows, pooling, convolution.
 
 long = Dim(name="long").bind([5, 3, 0], over=batch)
-numbers = Model.of_list([batch, long], [[1, 2, 3, 4, 5], [6, 7, 8], []])
+numbers = Model.from_list([batch, long], [[1, 2, 3, 4, 5], [6, 7, 8], []])
 
 
 @pytest.mark.parametrize(
@@ -737,7 +729,7 @@ def test_pools_read_no_padding():
 
 def test_a_convolution_is_along_each_row():
     taps, one, out = Dim(3, name="taps"), Dim(1, name="one"), Dim(2, name="out")
-    weights = Model.of_list([taps, one, out], [[[1, 0]], [[0, 1]], [[1, 0]]])
+    weights = Model.from_list([taps, one, out], [[[1, 0]], [[0, 1]], [[1, 0]]])
     found = lines.conv1d(moves.expand(numbers, one), weights, long, taps, one)
     assert found.dims == (batch, lines.conv_out_dim(long, 3), out)
     assert found.to_list() == [[[4, 2], [6, 3], [8, 4]], [[14, 7]], []]
@@ -758,11 +750,11 @@ def test_norms_are_over_valid_positions():
 
 
 def test_cross_entropy_is_minus_the_log_of_the_target():
-    logits = Model.of_list([batch, time, feature], [[[0, 0], [0, 0], [0, math.log(3)]], [[0, 0]], []])
-    targets = Model.of_list([batch, time], [[0, 1, 1], [0], []])
+    logits = Model.from_list([batch, time, feature], [[[0, 0], [0, 0], [0, math.log(3)]], [[0, 0]], []])
+    targets = Model.from_list([batch, time], [[0, 1, 1], [0], []])
     loss = arithmetic.cross_entropy(logits, targets, feature)
     assert near(loss.to_list(), [[math.log(2), math.log(2), math.log(4 / 3)], [math.log(2)], []])
     spread = moves.one_hot(targets, feature)
-    assert same(arithmetic.cross_entropy(logits, spread, feature), loss, tolerance=1e-12)
+    assert is_same(arithmetic.cross_entropy(logits, spread, feature), loss, tolerance=1e-12)
     with pytest.raises(IndexError, match="target 2 is no position of feature"):
         arithmetic.cross_entropy(logits, x, feature)

@@ -5,7 +5,7 @@ from data_ops import MODEL, OPS, drawn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from varlen.dims import batch_dim
-from varlen.testing.oracle_data import Model, differences, take
+from varlen.testing.model import Model, differences, take
 from varlen.testing.strategies_data import orders, row_alone, samples
 
 # Of each op of the table.
@@ -18,9 +18,9 @@ def run(op, operands):
 
 @given(samples(finite=False))
 def test_nested_lists_and_models_are_the_same(x):
-    assert differences(Model.of_list(x.dims, x.nested), x.model) is None
-    assert repr(Model.of_list(x.dims, x.nested).to_list()) == repr(x.nested) or not x.model.table
-    assert differences(Model.of(x.model), x.model) is None
+    assert differences(Model.from_list(x.dims, x.nested), x.model) is None
+    assert repr(Model.from_list(x.dims, x.nested).to_list()) == repr(x.nested) or not x.model.table
+    assert differences(Model.from_data(x.model), x.model) is None
 
 
 @given(samples(shapes=["B", "BT", "BTF", "BTS", "BTU", "BTUF", "BHV", "BZ", "BHTS"]), st.data())
@@ -28,7 +28,7 @@ def test_a_row_alone_is_the_slice_of_the_batch(x, data):
     rows = x.model.axis(batch_dim).length({})
     for row in range(rows):
         alone = row_alone(x, row)
-        assert differences(Model.of_list(alone.dims, alone.nested), take(x.model, batch_dim, [row])) is None
+        assert differences(Model.from_list(alone.dims, alone.nested), take(x.model, batch_dim, [row])) is None
 
 
 @pytest.mark.parametrize("name", OPS)

@@ -3,10 +3,10 @@
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from oracles.dims import lines
+from oracles.dims import moves as model
 from varlen import Dim, dims
-from varlen.testing import oracle_data_lines as lines
-from varlen.testing import oracle_data_moves as model
-from varlen.testing.oracle_data import Axis, Model, differences, walk
+from varlen.testing.model import Axis, Model, differences, walk
 from varlen.testing.strategies_data import bound, data_of, sample_of, samples, values
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -14,7 +14,7 @@ few = settings(max_examples=60, report_multiple_bugs=False)
 
 
 def agree(found, expected, ordered=True):
-    assert differences(Model.of(found), expected, tolerance=1e-9, ordered=ordered) is None
+    assert differences(Model.from_data(found), expected, tolerance=1e-9, ordered=ordered) is None
 
 
 def one_of(x, data):
@@ -73,14 +73,14 @@ def beside(x, dim, data):
             found[each] = each
             continue
         over = [found[outer] for outer in each.over]
-        count = len(walk([Axis.of(outer) for outer in over]))
+        count = len(walk([Axis.from_dim(outer) for outer in over]))
         if each == dim or dim in each.over:
             lengths = data.draw(st.lists(st.integers(0, 3), min_size=count, max_size=count))
             found[each] = bound(new if each == dim else each, lengths, over)
         else:
             found[each] = each
     order = data.draw(st.permutations(list(found.values())))
-    count = len(walk([Axis.of(each) for each in order]))
+    count = len(walk([Axis.from_dim(each) for each in order]))
     return sample_of(order, data.draw(st.lists(values("int64"), min_size=count, max_size=count))), found[dim]
 
 
@@ -113,7 +113,7 @@ def test_stack_is_along_a_first_dim(x, count, data):
 def test_pad_of_a_dim_differs_by_row(x, data):
     dim = one_of(x, data)
     over = list(dim.over) or [each for each in x.dims if each != dim and not each.over]
-    count = len(walk([Axis.of(each) for each in over]))
+    count = len(walk([Axis.from_dim(each) for each in over]))
     drawn = [data.draw(st.lists(st.integers(0, 3), min_size=count, max_size=count)) for _ in range(2)]
     left, right = (
         bound(Dim(name), lengths, over) for name, lengths in zip(("left", "right"), drawn, strict=True)
@@ -131,7 +131,7 @@ def test_slice_starts_where_each_row_says(x, data):
     over = [each for each in x.dims if each != dim and dim not in each.over]
     over = data.draw(st.lists(st.sampled_from(over), unique=True)) if over else []
     over = [each for each in x.dims if any(each == o or each in o.over for o in over)]
-    count = len(walk([Axis.of(each) for each in over]))
+    count = len(walk([Axis.from_dim(each) for each in over]))
     ends = [data.draw(st.lists(st.integers(-4, 4), min_size=count, max_size=count)) for _ in range(2)]
     start, end = (sample_of(over, each) for each in ends)
     step, out = data.draw(st.sampled_from([1, 2, -1])), Dim("out")

@@ -5,10 +5,10 @@ import pytest
 import varlen as vl
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles.dims import arithmetic as model
 from varlen import Data, Dim, dims
 from varlen.dims import batch_dim
-from varlen.testing import oracle_data_reduce as model
-from varlen.testing.oracle_data import Model, differences, take
+from varlen.testing.model import Model, differences, take
 from varlen.testing.strategies_data import data_of, orders, row_alone, samples
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -18,7 +18,7 @@ TIME, FEATURE = Dim("time", lengths=[2, 0, 3]), Dim(3, name="feature")
 
 
 def agree(found, expected, tolerance=1e-8, ordered=True):
-    assert differences(Model.of(found), expected, tolerance=tolerance, ordered=ordered) is None
+    assert differences(Model.from_data(found), expected, tolerance=tolerance, ordered=ordered) is None
 
 
 def frames(seed=0, dtype=np.float64):
@@ -48,7 +48,7 @@ def test_layer_norm_of_a_row_alone_is_its_slice(x, data):
     whole = dims.layer_norm(data_of(x), over, eps=0.1)
     for row in range(x.model.axis(batch_dim).length({})):
         alone = dims.layer_norm(data_of(row_alone(x, row)), over, eps=0.1)
-        agree(alone, take(Model.of(whole), batch_dim, [row]))
+        agree(alone, take(Model.from_data(whole), batch_dim, [row]))
 
 
 def test_layer_norm_takes_scale_and_bias_over_any_dims():

@@ -3,10 +3,9 @@
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from oracles.dims import lines, moves
 from varlen import Dim, dims
-from varlen.testing import oracle_data_lines as lines
-from varlen.testing import oracle_data_moves as moves
-from varlen.testing.oracle_data import Model, differences, walk
+from varlen.testing.model import Model, differences, walk
 from varlen.testing.strategies_data import Sample, data_of, other_over, samples
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -14,7 +13,7 @@ few = settings(max_examples=60, report_multiple_bugs=False)
 
 
 def agree(found, expected, ordered=True):
-    assert differences(Model.of(found), expected, tolerance=1e-9, ordered=ordered) is None
+    assert differences(Model.from_data(found), expected, tolerance=1e-9, ordered=ordered) is None
 
 
 def one_dim(data, x):

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles.dims import moves as model
 from varlen import Data, Dim, dims
 from varlen.dims import batch_dim
-from varlen.testing import oracle_data_moves as model
-from varlen.testing.oracle_data import Model, differences, fill, walk
+from varlen.testing.model import Model, differences, fill, walk
 from varlen.testing.strategies_data import data_of, orders, samples
 
 few = settings(max_examples=60, report_multiple_bugs=False)
@@ -17,7 +17,7 @@ INNER = Dim("inner", lengths=[1, 0, 2, 1, 1], over=[TIME.over[0], TIME])
 
 
 def agree(found, expected, ordered=True):
-    assert differences(Model.of(found), expected, ordered=ordered) is None
+    assert differences(Model.from_data(found), expected, ordered=ordered) is None
 
 
 @few
@@ -102,7 +102,7 @@ def test_one_hot_is_that_of_the_model(x, data):
     classes = Dim(3, name="classes")
     x = data.draw(orders(x))
     given_ints = Data.__mod__(data_of(x, "int64"), 3)
-    expected = model.one_hot(Model.of(given_ints), classes)
+    expected = model.one_hot(Model.from_data(given_ints), classes)
     agree(dims.one_hot(given_ints, classes, dtype="int64"), expected, ordered=False)
 
 

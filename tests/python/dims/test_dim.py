@@ -6,11 +6,11 @@ import sys
 
 import numpy as np
 import pytest
+from oracles.dims import words
+from oracles.dims.expressions import LENGTHS, build, count_mismatches, draw
 from varlen import Dim, dims
 from varlen._core import count_expressions
 from varlen.dims import FeatureDim, LengthMismatchError, SpatialDim, Vocabulary, batch_dim
-from varlen.testing import oracle_dims
-from varlen.testing.dims import LENGTHS, build, count_mismatches, draw
 
 p, q, r = (Dim(name, kind="spatial") for name in "pqr")
 k, v, h = FeatureDim("k", 6), FeatureDim("v", 10), FeatureDim("h", 2)
@@ -452,7 +452,7 @@ def test_expressions_of_depth_six_have_the_lengths_of_arithmetic():
     for _ in range(3000):
         expression = draw(source)
         dim = 0 * names["p"] + 0 * names["q"] + 0 * names["r"] + build(expression, names)
-        expected = np.maximum(oracle_dims.length(expression, lengths), 0)
+        expected = np.maximum(words.length(expression, lengths), 0)
         assert (dim.lengths == expected).all(), dim.name
 
 
@@ -481,11 +481,11 @@ def test_quotients_have_the_lengths_of_arithmetic():
     compared = 0
     while compared < 1000:
         expression = with_quotients(source, draw(source, 4))
-        if any(np.min(oracle_dims.length(part, lengths)) < 0 for part in parts_of(expression)):
+        if any(np.min(words.length(part, lengths)) < 0 for part in parts_of(expression)):
             continue
         compared += 1
         dim = 0 * names["p"] + 0 * names["q"] + 0 * names["r"] + build(("+", expression, "p"), names)
-        assert (dim.lengths == oracle_dims.length(expression, lengths) + lengths["p"]).all(), dim.name
+        assert (dim.lengths == words.length(expression, lengths) + lengths["p"]).all(), dim.name
 
 
 def put_in_place(expression, name, value):

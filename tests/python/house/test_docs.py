@@ -5,6 +5,7 @@ import doctest
 import importlib
 import inspect
 import os
+import pkgutil
 import re
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from collections import Counter
 
 import house
 import numpy
+import oracles
 import pytest
 import varlen
 
@@ -53,6 +55,15 @@ def test_examples_of_module(name, tmp_path, monkeypatch):
     module = importlib.import_module(name)
     globs = vars(module) | names()
     run(doctest.DocTestFinder(exclude_empty=True).find(module, name, globs=globs))
+
+
+ORACLES = [info.name for info in pkgutil.walk_packages(oracles.__path__, "oracles.") if not info.ispkg]
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_examples_of_oracles(name):
+    module = importlib.import_module(name)
+    assert run(doctest.DocTestFinder(exclude_empty=True).find(module, name, globs=vars(module) | names()))
 
 
 def test_examples_of_the_core(tmp_path, monkeypatch):

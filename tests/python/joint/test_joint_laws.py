@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from joint_data import HELD, RAW, hold, lists, pick, raws, same
+from oracles import verbs as oracle
 from varlen.joint import JointNestedRaggedTensorDict as Joint
-from varlen.testing import oracle
 
 
 @pytest.fixture(params=HELD)

@@ -13,8 +13,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, rule
 from joint_data import pick, raws
+from oracles import verbs as oracle
 from varlen.joint import JointNestedRaggedTensorDict as Joint
-from varlen.testing import oracle, strategies
+from varlen.testing import strategies
 
 PLAIN = strategies.slices(4).filter(lambda s: s.step in (None, 1))
 

@@ -13,8 +13,8 @@ import pytest
 import varlen as vl
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles import verbs as oracle
 from varlen import _core
-from varlen.testing import oracle
 
 ml_dtypes = pytest.importorskip("ml_dtypes")
 

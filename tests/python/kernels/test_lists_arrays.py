@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles import verbs as oracle
 from varlen import Level, _core
-from varlen.testing import oracle
 
 ml_dtypes = pytest.importorskip("ml_dtypes")
 

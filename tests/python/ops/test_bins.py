@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles import verbs as oracle
 from varlen import _core
 from varlen.data import BinPacking
-from varlen.testing import oracle
 
 
 @settings(max_examples=100, deadline=None)

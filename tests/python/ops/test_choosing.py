@@ -6,10 +6,10 @@ import varlen as vl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nested import deeper, raised
+from oracles import nested as oracle
 from varlen import Level
 from varlen.levels import flatten_levels
 from varlen.ops import concatenate, cross, stack, where
-from varlen.testing import oracle_ragged as oracle
 
 
 @st.composite

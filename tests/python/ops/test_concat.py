@@ -5,9 +5,10 @@ import pytest
 import varlen as vl
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles import verbs as oracle
 from varlen import _core
 from varlen.ops import split, stack
-from varlen.testing import oracle, strategies
+from varlen.testing import strategies
 
 
 @st.composite

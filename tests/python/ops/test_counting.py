@@ -6,9 +6,9 @@ import varlen as vl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nested import deeper, raised
+from oracles import nested as oracle
 from varlen import Level
 from varlen.ops.dims import merge_dims
-from varlen.testing import oracle_ragged as oracle
 
 few = settings(max_examples=40, deadline=None)
 

@@ -5,8 +5,8 @@ import pytest
 import varlen as vl
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles import losses as oracle
 from varlen import ops
-from varlen.testing import oracle_losses as oracle
 
 
 def log_probs_of(rng, rows, classes, sharp=1.0):

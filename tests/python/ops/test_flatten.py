@@ -6,8 +6,9 @@ import varlen as vl
 from doors import INTEGERS, WHOLE, doors, masked, refuses
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles import layout as oracle_layout
 from varlen import ops
-from varlen.testing import oracle_layout, strategies
+from varlen.testing import strategies
 
 
 @st.composite

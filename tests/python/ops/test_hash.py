@@ -6,9 +6,10 @@ import varlen as vl
 from doors import ODD, refuses
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles import scatter as plain
+from oracles import verbs as oracle
 from varlen import ops
-from varlen.testing import oracle, strategies
-from varlen.testing import oracle_scatter as plain
+from varlen.testing import strategies
 
 KEYS = np.array([1, 2, 3, 2**64 - 1, 0], np.uint64)
 # What Thinc's NumpyOps gives for them.

@@ -6,8 +6,8 @@ import varlen as vl
 from hypothesis import given
 from hypothesis import strategies as st
 from kernels import of_cpu
+from oracles import lstm as oracle
 from varlen import _core, ops
-from varlen.testing import oracle_lstm as oracle
 
 ALONE = of_cpu("the LSTM has kernels for the CPU alone")
 SIZES = [[3, 2, 2, 1], [1], [2, 2], [4, 1], [2, 0], []]

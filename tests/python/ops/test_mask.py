@@ -6,8 +6,9 @@ import varlen as vl
 from doors import INTEGERS, ODD, WHOLE, doors, refuses
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles import layout as oracle_layout
 from varlen import ops
-from varlen.testing import oracle_layout, strategies
+from varlen.testing import strategies
 
 reach = st.one_of(st.none(), st.integers(0, 9))
 DTYPES = ["bool", "int8", "uint16", "int32", "int64", "float16", "float32", "float64"]

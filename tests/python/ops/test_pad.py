@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from oracles import verbs as oracle
 from varlen import Level, _core
-from varlen.testing import oracle
 
 DTYPES = ["bool", "u1", "<i2", ">i4", "f4", "f8", "M8[ns]", "c16", "S3", "V5", "S12", "S20", "f2"]
 SIDES = st.sampled_from(["right", "left"])

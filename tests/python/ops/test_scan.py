@@ -9,8 +9,9 @@ import varlen as vl
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from oracles import verbs as oracle
 from varlen import Level, _core, ops
-from varlen.testing import oracle, strategies
+from varlen.testing import strategies
 
 FLOATS = ["float16", "float32", "float64", ml_dtypes.bfloat16]
 INTS = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]

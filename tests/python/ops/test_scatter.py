@@ -7,8 +7,8 @@ from doors import OUTPUTS, doors, masked, read_only, refuses
 from hypothesis import given
 from hypothesis import strategies as st
 from kernels import ON_DEVICE
+from oracles import scatter as oracle
 from varlen import ops
-from varlen.testing import oracle_scatter as oracle
 from varlen.testing import strategies
 
 NUMBERS = ["bool", "int8", "uint8", "int16", "int32", "uint32", "int64", "uint64"]

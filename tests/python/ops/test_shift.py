@@ -5,8 +5,9 @@ import pytest
 import varlen as vl
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles import verbs as oracle
 from varlen import Level, _core, ops
-from varlen.testing import oracle, strategies
+from varlen.testing import strategies
 
 
 @pytest.fixture

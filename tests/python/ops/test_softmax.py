@@ -7,8 +7,9 @@ import varlen as vl
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from oracles import verbs as oracle
 from varlen import Level, ops
-from varlen.testing import oracle, strategies
+from varlen.testing import strategies
 
 FLOATS = ["float16", "float32", "float64", ml_dtypes.bfloat16, ">f4", ">f8"]
 WHOLE = ["bool", "int8", "int32", "uint16", "uint64"]

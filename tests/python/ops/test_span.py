@@ -6,9 +6,10 @@ import varlen as vl
 from doors import INTEGERS, doors, refuses
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles import scatter as plain
+from oracles import verbs as oracle
 from varlen import _core, ops
-from varlen.testing import oracle, strategies
-from varlen.testing import oracle_scatter as plain
+from varlen.testing import strategies
 
 
 @st.composite

@@ -5,8 +5,9 @@ import pytest
 import varlen as vl
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles import verbs as oracle
 from varlen import ops
-from varlen.testing import oracle, strategies
+from varlen.testing import strategies
 
 NUMBERS = ["bool", "int8", "uint8", "int16", "int32", "uint32", "int64", "uint64"]
 NUMBERS += ["float16", "float32", "float64", "bfloat16", ">f4", ">i8"]

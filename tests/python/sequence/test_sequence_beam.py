@@ -8,8 +8,8 @@ import pytest
 import varlen as vl
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles import rnn as oracle
 from varlen import sequence
-from varlen.testing import oracle_sequence_rnn as oracle
 
 torch = pytest.importorskip("torch")
 

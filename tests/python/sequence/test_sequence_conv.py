@@ -6,9 +6,9 @@ import varlen as vl
 from hypothesis import given
 from hypothesis import strategies as st
 from nested import deeper
+from oracles import sequence as oracle
 from sequences import everywhere, rows_of
 from varlen.sequence import backprop_row_conv, backprop_sequence_conv
-from varlen.testing import oracle_sequence_family as oracle
 from varlen.testing import strategies
 
 

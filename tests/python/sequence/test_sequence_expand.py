@@ -6,10 +6,10 @@ import varlen as vl
 from hypothesis import given
 from hypothesis import strategies as st
 from nested import deeper, levels_above, raised
+from oracles import sequence as oracle
 from sequences import everywhere
 from varlen import Level, _core
 from varlen.sequence import backprop_sequence_expand, backprop_sequence_expand_as
-from varlen.testing import oracle_sequence_family as oracle
 from varlen.testing import strategies
 
 

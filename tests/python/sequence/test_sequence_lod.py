@@ -6,8 +6,8 @@ import varlen as vl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nested import deeper, raised
+from oracles import lod as oracle_lod
 from varlen import sequence
-from varlen.testing import oracle_lod
 from varlen.testing.strategies import raggeds
 
 

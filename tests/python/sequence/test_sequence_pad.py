@@ -6,10 +6,10 @@ import varlen as vl
 from hypothesis import given
 from hypothesis import strategies as st
 from nested import deeper, raised
+from oracles import sequence as oracle
 from sequences import everywhere, gradient
 from varlen.ops.reduce import wrap_units
 from varlen.sequence import backprop_sequence_pad, backprop_sequence_unpad
-from varlen.testing import oracle_sequence_family as oracle
 from varlen.testing import strategies
 
 

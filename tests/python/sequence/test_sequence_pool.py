@@ -9,9 +9,9 @@ import varlen as vl
 from hypothesis import given
 from hypothesis import strategies as st
 from nested import deeper, raised
+from oracles import sequence as oracle
 from sequences import everywhere, gradient, plain, rows_of
 from varlen.sequence import backprop_sequence_pool, backprop_sequence_softmax
-from varlen.testing import oracle_sequence_family as oracle
 from varlen.testing import strategies
 
 TYPES = ["average", "sum", "sqrt", "max", "last", "first"]

@@ -6,8 +6,8 @@ import varlen as vl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nested import deeper
+from oracles import rnn as oracle
 from varlen import sequence
-from varlen.testing import oracle_sequence_rnn as oracle
 
 torch = pytest.importorskip("torch")
 LENGTHS = st.lists(st.integers(0, 5), max_size=6)

@@ -6,9 +6,9 @@ import varlen as vl
 from hypothesis import given
 from hypothesis import strategies as st
 from nested import deeper, raised
+from oracles import sequence as oracle
 from sequences import gradient
 from varlen import sequence
-from varlen.testing import oracle_sequence_family as oracle
 from varlen.testing import strategies
 
 

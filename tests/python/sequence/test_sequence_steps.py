@@ -6,8 +6,9 @@ import varlen as vl
 from hypothesis import given
 from hypothesis import strategies as st
 from nested import deeper, levels_above
+from oracles import verbs as oracle
 from varlen import sequence
-from varlen.testing import oracle, strategies
+from varlen.testing import strategies
 
 torch = pytest.importorskip("torch")
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 from hypothesis import strategies as st
+from oracles import verbs as oracle
 from varlen import _core
-from varlen.testing import oracle
 
 
 class Table:

@@ -10,12 +10,12 @@ from types import SimpleNamespace
 from typing import Any
 
 from hypothesis import strategies as st
+from oracles.dims import arithmetic, lines, moves
 from varlen import Dim
-from varlen.testing import oracle_data_lines, oracle_data_moves, oracle_data_reduce
-from varlen.testing.oracle_data import Axis, walk
+from varlen.testing.model import Axis, walk
 from varlen.testing.strategies_data import bound, other_over, sample_of, samples, values
 
-MODEL = SimpleNamespace(**vars(oracle_data_reduce) | vars(oracle_data_moves) | vars(oracle_data_lines))
+MODEL = SimpleNamespace(**vars(arithmetic) | vars(moves) | vars(lines))
 """All ops of the model by their names."""
 
 # What has a name of its own in the results, and other operands: the same in all draws.
@@ -50,7 +50,7 @@ def all_over(letters, dtype="float64"):
 
 
 def numbers_over(dims, numbers):
-    count = len(walk([Axis.of(dim) for dim in dims]))
+    count = len(walk([Axis.from_dim(dim) for dim in dims]))
     return st.lists(numbers, min_size=count, max_size=count).map(lambda drawn: sample_of(dims, drawn))
 
 
@@ -72,10 +72,10 @@ def with_dim(name, letters, numbers=None, longest=3):
 
 def picks(x):
     """Positions on T that are there: none in rows of none."""
-    batch, time = x.letters()["B"], Axis.of(x.letters()["T"])
-    lengths = [time.length(at) for at in walk([Axis.of(batch)])]
+    batch, time = x.letters()["B"], Axis.from_dim(x.letters()["T"])
+    lengths = [time.length(at) for at in walk([Axis.from_dim(batch)])]
     dims = [batch, bound(PICKS, [min(2, n) for n in lengths], [batch])]
-    where = [at[batch] for at in walk([Axis.of(dim) for dim in dims])]
+    where = [at[batch] for at in walk([Axis.from_dim(dim) for dim in dims])]
     return st.tuples(*(st.integers(0, lengths[b] - 1) for b in where)).map(
         lambda drawn: sample_of(dims, drawn)
     )
@@ -192,7 +192,7 @@ OPS = {
         min_size=1,
     ),
 }
-for mode in oracle_data_reduce.EMPTY:
+for mode in arithmetic.EMPTY:
     dtype = "bool" if mode in ("any", "all") else "float64"
     OPS[mode] = Op(lambda o, d, x, mode=mode: o.reduce(x, mode, [d["T"]]), dtype=dtype)
     OPS[f"{mode}_batch"] = Op(

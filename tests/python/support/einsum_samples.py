@@ -2,7 +2,7 @@
 
 import numpy as np
 import varlen as vl
-from varlen.testing import oracle
+from oracles import verbs as oracle
 
 # One letter counts sequences, t and s are ragged; what each is of.
 EQUATIONS = [

@@ -8,7 +8,8 @@ import pytest
 import varlen as vl
 from hypothesis import given
 from hypothesis import strategies as st
-from varlen.testing import oracle, strategies
+from oracles import verbs as oracle
+from varlen.testing import strategies
 
 
 def of_lengths(lengths, width=2, ties="reversed"):

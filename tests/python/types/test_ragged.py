@@ -9,7 +9,8 @@ import varlen as vl
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
-from varlen.testing import oracle, strategies
+from oracles import verbs as oracle
+from varlen.testing import strategies
 
 
 def example():

@@ -10,7 +10,8 @@ import varlen as vl
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, multiple, rule
-from varlen.testing import oracle, strategies
+from oracles import verbs as oracle
+from varlen.testing import strategies
 
 
 class RaggedModel(RuleBasedStateMachine):

@@ -10,17 +10,6 @@ from typing import Any
 def edits(a: Sequence[Any], b: Sequence[Any]) -> tuple[int, int]:
     """The fewest edits that make `a` from `b`, and the fewest substitutions among such ways.
 
-    Parameters
-    ----------
-    a, b
-        One sequence each.
-
-    Returns
-    -------
-    Two ints.
-
-    Examples
-    --------
     >>> edits("kitten", "sitting")
     (3, 2)
     """
@@ -36,21 +25,6 @@ def edits(a: Sequence[Any], b: Sequence[Any]) -> tuple[int, int]:
 def ctc_loss(log_probs: Sequence[Sequence[float]], labels: Sequence[int], blank: int = 0) -> float:
     """Minus the log of the probability of the labels: that of all ways to give a class to each row.
 
-    Parameters
-    ----------
-    log_probs
-        A list of the classes' log probabilities for each row of a sequence.
-    labels
-        Its labels.
-    blank
-        The class that stands for none.
-
-    Returns
-    -------
-    A float; inf where there is no such way.
-
-    Examples
-    --------
     >>> round(ctc_loss([[math.log(0.25), math.log(0.75)]], [1]), 4)
     0.2877
     """

@@ -13,21 +13,6 @@ Nested = Sequence[Rows]
 def sequence_pool(nested: Nested, kind: str, pad: float = 0.0) -> list[Any]:
     """One number for each sequence of numbers.
 
-    Parameters
-    ----------
-    nested
-        A list of sequences of numbers.
-    kind
-        "average", "sum", "sqrt", "max", "last" or "first".
-    pad
-        What a sequence without numbers gives.
-
-    Returns
-    -------
-    (n,) numbers.
-
-    Examples
-    --------
     >>> sequence_pool([[1, 3], []], "sqrt")
     [2.82842712474619, 0.0]
     """
@@ -45,19 +30,6 @@ def sequence_pool(nested: Nested, kind: str, pad: float = 0.0) -> list[Any]:
 def sequence_expand(nested: Nested, times: Sequence[int]) -> list[Any]:
     """Sequence k, times[k] times.
 
-    Parameters
-    ----------
-    nested
-        A list of sequences, each a list of rows.
-    times
-        (n,) ints from 0 on.
-
-    Returns
-    -------
-    sum(times) sequences.
-
-    Examples
-    --------
     >>> sequence_expand([[1, 2], [3]], [2, 0])
     [[1, 2], [1, 2]]
     """
@@ -67,17 +39,6 @@ def sequence_expand(nested: Nested, times: Sequence[int]) -> list[Any]:
 def sequence_concat(parts: Sequence[Nested]) -> list[Any]:
     """Sequence i of every part, end to end.
 
-    Parameters
-    ----------
-    parts
-        Lists of equally many sequences.
-
-    Returns
-    -------
-    (n,) sequences.
-
-    Examples
-    --------
     >>> sequence_concat([[[1], [2]], [[3], []]])
     [[1, 3], [2]]
     """
@@ -87,21 +48,6 @@ def sequence_concat(parts: Sequence[Nested]) -> list[Any]:
 def sequence_slice(nested: Nested, offset: Sequence[int], length: Sequence[int]) -> list[Any]:
     """A part of each sequence.
 
-    Parameters
-    ----------
-    nested
-        A list of sequences, each a list of rows.
-    offset
-        (n,) where each part begins.
-    length
-        (n,) how long each part is.
-
-    Returns
-    -------
-    (n,) sequences.
-
-    Examples
-    --------
     >>> sequence_slice([[1, 2, 3], [4, 5]], [0, 1], [2, 1])
     [[1, 2], [5]]
     """
@@ -111,21 +57,6 @@ def sequence_slice(nested: Nested, offset: Sequence[int], length: Sequence[int])
 def sequence_pad(nested: Nested, pad: Any, maxlen: int) -> list[Any]:
     """Sequences of one length.
 
-    Parameters
-    ----------
-    nested
-        A list of sequences, each a list of rows.
-    pad
-        What stands behind the end of a sequence.
-    maxlen
-        The length that all get; none is longer.
-
-    Returns
-    -------
-    (n,) lists of maxlen rows.
-
-    Examples
-    --------
     >>> sequence_pad([[1, 2], []], 7, 3)
     [[1, 2, 7], [7, 7, 7]]
     """
@@ -135,19 +66,6 @@ def sequence_pad(nested: Nested, pad: Any, maxlen: int) -> list[Any]:
 def sequence_reshape(nested: Nested, new_dim: int) -> list[Any]:
     """The numbers of each sequence in rows of another width.
 
-    Parameters
-    ----------
-    nested
-        Sequences of rows, each row a list of numbers.
-    new_dim
-        The new width, which divides the numbers of each sequence.
-
-    Returns
-    -------
-    (n,) sequences of rows.
-
-    Examples
-    --------
     >>> sequence_reshape([[[1, 2, 3, 4]], []], 2)
     [[[1, 2], [3, 4]], []]
     """
@@ -158,21 +76,6 @@ def sequence_reshape(nested: Nested, new_dim: int) -> list[Any]:
 def sequence_enumerate(nested: Nested, win_size: int, pad: Any = 0) -> list[Any]:
     """Each item with those behind it.
 
-    Parameters
-    ----------
-    nested
-        A list of sequences, each a list of rows.
-    win_size
-        How many items a window has.
-    pad
-        What stands behind the end of a sequence.
-
-    Returns
-    -------
-    For each sequence one window for each of its items.
-
-    Examples
-    --------
     >>> sequence_enumerate([[1, 2], [4]], 2)
     [[[1, 2], [2, 0]], [[4, 0]]]
     """
@@ -185,19 +88,6 @@ def sequence_enumerate(nested: Nested, win_size: int, pad: Any = 0) -> list[Any]
 def sequence_erase(nested: Nested, tokens: Rows) -> list[Any]:
     """Sequences without the items that are among tokens.
 
-    Parameters
-    ----------
-    nested
-        A list of sequences, each a list of rows.
-    tokens
-        The items that go.
-
-    Returns
-    -------
-    (n,) sequences.
-
-    Examples
-    --------
     >>> sequence_erase([[2, 6], [2]], [2])
     [[6], []]
     """
@@ -209,27 +99,6 @@ def sequence_conv(
 ) -> list[Any]:
     """Windows of rows, laid flat, times a filter.
 
-    Parameters
-    ----------
-    nested
-        Sequences of rows, each row a list of numbers.
-    filter
-        length * width rows, a number for each output in each.
-    start
-        The first row of a window, counted from its own row.
-    length
-        How many rows a window has.
-    padding
-        Rows that stand before and behind a sequence, first those before it; None for zeros.
-    stride
-        How many rows one window is from the next.
-
-    Returns
-    -------
-    For each sequence one row of outputs for each window.
-
-    Examples
-    --------
     >>> sequence_conv([[[1], [2]]], [[1], [10]], 0, 2)
     [[[21], [2]]]
     """
@@ -250,19 +119,6 @@ def sequence_conv(
 def row_conv(nested: Nested, filter: Rows) -> list[Any]:
     """Rows and those behind them, number by number times a row of the filter each.
 
-    Parameters
-    ----------
-    nested
-        Sequences of rows, each row a list of numbers.
-    filter
-        One row of weights for each step ahead, the first for the row itself.
-
-    Returns
-    -------
-    Sequences of the same lengths and widths.
-
-    Examples
-    --------
     >>> row_conv([[[1], [2]]], [[1], [10]])
     [[[21], [2]]]
     """
@@ -278,21 +134,6 @@ def row_conv(nested: Nested, filter: Rows) -> list[Any]:
 def sequence_scatter(table: Sequence[Rows], index: Nested, updates: Nested) -> list[Any]:
     """Rows after the updates of their sequence were added.
 
-    Parameters
-    ----------
-    table
-        (n,) rows of numbers.
-    index
-        For each row the places that are added to.
-    updates
-        What is added there.
-
-    Returns
-    -------
-    The new rows; the old ones stay.
-
-    Examples
-    --------
     >>> sequence_scatter([[0, 0]], [[1, 1]], [[3, 4]])
     [[0, 7]]
     """
@@ -308,23 +149,6 @@ def sequence_topk_avg_pooling(
 ) -> list[Any]:
     """Of each row of each channel the sum of its k largest numbers, by k.
 
-    Parameters
-    ----------
-    nested
-        For each pair its numbers, channel by channel, row by row, column by column.
-    rows, columns
-        How many of them each pair has.
-    topks
-        The values of k.
-    channels
-        How many channels there are.
-
-    Returns
-    -------
-    For each pair and row the sums divided by k, channel by channel, in the order of topks.
-
-    Examples
-    --------
     >>> sequence_topk_avg_pooling([[1, 5, 3]], [1], [3], [1, 2], 1)
     [[[5.0, 4.0]]]
     """
@@ -340,19 +164,6 @@ def sequence_topk_avg_pooling(
 def im2sequence(image: Sequence[Sequence[Rows]], size: tuple[int, int], stride: tuple[int, int]) -> list[Any]:
     """The patches of an image (C, H, W), laid flat.
 
-    Parameters
-    ----------
-    image
-        C channels of H rows of W numbers.
-    size, stride
-        Down and across, those of a patch and from one patch to the next.
-
-    Returns
-    -------
-    One row of C * size[0] * size[1] numbers for each patch.
-
-    Examples
-    --------
     >>> im2sequence([[[1, 2, 3]]], (1, 2), (1, 1))
     [[1, 2], [2, 3]]
     """

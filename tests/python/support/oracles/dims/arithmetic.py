@@ -1,4 +1,4 @@
-"""What arithmetic over dims means: combining, reducing, softmax and dot, on the models of `oracle_data`."""
+"""What arithmetic over dims means: combining, reducing, softmax and dot, on models."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from varlen._core import Dim
-from varlen.testing.oracle_data import At, Axis, Model, drop, fill, union, walk
+from varlen.testing.model import At, Axis, Model, fill, walk
+
+from oracles.dims.axes import drop, union
 
 
 def _divide(a: Any, b: Any) -> float:
@@ -48,27 +50,7 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 def apply(function: Callable[..., Any], *models: Model) -> Model:
     """A function of numbers, at each position of the axes that models have together.
 
-    Parameters
-    ----------
-    function
-        Takes a number of each model.
-    *models
-        At least one; those without a dim are the same at all its positions.
-
-    Returns
-    -------
-    Model
-        Over the axes of the first, then the new ones of each that follows.
-
-    Raises
-    ------
-    LengthMismatchError
-        Where one dim has two lengths.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
-    >>> x = of_rows([[7, 8], [9]])
+    >>> x = Model.from_rows([[7, 8], [9]])
     >>> bias = Model(x.axes[:1], {(0,): 10, (1,): 20})
     >>> apply(lambda a, b: a + b, x, bias).to_list()
     [[17, 18], [29]]
@@ -79,22 +61,7 @@ def apply(function: Callable[..., Any], *models: Model) -> Model:
 def combine(name: str, a: Model | float, b: Model | float) -> Model:
     """An operator of two models, arithmetic or comparison.
 
-    Parameters
-    ----------
-    name
-        One of `OPERATORS`.
-    a, b
-        Models, or numbers.
-
-    Returns
-    -------
-    Model
-        Over the axes of `a`, then the new ones of `b`.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
-    >>> combine("lt", 7, of_rows([[7, 8], [9]])).to_list()
+    >>> combine("lt", 7, Model.from_rows([[7, 8], [9]])).to_list()
     [[False, True], [True]]
     """
     return apply(OPERATORS[name], constant(a), constant(b))
@@ -108,22 +75,7 @@ def constant(x: Model | float) -> Model:
 def where(condition: Model, a: Model | float, b: Model | float) -> Model:
     """The numbers of `a` where a condition holds, those of `b` elsewhere.
 
-    Parameters
-    ----------
-    condition
-        A model of bools.
-    a, b
-        Models, or numbers.
-
-    Returns
-    -------
-    Model
-        Over the axes of the condition, then the new ones of `a`, then those of `b`.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
-    >>> x = of_rows([[7, 8], [9]])
+    >>> x = Model.from_rows([[7, 8], [9]])
     >>> where(combine("gt", x, 7), x, 0).to_list()
     [[0, 8], [9]]
     """
@@ -133,18 +85,6 @@ def where(condition: Model, a: Model | float, b: Model | float) -> Model:
 def logsumexp(values: Sequence[float]) -> float:
     """The log of the sum of the exponentials; -inf of nothing.
 
-    Parameters
-    ----------
-    values
-        Numbers.
-
-    Returns
-    -------
-    float
-        The largest is taken out first; NaN where one is.
-
-    Examples
-    --------
     >>> logsumexp([1000.0, 1000.0]) == 1000 + math.log(2), logsumexp([])
     (True, -inf)
     """
@@ -202,24 +142,7 @@ def fold(mode: str, values: Sequence[Any], *, empty: Any = None, is_float: bool 
 def group(x: Model, dims: Sequence[Dim], at: At) -> list[Any]:
     """The numbers at all positions of some dims, where those of the others are given.
 
-    Parameters
-    ----------
-    x
-        A model.
-    dims
-        Some of its dims.
-    at
-        Positions on the others.
-
-    Returns
-    -------
-    list
-        In row-major order of `dims`; of positions that are valid together only.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
-    >>> x = of_rows([[7, 8], [9]])
+    >>> x = Model.from_rows([[7, 8], [9]])
     >>> group(x, [x.dims[0]], {x.dims[1]: 1})
     [8]
     """
@@ -238,27 +161,7 @@ def reduce(x: Model, mode: str, dims: Sequence[Dim], *, empty: Any = None, is_fl
     A dim that is kept, and is over one that is not, is as long as it was at the most; each of its positions
     gets the numbers of those that have it.
 
-    Parameters
-    ----------
-    x
-        A model.
-    mode
-        One of `EMPTY`. Of argmax and argmin it is the position on a single dim, and the ordinal among the
-        valid positions, in row-major order of `dims`, on several.
-    dims
-        The dims that go.
-    empty, is_float
-        As those of `fold`.
-
-    Returns
-    -------
-    Model
-        Over the other dims.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
-    >>> x = of_rows([[7, 8], [9], []])
+    >>> x = Model.from_rows([[7, 8], [9], []])
     >>> reduce(x, "sum", x.dims[1:]).to_list(), reduce(x, "sum", x.dims[:1]).to_list()
     ([15, 9, 0], [16, 8])
     """
@@ -275,27 +178,7 @@ def reduce(x: Model, mode: str, dims: Sequence[Dim], *, empty: Any = None, is_fl
 def softmax(x: Model, dims: Sequence[Dim], *, scale: float = 1.0, mask: Model | None = None) -> Model:
     """Exponentials that sum to 1 over some dims, for each position of the others.
 
-    Parameters
-    ----------
-    x
-        A model.
-    dims
-        What they sum to 1 over.
-    scale
-        What numbers are multiplied by first.
-    mask
-        A model of bools over some of the dims of `x`: what is False there counts as -inf and gives 0, even
-        where all are False.
-
-    Returns
-    -------
-    Model
-        Over the axes of `x`; NaN where all that counts is -inf, or one is inf or NaN.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
-    >>> x = of_rows([[7.0, 7.0], [9.0], []])
+    >>> x = Model.from_rows([[7.0, 7.0], [9.0], []])
     >>> softmax(x, x.dims[1:]).to_list()
     [[0.5, 0.5], [1.0], []]
     """
@@ -314,20 +197,7 @@ def softmax(x: Model, dims: Sequence[Dim], *, scale: float = 1.0, mask: Model | 
 def log_softmax(x: Model, dims: Sequence[Dim], *, scale: float = 1.0, mask: Model | None = None) -> Model:
     """The logs of `softmax`: numbers less the log of the sum of their exponentials.
 
-    Parameters
-    ----------
-    x, dims, scale, mask
-        As those of `softmax`.
-
-    Returns
-    -------
-    Model
-        Over the axes of `x`; -inf where the mask is False.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
-    >>> x = of_rows([[0.0, 0.0], [9.0], []])
+    >>> x = Model.from_rows([[0.0, 0.0], [9.0], []])
     >>> log_softmax(x, x.dims[1:]).to_list() == [[-math.log(2), -math.log(2)], [0.0], []]
     True
     """
@@ -351,22 +221,7 @@ def dot(a: Model, b: Model, dims: Sequence[Dim]) -> Model:
 def einsum(models: Sequence[Model], dims: Sequence[Dim]) -> Model:
     """Products of models, summed over all dims but some.
 
-    Parameters
-    ----------
-    models
-        One or more.
-    dims
-        The dims that stay, in the order in which the result has them.
-
-    Returns
-    -------
-    Model
-        Over these dims.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
-    >>> x = of_rows([[7, 8], [9], []])
+    >>> x = Model.from_rows([[7, 8], [9], []])
     >>> einsum([x, x, x], []).to_list()
     1584
     """
@@ -379,24 +234,7 @@ def einsum(models: Sequence[Model], dims: Sequence[Dim]) -> Model:
 def layer_norm(x: Model, dims: Sequence[Dim], *, epsilon: float = 1e-6) -> Model:
     """Numbers less their mean, over their standard deviation, over some dims.
 
-    Parameters
-    ----------
-    x
-        A model.
-    dims
-        What mean and variance are over.
-    epsilon
-        What is added to the variance, which is that of all numbers, not of a sample.
-
-    Returns
-    -------
-    Model
-        Over the axes of `x`.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
-    >>> x = of_rows([[7.0, 9.0], [9.0], []])
+    >>> x = Model.from_rows([[7.0, 9.0], [9.0], []])
     >>> layer_norm(x, x.dims[1:], epsilon=0.5).to_list() == [[-1 / 1.5**0.5, 1 / 1.5**0.5], [0.0], []]
     True
     """
@@ -413,24 +251,8 @@ def layer_norm(x: Model, dims: Sequence[Dim], *, epsilon: float = 1e-6) -> Model
 def batch_norm(x: Model, feature_dim: Dim, *, epsilon: float = 1e-3) -> Model:
     """Numbers less the mean, over the standard deviation, of all valid positions of each feature.
 
-    Parameters
-    ----------
-    x
-        A model.
-    feature_dim
-        The only dim that mean and variance are not over.
-    epsilon
-        What is added to the variance.
-
-    Returns
-    -------
-    Model
-        Over the axes of `x`.
-
-    Examples
-    --------
     >>> feature = vl.Dim(1, name="feature")
-    >>> x = Model.of_list([*vl.Dim("time", lengths=[1, 1]).over, feature], [[3.0], [5.0]])
+    >>> x = Model.from_list([*vl.Dim("time", lengths=[1, 1]).over, feature], [[3.0], [5.0]])
     >>> batch_norm(x, feature, epsilon=0.0).to_list()
     [[-1.0], [1.0]]
     """
@@ -440,30 +262,8 @@ def batch_norm(x: Model, feature_dim: Dim, *, epsilon: float = 1e-3) -> Model:
 def cross_entropy(logits: Model, targets: Model, dim: Dim) -> Model:
     """Minus the log of what softmax over a dim gives to the targets.
 
-    Parameters
-    ----------
-    logits
-        A model that has the dim.
-    targets
-        Positions on the dim; or, where it has the dim itself, how much of each.
-    dim
-        The classes.
-
-    Returns
-    -------
-    Model
-        Over the axes of the logits but the dim, then the new ones of the targets.
-
-    Raises
-    ------
-    IndexError
-        Where a target is no position of the dim.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
     >>> classes = vl.Dim(2, name="classes")
-    >>> targets = of_rows([[0, 1], [1], []])
+    >>> targets = Model.from_rows([[0, 1], [1], []])
     >>> logits = fill([*targets.axes, classes], lambda at: 0.0)
     >>> cross_entropy(logits, targets, classes).to_list() == [[math.log(2)] * 2, [math.log(2)], []]
     True

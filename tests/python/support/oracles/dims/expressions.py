@@ -1,6 +1,6 @@
 """Drawn expressions of dims against the words that they mean.
 
-`python -m varlen.testing.dims --draws 1000000` draws a million.
+`PYTHONPATH=tests/python/support python -m oracles.dims.expressions --draws 1000000` draws a million.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from varlen._core import Dim
-from varlen.testing import oracle_dims
-from varlen.testing.oracle_dims import Expression
+
+from oracles.dims import words
+from oracles.dims.words import Expression
 
 NAMES = "pqr"
 # With two positions of each name, words that differ for any lengths differ.
@@ -30,22 +31,8 @@ _OPERATORS = {
 
 
 def draw(source: random.Random, depth: int = 6) -> Expression:
-    """A random expression, as `varlen.testing.oracle_dims` has them.
+    """A random expression, as `words` has them.
 
-    Parameters
-    ----------
-    source
-        Where the numbers come from.
-    depth
-        How deep operators may stand inside of each other.
-
-    Returns
-    -------
-    str, int or tuple
-        A name, a number from -2 to 3, or an operator and its operands.
-
-    Examples
-    --------
     >>> draw(random.Random(0), depth=0) in {"p", "q", "r", -2, -1, 0, 1, 2, 3}
     True
     """
@@ -60,20 +47,6 @@ def draw(source: random.Random, depth: int = 6) -> Expression:
 def build(expression: Expression, dims: Mapping[str, Dim]) -> Dim | int:
     """The dim of an expression, made by the operators of `Dim`.
 
-    Parameters
-    ----------
-    expression
-        What `draw` gives; ("//", x, y) and ("ceildiv", x, y), too.
-    dims
-        The dim of each name.
-
-    Returns
-    -------
-    Dim or int
-        An int where no name and no quotient is in it.
-
-    Examples
-    --------
     >>> build(("+", ("*", 2, "p"), 1), {"p": Dim("p")})
     Dim('2*p+1')
     """
@@ -95,23 +68,6 @@ def count_mismatches(draws: int, seed: int = 0, depth: int = 6) -> tuple[int, in
 
     Two thirds of the expressions are followed by one that means the same, written in another way.
 
-    Parameters
-    ----------
-    draws
-        How many expressions.
-    seed
-        Of the random numbers.
-    depth
-        How deep operators may stand inside of each other.
-
-    Returns
-    -------
-    tuple of int
-        Mismatches, classes of equal dims, and expressions that were not compared, since they are too long to
-        be written out.
-
-    Examples
-    --------
     >>> count_mismatches(200)[0]
     0
     """
@@ -130,7 +86,7 @@ def count_mismatches(draws: int, seed: int = 0, depth: int = 6) -> tuple[int, in
             if source.random() < 0.67:
                 expression = rewrite(source, expression)
             dim = 0 * dims["p"] + build(expression, dims)
-            word = tuple(oracle_dims.labels(expression, LENGTHS))
+            word = tuple(words.labels(expression, LENGTHS))
             same_word = by_word.setdefault(word, dim)
             same_dim = by_dim.setdefault(dim._id, (word, dim))
             mismatches += same_word != dim or same_dim[0] != word
@@ -141,23 +97,9 @@ def count_mismatches(draws: int, seed: int = 0, depth: int = 6) -> tuple[int, in
 def rewrite(source: random.Random, expression: Expression) -> Expression:
     """An expression that means the same.
 
-    Parameters
-    ----------
-    source
-        Where the numbers come from.
-    expression
-        What `draw` gives.
-
-    Returns
-    -------
-    str, int or tuple
-        The expression, written in another way somewhere.
-
-    Examples
-    --------
     >>> expression = ("*", ("+", "p", "q"), "r")
     >>> again = rewrite(random.Random(1), expression)
-    >>> oracle_dims.labels(again, LENGTHS) == oracle_dims.labels(expression, LENGTHS)
+    >>> words.labels(again, LENGTHS) == words.labels(expression, LENGTHS)
     True
     """
     if isinstance(expression, tuple):
@@ -197,18 +139,11 @@ def _most_labels(expression: Any) -> int:
 def main() -> int:
     """Draw, compare, and say how many mismatches there are; 1 where there are any.
 
-    Returns
-    -------
-    int
-        The exit status.
-
-    Examples
-    --------
     >>> callable(main)
     True
     """
     parser = argparse.ArgumentParser(
-        prog="python -m varlen.testing.dims", description=(__doc__ or "").split("\n")[0]
+        prog="python -m oracles.dims.expressions", description=(__doc__ or "").split("\n")[0]
     )
     parser.add_argument("--draws", type=int, default=20_000, help="how many expressions (20000)")
     parser.add_argument("--seed", type=int, default=0, help="of the random numbers (0)")

@@ -15,17 +15,6 @@ Rows = Sequence[Any]
 def offsets(lengths: Sequence[int]) -> list[int]:
     """N lengths to n + 1 offsets.
 
-    Parameters
-    ----------
-    lengths
-        (n,) ints: how many rows each sequence has.
-
-    Returns
-    -------
-    n + 1 ints: where each sequence starts, and where the last one ends.
-
-    Examples
-    --------
     >>> offsets([3, 0, 2])
     [0, 3, 3, 5]
     """
@@ -38,17 +27,6 @@ def offsets(lengths: Sequence[int]) -> list[int]:
 def row_ids(lengths: Sequence[int]) -> list[int]:
     """The sequence of each row.
 
-    Parameters
-    ----------
-    lengths
-        (n,) ints: how many rows each sequence has.
-
-    Returns
-    -------
-    (total,) ints in 0 ... n - 1, ascending.
-
-    Examples
-    --------
     >>> row_ids([3, 0, 2])
     [0, 0, 0, 2, 2]
     """
@@ -58,17 +36,6 @@ def row_ids(lengths: Sequence[int]) -> list[int]:
 def positions(lengths: Sequence[int]) -> list[int]:
     """The place of each row inside its sequence.
 
-    Parameters
-    ----------
-    lengths
-        (n,) ints: how many rows each sequence has.
-
-    Returns
-    -------
-    (total,) ints: 0, 1, ... in each sequence.
-
-    Examples
-    --------
     >>> positions([3, 0, 2])
     [0, 1, 2, 0, 1]
     """
@@ -78,20 +45,6 @@ def positions(lengths: Sequence[int]) -> list[int]:
 def nest(rows: Rows, levels: Sequence[Sequence[int]]) -> list[Any]:
     """Rows laid end to end and the lengths of each level, outermost first, to nested lists.
 
-    Parameters
-    ----------
-    rows
-        The leaves, end to end.
-    levels
-        The lengths of each level; each adds up to the number of lists one level further in, the last one to
-        the number of leaves.
-
-    Returns
-    -------
-    Lists in lists, as deep as there are levels below the outermost.
-
-    Examples
-    --------
     >>> nest([7, 8, 9], [[1, 2], [2, 0, 1]])
     [[[7, 8]], [[], [9]]]
     """
@@ -105,19 +58,6 @@ def nest(rows: Rows, levels: Sequence[Sequence[int]]) -> list[Any]:
 def gather(nested: Rows, index: Any) -> list[Any]:
     """Sequences by a slice, by integers, or by bools.
 
-    Parameters
-    ----------
-    nested
-        A list of sequences, each a list of rows.
-    index
-        A slice, ints of which those below 0 count from the end, or one bool for each sequence.
-
-    Returns
-    -------
-    The sequences chosen, in the order of the index.
-
-    Examples
-    --------
     >>> gather([[1], [], [2, 3]], [-1, 0]), gather([[1], [], [2, 3]], [True, False, True])
     ([[2, 3], [1]], [[1], [2, 3]])
     """
@@ -131,19 +71,6 @@ def gather(nested: Rows, index: Any) -> list[Any]:
 def window(nested: Rows, window: slice) -> list[Any]:
     """A slice of every sequence.
 
-    Parameters
-    ----------
-    nested
-        A list of sequences, each a list of rows.
-    window
-        What is kept of each sequence.
-
-    Returns
-    -------
-    As many sequences as before.
-
-    Examples
-    --------
     >>> window([[1, 2], [], [3, 4, 5]], slice(-2, None))
     [[1, 2], [], [4, 5]]
     """
@@ -153,19 +80,6 @@ def window(nested: Rows, window: slice) -> list[Any]:
 def concat(parts: Sequence[Rows], axis: int = 0) -> list[Any]:
     """One after another, or sequence by sequence.
 
-    Parameters
-    ----------
-    parts
-        Lists of sequences; equally many in each where axis is 1.
-    axis
-        0 puts the lists one after another, 1 joins sequence i of each.
-
-    Returns
-    -------
-    A list of sequences.
-
-    Examples
-    --------
     >>> concat([[[1], []], [[2], [3]]], axis=1)
     [[1, 2], [3]]
     """
@@ -179,25 +93,6 @@ def pad(
 ) -> list[Any]:
     """Every sequence to sizes[0] slots, those inside it to sizes[1], and so on.
 
-    Parameters
-    ----------
-    nested
-        Lists in lists, as many levels as there are sizes.
-    sizes
-        The slots of each padded axis, outermost first.
-    fill
-        What stands in a slot without a leaf.
-    side
-        "right" or "left": where the fills go.
-    truncate
-        "right" or "left": which end of a sequence that is too long gives way.
-
-    Returns
-    -------
-    Lists of equal lengths on every padded axis.
-
-    Examples
-    --------
     >>> pad([[1, 2, 3], [4]], [2], 0), pad([[[1]], []], [1, 2], 0, "left")
     ([[1, 2], [4, 0]], [[[0, 1]], [[0, 0]]])
     """
@@ -213,19 +108,6 @@ def pad(
 def flatten(nested: Rows, depth: int) -> tuple[list[Any], list[list[int]]]:
     """Nested lists to leaves and the lengths of `depth` levels, outermost first. `nest` turned round.
 
-    Parameters
-    ----------
-    nested
-        Lists in lists, `depth` of them below the outermost.
-    depth
-        How many levels of lists lie below the outermost.
-
-    Returns
-    -------
-    The leaves, and the lengths of each level, outermost first.
-
-    Examples
-    --------
     >>> flatten([[[7, 8]], [[], [9]]], 2)
     ([7, 8, 9], [[1, 2], [2, 0, 1]])
     """
@@ -239,17 +121,6 @@ def flatten(nested: Rows, depth: int) -> tuple[list[Any], list[list[int]]]:
 def narrowest(leaves: Rows) -> str:
     """The name of the smallest dtype that holds them: bool, an unsigned or signed integer, or float32.
 
-    Parameters
-    ----------
-    leaves
-        Bools, ints and floats; at least one.
-
-    Returns
-    -------
-    The name of a NumPy dtype.
-
-    Examples
-    --------
     >>> narrowest([True]), narrowest([True, 300]), narrowest([1, -1]), narrowest([1, 0.5])
     ('bool', 'uint16', 'int8', 'float32')
     """
@@ -265,23 +136,6 @@ def narrowest(leaves: Rows) -> str:
 def broadcast_rows(outer: Rows, lengths: Sequence[int], how: str = "first", fill: Any = 0) -> list[Any]:
     """A value for each sequence to a value for each of its places: the first of them, or all with "repeat".
 
-    Parameters
-    ----------
-    outer
-        (n,) one value for each sequence.
-    lengths
-        (n,) ints: how many rows each sequence has.
-    how
-        "first" or "repeat".
-    fill
-        What "first" leaves in the other places.
-
-    Returns
-    -------
-    (total,) values.
-
-    Examples
-    --------
     >>> broadcast_rows([7, 8, 9], [2, 0, 1]), broadcast_rows([7, 8, 9], [2, 0, 1], "repeat")
     ([7, 0, 9], [7, 7, 9])
     """
@@ -292,19 +146,6 @@ def broadcast_rows(outer: Rows, lengths: Sequence[int], how: str = "first", fill
 def longest(nested: Rows, depth: int) -> list[int]:
     """The length of the longest list on each of `depth` axes below the outermost: sizes that cut nothing.
 
-    Parameters
-    ----------
-    nested
-        Lists in lists, `depth` of them below the outermost.
-    depth
-        How many levels of lists lie below the outermost.
-
-    Returns
-    -------
-    One int for each level, outermost first; 0 where there is no list.
-
-    Examples
-    --------
     >>> longest([[[1, 2], [3]], []], 2), longest([], 2)
     ([2, 2], [0, 0])
     """
@@ -314,19 +155,6 @@ def longest(nested: Rows, depth: int) -> list[int]:
 def present(nested: Rows, depth: int) -> list[Any]:
     """True for every leaf under `depth` levels: what `pad` makes a mask of.
 
-    Parameters
-    ----------
-    nested
-        Lists in lists, `depth` of them below the outermost.
-    depth
-        How many levels of lists lie below the outermost.
-
-    Returns
-    -------
-    The same lists with True in the place of each leaf.
-
-    Examples
-    --------
     >>> present([[7, 8], []], 1), pad(present([[7, 8], []], 1), [2], False)
     ([[True, True], []], [[True, True], [False, False]])
     """
@@ -338,23 +166,6 @@ def cut(
 ) -> list[Any]:
     """A window of a sequence: what a slice leaves of it, and of that `room` places at most.
 
-    Parameters
-    ----------
-    row
-        The numbers of one sequence.
-    start, end
-        As those of a slice.
-    room
-        How many places there are; None for enough.
-    truncate
-        "right" or "left": which end gives way.
-
-    Returns
-    -------
-    The places that are left.
-
-    Examples
-    --------
     >>> cut([1, 2, 3, 4], -3, None, 2), cut([1, 2, 3, 4], None, None, 2, "left")
     ([2, 3], [3, 4])
     """
@@ -367,23 +178,6 @@ def cut(
 def join(before: Rows, row: Rows, after: Rows, most: int | None = None, truncate: str = "right") -> list[Any]:
     """A sequence between a prefix and a suffix; where they are more than `most` together, it gives way.
 
-    Parameters
-    ----------
-    before, after
-        The prefix and the suffix, which are never cut.
-    row
-        The numbers of one sequence.
-    most
-        The longest result; None for any.
-    truncate
-        "right" or "left": which end of `row` gives way.
-
-    Returns
-    -------
-    One sequence.
-
-    Examples
-    --------
     >>> join([0], [1, 2, 3], [9], 4), join([0], [1, 2, 3], [9], 4, "left")
     ([0, 1, 2, 9], [0, 2, 3, 9])
     """
@@ -394,23 +188,6 @@ def join(before: Rows, row: Rows, after: Rows, most: int | None = None, truncate
 def reduce(rows: Rows, lengths: Sequence[int], op: Callable[[Rows], Any], empty: Any = None) -> list[Any]:
     """What `op` makes of the rows of each sequence; `empty` of those without.
 
-    Parameters
-    ----------
-    rows
-        The rows of all sequences, end to end.
-    lengths
-        (n,) ints: how many rows each sequence has.
-    op
-        From the rows of a sequence to a value.
-    empty
-        The value of a sequence without rows.
-
-    Returns
-    -------
-    (n,) values.
-
-    Examples
-    --------
     >>> reduce([3, 1, 4], [2, 0, 1], max, empty=-1)
     [3, -1, 4]
     """
@@ -426,25 +203,6 @@ def scan(
 ) -> list[Any]:
     """Each row joined with all before it in its sequence; with `start`, that and those before it alone.
 
-    Parameters
-    ----------
-    rows
-        The rows of all sequences, end to end.
-    lengths
-        (n,) ints: how many rows each sequence has.
-    join
-        From what was joined so far and a row to what is joined then.
-    start
-        What stands before the first row; each row is then joined to later ones only.
-    reverse
-        From the last row of each sequence to its first.
-
-    Returns
-    -------
-    (total,) one value for each row.
-
-    Examples
-    --------
     >>> scan([3, 1, 4, 1], [3, 1], max), scan([3, 1, 4, 1], [3, 1], max, -1, reverse=True)
     ([3, 3, 4, 1], [4, 4, -1, -1])
     """
@@ -459,23 +217,6 @@ def scan(
 def shift(rows: Rows, lengths: Sequence[int], by: Sequence[int], fill: Any = None) -> list[Any]:
     """The rows of sequence i moved by[i] places on, `fill` where none arrives; without it round and round.
 
-    Parameters
-    ----------
-    rows
-        The rows of all sequences, end to end.
-    lengths
-        (n,) ints: how many rows each sequence has.
-    by
-        (n,) ints, of either sign.
-    fill
-        What stands where no row arrives; None lets rows that leave at one end enter at the other.
-
-    Returns
-    -------
-    (total,) rows.
-
-    Examples
-    --------
     >>> shift([1, 2, 3, 4], [3, 1], [1, -1], 0), shift([1, 2, 3, 4], [3, 1], [1, -1])
     ([0, 1, 2, 0], [3, 1, 2, 4])
     """
@@ -490,19 +231,6 @@ def shift(rows: Rows, lengths: Sequence[int], by: Sequence[int], fill: Any = Non
 def einsum(equation: str, *operands: Sequence[Any]) -> list[Any]:
     """The sum of products of each sequence by itself, without the letter of sequences.
 
-    Parameters
-    ----------
-    equation
-        As `numpy.einsum` takes it.
-    *operands
-        For each sequence an array.
-
-    Returns
-    -------
-    An array for each sequence.
-
-    Examples
-    --------
     >>> [int(x) for x in einsum("t,t->", [[1, 2], []], [[3, 4], []])]
     [11, 0]
     """
@@ -512,19 +240,6 @@ def einsum(equation: str, *operands: Sequence[Any]) -> list[Any]:
 def expand(rows: Rows, lengths: Sequence[int]) -> list[Any]:
     """Row i as often as sequence i is long.
 
-    Parameters
-    ----------
-    rows
-        (n,) one row for each sequence.
-    lengths
-        (n,) ints: how many rows each sequence has.
-
-    Returns
-    -------
-    (total,) rows.
-
-    Examples
-    --------
     >>> expand([7, 8], [2, 1])
     [7, 7, 8]
     """
@@ -534,21 +249,6 @@ def expand(rows: Rows, lengths: Sequence[int]) -> list[Any]:
 def windows(lengths: Sequence[int], room: int, stride: int) -> list[tuple[int, int, int]]:
     """(row, begin, end) of windows that step through every sequence; the last one reaches its end.
 
-    Parameters
-    ----------
-    lengths
-        (n,) ints: how many rows each sequence has.
-    room
-        The longest window.
-    stride
-        From one begin to the next.
-
-    Returns
-    -------
-    Windows in the order of their sequences; none of a sequence without rows.
-
-    Examples
-    --------
     >>> windows([3, 0], 2, 2), windows([5], 2, 3)
     ([(0, 0, 2), (0, 2, 3)], [(0, 0, 2), (0, 3, 5)])
     """
@@ -563,23 +263,6 @@ def windows(lengths: Sequence[int], room: int, stride: int) -> list[tuple[int, i
 def seq2col(nested: Rows, left: int, right: int, dilation: int = 1, stride: int = 1) -> list[Any]:
     """Every stride-th row of each sequence as its places, None outside the sequence.
 
-    Parameters
-    ----------
-    nested
-        A list of sequences, each a list of rows.
-    left, right
-        How many neighbours stand on either side.
-    dilation
-        How many rows one place is from the next.
-    stride
-        How many rows one window is from the next.
-
-    Returns
-    -------
-    For each sequence its windows, left + 1 + right places each.
-
-    Examples
-    --------
     >>> seq2col([[1], [2, 3]], 1, 1), seq2col([[1, 2, 3]], 0, 1, dilation=2, stride=2)
     ([[[None, 1, None]], [[None, 2, 3], [2, 3, None]]], [[[1, 3], [3, None]]])
     """
@@ -593,19 +276,6 @@ def seq2col(nested: Rows, left: int, right: int, dilation: int = 1, stride: int 
 def places_of(used: Rows, total: int) -> list[list[tuple[int, int]]]:
     """For each row 0, 1, ... the (row, place) of what `seq2col` made of them that it stands in, in order.
 
-    Parameters
-    ----------
-    used
-        Windows of row numbers, as `seq2col` makes them; None in empty places.
-    total
-        How many rows there are.
-
-    Returns
-    -------
-    One list of (window, place) for each row.
-
-    Examples
-    --------
     >>> places_of(seq2col([[0, 1]], 1, 0), 2)
     [[(0, 1), (1, 0)], [(1, 1)]]
     """
@@ -620,21 +290,6 @@ def places_of(used: Rows, total: int) -> list[list[tuple[int, int]]]:
 def full_windows(lengths: Sequence[int], size: int, step: int) -> list[tuple[int, int, int]]:
     """(row, begin, end) of those of `windows` that are not cut short.
 
-    Parameters
-    ----------
-    lengths
-        (n,) ints: how many rows each sequence has.
-    size
-        The length of every window.
-    step
-        From one begin to the next.
-
-    Returns
-    -------
-    Windows in the order of their sequences.
-
-    Examples
-    --------
     >>> full_windows([5, 1], 2, 2)
     [(0, 0, 2), (0, 2, 4)]
     """
@@ -644,23 +299,6 @@ def full_windows(lengths: Sequence[int], size: int, step: int) -> list[tuple[int
 def budget(lengths: Sequence[int], max_tokens: int, max_count: int, padded: bool) -> list[int]:
     """Where each of consecutive batches ends; a sequence over the budget is alone in its batch.
 
-    Parameters
-    ----------
-    lengths
-        Those of the sequences, in the order that they are dealt in.
-    max_tokens
-        The most that a batch may cost.
-    max_count
-        The most sequences of a batch.
-    padded
-        A batch costs its longest length for every sequence, else the sum of lengths.
-
-    Returns
-    -------
-    For each batch, how many sequences it and those before it have.
-
-    Examples
-    --------
     >>> budget([2, 2, 3], 5, 9, padded=False), budget([2, 2, 3], 5, 9, padded=True)
     ([2, 3], [2, 3])
     """
@@ -677,24 +315,6 @@ def budget(lengths: Sequence[int], max_tokens: int, max_count: int, padded: bool
 def bins(lengths: Sequence[int], size: int, window: int, best: bool) -> list[list[int]]:
     """Sequences put whole into bins of one size, the longest of each window first.
 
-    Parameters
-    ----------
-    lengths
-        Those of the sequences, at most `size`.
-    size
-        What the lengths of a bin add up to at most.
-    window
-        How many sequences are put by themselves.
-    best
-        Into the bin that it leaves the least room in (of several, the one that was filled last), else into
-        the first with room.
-
-    Returns
-    -------
-    For each bin, its sequences as they were put.
-
-    Examples
-    --------
     >>> bins([2, 5, 3, 3], 8, 4, best=True), bins([2, 5, 3, 3], 8, 2, best=True)
     ([[1, 2], [3, 0]], [[1, 0], [2, 3]])
     """
@@ -718,19 +338,6 @@ def bins(lengths: Sequence[int], size: int, window: int, best: bool) -> list[lis
 def order(lengths: Sequence[int], ties: str = "reversed") -> list[int]:
     """The longest first: which sequence is in each column of a time-major block.
 
-    Parameters
-    ----------
-    lengths
-        (n,) ints: how many rows each sequence has.
-    ties
-        "reversed" puts the last of equally long ones first, "stable" the first.
-
-    Returns
-    -------
-    (n,) the numbers of sequences.
-
-    Examples
-    --------
     >>> order([2, 3, 2, 3]), order([2, 3, 2, 3], "stable")
     ([3, 1, 2, 0], [1, 3, 0, 2])
     """
@@ -742,19 +349,6 @@ def order(lengths: Sequence[int], ties: str = "reversed") -> list[int]:
 def columns(nested: Rows, ties: str = "reversed") -> list[list[Any]]:
     """The rows that are there at each step, in the order of the columns.
 
-    Parameters
-    ----------
-    nested
-        A list of sequences, each a list of rows.
-    ties
-        As in `order`.
-
-    Returns
-    -------
-    One list of rows for each step.
-
-    Examples
-    --------
     >>> columns([[1], [2, 3], []])
     [[2, 1], [3]]
     """
@@ -765,21 +359,6 @@ def columns(nested: Rows, ties: str = "reversed") -> list[list[Any]]:
 def softmax(numbers: Sequence[float], lengths: Sequence[int], temperature: float = 1.0) -> list[float]:
     """Exponentials as shares of their sum in each sequence, of finite numbers.
 
-    Parameters
-    ----------
-    numbers
-        (total,) finite floats.
-    lengths
-        (n,) ints: how many rows each sequence has.
-    temperature
-        What the numbers are divided by first.
-
-    Returns
-    -------
-    (total,) floats that add up to 1 in each sequence.
-
-    Examples
-    --------
     >>> softmax([0.0, 0.0, 5.0], [2, 1])
     [0.5, 0.5, 1.0]
     """

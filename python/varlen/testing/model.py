@@ -1,9 +1,8 @@
 """What a Data means: a number for each valid position of its dims, in a dict; padding is not there.
 
 A position is a dict from dims to ints. All axes are alike: an axis has a length at each position of those
-that it is over, one that is static or scalar is over none, and the order of axes is that of lists and of
-flattening only. The ops are in `oracle_data_reduce`, `oracle_data_moves`, `oracle_data_lines` and
-`oracle_data_layers`.
+that it is over. A static or scalar axis is over none. The order of axes is that of lists and of
+flattening only.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ class Axis(NamedTuple):
 
     Examples
     --------
-    >>> Axis.of(vl.Dim("time", lengths=[3, 1, 0])).length({batch_dim: 1})
+    >>> Axis.from_dim(vl.Dim("time", lengths=[3, 1, 0])).length({batch_dim: 1})
     1
     """
 
@@ -43,7 +42,7 @@ class Axis(NamedTuple):
     length: Callable[[At], int]
 
     @staticmethod
-    def of(dim: Dim | Axis) -> Axis:
+    def from_dim(dim: Dim | Axis) -> Axis:
         """The axis of a dim that has lengths: those at a position, or the longest where some of it is open.
 
         Parameters
@@ -58,7 +57,7 @@ class Axis(NamedTuple):
 
         Examples
         --------
-        >>> Axis.of(vl.Dim("time", lengths=[3, 1, 0])).length({})
+        >>> Axis.from_dim(vl.Dim("time", lengths=[3, 1, 0])).length({})
         3
         """
         if isinstance(dim, Axis):
@@ -66,7 +65,7 @@ class Axis(NamedTuple):
         if dim.size is not None:
             return Axis.fixed(dim, dim.size)
         lengths = np.ravel(np.asarray(dim.lengths)).tolist()
-        over = [Axis.of(each) for each in dim.over]
+        over = [Axis.from_dim(each) for each in dim.over]
         places = [tuple(at[each] for each in dim.over) for at in walk(over)]
         lengths = dict(zip(places, np.ravel(np.asarray(dim.lengths)).tolist(), strict=True))
         return Axis.derived(dim, over, lambda at: lengths.get(tuple(at[each] for each in dim.over), 0))
@@ -146,7 +145,7 @@ def walk(axes: Iterable[Axis], at: At | None = None) -> list[dict[Dim, int]]:
     Examples
     --------
     >>> time = vl.Dim("time", lengths=[2, 1])
-    >>> [tuple(at.values()) for at in walk([Axis.of(time.over[0]), Axis.of(time)])]
+    >>> [tuple(at.values()) for at in walk([Axis.from_dim(time.over[0]), Axis.from_dim(time)])]
     [(0, 0), (0, 1), (1, 0)]
     """
     axes = list(axes)
@@ -184,7 +183,7 @@ class Model:
     """
 
     def __init__(self, axes: Iterable[Dim | Axis], table: Mapping[tuple[int, ...], Any]) -> None:
-        self.axes = tuple(Axis.of(axis) for axis in axes)
+        self.axes = tuple(Axis.from_dim(axis) for axis in axes)
         self.table = dict(table)
         wrong = {tuple(at[d] for d in self.dims) for at in walk(self.axes)} ^ self.table.keys()
         if wrong:
@@ -203,7 +202,7 @@ class Model:
 
         Examples
         --------
-        >>> of_rows([[7, 8], [9]]).dims[0] == batch_dim
+        >>> Model.from_rows([[7, 8], [9]]).dims[0] == batch_dim
         True
         """
         return tuple(axis.dim for axis in self.axes)
@@ -228,7 +227,7 @@ class Model:
 
         Examples
         --------
-        >>> of_rows([[7, 8], [9]]).axis(batch_dim).length({})
+        >>> Model.from_rows([[7, 8], [9]]).axis(batch_dim).length({})
         2
         """
         for axis in self.axes:
@@ -246,7 +245,7 @@ class Model:
         return f"Model({self.dims}, {self.to_list()})"
 
     @staticmethod
-    def of(data: Any) -> Model:
+    def from_data(data: Any) -> Model:
         """The model of a Data, by what its `dims` and its `to_list()` say.
 
         Parameters
@@ -262,16 +261,16 @@ class Model:
         Examples
         --------
         >>> x = vl.Data(np.array([7, 8, 9]), [batch_dim, vl.Dim("time", lengths=[2, 1])])
-        >>> Model.of(x.time_major()).table
+        >>> Model.from_data(x.time_major()).table
         {(0, 0): 7, (0, 1): 9, (1, 0): 8}
         """
         if isinstance(data, Model):
             return data
         order = sorted(data.dims, key=lambda dim: len(dim.over))
-        return transpose(Model.of_list(order, data.transpose(order).to_list()), data.dims)
+        return transpose(Model.from_list(order, data.transpose(order).to_list()), data.dims)
 
     @staticmethod
-    def of_list(axes: Iterable[Dim | Axis], nested: Any) -> Model:
+    def from_list(axes: Iterable[Dim | Axis], nested: Any) -> Model:
         """The model of nested lists, in which valid positions stand and nothing else.
 
         Parameters
@@ -294,10 +293,10 @@ class Model:
         Examples
         --------
         >>> time = vl.Dim("time", lengths=[2, 1])
-        >>> Model.of_list([time, *time.over], [[7, 9], [8]]).table
+        >>> Model.from_list([time, *time.over], [[7, 9], [8]]).table
         {(0, 0): 7, (0, 1): 9, (1, 0): 8}
         """
-        order = [Axis.of(axis) for axis in axes]
+        order = [Axis.from_dim(axis) for axis in axes]
         table: dict[tuple[int, ...], Any] = {}
 
         def read(place: tuple[int, ...], part: Any) -> None:
@@ -314,6 +313,32 @@ class Model:
         read((), nested)
         return Model(order, table)
 
+    @staticmethod
+    def from_rows(rows: Sequence[Sequence[Any]], name: str = "time") -> Model:
+        """Return sequences as a model over the batch and a dim of their own.
+
+        Parameters
+        ----------
+        rows
+            Lists of numbers.
+        name
+            Name of the dim.
+
+        Returns
+        -------
+        Model
+            Of two axes.
+
+        Examples
+        --------
+        >>> Model.from_rows([[7, 8], [9]]).table
+        {(0, 0): 7, (0, 1): 8, (1, 0): 9}
+        """
+        lengths = [len(row) for row in rows]
+        batch = Axis.fixed(batch_dim, len(rows))
+        time = Axis.derived(Dim(name=name), [batch], lambda at: lengths[at[batch_dim]])
+        return Model.from_list([batch, time], [list(row) for row in rows])
+
     def to_list(self) -> list[Any]:
         """The numbers as nested lists in the order of the axes.
 
@@ -324,7 +349,7 @@ class Model:
 
         Examples
         --------
-        >>> transpose(of_rows([[7, 8], [9], []]), [1, 0]).to_list()
+        >>> transpose(Model.from_rows([[7, 8], [9], []]), [1, 0]).to_list()
         [[7, 9], [8]]
         """
 
@@ -335,46 +360,6 @@ class Model:
 
         nested: list[Any] = write(())
         return nested
-
-
-def to_padded(x: Model, *, fill: Any = 0, side: str = "right") -> list[Any]:
-    """The numbers in a rectangle: each axis is as long as at its longest, and the rest is filled.
-
-    Parameters
-    ----------
-    x
-        A model.
-    fill
-        What stands where no position is valid.
-    side
-        'left' where each row ends at the end of its axis.
-
-    Returns
-    -------
-    list
-        Lists in lists of equal lengths, in the order of the axes; a number where there are none.
-
-    Examples
-    --------
-    >>> x = of_rows([[7, 8], [9]])
-    >>> to_padded(x), to_padded(x, side="left", fill=-1)
-    ([[7, 8], [9, 0]], [[7, 8], [-1, 9]])
-    """
-    extents = [axis.length({}) for axis in x.axes]
-
-    def place(at: At) -> tuple[int, ...]:
-        shifts = [extent - axis.length(at) for axis, extent in zip(x.axes, extents, strict=True)]
-        return tuple(at[dim] + (n if side == "left" else 0) for dim, n in zip(x.dims, shifts, strict=True))
-
-    there = {place(at): x[at] for at in walk(x.axes)}
-
-    def write(where: tuple[int, ...]) -> Any:
-        if len(where) == len(extents):
-            return there.get(where, fill)
-        return [write((*where, i)) for i in range(extents[len(where)])]
-
-    nested: list[Any] = write(())
-    return nested
 
 
 def items(axes: Sequence[Axis], place: tuple[int, ...]) -> list[int]:
@@ -396,7 +381,7 @@ def items(axes: Sequence[Axis], place: tuple[int, ...]) -> list[int]:
 
     Examples
     --------
-    >>> x = transpose(of_rows([[7, 8], [], [9]]), [1, 0])
+    >>> x = transpose(Model.from_rows([[7, 8], [], [9]]), [1, 0])
     >>> items(x.axes, (0,)), items(x.axes, (1,))
     ([0, 2], [0])
     """
@@ -423,7 +408,7 @@ def needed(axes: Iterable[Axis], dims: Iterable[Dim]) -> list[Axis]:
 
     Examples
     --------
-    >>> x = of_rows([[7, 8], [9]])
+    >>> x = Model.from_rows([[7, 8], [9]])
     >>> [axis.dim.name for axis in needed(x.axes, x.dims[1:])]
     ['batch', 'time']
     """
@@ -434,32 +419,6 @@ def needed(axes: Iterable[Axis], dims: Iterable[Dim]) -> list[Axis]:
             found.add(dim)
             waiting += by_dim[dim].over
     return [axis for dim, axis in by_dim.items() if dim in found]
-
-
-def of_rows(rows: Sequence[Sequence[Any]], name: str = "time") -> Model:
-    """Sequences as a model over the batch and a dim of their own.
-
-    Parameters
-    ----------
-    rows
-        Lists of numbers.
-    name
-        That of the dim.
-
-    Returns
-    -------
-    Model
-        Of two axes.
-
-    Examples
-    --------
-    >>> of_rows([[7, 8], [9]]).table
-    {(0, 0): 7, (0, 1): 8, (1, 0): 9}
-    """
-    lengths = [len(row) for row in rows]
-    batch = Axis.fixed(batch_dim, len(rows))
-    time = Axis.derived(Dim(name=name), [batch], lambda at: lengths[at[batch_dim]])
-    return Model.of_list([batch, time], [list(row) for row in rows])
 
 
 def fill(axes: Iterable[Dim | Axis], value: Callable[[At], Any]) -> Model:
@@ -479,11 +438,11 @@ def fill(axes: Iterable[Dim | Axis], value: Callable[[At], Any]) -> Model:
 
     Examples
     --------
-    >>> x = of_rows([[7, 8], [9]])
+    >>> x = Model.from_rows([[7, 8], [9]])
     >>> fill(x.axes, lambda at: 10 * x[at]).to_list()
     [[70, 80], [90]]
     """
-    order = [Axis.of(axis) for axis in axes]
+    order = [Axis.from_dim(axis) for axis in axes]
     return Model(order, {tuple(at[axis.dim] for axis in order): value(at) for at in walk(order)})
 
 
@@ -504,49 +463,13 @@ def transpose(x: Model, order: Sequence[int | Dim]) -> Model:
 
     Examples
     --------
-    >>> transpose(of_rows([[7, 8], [9]]), [1, 0]).table
+    >>> transpose(Model.from_rows([[7, 8], [9]]), [1, 0]).table
     {(0, 0): 7, (0, 1): 9, (1, 0): 8}
     """
     axes = [x.axes[each] if isinstance(each, int) else x.axis(each) for each in order]
     if len(axes) != len(x.axes):
         raise ValueError(f"order: {len(axes)} axes where there are {len(x.axes)}")
     return fill(axes, lambda at: x[at])
-
-
-def replace_dim(x: Model, old: Dim, new: Dim) -> Model:
-    """The same numbers, one dim under another name.
-
-    Parameters
-    ----------
-    x
-        A model.
-    old
-        One of its dims.
-    new
-        What it is then; its lengths, if it has any, are not read.
-
-    Returns
-    -------
-    Model
-        Of the same lengths.
-
-    Examples
-    --------
-    >>> x, space = of_rows([[7, 8], [9]]), vl.Dim("space")
-    >>> replace_dim(x, x.dims[1], space).dims[1] == space
-    True
-    """
-
-    def renamed(axis: Axis) -> Axis:
-        over = frozenset(new if dim == old else dim for dim in axis.over)
-        return Axis(
-            new if axis.dim == old else axis.dim,
-            over,
-            lambda at: axis.length({old if dim == new else dim: i for dim, i in at.items()}),
-        )
-
-    x.axis(old)
-    return Model([renamed(axis) for axis in x.axes], x.table)
 
 
 def take(x: Model, dim: Dim, positions: Sequence[int]) -> Model:
@@ -568,7 +491,7 @@ def take(x: Model, dim: Dim, positions: Sequence[int]) -> Model:
 
     Examples
     --------
-    >>> take(of_rows([[7, 8], [9]]), batch_dim, [1]).to_list()
+    >>> take(Model.from_rows([[7, 8], [9]]), batch_dim, [1]).to_list()
     [[9]]
     """
     axes = {axis.dim: axis for axis in x.axes} | {dim: Axis.fixed(dim, len(positions))}
@@ -587,7 +510,7 @@ def _length_back(axis: Axis, dim: Dim, positions: Sequence[int]) -> Callable[[At
     return lambda at: axis.length(_back(at, dim, positions))
 
 
-def said(at: At) -> str:
+def describe(at: At) -> str:
     """A position as people write it.
 
     Parameters
@@ -602,84 +525,10 @@ def said(at: At) -> str:
 
     Examples
     --------
-    >>> said({batch_dim: 1, vl.Dim("time"): 0})
+    >>> describe({batch_dim: 1, vl.Dim("time"): 0})
     'batch 1, time 0'
     """
     return ", ".join(f"{dim.name} {i}" for dim, i in at.items()) or "all positions"
-
-
-def drop(axes: Iterable[Axis], dims: Iterable[Dim]) -> list[Axis]:
-    """The axes that are left when some are gone; what was over those is as long as it was at the most.
-
-    Parameters
-    ----------
-    axes
-        All there are.
-    dims
-        Those that go.
-
-    Returns
-    -------
-    list of Axis
-        In the order of `axes`.
-
-    Examples
-    --------
-    >>> time, = drop(of_rows([[7, 8], [9]]).axes, [batch_dim])
-    >>> time.length({batch_dim: 1})
-    2
-    """
-    gone = set(dims)
-
-    def kept(axis: Axis) -> Axis:
-        return Axis(
-            axis.dim, axis.over - gone, lambda at: axis.length({d: i for d, i in at.items() if d not in gone})
-        )
-
-    return [kept(axis) if axis.over & gone else axis for axis in axes if axis.dim not in gone]
-
-
-def union(*groups: Iterable[Axis]) -> list[Axis]:
-    """The axes that several models have together: those of the first, then the new ones of each that follows.
-
-    A dim that is over others in one and over none in the other has the lengths that vary; those of the other
-    have to reach as far.
-
-    Parameters
-    ----------
-    *groups
-        The axes of each.
-
-    Returns
-    -------
-    list of Axis
-        Each dim once.
-
-    Raises
-    ------
-    LengthMismatchError
-        Where one dim has two lengths, or is too short.
-
-    Examples
-    --------
-    >>> x = of_rows([[7, 8], [9]])
-    >>> [axis.dim.name for axis in union(x.axes, [Axis.of(vl.Dim(1, name="beam"))])]
-    ['batch', 'time', 'beam']
-    """
-    found: dict[Dim, Axis] = {}
-    axes = [axis for group in groups for axis in group]
-    for axis in axes:
-        if axis.dim not in found or len(axis.over) > len(found[axis.dim].over):
-            found[axis.dim] = axis
-    for axis in axes:
-        best = found[axis.dim]
-        for at in walk(needed(found.values(), best.over), None):
-            one, other = axis.length(at), best.length(at)
-            if one != other and not (axis.over < best.over and one > other):
-                raise LengthMismatchError(
-                    f"{axis.dim.name} has length {one} in one, {other} in another, at {said(at)}"
-                )
-    return list(found.values())
 
 
 def differences(found: Model, expected: Model, *, tolerance: float = 0.0, ordered: bool = True) -> str | None:
@@ -701,7 +550,7 @@ def differences(found: Model, expected: Model, *, tolerance: float = 0.0, ordere
 
     Examples
     --------
-    >>> x = of_rows([[7, 8], [9]])
+    >>> x = Model.from_rows([[7, 8], [9]])
     >>> differences(fill(x.axes, lambda at: x[at] + at[batch_dim]), x)
     '10 where 9 is expected, at batch 1, time 0'
     """
@@ -713,12 +562,11 @@ def differences(found: Model, expected: Model, *, tolerance: float = 0.0, ordere
         context = needed(expected.axes, (a.over | b.over) - {a.dim})
         for at in walk(context):
             if a.length(at) != b.length(at):
-                return (
-                    f"length {a.length(at)} where {b.length(at)} is expected, of {a.dim.name} at {said(at)}"
-                )
+                found_length, place = a.length(at), f"{a.dim.name} at {describe(at)}"
+                return f"length {found_length} where {b.length(at)} is expected, of {place}"
     for at in walk(expected.axes):
         if not _close(found[at], expected[at], tolerance):
-            return f"{found[at]} where {expected[at]} is expected, at {said(at)}"
+            return f"{found[at]} where {expected[at]} is expected, at {describe(at)}"
     return None
 
 
@@ -726,25 +574,3 @@ def _close(a: Any, b: Any, tolerance: float) -> bool:
     if a == b or (a != a and b != b):
         return True
     return bool(math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance))
-
-
-def same(found: Model, expected: Model, *, tolerance: float = 0.0, ordered: bool = True) -> bool:
-    """Whether two models are the same, as `differences` has it.
-
-    Parameters
-    ----------
-    found, expected, tolerance, ordered
-        As those of `differences`.
-
-    Returns
-    -------
-    bool
-        True where nothing differs.
-
-    Examples
-    --------
-    >>> x = of_rows([[7, 8], [9]])
-    >>> same(transpose(x, [1, 0]), x), same(transpose(x, [1, 0]), x, ordered=False)
-    (False, True)
-    """
-    return differences(found, expected, tolerance=tolerance, ordered=ordered) is None

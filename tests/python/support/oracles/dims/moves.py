@@ -1,4 +1,4 @@
-"""What ops that move numbers along dims mean, on the models of `oracle_data`.
+"""What ops that move numbers along dims mean, on the models of `varlen.testing.model`.
 
 Most of them are `move`: a function says for each position of the result where its number comes from.
 """
@@ -11,8 +11,10 @@ from typing import Any
 
 from varlen._core import Dim
 from varlen.dims import LengthMismatchError
-from varlen.testing.oracle_data import At, Axis, Model, drop, fill, said, union, walk
-from varlen.testing.oracle_data_reduce import constant, fold
+from varlen.testing.model import At, Axis, Model, describe, fill, walk
+
+from oracles.dims.arithmetic import constant, fold
+from oracles.dims.axes import drop, union
 
 Source = Callable[[At], At | None]
 
@@ -67,20 +69,6 @@ def along(x: Model, dim: Dim, out_dim: Dim, length: Callable[[At], int], reads: 
 def number_at(count: Model | int, at: At) -> int:
     """An int, or the number of a model at a position.
 
-    Parameters
-    ----------
-    count
-        An int or a model.
-    at
-        The position.
-
-    Returns
-    -------
-    int
-        What stands there.
-
-    Examples
-    --------
     >>> number_at(3, {})
     3
     """
@@ -94,29 +82,7 @@ def _dims_of(*counts: Any) -> set[Dim]:
 def concat(parts: Sequence[tuple[Model, Dim]], out_dim: Dim | None = None) -> Model:
     """Models one behind the other along a dim of each, row by row.
 
-    Parameters
-    ----------
-    parts
-        Pairs of a model and one of its dims; the other dims are the same in all, in any order.
-    out_dim
-        The sum of the dims, where that has another name.
-
-    Returns
-    -------
-    Model
-        In the order of the first.
-
-    Raises
-    ------
-    LengthMismatchError
-        Where another dim has two lengths.
-    ValueError
-        Where the other dims are not the same.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
-    >>> x, y = of_rows([[7, 8], [9]]), of_rows([[1], [2]], "labels")
+    >>> x, y = Model.from_rows([[7, 8], [9]]), Model.from_rows([[1], [2]], "labels")
     >>> concat([(x, x.dims[1]), (y, y.dims[1])]).to_list()
     [[7, 8, 1], [9, 2]]
     """
@@ -165,34 +131,12 @@ def _length_in(dim: Dim, find: Callable[[At], tuple[Model, dict[Dim, int]]]) -> 
 def split(x: Model, dim: Dim, parts: Sequence[Dim | Axis]) -> list[Model]:
     """Pieces of a dim, one behind the other.
 
-    Parameters
-    ----------
-    x
-        A model.
-    dim
-        One of its dims.
-    parts
-        Dims or axes whose lengths add up to that of the dim, row by row.
-
-    Returns
-    -------
-    list of Model
-        One for each part.
-
-    Raises
-    ------
-    LengthMismatchError
-        Where they do not add up.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
-    >>> x = of_rows([[7, 8], [9]])
+    >>> x = Model.from_rows([[7, 8], [9]])
     >>> parts = vl.Dim("a", lengths=[1, 1]), vl.Dim("b", lengths=[1, 0])
     >>> [part.to_list() for part in split(x, x.dims[1], parts)]
     [[[7], [9]], [[8], []]]
     """
-    axes = [Axis.of(part) for part in parts]
+    axes = [Axis.from_dim(part) for part in parts]
     for at in walk([axis for axis in x.axes if any(axis.dim in each.over for each in [x.axis(dim), *axes])]):
         lengths, whole = [axis.length(at) for axis in axes], x.axis(dim).length(at)
         if sum(lengths) != whole:
@@ -207,22 +151,7 @@ def split(x: Model, dim: Dim, parts: Sequence[Dim | Axis]) -> list[Model]:
 def stack(models: Iterable[Model], dim: Dim) -> Model:
     """Models one after the other, along a new first dim.
 
-    Parameters
-    ----------
-    models
-        Of the same dims, in any order, and the same lengths.
-    dim
-        The new one.
-
-    Returns
-    -------
-    Model
-        Over the new dim, then those of the first.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
-    >>> x = of_rows([[7, 8], [9]])
+    >>> x = Model.from_rows([[7, 8], [9]])
     >>> stack([x, x], vl.Dim(2, name="two")).to_list()
     [[[7, 8], [9]], [[7, 8], [9]]]
     """
@@ -244,31 +173,7 @@ def pad(
 ) -> Model:
     """More positions at both ends of each row.
 
-    Parameters
-    ----------
-    x
-        A model.
-    dim
-        One of its dims.
-    left, right
-        How many: an int, or a dim that may have another length in each row.
-    value
-        What they hold in mode 'constant'; and in rows of none, which have nothing to repeat.
-    mode
-        'constant'; 'replicate' repeats the number at the end; 'reflect' goes back and forth over the row,
-        and has the ends once.
-    out_dim
-        left + dim + right, where that has another name.
-
-    Returns
-    -------
-    Model
-        Of the same order.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
-    >>> x = of_rows([[7, 8, 9], [4], []])
+    >>> x = Model.from_rows([[7, 8, 9], [4], []])
     >>> pad(x, x.dims[1], 2, 1, mode="reflect").to_list()
     [[9, 8, 7, 8, 9, 8], [4, 4, 4, 4], [0, 0, 0]]
     """
@@ -296,7 +201,7 @@ def pad(
 
 
 def _amount(count: int | Dim | Axis) -> Axis:
-    return Axis.fixed(Dim(name="amount"), count) if isinstance(count, int) else Axis.of(count)
+    return Axis.fixed(Dim(name="amount"), count) if isinstance(count, int) else Axis.from_dim(count)
 
 
 def slice_dim(
@@ -311,41 +216,13 @@ def slice_dim(
 ) -> Model:
     """A slice of each row, as Python slices a list.
 
-    Parameters
-    ----------
-    x
-        A model.
-    dim
-        One of its dims.
-    start, end
-        Ints, or models of one for each row; below 0 they count from the end of the row.
-    step
-        Not 0; below 0 it goes backwards.
-    size
-        How many positions from the start, in place of `end`; a dim has to fit in each row.
-    out_dim
-        Who the result is; None for what `sliced` says.
-
-    Returns
-    -------
-    Model
-        Of the same order.
-
-    Raises
-    ------
-    IndexError
-        Where `size` is a dim, and reaches out of a row.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
-    >>> x = of_rows([[7, 8, 9], [4], []])
+    >>> x = Model.from_rows([[7, 8, 9], [4], []])
     >>> slice_dim(x, x.dims[1], None, 2).to_list(), slice_dim(x, x.dims[1], -1).to_list()
     ([[7, 8], [4], []], [[9], [4], []])
     """
     axis, reads = x.axis(dim), _dims_of(start, end, size)
     if isinstance(size, Dim | Axis):
-        return _sliced_to(x, dim, 0 if start is None else start, Axis.of(size))
+        return _sliced_to(x, dim, 0 if start is None else start, Axis.from_dim(size))
 
     def kept(at: At) -> range:
         n = axis.length(at)
@@ -376,20 +253,6 @@ def _sliced_to(x: Model, dim: Dim, start: Model | int, size: Axis) -> Model:
 def sliced(dim: Dim, start: Any, end: Any, step: int, size: Any = None) -> Dim:
     """Who a slice of a dim is: what the algebra says, or a new dim where the length is no expression.
 
-    Parameters
-    ----------
-    dim
-        The dim.
-    start, end, step, size
-        As those of `slice_dim`.
-
-    Returns
-    -------
-    Dim
-        An expression for a slice from a place at the start on, up to one that counts from the end.
-
-    Examples
-    --------
     >>> sliced(vl.Dim("time"), 1, -2, 1), sliced(vl.Dim("time"), None, 2, 1)
     (Dim('-1+time-2'), Dim('slice'))
     """
@@ -404,26 +267,7 @@ def sliced(dim: Dim, start: Any, end: Any, step: int, size: Any = None) -> Dim:
 def shift(x: Model, dim: Dim, amount: int, *, value: float = 0) -> Model:
     """Numbers further along their row, which keeps its length.
 
-    Parameters
-    ----------
-    x
-        A model.
-    dim
-        One of its dims.
-    amount
-        How far to the right; below 0 to the left.
-    value
-        What comes in.
-
-    Returns
-    -------
-    Model
-        Of the same axes.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
-    >>> x = of_rows([[7, 8, 9], [4], []])
+    >>> x = Model.from_rows([[7, 8, 9], [4], []])
     >>> shift(x, x.dims[1], 1).to_list(), shift(x, x.dims[1], -1).to_list()
     ([[0, 7, 8], [0], []], [[8, 9, 0], [0], []])
     """
@@ -439,22 +283,7 @@ def shift(x: Model, dim: Dim, amount: int, *, value: float = 0) -> Model:
 def reverse(x: Model, dim: Dim) -> Model:
     """Each row from its end to its start.
 
-    Parameters
-    ----------
-    x
-        A model.
-    dim
-        One of its dims.
-
-    Returns
-    -------
-    Model
-        Of the same axes.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
-    >>> x = of_rows([[7, 8, 9], [4], []])
+    >>> x = Model.from_rows([[7, 8, 9], [4], []])
     >>> reverse(x, x.dims[1]).to_list()
     [[9, 8, 7], [4], []]
     """
@@ -465,26 +294,7 @@ def reverse(x: Model, dim: Dim) -> Model:
 def masked_select(x: Model, mask: Model, dims: Sequence[Dim], out_dim: Dim | None = None) -> Model:
     """What stands where a mask is True, in row-major order of some dims, in the place of them.
 
-    Parameters
-    ----------
-    x
-        A model.
-    mask
-        Bools over some of its dims.
-    dims
-        The dims that are laid end to end; others of the mask stay, with rows of their own.
-    out_dim
-        Who that is; None for a new dim.
-
-    Returns
-    -------
-    Model
-        With one axis in the place of `dims`.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
-    >>> x = of_rows([[7, 8, 9], [4], []])
+    >>> x = Model.from_rows([[7, 8, 9], [4], []])
     >>> odd = fill(x.axes, lambda at: x[at] % 2 == 1)
     >>> masked_select(x, odd, x.dims[1:]).to_list(), masked_select(x, odd, x.dims).to_list()
     ([[7, 9], [], []], [7, 9])
@@ -506,33 +316,7 @@ def masked_scatter(
 ) -> Model:
     """The inverse of `masked_select`: what it took goes back, in the same order.
 
-    Parameters
-    ----------
-    x
-        A model.
-    dim
-        The dim that `masked_select` made.
-    mask
-        What it took.
-    dims
-        The dims that it laid end to end, in its order; they stand in the place of `dim`.
-    backup
-        What stands elsewhere: a number, or a model.
-
-    Returns
-    -------
-    Model
-        With `dims` in the place of `dim`.
-
-    Raises
-    ------
-    LengthMismatchError
-        Where `x` has more or fewer numbers than the mask takes.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
-    >>> x = of_rows([[7, 8, 9], [4], []])
+    >>> x = Model.from_rows([[7, 8, 9], [4], []])
     >>> odd = fill(x.axes, lambda at: x[at] % 2 == 1)
     >>> taken = masked_select(x, odd, x.dims)
     >>> masked_scatter(taken, taken.dims[0], odd, x.dims).to_list()
@@ -544,7 +328,7 @@ def masked_scatter(
         count = sum(bool(mask[there]) for there in walk(new, at))
         if count != axis.length(at):
             raise LengthMismatchError(
-                f"{axis.length(at)} numbers where the mask takes {count}, at {said(at)}"
+                f"{axis.length(at)} numbers where the mask takes {count}, at {describe(at)}"
             )
 
     def source(at: At) -> At | None:
@@ -559,24 +343,7 @@ def masked_scatter(
 def flatten(x: Model, dims: Sequence[Dim], out_dim: Dim | None = None) -> Model:
     """All valid positions of some dims, in row-major order of these dims as given, along one new dim.
 
-    Parameters
-    ----------
-    x
-        A model.
-    dims
-        Which ones; what they are over may stay.
-    out_dim
-        Who it is; None for a new dim.
-
-    Returns
-    -------
-    Model
-        With one axis in the place of `dims`.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
-    >>> x = of_rows([[7, 8, 9], [4], []])
+    >>> x = Model.from_rows([[7, 8, 9], [4], []])
     >>> flatten(x, x.dims).to_list(), flatten(x, x.dims[::-1]).to_list()
     ([7, 8, 9, 4], [7, 4, 8, 9])
     """
@@ -586,29 +353,7 @@ def flatten(x: Model, dims: Sequence[Dim], out_dim: Dim | None = None) -> Model:
 def merge_dims(x: Model, dims: Sequence[Dim], out_dim: Dim | None = None) -> Model:
     """Some dims as their product: position (i, j) is i * length of j's dim + j.
 
-    Parameters
-    ----------
-    x
-        A model.
-    dims
-        Which ones, the slowest first.
-    out_dim
-        Their product, where that has another name.
-
-    Returns
-    -------
-    Model
-        With one axis in the place of `dims`.
-
-    Raises
-    ------
-    LengthMismatchError
-        Where one of them has several lengths along another.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
-    >>> x = of_rows([[7, 8], [9, 4]])
+    >>> x = Model.from_rows([[7, 8], [9, 4]])
     >>> merge_dims(x, x.dims).to_list()
     [7, 8, 9, 4]
     """
@@ -626,36 +371,12 @@ def merge_dims(x: Model, dims: Sequence[Dim], out_dim: Dim | None = None) -> Mod
 def split_dims(x: Model, dim: Dim, dims: Sequence[Dim | Axis], *, pad_value: float | None = None) -> Model:
     """A dim as the product of others, the inverse of `merge_dims`.
 
-    Parameters
-    ----------
-    x
-        A model.
-    dim
-        One of its dims.
-    dims
-        Dims or axes, the slowest first; one that has no length gets what is left.
-    pad_value
-        What stands at the end where lengths do not divide; None refuses that.
-
-    Returns
-    -------
-    Model
-        With `dims` in the place of `dim`.
-
-    Raises
-    ------
-    LengthMismatchError
-        Where the product is another length.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
-    >>> x = of_rows([[7, 8, 9, 4], [5], []])
+    >>> x = Model.from_rows([[7, 8, 9, 4], [5], []])
     >>> split_dims(x, x.dims[1], [vl.Dim("pairs"), vl.Dim(2, name="two")], pad_value=0).to_list()
     [[[7, 8], [9, 4]], [[5, 0]], []]
     """
     axis = x.axis(dim)
-    known = {i: Axis.of(d) for i, d in enumerate(dims) if isinstance(d, Axis) or d.is_defined}
+    known = {i: Axis.from_dim(d) for i, d in enumerate(dims) if isinstance(d, Axis) or d.is_defined}
     if len(known) < len(dims) - 1:
         raise ValueError("dims: more than one has no length")
     rest = _rest(axis, list(known.values()))
@@ -663,7 +384,9 @@ def split_dims(x: Model, dim: Dim, dims: Sequence[Dim | Axis], *, pad_value: flo
     for at in walk([each for each in x.axes if each.dim in axis.over]):
         n, product = axis.length(at), math.prod(each.length(at) for each in axes)
         if n > product or (n < product and pad_value is None):
-            raise LengthMismatchError(f"{dim.name} has length {n}, the product is {product}, at {said(at)}")
+            raise LengthMismatchError(
+                f"{dim.name} has length {n}, the product is {product}, at {describe(at)}"
+            )
 
     def source(at: At) -> At | None:
         i = 0
@@ -686,26 +409,7 @@ def _rest(axis: Axis, known: Sequence[Axis]) -> Callable[[At], int]:
 def repeat(x: Model, dim: Dim, counts: Model | int, out_dim: Dim | None = None) -> Model:
     """Each position of a dim so many times.
 
-    Parameters
-    ----------
-    x
-        A model.
-    dim
-        One of its dims.
-    counts
-        An int, or a model over dims of `x`.
-    out_dim
-        Who the result is; None for dim * counts with an int, and a new dim with a model.
-
-    Returns
-    -------
-    Model
-        Of the same order.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
-    >>> x = of_rows([[7, 8], [9], []])
+    >>> x = Model.from_rows([[7, 8], [9], []])
     >>> repeat(x, x.dims[1], 2).to_list()
     [[7, 7, 8, 8], [9, 9], []]
     >>> repeat(x, x.dims[1], fill(x.axes, lambda at: x[at] - 7)).to_list()
@@ -725,31 +429,7 @@ def repeat(x: Model, dim: Dim, counts: Model | int, out_dim: Dim | None = None) 
 def gather(x: Model, indices: Model, dim: Dim, *, clip: bool = False) -> Model:
     """The numbers at some positions of a dim; dims that both have go together.
 
-    Parameters
-    ----------
-    x
-        A model.
-    indices
-        Positions on the dim.
-    dim
-        One of the dims of `x`.
-    clip
-        What is out of a row gives its first or last position.
-
-    Returns
-    -------
-    Model
-        With the dims of the indices that are new in the place of the dim.
-
-    Raises
-    ------
-    IndexError
-        Where an index is out of its row.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
-    >>> x = of_rows([[7, 8, 9], [4]])
+    >>> x = Model.from_rows([[7, 8, 9], [4]])
     >>> gather(x, Model(x.axes[:1], {(0,): 2, (1,): 0}), x.dims[1]).to_list()
     [9, 4]
     """
@@ -763,7 +443,7 @@ def gather(x: Model, indices: Model, dim: Dim, *, clip: bool = False) -> Model:
         i, n = indices[at], axis.length(at)
         i = min(max(i, 0), n - 1) if clip else i
         if not 0 <= i < n:
-            raise IndexError(f"{indices[at]} is no position of {dim.name}, which has {n}, at {said(at)}")
+            raise IndexError(f"{indices[at]} is no position of {dim.name}, which has {n}, at {describe(at)}")
         return {dim: i}
 
     return move(x, [dim], new, source, reads=indices.dims)
@@ -781,42 +461,12 @@ def scatter(
 ) -> Model:
     """Numbers brought to the positions of a new axis that indices say, where a mode makes one of several.
 
-    Parameters
-    ----------
-    x
-        A model.
-    indices
-        Positions on the new axis.
-    dims
-        The dims that go; others of `x` and of the indices stay.
-    out
-        The new axis, in the place of the first of them.
-    mode
-        As that of `fold`: sum, max, min, mean, prod, logsumexp, ...
-    fill_value
-        What a position gets that nothing is brought to; None for what an empty row gives in a reduction.
-    is_float
-        As that of `fold`.
-
-    Returns
-    -------
-    Model
-        With the new axis in the place of `dims`.
-
-    Raises
-    ------
-    IndexError
-        Where an index is no position of the new axis.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
-    >>> x = of_rows([[7, 8, 9], [4]])
+    >>> x = Model.from_rows([[7, 8, 9], [4]])
     >>> indices = fill(x.axes, lambda at: [[1, 1, 0], [3]][at[x.dims[0]]][at[x.dims[1]]])
     >>> scatter(x, indices, x.dims, vl.Dim(4, name="bins")).to_list()
     [9, 15, 0, 4]
     """
-    axis, together = Axis.of(out), fill(union(x.axes, indices.axes), lambda at: x[at])
+    axis, together = Axis.from_dim(out), fill(union(x.axes, indices.axes), lambda at: x[at])
     goes: dict[tuple[int, ...], list[Any]] = {}
     first = min(together.dims.index(dim) for dim in dims)
     before = drop(together.axes[:first], dims)
@@ -824,7 +474,7 @@ def scatter(
     axes.insert(len(before), axis)
     for at in walk(together.axes):
         if not 0 <= indices[at] < axis.length(at):
-            raise IndexError(f"{indices[at]} is no position of {axis.dim.name}, at {said(at)}")
+            raise IndexError(f"{indices[at]} is no position of {axis.dim.name}, at {describe(at)}")
         there = {**at, axis.dim: indices[at]}
         goes.setdefault(tuple(there[each.dim] for each in axes), []).append(x[at])
 
@@ -839,137 +489,54 @@ def scatter(
 def expand(x: Model, dim: Dim | Axis) -> Model:
     """The same numbers at each position of a new last axis.
 
-    Parameters
-    ----------
-    x
-        A model.
-    dim
-        One that it has not.
-
-    Returns
-    -------
-    Model
-        With one axis more.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
-    >>> expand(of_rows([[7], [9]]), vl.Dim(2, name="two")).to_list()
+    >>> expand(Model.from_rows([[7], [9]]), vl.Dim(2, name="two")).to_list()
     [[[7, 7]], [[9, 9]]]
     """
-    return fill([*x.axes, Axis.of(dim)], lambda at: x[at])
+    return fill([*x.axes, Axis.from_dim(dim)], lambda at: x[at])
 
 
 def squeeze(x: Model, dim: Dim) -> Model:
     """The same numbers without a dim of one position.
 
-    Parameters
-    ----------
-    x
-        A model.
-    dim
-        One of its dims.
-
-    Returns
-    -------
-    Model
-        With one axis fewer.
-
-    Raises
-    ------
-    LengthMismatchError
-        Where the dim has another length.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
-    >>> x = of_rows([[7], [9]])
+    >>> x = Model.from_rows([[7], [9]])
     >>> squeeze(x, x.dims[1]).to_list()
     [7, 9]
     """
     axis = x.axis(dim)
     for at in walk([each for each in x.axes if each.dim in axis.over]):
         if axis.length(at) != 1:
-            raise LengthMismatchError(f"{dim.name} has length {axis.length(at)}, not 1, at {said(at)}")
+            raise LengthMismatchError(f"{dim.name} has length {axis.length(at)}, not 1, at {describe(at)}")
     return move(x, [dim], [], lambda _: {dim: 0})
 
 
 def range_over_dim(dim: Dim | Axis) -> Model:
     """The positions of a dim, over nothing else: as many as its longest row has.
 
-    Parameters
-    ----------
-    dim
-        A dim or an axis.
-
-    Returns
-    -------
-    Model
-        0, 1, ... along the dim.
-
-    Examples
-    --------
     >>> range_over_dim(vl.Dim("time", lengths=[3, 1, 0])).to_list()
     [0, 1, 2]
     """
-    axis = Axis.of(dim)
+    axis = Axis.from_dim(dim)
     return fill([axis], lambda at: at[axis.dim])
 
 
 def arange(dim: Dim | Axis, start: float = 0, step: float = 1) -> Model:
     """Numbers at equal distances along a dim.
 
-    Parameters
-    ----------
-    dim
-        A dim or an axis.
-    start
-        The first.
-    step
-        From one to the next.
-
-    Returns
-    -------
-    Model
-        start + step * position.
-
-    Examples
-    --------
     >>> arange(vl.Dim(3, name="three"), 10, 5).to_list()
     [10, 15, 20]
     """
-    axis = Axis.of(dim)
+    axis = Axis.from_dim(dim)
     return fill([axis], lambda at: start + step * at[axis.dim])
 
 
 def one_hot(x: Model, dim: Dim | Axis) -> Model:
     """1 at the position that a number says, 0 elsewhere, along a new last axis.
 
-    Parameters
-    ----------
-    x
-        Positions on the dim.
-    dim
-        The new one.
-
-    Returns
-    -------
-    Model
-        With one axis more.
-
-    Raises
-    ------
-    IndexError
-        Where a number is no position of the dim.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
-    >>> one_hot(of_rows([[1], [0]]), vl.Dim(2, name="two")).to_list()
+    >>> one_hot(Model.from_rows([[1], [0]]), vl.Dim(2, name="two")).to_list()
     [[[0, 1]], [[1, 0]]]
     """
-    axis = Axis.of(dim)
+    axis = Axis.from_dim(dim)
     for at in walk(x.axes):
         if not 0 <= x[at] < axis.length(at):
-            raise IndexError(f"{x[at]} is no position of {axis.dim.name}, at {said(at)}")
+            raise IndexError(f"{x[at]} is no position of {axis.dim.name}, at {describe(at)}")
     return fill([*x.axes, axis], lambda at: int(at[axis.dim] == x[at]))

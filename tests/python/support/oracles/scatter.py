@@ -11,21 +11,6 @@ _64, _32 = 2**64 - 1, 2**32 - 1
 def gather_add(table: Sequence[Any], indices: Sequence[Sequence[int]], zero: Any = 0) -> list[Any]:
     """The sum of the rows that each row of indices names.
 
-    Parameters
-    ----------
-    table
-        Rows that can be added.
-    indices
-        Lists of row numbers that count from 0.
-    zero
-        The sum of none.
-
-    Returns
-    -------
-    One sum for each list.
-
-    Examples
-    --------
     >>> gather_add([1, 2, 4], [[0, 2], [1, 1]])
     [5, 4]
     """
@@ -35,21 +20,6 @@ def gather_add(table: Sequence[Any], indices: Sequence[Sequence[int]], zero: Any
 def scatter_add(table: Sequence[Any], indices: Sequence[int], values: Sequence[Any]) -> list[Any]:
     """The table after each row of values was added to the row that its index names.
 
-    Parameters
-    ----------
-    table
-        Rows that can be added.
-    indices
-        (n,) row numbers of the table; some more than once.
-    values
-        (n,) what is added.
-
-    Returns
-    -------
-    The new table; the old one stays.
-
-    Examples
-    --------
     >>> scatter_add([0, 0, 1], [2, 2], [3, 4])
     [0, 0, 8]
     """
@@ -62,19 +32,6 @@ def scatter_add(table: Sequence[Any], indices: Sequence[int], values: Sequence[A
 def spans(nested: Sequence[Sequence[Any]], at: Sequence[Sequence[tuple[int, int]]]) -> list[Any]:
     """The rows of each span of each sequence.
 
-    Parameters
-    ----------
-    nested
-        A list of sequences, each a list of rows.
-    at
-        For each sequence its (begin, end) pairs.
-
-    Returns
-    -------
-    For each sequence one list of rows for each pair.
-
-    Examples
-    --------
     >>> spans([[1, 2, 3], [4]], [[(0, 2), (1, 3)], []])
     [[[1, 2], [2, 3]], []]
     """
@@ -84,19 +41,6 @@ def spans(nested: Sequence[Sequence[Any]], at: Sequence[Sequence[tuple[int, int]
 def align(nested: Sequence[Sequence[Any]], alignment: Sequence[Sequence[Sequence[int]]]) -> list[Any]:
     """The rows of the pieces of each token of each sequence.
 
-    Parameters
-    ----------
-    nested
-        A list of sequences, each a list of rows.
-    alignment
-        For each sequence and each of its tokens the row numbers of its pieces.
-
-    Returns
-    -------
-    For each sequence one list of rows for each token.
-
-    Examples
-    --------
     >>> align([[1, 2, 3], [4]], [[[0, 1], [2]], [[]]])
     [[[1, 2], [3]], [[]]]
     """
@@ -110,21 +54,6 @@ def insert_rows(
 ) -> list[Any]:
     """Each sequence with rows put in front of those that `at` says.
 
-    Parameters
-    ----------
-    nested
-        A list of sequences, each a list of rows.
-    at
-        For each sequence the places that rows go in front of; its length for its end.
-    rows
-        The rows that go there, those for one place in their order.
-
-    Returns
-    -------
-    The longer sequences.
-
-    Examples
-    --------
     >>> insert_rows([[1, 2], [3]], [[1, 2], []], [[7, 8], []])
     [[1, 7, 2, 8], [3]]
     """
@@ -138,17 +67,6 @@ def insert_rows(
 def murmur64(keys: Sequence[int]) -> int:
     """MurmurHash64A of keys of 64 bits, seed 0.
 
-    Parameters
-    ----------
-    keys
-        Ints from 0 to 2**64 - 1.
-
-    Returns
-    -------
-    An int from 0 to 2**64 - 1.
-
-    Examples
-    --------
     >>> murmur64([1])
     10357027354812746030
     """
@@ -163,19 +81,6 @@ def murmur64(keys: Sequence[int]) -> int:
 def murmur128(key: int, seed: int) -> list[int]:
     """MurmurHash3_x64_128 of one key of 64 bits, as words of 32 bits.
 
-    Parameters
-    ----------
-    key
-        An int from 0 to 2**64 - 1.
-    seed
-        An int from 0 to 2**32 - 1.
-
-    Returns
-    -------
-    Four ints from 0 to 2**32 - 1, the lowest word first.
-
-    Examples
-    --------
     >>> murmur128(1, 0)
     [4211459146, 4457399, 3547175942, 1032506804]
     """

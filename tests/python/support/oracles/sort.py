@@ -9,19 +9,6 @@ from typing import Any
 def places(row: Sequence[Any], descending: bool = False) -> list[int]:
     """The places of a row in the order of its numbers: NaN last, equal ones in their order.
 
-    Parameters
-    ----------
-    row
-        The numbers of one sequence.
-    descending
-        The largest first.
-
-    Returns
-    -------
-    (len(row),) ints.
-
-    Examples
-    --------
     >>> places([3, 1, 4, 1]), places([3, 1, 4, 1], descending=True)
     ([1, 3, 0, 2], [2, 0, 1, 3])
     """
@@ -33,19 +20,6 @@ def places(row: Sequence[Any], descending: bool = False) -> list[int]:
 def groups(row: Sequence[Any], descending: bool = False) -> list[list[int]]:
     """The places of each distinct number, in the order of the numbers; all NaN are one.
 
-    Parameters
-    ----------
-    row
-        The numbers of one sequence.
-    descending
-        The largest first.
-
-    Returns
-    -------
-    Lists of ints, each in ascending order.
-
-    Examples
-    --------
     >>> groups([3, 1, 4, 1])
     [[1, 3], [0], [2]]
     """
@@ -62,21 +36,6 @@ def groups(row: Sequence[Any], descending: bool = False) -> list[list[int]]:
 def ranks(row: Sequence[Any], method: str, descending: bool = False) -> list[Any]:
     """The rank of each number of a row, from 1; `method` says what equal ones get.
 
-    Parameters
-    ----------
-    row
-        The numbers of one sequence.
-    method
-        "ordinal", "min", "max", "dense" or "average".
-    descending
-        The largest first.
-
-    Returns
-    -------
-    (len(row),) ints; floats for "average".
-
-    Examples
-    --------
     >>> ranks([3, 1, 4, 1], "min"), ranks([3, 1, 4, 1], "average"), ranks([3, 1, 4, 1], "dense")
     ([3, 1, 4, 1], [3.0, 1.5, 4.0, 1.5], [2, 1, 3, 1])
     """

@@ -30,20 +30,6 @@ def labels(expression: Expression, lengths: Mapping[str, int]) -> Word:
 
     A position that stands beside its own inverse vanishes with it.
 
-    Parameters
-    ----------
-    expression
-        A name, an int, or a tuple of an operator and expressions.
-    lengths
-        How many positions each name has.
-
-    Returns
-    -------
-    list
-        Pairs of a label, a tuple, and its sign.
-
-    Examples
-    --------
     >>> labels(("*", "p", ("+", 1, "q")), {"p": 1, "q": 1})
     [((('p', 0),), 1), ((('p', 0), ('q', 0)), 1)]
     >>> labels(("-", ("+", "p", 1), 1), {"p": 1}) == labels("p", {"p": 1})
@@ -69,18 +55,6 @@ def _signed(sign: int, word: Word) -> Word:
 def reduced(word: Word) -> Word:
     """A word without positions that stand beside their own inverse.
 
-    Parameters
-    ----------
-    word
-        Pairs of a label and its sign.
-
-    Returns
-    -------
-    list
-        The same pairs, but for those that vanish.
-
-    Examples
-    --------
     >>> reduced([("a", 1), ("b", 1), ("b", -1), ("a", -1), ("c", 1)])
     [('c', 1)]
     """
@@ -96,20 +70,6 @@ def reduced(word: Word) -> Word:
 def length(expression: Expression, lengths: Mapping[str, Any]) -> int | NDArray[np.int64]:
     """The length of an expression as plain arithmetic, not yet cut off at 0.
 
-    Parameters
-    ----------
-    expression
-        As for `labels`; ("//", x, y) and ("ceildiv", x, y), too.
-    lengths
-        The lengths of each name: ints, or arrays of them.
-
-    Returns
-    -------
-    int or ndarray
-        In the shape that the lengths have together.
-
-    Examples
-    --------
     >>> length(("+", ("*", 2, "p"), 1), {"p": 3})
     7
     """

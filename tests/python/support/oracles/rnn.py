@@ -14,23 +14,6 @@ def rnn(
 ) -> tuple[list[list[Any]], list[Any]]:
     """The outputs of a cell over each sequence, and the state after it.
 
-    Parameters
-    ----------
-    cell
-        From a row and a state to an output and the next state.
-    nested
-        A list of sequences, each a list of rows.
-    init
-        (n,) the states that the sequences start with.
-    reverse
-        From the last row of each sequence to its first.
-
-    Returns
-    -------
-    The outputs, in sequences as those of `nested`, and the (n,) last states.
-
-    Examples
-    --------
     >>> rnn(lambda x, h: (h + x, h + x), [[1, 2], []], [0, 7])
     ([[1, 3], []], [3, 7])
     """
@@ -50,25 +33,6 @@ def beam(
 ) -> list[list[tuple[float, list[int]]]]:
     """The best hypotheses of each source, score and tokens, where a token tells how likely the next are.
 
-    Parameters
-    ----------
-    follows
-        follows[a][b] is the log probability of token b behind token a.
-    first
-        (n,) the token that stands before the first step of each source.
-    k
-        How many hypotheses are kept.
-    steps
-        How many tokens are chosen one after another.
-    end
-        The token that ends a hypothesis, which then keeps its score.
-
-    Returns
-    -------
-    For each source the (score, tokens) of its hypotheses, the best first.
-
-    Examples
-    --------
     >>> beam([[-1, -2], [-3, -4]], [0], 2, 2)
     [[(-2, [0, 0]), (-3, [0, 1])]]
     """

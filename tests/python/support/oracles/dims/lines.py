@@ -1,4 +1,4 @@
-"""What ops that look along a dim mean, on the models of `oracle_data`: scans, order, windows."""
+"""What ops that look along a dim mean, on models: scans, order, windows."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from varlen._core import Dim
-from varlen.testing import oracle_sort
-from varlen.testing.oracle_data import At, Axis, Model, drop, fill, union, walk
-from varlen.testing.oracle_data_moves import along, move
-from varlen.testing.oracle_data_reduce import dot, fold, spots
+from varlen.testing.model import At, Axis, Model, fill, walk
+
+from oracles import sort as oracle_sort
+from oracles.dims.arithmetic import dot, fold, spots
+from oracles.dims.axes import drop, union
+from oracles.dims.moves import along, move
 
 
 def cumulate(
@@ -23,30 +25,7 @@ def cumulate(
 ) -> Model:
     """At each position, a mode of the numbers up to it along a dim.
 
-    Parameters
-    ----------
-    x
-        A model.
-    mode
-        As that of `fold`: sum, prod, max, min, logsumexp, ...
-    dim
-        One of its dims.
-    exclusive
-        The number at the position itself is left out: at the first one, it is what an empty row gives.
-    backward
-        From the end of the row.
-    is_float
-        As that of `fold`.
-
-    Returns
-    -------
-    Model
-        Over the axes of `x`.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
-    >>> x = of_rows([[7, 8, 9], [4], []])
+    >>> x = Model.from_rows([[7, 8, 9], [4], []])
     >>> cumulate(x, "sum", x.dims[1]).to_list()
     [[7, 15, 24], [4], []]
     >>> cumulate(x, "sum", x.dims[1], exclusive=True, backward=True).to_list()
@@ -65,24 +44,7 @@ def cumulate(
 def sort(x: Model, dim: Dim, *, descending: bool = False) -> tuple[Model, Model]:
     """The numbers of each row in order: NaN last, equal ones in the order that they have.
 
-    Parameters
-    ----------
-    x
-        A model.
-    dim
-        One of its dims.
-    descending
-        The largest first.
-
-    Returns
-    -------
-    values, places : Model
-        Over the axes of `x`; the places are positions on the dim.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
-    >>> x = of_rows([[3, 1, 2], [4], []])
+    >>> x = Model.from_rows([[3, 1, 2], [4], []])
     >>> [each.to_list() for each in sort(x, x.dims[1])]
     [[[1, 2, 3], [4], []], [[1, 2, 0], [0], []]]
     """
@@ -99,28 +61,7 @@ def sort(x: Model, dim: Dim, *, descending: bool = False) -> tuple[Model, Model]
 def top_k(x: Model, dims: Sequence[Dim], k: int, out_dim: Dim) -> tuple[Model, list[Model]]:
     """The largest numbers at the positions of some dims, the largest first; fewer where there are fewer.
 
-    Parameters
-    ----------
-    x
-        A model.
-    dims
-        The dims that go; of equal numbers, the first in row-major order of these comes first.
-    k
-        How many.
-    out_dim
-        The dim in the place of them.
-
-    Returns
-    -------
-    values : Model
-        With the new axis, which is as long as k, or as the row where that has fewer.
-    places : list of Model
-        The position on each of `dims`.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
-    >>> x = of_rows([[3, 1, 2], [4], []])
+    >>> x = Model.from_rows([[3, 1, 2], [4], []])
     >>> values, [places] = top_k(x, x.dims[1:], 2, vl.Dim("best"))
     >>> values.to_list(), places.to_list()
     ([[3, 2], [4], []], [[0, 2], [0], []])
@@ -143,26 +84,7 @@ def top_k(x: Model, dims: Sequence[Dim], k: int, out_dim: Dim) -> tuple[Model, l
 def search_sorted(x: Model, dim: Dim, values: Model, *, right: bool = False) -> Model:
     """Where values would be put into rows that are in order.
 
-    Parameters
-    ----------
-    x
-        A model, in ascending order along the dim.
-    dim
-        One of its dims.
-    values
-        A model.
-    right
-        Behind equal ones, not before them.
-
-    Returns
-    -------
-    Model
-        Over the axes of the values, then the others of `x`: how many numbers stand before.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
-    >>> x = of_rows([[1, 3, 3], [4], []])
+    >>> x = Model.from_rows([[1, 3, 3], [4], []])
     >>> search_sorted(x, x.dims[1], Model([], {(): 3})).to_list()
     [1, 0, 0]
     """
@@ -181,24 +103,7 @@ def search_sorted(x: Model, dim: Dim, values: Model, *, right: bool = False) -> 
 def unique(x: Model, dim: Dim, out_dim: Dim) -> tuple[Model, Model, Model]:
     """The distinct numbers of each row in ascending order; all NaN are one, which comes last.
 
-    Parameters
-    ----------
-    x
-        A model.
-    dim
-        One of its dims.
-    out_dim
-        The dim in its place: as long as there are distinct numbers, for each position of all others.
-
-    Returns
-    -------
-    values, inverse, counts : Model
-        The numbers; over the axes of `x`, which of them a number is; and how often each comes.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
-    >>> x = of_rows([[3, 1, 3], [4], []])
+    >>> x = Model.from_rows([[3, 1, 3], [4], []])
     >>> [each.to_list() for each in unique(x, x.dims[1], vl.Dim("kind"))]
     [[[1, 3], [4], []], [[1, 0, 1], [0], []], [[1, 2], [1], []]]
     """
@@ -219,26 +124,6 @@ def conv_out_dim(
 ) -> Dim:
     """Who the dim of a convolution's result is.
 
-    Parameters
-    ----------
-    dim
-        What the filter goes along.
-    size
-        The filter's size.
-    stride
-        How far apart the filter's places are.
-    dilation
-        How far apart the positions are that one place reads.
-    padding
-        'same', 'valid', or how many positions more there are at each end.
-
-    Returns
-    -------
-    Dim
-        An expression.
-
-    Examples
-    --------
     >>> time = vl.Dim("time", lengths=[5, 3, 0])
     >>> conv_out_dim(time, 3).lengths, conv_out_dim(time, 3, stride=2, padding="same").lengths
     (array([3, 1, 0]), array([3, 2, 0]))
@@ -255,21 +140,6 @@ def windowed(
 ) -> list[list[int | None]]:
     """The positions that each place of a window reads in a row; None where it reaches out of it.
 
-    Parameters
-    ----------
-    n
-        How long the row is.
-    size, stride, dilation, padding
-        As those of `conv_out_dim`. 'same' has a place for every `stride` positions of the row, in the
-        middle of the window; of an even size, one more is read behind it than before it.
-
-    Returns
-    -------
-    list of list
-        `size` positions for each place.
-
-    Examples
-    --------
     >>> windowed(3, 3, padding="same"), windowed(5, 3, stride=2)
     ([[None, 0, 1], [0, 1, 2], [1, 2, None]], [[0, 1, 2], [2, 3, 4]])
     """
@@ -293,36 +163,13 @@ def window(
 ) -> Model:
     """The positions around each one along a dim, or those that start at it.
 
-    Parameters
-    ----------
-    x
-        A model.
-    dim
-        One of its dims.
-    width
-        The window, a dim of its own.
-    stride, dilation, padding
-        As those of `conv_out_dim`.
-    value
-        What stands where the window reaches out of the row.
-    out_dim
-        The dim of its places; None for dim, or dim - width + 1 with padding 'valid', over the stride.
-
-    Returns
-    -------
-    Model
-        With the places and the window where the dim stood.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
-    >>> x = of_rows([[7, 8, 9], [4], []])
+    >>> x = Model.from_rows([[7, 8, 9], [4], []])
     >>> window(x, x.dims[1], vl.Dim(2, name="width")).to_list()
     [[[7, 8], [8, 9], [9, 0]], [[4, 0]], []]
     >>> window(x, x.dims[1], vl.Dim(2, name="width"), padding="valid").to_list()
     [[[7, 8], [8, 9]], [], []]
     """
-    axis, inside = x.axis(dim), Axis.of(width)
+    axis, inside = x.axis(dim), Axis.from_dim(width)
     out = _out_dim(dim, inside.dim, stride, padding) if out_dim is None else out_dim
     size = inside.length({})
 
@@ -356,34 +203,7 @@ def pool(
 ) -> Model:
     """A mode of the numbers in each window; what reaches out of the row does not count.
 
-    Parameters
-    ----------
-    x
-        A model.
-    mode
-        As that of `fold`: max, mean, sum, ...
-    dim
-        One of its dims.
-    size
-        How many positions a window has.
-    stride
-        How far apart windows are; None for their size.
-    dilation, padding
-        As those of `conv_out_dim`.
-    out_dim
-        Who the result is; None for what `conv_out_dim` says.
-    is_float
-        As that of `fold`.
-
-    Returns
-    -------
-    Model
-        Of the same order.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
-    >>> x = of_rows([[7, 8, 10], [4], []])
+    >>> x = Model.from_rows([[7, 8, 10], [4], []])
     >>> pool(x, "mean", x.dims[1], 2, padding="same").to_list()
     [[7.5, 10.0], [4.0], []]
     """
@@ -415,35 +235,10 @@ def conv1d(
 ) -> Model:
     """A convolution along one dim, as networks have it: the filter is not reversed.
 
-    Parameters
-    ----------
-    x
-        A model.
-    weights
-        A model over the filter, the channels that come in, and those that go out.
-    dim
-        What the filter goes along.
-    filter_dim
-        The positions of the filter, a dim of the weights.
-    in_dim
-        The channels that come in, a dim of both.
-    stride, dilation, padding
-        As those of `conv_out_dim`; 0 stands where the filter reaches out of the row.
-    out_dim
-        Who the result's dim is; None for what `conv_out_dim` says.
-
-    Returns
-    -------
-    Model
-        The channels that go out come last.
-
-    Examples
-    --------
-    >>> from varlen.testing.oracle_data import of_rows
     >>> taps, one = vl.Dim(2, name="taps"), vl.Dim(1, name="channels")
-    >>> x = of_rows([[7, 8, 10], [4], []])
-    >>> weights = Model.of_list([taps, one], [[-1], [1]])
-    >>> conv1d(fill([*x.axes, Axis.of(one)], lambda at: x[at]), weights, x.dims[1], taps, one).to_list()
+    >>> x = Model.from_rows([[7, 8, 10], [4], []])
+    >>> weights = Model.from_list([taps, one], [[-1], [1]])
+    >>> conv1d(fill([*x.axes, Axis.from_dim(one)], lambda at: x[at]), weights, x.dims[1], taps, one).to_list()
     [[1, 2], [], []]
     """
     axis = weights.axis(filter_dim)

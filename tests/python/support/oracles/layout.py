@@ -9,21 +9,6 @@ from typing import Any
 def spaced(nested: Sequence[Any], gap: int, zero: Any = 0) -> list[Any]:
     """Rows end to end, with so many zeros before each sequence that has rows and behind the last.
 
-    Parameters
-    ----------
-    nested
-        A list of sequences, each a list of rows.
-    gap
-        How many zeros there are.
-    zero
-        What stands between.
-
-    Returns
-    -------
-    All rows end to end, zeros between them.
-
-    Examples
-    --------
     >>> spaced([[1, 2], [], [3]], 1)
     [0, 1, 2, 0, 3, 0]
     """
@@ -35,19 +20,6 @@ def spaced(nested: Sequence[Any], gap: int, zero: Any = 0) -> list[Any]:
 def block_mask(lengths: Sequence[int], before: int, behind: int) -> list[list[bool]]:
     """Which rows see which: those of their own sequence that are near enough.
 
-    Parameters
-    ----------
-    lengths
-        (n,) ints: how many rows each sequence has.
-    before, behind
-        How many rows further back and further on a row sees.
-
-    Returns
-    -------
-    (total, total) bools: [i][j] is True where row i sees row j.
-
-    Examples
-    --------
     >>> block_mask([2], 1, 0)
     [[True, False], [True, True]]
     """

@@ -4,25 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from varlen.testing.oracle import Rows, offsets
+from oracles.verbs import Rows, offsets
 
 
 def size(nested: Rows, depth: int) -> int:
     """How many rows lie `depth` levels below a list.
 
-    Parameters
-    ----------
-    nested
-        Lists in lists, `depth` of them below the outermost.
-    depth
-        How many levels of lists lie below the outermost.
-
-    Returns
-    -------
-    The number of leaves.
-
-    Examples
-    --------
     >>> size([[7, 8], [], [9]], 1)
     3
     """
@@ -32,19 +19,6 @@ def size(nested: Rows, depth: int) -> int:
 def absolute(nested: Rows, depth: int) -> list[list[int]]:
     """Offsets of each of `depth` levels, outermost first, all in rows.
 
-    Parameters
-    ----------
-    nested
-        Lists in lists, `depth` of them below the outermost.
-    depth
-        How many levels of lists lie below the outermost.
-
-    Returns
-    -------
-    One list of offsets for each level.
-
-    Examples
-    --------
     >>> absolute([[[7, 8], [9]], []], 2)
     [[0, 3, 3], [0, 2, 3]]
     """
@@ -58,19 +32,6 @@ def absolute(nested: Rows, depth: int) -> list[list[int]]:
 def seq_pos(nested: Rows, depth: int) -> list[list[int]]:
     """Where sequences start in the one that holds them, breadth first.
 
-    Parameters
-    ----------
-    nested
-        Lists in lists, `depth` of them below the outermost.
-    depth
-        How many levels of lists lie below the outermost.
-
-    Returns
-    -------
-    One list of starts for each list of lists.
-
-    Examples
-    --------
     >>> seq_pos([[[7, 8], [9]], [[4]]], 2)
     [[0, 3], [0, 2], [0]]
     """
@@ -84,23 +45,6 @@ def seq_pos(nested: Rows, depth: int) -> list[list[int]]:
 def routed(nested: Rows, mask: list[Any], depth: int, which: bool) -> list[Any]:
     """The sequences `depth` lists down that a mask says `which` of; it is used up from its front.
 
-    Parameters
-    ----------
-    nested
-        Lists in lists, `depth` of them below the outermost.
-    mask
-        One bool for each sequence `depth` lists down; emptied from its front.
-    depth
-        How far down the sequences are.
-    which
-        The bool of the sequences that are kept.
-
-    Returns
-    -------
-    The lists around them, and the sequences that are kept.
-
-    Examples
-    --------
     >>> routed([[7, 8], [], [9]], [True, False, True], 1, True)
     [[7], [], [9]]
     """

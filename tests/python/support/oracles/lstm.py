@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from varlen.testing.oracle import offsets
+from oracles.verbs import offsets
 
 Array = NDArray[Any]
 
@@ -16,24 +16,6 @@ Array = NDArray[Any]
 def lstm(params: Array, H0: Array, C0: Array, X: Array, sizes: Sequence[int]) -> Array:
     """An LSTM over packed rows, a sequence at a time, on NumPy arrays.
 
-    Parameters
-    ----------
-    params
-        One axis: for each layer and direction the weights (4 n, width) and biases (4 n,) of the input, then
-        those of the hidden state, (4 n, n) and (4 n,).
-    H0, C0
-        (layers, directions, n) what the hidden state and the cells start with.
-    X
-        (total, width) packed rows: all first rows, all second rows, and so on.
-    sizes
-        How many sequences have a row at each step; never more than at the step before.
-
-    Returns
-    -------
-    (total, directions * n) float64: the hidden state at each row.
-
-    Examples
-    --------
     >>> start = np.zeros((1, 1, 1))
     >>> lstm(np.zeros(20), start, start, np.ones((3, 2)), [2, 1]).tolist()
     [[0.0], [0.0], [0.0]]

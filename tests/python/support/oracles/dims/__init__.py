@@ -1,0 +1,1 @@
+"""What values over named dims mean, on the models of `varlen.testing.model`, and expressions of dims."""
