@@ -46,12 +46,16 @@ def as_shuffle(value: Any) -> bool:
     return as_bool(value, "shuffle")
 
 
-def one_of(value: Any, argument: str, allowed: Sequence[str | None]) -> None:
-    """Refuse what is not one of some words."""
+def one_of(
+    value: Any, argument: str, allowed: Sequence[str | None], renamed: Mapping[str, str] | None = None
+) -> None:
+    """Refuse what is not one of some words; an old word of `renamed` is told the new one."""
     is_word = value is None or isinstance(value, str)  # an array equals each word element by element
     if not is_word or value not in allowed:
         *first, last = map(repr, allowed)
-        raise value_error(argument, f"expected {', '.join(first)} or {last}, got {short(value)}")
+        is_old = is_word and value in (renamed or {})
+        advice = f"{value!r} is now called {(renamed or {})[value]!r}" if is_old else ""
+        raise value_error(argument, f"expected {', '.join(first)} or {last}, got {short(value)}", advice)
 
 
 def as_float(value: Any, argument: str) -> float:

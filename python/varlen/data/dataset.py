@@ -60,7 +60,7 @@ class Dataset(Views):
 
     @overload
     def batch(
-        self, rows: Any, *, layout: Literal["data"], framework: Literal["torch", "numpy"] | None = None,
+        self, rows: Any, *, layout: Literal["named"], framework: Literal["torch", "numpy"] | None = None,
         device: torch.device | str | int | None = None, start: Any = None, end: Any = None,
         seed: Seed = None, epoch: int = 0, out: Any = None, **options: Unpack[DataBatchKeywords],
     ) -> DataDict: ...  # fmt: skip
@@ -159,10 +159,10 @@ class Dataset(Views):
             "padded"; or "ragged": values end to end, with `dimK/offsets` int64, and for the first axis
             `dim1/cu_seqlens` int32 and `dim1/max_length`; or "packed": rows end to end in bins of `pad_to`
             events, each key a block `(bins, pad_to, ...)`, with `position_ids`, `document_ids`, `cu_seqlens`
-            and `max_seqlen`, as `varlen.data.pack` gives them; or "data": a `varlen.dims.DataDict`, in
+            and `max_seqlen`, as `varlen.data.pack` gives them; or "named": a `varlen.dims.DataDict`, in
             which every level is a Dim, and keys are Data that share them.
         dims
-            With `layout="data"`: a Dim for the rows and one for each level, or a `varlen.dims.DataSpecs`, as
+            With `layout="named"`: a Dim for the rows and one for each level, or a `varlen.dims.DataSpecs`, as
             `data_schema` takes them. Its keys are those of the batch, and so are its dtypes. Options of
             padding are refused; `fill` is for keys that prefix or suffix lacks.
         lengths, positions, parts, windows

@@ -90,7 +90,7 @@ class DataBatchKeywords(_RowKeywords, total=False):
 class ArrayBatchKeywords(_RowKeywords, ModelKeywords, total=False):
     """The options of batches of a dataset's rows, but for the kind of their arrays."""
 
-    layout: Literal["padded", "ragged", "packed", "data"]
+    layout: Literal["padded", "ragged", "packed", "named"]
 
 
 class BatchKeywords(ArrayBatchKeywords, total=False):
@@ -125,9 +125,10 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
     "fill_mode": ("first", "repeat", "nan"),
     "padding_side": ("left", "right"),
     "truncate": ("left", "right"),
-    "layout": ("padded", "ragged", "packed", "data"),
+    "layout": ("padded", "ragged", "packed", "named"),
     "framework": ("numpy", "torch", "cupy", None),
 }
+_RENAMED = {"layout": {"data": "named"}}
 
 
 class BatchOptions:
@@ -144,7 +145,7 @@ class BatchOptions:
         self.values: BatchKeywords = {**dict.fromkeys(_NAMES), **_DEFAULTS, **self.given}  # type: ignore[typeddict-item]
         values = self.values
         for name, allowed in _CHOICES.items():
-            one_of(values[name], name, allowed)  # type: ignore[literal-required]
+            one_of(values[name], name, allowed, _RENAMED.get(name, {}))  # type: ignore[literal-required]
         for name in _FLAGS:
             values[name] = as_bool(values[name], name)  # type: ignore[literal-required]
         for name in ("max_len", "pad_to", "pad_to_multiple_of"):
@@ -161,7 +162,7 @@ class BatchOptions:
         self.goes_to: str | None = None
         if values["window"] is not None and values["max_len"] is None:
             raise ValueError(f"window: {values['window']!r} needs max_len")
-        if values["layout"] == "data":
+        if values["layout"] == "named":
             self._refuse_padding(values)
             values["cu_seqlens"] = False
             if values["keys"] is None and isinstance(values["dims"], Mapping):
@@ -170,7 +171,7 @@ class BatchOptions:
                 values["framework"] = "torch"
                 self.device, self.goes_to = None, self.device
         elif values["dims"] is not None:
-            raise ValueError("dims: arrays have none; take layout='data'")
+            raise ValueError("dims: arrays have none; take layout='named'")
         if values["layout"] == "packed":
             self._check_packed(values)
         elif values["layout"] != "padded":
@@ -189,8 +190,8 @@ class BatchOptions:
         asked = {name: value for name, value in given.items() if _says_something(value)}
         if not (self._is_of_samples or asked.keys() - {"cu_seqlens"}):
             return None
-        if values["layout"] == "data":
-            raise ValueError(f"{next(iter(asked))}: models take arrays; take another layout than 'data'")
+        if values["layout"] == "named":
+            raise ValueError(f"{next(iter(asked))}: models take arrays; take another layout than 'named'")
         model = ModelInputs(asked, values["layout"])
         for name in _BESIDE:
             if self.given.get(name):
@@ -234,7 +235,7 @@ class BatchOptions:
     @staticmethod
     def _checked_device(values: BatchKeywords) -> str | None:
         """The name of the device that batches go to, whose framework is set; None for the host."""
-        if values["layout"] == "data" and values["framework"] == "cupy":
+        if values["layout"] == "named" and values["framework"] == "cupy":
             raise ValueError("framework: Data are of arrays of NumPy or of tensors")
         if values["device"] is None:
             if values["framework"] != "cupy":
@@ -261,7 +262,7 @@ class BatchOptions:
     @property
     def is_named(self) -> bool:
         """True where batches are of Data."""
-        return self.values["layout"] == "data"
+        return self.values["layout"] == "named"
 
     @property
     def bin_size(self) -> int | None:

@@ -527,6 +527,7 @@ def _without_key(leaf: dict[str, Any]) -> Any:
     return leaf[""] if extra is None else (leaf[""], extra)
 
 
-_ELSEWHERE = {"data": "dims.DataSpecs makes Data of samples", "packed": "data.pack fills rows of one size"}
+_DIMS = "dims.DataSpecs makes Data of samples"
+_ELSEWHERE = {"data": _DIMS, "named": _DIMS, "packed": "data.pack fills rows of one size"}
 _PER_KEY: tuple[Literal["fill", "dtype"], ...] = ("fill", "dtype")
 _DEFAULT = Collate()

@@ -199,18 +199,18 @@ def of_batch(framework, layout, rows=range(30)):
     joint = vl.JointNestedRaggedTensorDict({"id": list(range(30)), "x": lists, "y": nested}, row_ids="id")
     dataset, buffers = Dataset(joint), Buffers()
     batch = dataset.batch(
-        list(rows), layout=layout, framework=framework, lengths=layout != "data", out=buffers
+        list(rows), layout=layout, framework=framework, lengths=layout != "named", out=buffers
     )
     return dict(batch), buffers
 
 
-@pytest.mark.parametrize("layout", ["padded", "ragged", "data"])
+@pytest.mark.parametrize("layout", ["padded", "ragged", "named"])
 @pytest.mark.parametrize("framework", ["numpy", "torch"])
 def test_buffers_know_who_holds_them(framework, layout):
     batch, buffers = of_batch(framework, layout)
     names = list(batch)
     for name in names:
-        kept = batch[name] if layout != "data" else batch[name].values
+        kept = batch[name] if layout != "named" else batch[name].values
         batch = {}
         inside = any(np.shares_memory(np.asarray(kept), buffer) for buffer in buffers.values())
         assert buffers.is_free is not inside, name

@@ -142,7 +142,7 @@ OPTIONS = {
     "arrays": {},
     "ragged": {"layout": "ragged", "framework": "torch"},
     "model": {"names": {"code": "input_ids"}, "attention_mask": True},
-    "named": {"layout": "data", "framework": "torch"},
+    "named": {"layout": "named", "framework": "torch"},
     "staged": {"device": "cuda", "keys": ["code"]},
 }
 

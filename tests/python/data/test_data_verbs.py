@@ -175,7 +175,7 @@ def test_slice_of_a_view_copies_no_row_numbers():
 
 def test_view_makes_data_and_samples():
     view = _memory().select([3, 2])
-    assert view.batch([0, 1], layout="data", keys=["x"])["x"].values.shape == (3,)
+    assert view.batch([0, 1], layout="named", keys=["x"])["x"].values.shape == (3,)
     sampler = varlen.data.TokenBudget(view.lengths, 2)
     assert sorted(row for batch in sampler for row in batch) == [0, 1]
     assert [batch["id"].tolist() for batch in view.epoch(1, prefetch=1)] == [[90], [50]]

@@ -231,7 +231,7 @@ def test_places_that_flatten_leaves_empty_hold_padding(tmp_path, fill_mode, plac
     hole = 0 if fill_mode == "first" else np.nan
     np.testing.assert_array_equal(batch["t"], np.float32([[1.5, hole, 2.5], [0.5, hole, 0]]))
     assert ds.batch([0, 1], layout="ragged", **how)["kind"].tolist() == [0, 2, 1, 0, 2]
-    assert ds.batch([0, 1], layout="data", **how)["kind"].values.tolist() == [0, 2, 1, 0, 2]
+    assert ds.batch([0, 1], layout="named", **how)["kind"].values.tolist() == [0, 2, 1, 0, 2]
     assert ds.batch([0, 1], fill={"kind": "y"}, **how)["kind"].tolist() == [[0, 1, 1], [0, 1, 1]]
     assert ds.batch([0, 1], start=[0, 0], end=[3, 1], **how)["kind"].tolist() == [[0, 2, 1], [0, 2, 2]]
     floats = ds.batch([0, 1], dtype={"kind": "float32"}, **how)["kind"]
@@ -256,7 +256,7 @@ def test_rows_between_have_the_bytes_of_those_beside_them():
 
 def test_data_with_a_vocabulary_is_padded_with_its_word():
     ds = vl.Dataset(Joint(NESTED, **LAST))
-    named = ds.batch([0, 1], layout="data")
+    named = ds.batch([0, 1], layout="named")
     kind = named["kind"]
     assert kind.vocab.labels == ("x", "y", "[PAD]")
     assert kind.to_padded().tolist() == [[0, 1], [0, 2]] == kind.padded().values.tolist()
@@ -267,7 +267,7 @@ def test_data_with_a_vocabulary_is_padded_with_its_word():
 
 def test_positions_that_dims_add_hold_padding():
     """At the ends of rows, where rows are moved on, and where windows reach out of them."""
-    named = vl.Dataset(Joint(NESTED, **LAST)).batch([0, 1], layout="data")
+    named = vl.Dataset(Joint(NESTED, **LAST)).batch([0, 1], layout="named")
     kind, t = named["kind"], named["t"]
     assert vl.dims.pad(kind, "dim1", 1, 1).to_list() == [[2, 0, 1, 2], [2, 0, 2]]
     assert vl.dims.shift(kind, "dim1", 1).to_list() == [[2, 0], [2]]

@@ -350,19 +350,19 @@ def test_data_have_the_dims_that_are_declared(tmp_path):
     write_with("Writer", POINTS, tmp_path / "a.nrt", points())
     data = varlen.open(tmp_path / "a.nrt")
     for one in (data, data.select([1, 0]), data.with_key("n", np.array([5, 6]))):
-        batch = one.batch([0, 1], layout="data")
+        batch = one.batch([0, 1], layout="named")
         assert [dim.name for dim in batch["xyz"].dims] == ["batch", "visit", "axis"]
         assert [dim.name for dim in batch["code"].dims] == ["batch", "visit", "code"]
         assert [dim.name for dim in batch["pair"].dims] == ["batch", "pair"]
         assert batch["xyz"].axis("visit") == batch["code"].axis("visit")
         assert batch["xyz"].sum("axis").dims == batch["code"].dims[:2]
     own = [varlen.dims.batch_dim, varlen.Dim("day"), varlen.Dim("event")]
-    assert [dim.name for dim in data.batch([0], layout="data", dims=own)["xyz"].dims] == [
+    assert [dim.name for dim in data.batch([0], layout="named", dims=own)["xyz"].dims] == [
         "batch",
         "day",
         "xyz",
     ]
-    flat = data.batch([0, 1], layout="data", flatten=True)
+    flat = data.batch([0, 1], layout="named", flatten=True)
     assert [dim.name for dim in flat["code"].dims] == ["batch", "flat"]
 
 

@@ -153,11 +153,11 @@ def test_file_of_data_on_a_device_is_that_of_the_host(tmp_path):
 def test_dataset_gives_data_on_a_device():
     rows = {"x": [[1.5, 2.5], [], [3.5]], "id": [7, 8, 9]}
     ds = vl.data.Dataset(vl.JointNestedRaggedTensorDict(rows))
-    batch = ds.batch([2, 0], layout="data", device="cuda")
+    batch = ds.batch([2, 0], layout="named", device="cuda")
     assert batch.device == "cuda:0"
     assert batch["x"].to_list() == [[3.5], [1.5, 2.5]]
-    batches = list(ds.epoch(2, layout="data", device="cuda", prefetch=2))
+    batches = list(ds.epoch(2, layout="named", device="cuda", prefetch=2))
     assert [batch["x"].device for batch in batches] == ["cuda:0", "cuda:0"]
     assert batches[0]["x"].to_list() == [[1.5, 2.5], []]
-    loader = vl.data.DeviceLoader([ds.batch([i], layout="data", framework="torch") for i in range(3)])
+    loader = vl.data.DeviceLoader([ds.batch([i], layout="named", framework="torch") for i in range(3)])
     assert [batch["id"].to_list() for batch in loader] == [[7], [8], [9]]
