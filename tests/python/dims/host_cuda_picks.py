@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 import torch
-from test_data_picks_laws import OPS, WITHOUT_GRADIENT, frames
+from test_dims_picks_laws import OPS, WITHOUT_GRADIENT, frames
 
 if "host_cuda" not in sys.modules:
     raise RuntimeError("run this with pytest -p host_cuda")

@@ -1,7 +1,7 @@
 """Laws of ops over named dims, held by the model that values are compared with."""
 
 import pytest
-from data_ops import MODEL, OPS, drawn
+from dims_ops import MODEL, OPS, drawn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from varlen.dims import batch_dim

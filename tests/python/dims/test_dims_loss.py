@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from data_ops import numbers_over
+from dims_ops import numbers_over
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.dims import arithmetic as model

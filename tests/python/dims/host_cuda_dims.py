@@ -1,6 +1,6 @@
 """Data on a device, which is memory of the host here: the way there and back, and operations there.
 
-pytest -p host_cuda tests/python/dims/host_cuda_data.py
+pytest -p host_cuda tests/python/dims/host_cuda_dims.py
 """
 
 import sys
