@@ -110,14 +110,14 @@ def ints_per_level(given: Any, argument: str, depth: int, least: int = 0) -> lis
     return [*numbers, *[None] * (depth - len(numbers))]
 
 
-def as_dtype(given: Any, argument: str, objects: bool = False, stand_in: bool = False) -> np.dtype[Any]:
+def as_dtype(given: Any, argument: str, objects: bool = False, stand_in: bool = False) -> np.dtype:
     """The dtype that was given: NumPy's, one of torch's, or the name of one of the ml_dtypes package.
 
     stand_in: bfloat16 may be the core's own dtype, for tensors where ml_dtypes is not installed.
     """
     try:
         # NumPy reads None as float64.
-        dtype: np.dtype[Any] | None = None if given is None else np.dtype(_numpy_name(given))
+        dtype: np.dtype | None = None if given is None else np.dtype(_numpy_name(given))
     except (TypeError, ValueError, KeyError, SyntaxError, OverflowError):
         dtype = _small_float(_numpy_name(given), argument, stand_in)
     if dtype is None or (isinstance(given, dict) and not given):  # to NumPy a structure without fields
@@ -133,7 +133,7 @@ def _numpy_name(given: Any) -> Any:
     return str(given).removeprefix("torch.") if is_torch else given
 
 
-def _small_float(name: Any, argument: str, stand_in: bool) -> np.dtype[Any] | None:
+def _small_float(name: Any, argument: str, stand_in: bool) -> np.dtype | None:
     """A dtype that NumPy has once ml_dtypes is imported."""
     if not isinstance(name, str) or not name.startswith(("bfloat16", "float8_")):
         return None
@@ -147,7 +147,7 @@ def _small_float(name: Any, argument: str, stand_in: bool) -> np.dtype[Any] | No
     return None if kind is None else np.dtype(kind)
 
 
-def dtypes_of(schema: Mapping[str, Any] | None) -> dict[str, np.dtype[Any]]:
+def dtypes_of(schema: Mapping[str, Any] | None) -> dict[str, np.dtype]:
     """The dtypes of a schema, none for None; those of Python objects stand for strings."""
     given = (
         {} if schema is None else as_mapping(getattr(schema, "dtypes", schema), "schema", "keys to dtypes")
@@ -184,7 +184,7 @@ def words_of(key: str, words: Any) -> list[str]:
     return known
 
 
-def word_as_id(given: Any, words: Sequence[str] | None, dtype: np.dtype[Any], argument: str) -> Any:
+def word_as_id(given: Any, words: Sequence[str] | None, dtype: np.dtype, argument: str) -> Any:
     """The id of a word, where values are ids of words; anything else as it is."""
     if not isinstance(given, str) or dtype.kind in "SUmM":
         return given
@@ -213,7 +213,7 @@ def padding_id(words: Sequence[str] | None) -> int | None:
     return words.index(PADDING) if words is not None and PADDING in words else None
 
 
-def as_ids(ids: Any, argument: str) -> np.ndarray[Any, np.dtype[Any]]:
+def as_ids(ids: Any, argument: str) -> np.ndarray[Any, np.dtype]:
     """Ids of rows, numbers or strings, as an array."""
     array = np.asarray(unmasked(ids, argument))
     if array.dtype.hasobject:
@@ -267,7 +267,7 @@ def is_zero(fill: Any) -> bool:
     return type(fill) is int and fill == 0
 
 
-def row_of_ints(given: Any) -> np.ndarray[Any, np.dtype[Any]] | None:
+def row_of_ints(given: Any) -> np.ndarray[Any, np.dtype] | None:
     """Integers in one row, from a list of such, an array or a tensor; None where it is anything else."""
     if type(given) is list:
         return _core.row_of_ints(given)
@@ -276,7 +276,7 @@ def row_of_ints(given: Any) -> np.ndarray[Any, np.dtype[Any]] | None:
     return numbers if plain else None
 
 
-def index_array(key: Any) -> np.ndarray[Any, np.dtype[Any]]:
+def index_array(key: Any) -> np.ndarray[Any, np.dtype]:
     """A list, array or tensor of integers or bools as an array of one dimension."""
     if type(key) is list and (numbers := row_of_ints(key)) is not None:
         return numbers

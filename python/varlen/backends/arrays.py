@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -90,9 +90,6 @@ from varlen.backends.numpy.span import insert_row, insert_rows
 from varlen.backends.numpy.views import as_array, cast, contiguous, is_contiguous, take_columns, tile, zeros
 from varlen.errors import name_argument
 from varlen.levels import not_empty
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 T = TypeVar("T")
 
@@ -260,30 +257,30 @@ def roll(values: Any, level: Level, by: Any, out: Any = None) -> Any:
     return _core.roll(values, level, as_ints(by), out)
 
 
-def as_numpy(values: NDArray[Any]) -> NDArray[Any]:
+def as_numpy(values: np.ndarray) -> np.ndarray:
     """The memory of values as NumPy sees it: the array itself."""
     return values
 
 
 def apply_rows(
-    values: NDArray[Any], call: Callable[[NDArray[Any]], tuple[NDArray[Any], T]]
-) -> tuple[NDArray[Any], T]:
+    values: np.ndarray, call: Callable[[np.ndarray], tuple[np.ndarray, T]]
+) -> tuple[np.ndarray, T]:
     """The result of `call` on rows that it only moves; the rows come first in it."""
     return call(values)
 
 
-def copy(values: NDArray[Any]) -> NDArray[Any]:
+def copy(values: np.ndarray) -> np.ndarray:
     """Values in memory of their own."""
-    own: NDArray[Any] = values.copy()
+    own: np.ndarray = values.copy()
     return own
 
 
-def device_of(values: NDArray[Any]) -> str:
+def device_of(values: np.ndarray) -> str:
     """Where values are."""
     return "cpu"
 
 
-def to_device(values: NDArray[Any], device: Any, non_blocking: bool = False) -> NDArray[Any]:
+def to_device(values: np.ndarray, device: Any, non_blocking: bool = False) -> np.ndarray:
     """Values where they are, which is the CPU."""
     if str(device) != "cpu":
         raise TypeError(
@@ -293,17 +290,17 @@ def to_device(values: NDArray[Any], device: Any, non_blocking: bool = False) -> 
     return values
 
 
-def pinned(values: NDArray[Any]) -> NDArray[Any]:
+def pinned(values: np.ndarray) -> np.ndarray:
     """Refused: NumPy does not pin memory."""
     raise TypeError("pin_memory: an array of NumPy is not pinned; give a tensor, torch.from_numpy(values)")
 
 
-def row_as(given: Any, values: NDArray[Any], argument: str) -> Any:
+def row_as(given: Any, values: np.ndarray, argument: str) -> Any:
     """A number, or what broadcasts to a row, as one row (1, ...) of the dtype of the values."""
     return _core.fill_row(given, values.dtype, values.shape[1:], argument)
 
 
-def to_state(values: NDArray[Any]) -> NDArray[Any]:
+def to_state(values: np.ndarray) -> np.ndarray:
     """What a pickle holds of values."""
     return values
 
@@ -343,21 +340,21 @@ def assign(out: Any, result: Any) -> Any:
     return out
 
 
-def flatten(X: Any, dtype: Any = None, pad: int = 0) -> NDArray[Any]:
+def flatten(X: Any, dtype: Any = None, pad: int = 0) -> np.ndarray:
     """Arrays end to end on their first axis, with rows of zeros between them where a pad is given."""
     return _core.flatten(X, dtype, pad)
 
 
-def astype(values: NDArray[Any], dtype: Any) -> NDArray[Any]:
+def astype(values: np.ndarray, dtype: Any) -> np.ndarray:
     """Values of another dtype, always copied."""
     return values.astype(as_dtype(dtype, "dtype"))
 
 
-def split(values: NDArray[Any], level: Level) -> list[NDArray[Any]]:
+def split(values: np.ndarray, level: Level) -> list[np.ndarray]:
     """The rows of each sequence, sharing memory."""
     return _core.ragged2list(values, level)
 
 
-def readable(values: NDArray[Any]) -> NDArray[Any]:
+def readable(values: np.ndarray) -> np.ndarray:
     """Values as numbers that NumPy can print: themselves."""
     return values

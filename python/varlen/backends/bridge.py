@@ -9,14 +9,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from varlen.backends.table import Backend
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 # Verbs that give arrays of the host whatever they are given; those of which the first result alone is values.
 _ON_HOST = {"readable", "as_numpy", "is_contiguous", "mask_to_level", "concat_levels"}
@@ -60,9 +57,9 @@ class Bridge:
         """An array: itself."""
         return x
 
-    def to_state(self, values: Any) -> NDArray[Any]:
+    def to_state(self, values: Any) -> np.ndarray:
         """What a pickle holds of values: an array of NumPy."""
-        array: NDArray[Any] = self.readable(values)
+        array: np.ndarray = self.readable(values)
         return array
 
     def apply_rows(self, values: Any, call: Callable[[Any], tuple[Any, Any]]) -> tuple[Any, Any]:

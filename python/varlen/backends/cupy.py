@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,16 +11,13 @@ from varlen import cuda
 from varlen._core import register
 from varlen.backends.namespace import Library, NamespaceBackend
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 class CupyLibrary(Library):
     """CuPy: memory from its pool, work on its current stream."""
 
-    def to_host(self, x: Any) -> NDArray[Any]:
+    def to_host(self, x: Any) -> np.ndarray:
         """The numbers of an array, as one of NumPy: waits for the stream."""
-        array: NDArray[Any] = self.xp.asnumpy(x)
+        array: np.ndarray = self.xp.asnumpy(x)
         return array
 
     def name_of_device(self, x: Any) -> str:

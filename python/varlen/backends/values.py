@@ -15,26 +15,26 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     import torch
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
     from typing_extensions import TypeVar
 
     from varlen._core import Level, RaggedBase
     from varlen.backends.kinds import CupyArray
 
-    Values: TypeAlias = NDArray[Any] | torch.Tensor | CupyArray
+    Values: TypeAlias = np.ndarray | torch.Tensor | CupyArray
     Lengths: TypeAlias = ArrayLike | torch.Tensor | Level | Sequence[Level]
     Axes: TypeAlias = int | Sequence[int] | None
     # What a function gives back that takes arrays, tensors and containers; its overloads say which.
-    Rows: TypeAlias = NDArray[Any] | torch.Tensor | RaggedBase[Any] | Any
+    Rows: TypeAlias = np.ndarray | torch.Tensor | RaggedBase[Any] | Any
 
     # The kind of array that a container holds. Not its dtype: what a method gives often has another one.
-    ArrayT = TypeVar("ArrayT", NDArray[Any], torch.Tensor, CupyArray)
+    ArrayT = TypeVar("ArrayT", np.ndarray, torch.Tensor, CupyArray)
     # The kind of array that a function is given: what is neither an array nor a tensor becomes an array.
-    RowsT = TypeVar("RowsT", NDArray[Any], torch.Tensor, CupyArray, default=NDArray[Any])
+    RowsT = TypeVar("RowsT", np.ndarray, torch.Tensor, CupyArray, default=np.ndarray)
     # The class of a container that a function is given, and gives back.
     RaggedT = TypeVar("RaggedT", bound=RaggedBase[Any])
     # What a function gives back as it came: a container of that class, or an array of that dtype.
-    SameT = TypeVar("SameT", bound=Values | RaggedBase[Any], default=NDArray[Any])
+    SameT = TypeVar("SameT", bound=Values | RaggedBase[Any], default=np.ndarray)
     # The states of a recurrent layer or a beam: rows, a container, or a tuple of them.
     StateT = TypeVar("StateT")
 else:
@@ -83,19 +83,19 @@ def as_values(x: Any, argument: str = "values") -> Values:
     return rows
 
 
-def memory_of(values: Values) -> NDArray[Any]:
+def memory_of(values: Values) -> np.ndarray:
     """The memory of values as NumPy sees it, shared; bit patterns where NumPy has no name for the dtype."""
-    array: NDArray[Any] = backend_of(values).as_numpy(values)
+    array: np.ndarray = backend_of(values).as_numpy(values)
     return array
 
 
-def readable(values: Values) -> NDArray[Any]:
+def readable(values: Values) -> np.ndarray:
     """Numbers as NumPy reads them, on the CPU; float32 where NumPy has no name for the dtype."""
-    array: NDArray[Any] = backend_of(values).readable(values)
+    array: np.ndarray = backend_of(values).readable(values)
     return array
 
 
-def apply_rows(values: Values, call: Callable[[NDArray[Any]], tuple[NDArray[Any], T]]) -> tuple[Values, T]:
+def apply_rows(values: Values, call: Callable[[np.ndarray], tuple[np.ndarray, T]]) -> tuple[Values, T]:
     """The result of `call` on values of any kind, which it only moves; the rows come first in it."""
     moved: tuple[Values, T] = backend_of(values).apply_rows(values, call)
     return moved
@@ -142,13 +142,13 @@ def row_as(given: Any, values: Values, argument: str) -> Any:
     return backend_of(values).row_as(given, values, argument)
 
 
-def like(array: NDArray[Any], values: Values) -> Values:
+def like(array: np.ndarray, values: Values) -> Values:
     """An array as a tensor on the device of `values` where those are a tensor."""
     same: Values = backend_of(values).like(array, values)
     return same
 
 
-def from_memory(array: NDArray[Any], values: Values) -> Values:
+def from_memory(array: np.ndarray, values: Values) -> Values:
     """What the core made of the memory of `values`, as values of their kind and dtype."""
     same: Values = backend_of(values).from_memory(array, values)
     return same

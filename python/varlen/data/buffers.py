@@ -12,7 +12,7 @@ __all__ = ["Buffers"]
 _PAGE = 4096
 
 
-class Buffers(dict[str, "np.ndarray[tuple[Any, ...], np.dtype[Any]]"]):
+class Buffers(dict[str, "np.ndarray[tuple[Any, ...], np.dtype]"]):
     """Buffers for `out=`, by name: made when first needed, enlarged when a batch needs more, otherwise used
     again.
 
@@ -43,7 +43,7 @@ class Buffers(dict[str, "np.ndarray[tuple[Any, ...], np.dtype[Any]]"]):
             raise ValueError(f"slack: expected at least 0, got {slack}")
         self.slack = slack
 
-    def grow(self, name: str, dtype: np.dtype[Any], count: int) -> np.ndarray[Any, Any]:
+    def grow(self, name: str, dtype: np.dtype, count: int) -> np.ndarray:
         """A flat array of at least `count` entries: the one that is there, or a new one.
 
         Parameters
@@ -108,7 +108,7 @@ class Buffers(dict[str, "np.ndarray[tuple[Any, ...], np.dtype[Any]]"]):
         return sum(array.nbytes for array in self.values())
 
 
-def _aligned(dtype: np.dtype[Any], count: int) -> np.ndarray[Any, Any]:
+def _aligned(dtype: np.dtype, count: int) -> np.ndarray:
     # From the start of a page, so that full lines can be stored past the caches.
     size = count * dtype.itemsize
     if size < _PAGE:

@@ -13,7 +13,7 @@ from varlen.data.memory import ColumnLike, as_joint
 
 __all__ = []
 
-Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+Array = np.ndarray[tuple[Any, ...], np.dtype]
 
 
 def edge_joint(
@@ -52,7 +52,7 @@ def edge_joint(
     return _core.Joint(list(batch_dims), list(batch_dims.values()), values, levels)
 
 
-def _as_times(rows: Array, dtype: np.dtype[Any], argument: str) -> Array:
+def _as_times(rows: Array, dtype: np.dtype, argument: str) -> Array:
     """Rows of a key of times in its unit, by the rule of fills; those of other keys as they are."""
     return _core.fill_row(rows, dtype, rows.shape, argument)[0] if dtype.kind in "mM" else rows
 

@@ -68,7 +68,7 @@ class JoinedSource:
         source, own = self._places[shard]
         return source.joint(own).with_meta(joint_metadata(self.fields, self.row_ids))
 
-    def wider(self, shard: int) -> Mapping[str, np.dtype[Any]]:
+    def wider(self, shard: int) -> Mapping[str, np.dtype]:
         """The keys that a shard has in a narrower dtype than `fields`, and that of `fields`."""
         source, own = self._places[shard]
         if source.counts[own] == 0:

@@ -68,7 +68,7 @@ class KeyedSource:
         metadata = joint_metadata(self.fields, self.row_ids)
         return joint.with_column(self._name, self._column.dim, self.values(shard, self._name), metadata)
 
-    def wider(self, shard: int) -> Mapping[str, np.dtype[Any]]:
+    def wider(self, shard: int) -> Mapping[str, np.dtype]:
         """The keys that a shard has in a narrower dtype than `fields`, and that of `fields`."""
         return {name: dtype for name, dtype in self._source.wider(shard).items() if name != self._name}
 

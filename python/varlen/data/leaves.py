@@ -17,7 +17,7 @@ from varlen.errors import error_of, name_place
 
 __all__: list[str] = []
 
-Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+Array = np.ndarray[tuple[Any, ...], np.dtype]
 Flat = tuple[Array, list[_core.Level]]
 
 _LISTS = {list}
@@ -87,7 +87,7 @@ class Leaves:
             return overflow_of_padding(error, self._values, f"samples{name}")
         return name_place(error, f"samples{name}", advice=_hint(items))
 
-    def _array_dtype(self, given: Any, items: list[Any]) -> np.dtype[Any] | None:
+    def _array_dtype(self, given: Any, items: list[Any]) -> np.dtype | None:
         if given is not None:
             return as_dtype(given, "dtype", objects=True, stand_in=self._values["framework"] == "torch")
         if set(map(type, items)) == _LISTS:
@@ -122,7 +122,7 @@ class Leaves:
         )
         return {"": padded[0], "mask": padded[1]} if self._has_masks else {"": padded}
 
-    def _of_items(self, items: list[Any], fill: Any, dtype: np.dtype[Any] | None) -> dict[str, Any]:
+    def _of_items(self, items: list[Any], fill: Any, dtype: np.dtype | None) -> dict[str, Any]:
         if _rank(items[0]) == 0:
             return {"": _stack_numbers(items, dtype)}
         if any(isinstance(item, list) for item in items):
@@ -240,7 +240,7 @@ def _hint(items: list[Any]) -> str:
     return ""
 
 
-def _stack_numbers(items: list[Any], dtype: np.dtype[Any] | None) -> Array:
+def _stack_numbers(items: list[Any], dtype: np.dtype | None) -> Array:
     """A number of each sample."""
     if type(np.ma.masked) in set(map(type, items)):
         raise TypeError("a masked number")

@@ -20,7 +20,7 @@ from varlen.io.waits import each
 
 __all__ = ["Column"]
 
-Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+Array = np.ndarray[tuple[Any, ...], np.dtype]
 Ints = np.ndarray[tuple[Any, ...], np.dtype[np.int64]]
 _T = TypeVar("_T")
 
@@ -31,7 +31,7 @@ class ColumnLike(Protocol):
     @property
     def dim(self) -> int: ...
     @property
-    def dtype(self) -> np.dtype[Any]: ...
+    def dtype(self) -> np.dtype: ...
     @property
     def trailing(self) -> tuple[int, ...]: ...
     @property
@@ -58,7 +58,7 @@ class Source(Protocol):
     @property
     def paths(self) -> list[str]: ...
     def joint(self, shard: int) -> _core.Joint: ...
-    def wider(self, shard: int) -> Mapping[str, np.dtype[Any]]: ...
+    def wider(self, shard: int) -> Mapping[str, np.dtype]: ...
     def read_many(
         self, rows: Any, starts: Any = None, ends: Any = None, keys: Sequence[str] | None = None
     ) -> _core.Joint: ...
@@ -79,7 +79,7 @@ class Column:
     """One key of a dataset."""
 
     dim: int
-    dtype: np.dtype[Any]
+    dtype: np.dtype
     trailing: tuple[int, ...] = ()
     vocabulary: tuple[str, ...] | None = field(default=None, repr=False)
 
@@ -141,7 +141,7 @@ class MemorySource:
         """The rows of one part, with its own dtypes."""
         return self._joints[shard]
 
-    def wider(self, shard: int) -> Mapping[str, np.dtype[Any]]:
+    def wider(self, shard: int) -> Mapping[str, np.dtype]:
         """The keys that a part has in a narrower dtype than `fields`, and that of `fields`."""
         return self._wider[shard]
 
@@ -188,7 +188,7 @@ class MemorySource:
     def __reduce__(self) -> tuple[Any, ...]:
         return MemorySource, (self._joints, self.row_ids)
 
-    def _dtypes_to_widen(self, joint: _core.Joint) -> dict[str, np.dtype[Any]]:
+    def _dtypes_to_widen(self, joint: _core.Joint) -> dict[str, np.dtype]:
         own = {} if len(joint) == 0 else columns_of(joint)
         wider = {name: self.fields[name].dtype for name in own if own[name].dtype != self.fields[name].dtype}
         refuse_misfits(joint, wider)

@@ -31,7 +31,7 @@ _INT64 = np.dtype(np.int64)
 #: What packed batches have beside their keys.
 PACKED_NAMES = ("position_ids", "document_ids", "cu_seqlens", "max_seqlen")
 
-Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+Array = np.ndarray[tuple[Any, ...], np.dtype]
 
 
 class ModelKeywords(TypedDict, total=False):
@@ -104,7 +104,7 @@ class ModelInputs:
         dtype = self.dtype_before(key, values.dtype)
         return flat if dtype == values.dtype else (values.astype(dtype), levels)
 
-    def dtype_before(self, key: Any, dtype: np.dtype[Any]) -> np.dtype[Any]:
+    def dtype_before(self, key: Any, dtype: np.dtype) -> np.dtype:
         """The dtype in which values of a key are padded: labels that are bools as int64."""
         return _INT64 if dtype.kind == "b" and self.name_of(key) == LABELS else dtype
 

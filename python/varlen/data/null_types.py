@@ -68,7 +68,7 @@ def _inner(kind: Any) -> Any:
     return kind.value_type if _is_list(kind) else None
 
 
-def _dtype(kind: Any, has_decimals: bool) -> np.dtype[Any] | None:
+def _dtype(kind: Any, has_decimals: bool) -> np.dtype | None:
     """The dtype of the numbers of a type, if it has some."""
     if hasattr(kind, "is_integer"):  # of Polars
         is_float, is_bool = kind.is_float(), str(kind) == "Boolean"
@@ -80,7 +80,7 @@ def _dtype(kind: Any, has_decimals: bool) -> np.dtype[Any] | None:
     if pa.types.is_decimal(kind):
         return np.dtype(int if kind.scale <= 0 else float) if has_decimals else None
     try:
-        dtype: np.dtype[Any] = np.dtype(kind.to_pandas_dtype())
+        dtype: np.dtype = np.dtype(kind.to_pandas_dtype())
     except (NotImplementedError, TypeError):
         return None
     return dtype

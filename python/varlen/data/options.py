@@ -512,9 +512,7 @@ def per_key(option: str, given: Any, keys: Iterable[str], known: Mapping[str, An
     return dict.fromkeys(keys, given)
 
 
-def fill_row(
-    option: str, key: str, trailing: tuple[int, ...], dtype: np.dtype[Any], given: Any
-) -> np.ndarray[Any, Any]:
+def fill_row(option: str, key: str, trailing: tuple[int, ...], dtype: np.dtype, given: Any) -> np.ndarray:
     """One row of a value that the dtype has to hold; zeros where none is given."""
     return _core.fill_row(given, dtype, trailing, f"{option} of {key!r}" if key else option)
 
@@ -532,9 +530,9 @@ def padding_rows(
     given: Any,
     chosen: Mapping[str, ColumnLike],
     columns: Mapping[str, ColumnLike],
-    dtypes: Mapping[str, np.dtype[Any]],
+    dtypes: Mapping[str, np.dtype],
     used: bool,
-) -> dict[str, np.ndarray[Any, Any]]:
+) -> dict[str, np.ndarray]:
     """What each key is padded with, in its dtype: a number, a row, or a word of its vocabulary.
 
     A fill for all keys is asked of those alone that are padded with it; `used` says whether any is.

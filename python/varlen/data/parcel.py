@@ -14,7 +14,7 @@ from varlen.backends.values import is_tensor
 
 __all__: list[str] = []
 
-Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+Array = np.ndarray[tuple[Any, ...], np.dtype]
 
 _PROTOCOL = 5
 

@@ -32,7 +32,7 @@ from varlen.io.dtypes import small_keys, widened
 
 __all__ = []
 
-Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+Array = np.ndarray[tuple[Any, ...], np.dtype]
 Arrays = dict[str, Any]
 Seed = int | np.random.Generator | None
 
@@ -253,10 +253,10 @@ def _refuse_nested(depths: Mapping[str, int]) -> None:
             raise ValueError(f"layout: {name!r} is of dim {depth}; give flatten=True, or keys of dim 1")
 
 
-def _output_dtype(key: str, column: ColumnLike, asked: Any, tensors: bool) -> np.dtype[Any]:
+def _output_dtype(key: str, column: ColumnLike, asked: Any, tensors: bool) -> np.dtype:
     """The dtype of a key in the batch."""
     default = tensor_dtype(column) if tensors else column.dtype
-    native: np.dtype[Any] = default
+    native: np.dtype = default
     if asked is not None:
         native = as_dtype(asked, f"dtype of {key!r}", stand_in=tensors)
     native = native.newbyteorder("=")
@@ -276,7 +276,7 @@ def _nan_replacements(
     given: Any,
     chosen: Mapping[str, ColumnLike],
     columns: Mapping[str, ColumnLike],
-    dtypes: Mapping[str, np.dtype[Any]],
+    dtypes: Mapping[str, np.dtype],
 ) -> dict[str, Array]:
     """The value that replaces NaN, in the dtype of the output, for each key where NaN is replaced."""
     wanted = per_key("nan", given, chosen, columns)

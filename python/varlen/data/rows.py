@@ -84,7 +84,7 @@ class Rows:
         return self._source.fields
 
     @property
-    def schema(self) -> dict[str, np.dtype[Any]]:
+    def schema(self) -> dict[str, np.dtype]:
         """The dtype of each key."""
         return {name: field.dtype for name, field in self._source.fields.items()}
 

@@ -165,7 +165,7 @@ def _row_joint(found: Any, where: str, first_words: _FirstWords) -> _core.Joint:
 
 def _of_one_dtype(parts: list[_core.Joint]) -> list[_core.Joint]:
     """The same rows, each key in the dtype that holds the numbers of all; without values it has any."""
-    dtypes: dict[str, np.dtype[Any]] = {}
+    dtypes: dict[str, np.dtype] = {}
     for name in parts[0].names:
         found = [values.dtype for part in parts if len(values := part.values(name))]
         for dtype in found or [parts[0].values(name).dtype]:
@@ -226,7 +226,7 @@ def _as_lists(value: Any, name: str) -> Any:
     return np.asarray(value)[()] if is_tensor(value) else value
 
 
-def _as_times(values: Any, unit: str, name: str) -> np.ndarray[Any, Any]:
+def _as_times(values: Any, unit: str, name: str) -> np.ndarray:
     """Times of Python and None; those with a zone in UTC, and not beside times without."""
     zoned = [getattr(value, "tzinfo", None) is not None for value in values if value is not None]
     if not any(zoned):

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 __all__ = []
 
-Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+Array = np.ndarray[tuple[Any, ...], np.dtype]
 
 _INT64 = np.dtype(np.int64)
 
 
-def tensor_dtype(column: ColumnLike) -> np.dtype[Any]:
+def tensor_dtype(column: ColumnLike) -> np.dtype:
     """The dtype of a key in a batch of tensors: int64 for integers, which torch takes as indices.
 
     Times keep theirs; their tensors are int64, in the unit that the dataset's fields tell.
@@ -80,7 +80,7 @@ def _to_tensor(name: str, array: Array, torch_dtype: str | None) -> Any:
     raise TypeError(f"framework: torch has no dtype for {array.dtype}, that of {name!r}")
 
 
-def memory_of_buffer(buffer: Any, dtype: np.dtype[Any] | None) -> Any:
+def memory_of_buffer(buffer: Any, dtype: np.dtype | None) -> Any:
     """A tensor that is given for the output as an array of the dtype that the batch has there."""
     if not is_tensor(buffer):
         return buffer

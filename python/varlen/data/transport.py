@@ -26,7 +26,7 @@ from varlen.data.batch import Batch
 
 __all__: list[str] = []
 
-Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+Array = np.ndarray[tuple[Any, ...], np.dtype]
 
 _FOLDER = "/dev/shm"
 _PREFIX = "varlen-batch-"

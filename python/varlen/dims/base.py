@@ -94,9 +94,9 @@ class DataBase(Placed, Generic[ArrayT]):
         return self._facts.name
 
     @property
-    def dtype(self) -> np.dtype[Any] | torch.dtype:
+    def dtype(self) -> np.dtype | torch.dtype:
         """The dtype of the values."""
-        dtype: np.dtype[Any] | torch.dtype = self._values.dtype
+        dtype: np.dtype | torch.dtype = self._values.dtype
         return dtype
 
     @property

@@ -160,7 +160,7 @@ class Data(Declared, NoArray, DataBase[ArrayT]):
     # Made of something else. Each is told in make.py.
 
     @classmethod
-    def from_list(cls, rows: Any, dims: Sequence[Dim], **facts: Any) -> Data[NDArray[Any]]:
+    def from_list(cls, rows: Any, dims: Sequence[Dim], **facts: Any) -> Data[np.ndarray]:
         """Nested lists, or lists of arrays, one level for each dim.
 
         Parameters
@@ -324,7 +324,7 @@ class Data(Declared, NoArray, DataBase[ArrayT]):
         return found[key]
 
     @classmethod
-    def from_xarray(cls, array: Any, dims: Sequence[Dim] = (), **facts: Any) -> Data[NDArray[Any]]:
+    def from_xarray(cls, array: Any, dims: Sequence[Dim] = (), **facts: Any) -> Data[np.ndarray]:
         """A DataArray of xarray. Its padding is dropped, and never read.
 
         Parameters
@@ -661,7 +661,7 @@ class Data(Declared, NoArray, DataBase[ArrayT]):
             _axes.places(self, dims)
         return self if self._dense is None else self.padded(value, self._dense[2])
 
-    def numpy(self) -> Data[NDArray[Any]]:
+    def numpy(self) -> Data[np.ndarray]:
         """The same values as NumPy arrays; memory is shared where possible.
 
         Returns

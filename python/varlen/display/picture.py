@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +13,7 @@ _BLOCKS = "▁▂▃▄▅▆▇█"
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
-def _counts(lengths: npt.NDArray[Any], bins: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _counts(lengths: np.ndarray, bins: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Counts of whole-number bins of equal width, and the edges between them."""
     low, high = int(lengths.min()), int(lengths.max())
     bins = min(bins, high - low + 1)
@@ -23,7 +22,7 @@ def _counts(lengths: npt.NDArray[Any], bins: int) -> tuple[npt.NDArray[np.int64]
     return np.bincount((lengths - low) // step, minlength=len(edges) - 1).astype(np.int64), edges
 
 
-def sparkline(lengths: npt.NDArray[Any], bins: int = 24) -> str:
+def sparkline(lengths: np.ndarray, bins: int = 24) -> str:
     """One line: the shortest length, a bar for each bin, the longest length."""
     if len(lengths) == 0:
         return "none"
@@ -33,7 +32,7 @@ def sparkline(lengths: npt.NDArray[Any], bins: int = 24) -> str:
     return f"{int(lengths.min()):,} {line} {int(lengths.max()):,}"
 
 
-def bars(lengths: npt.NDArray[Any], bins: int = 10, width: int = 40) -> str:
+def bars(lengths: np.ndarray, bins: int = 10, width: int = 40) -> str:
     """A line for each bin: its lengths, a bar, how many sequences it holds."""
     if len(lengths) == 0:
         return "no sequences"

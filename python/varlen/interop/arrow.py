@@ -33,7 +33,7 @@ _TEXT_HINT = "cast the column to strings"
 class Column:
     """Flat values under their levels, as one column of an Arrow table holds them."""
 
-    values: npt.NDArray[Any]
+    values: np.ndarray
     levels: tuple[Level, ...] = ()
     vocabulary: tuple[str, ...] | None = None
     zone: str | None = None
@@ -201,7 +201,7 @@ def _as_doubles(array: pa.Array, place: _Place) -> pa.Array:
     return floats
 
 
-def _numbers(array: pa.Array, place: _Place, nulls: Nulls) -> npt.NDArray[Any]:
+def _numbers(array: pa.Array, place: _Place, nulls: Nulls) -> np.ndarray:
     if pa.types.is_decimal(array.type):
         array = _as_whole(array, place) if array.type.scale <= 0 else _as_doubles(array, place)
     kind = array.type
@@ -212,7 +212,7 @@ def _numbers(array: pa.Array, place: _Place, nulls: Nulls) -> npt.NDArray[Any]:
             array = _as_floats(array, place)
     if not (pa.types.is_primitive(array.type) or pa.types.is_boolean(array.type)):
         raise TypeError(f"{place.name}: columns of type {kind} hold no numbers, times or text")
-    values: npt.NDArray[Any] = array.to_numpy(zero_copy_only=False)
+    values: np.ndarray = array.to_numpy(zero_copy_only=False)
     if values.dtype.kind == "O":
         raise TypeError(f"{place.name}: columns of type {kind} have no dtype of NumPy")
     return values
@@ -366,7 +366,7 @@ def _imported(data: Any) -> pa.Array | pa.ChunkedArray:
 
 
 def to_arrow(
-    values: npt.NDArray[Any], levels: Sequence[Level], vocabulary: Sequence[str] | None = None
+    values: np.ndarray, levels: Sequence[Level], vocabulary: Sequence[str] | None = None
 ) -> pa.Array:
     """Flat values under levels as nested large lists; the offsets and most values are shared, not copied."""
     if not isinstance(values, np.ndarray):
@@ -393,7 +393,7 @@ def to_arrow(
     return array
 
 
-def _flat_array(flat: npt.NDArray[Any], vocabulary: Sequence[str] | None) -> pa.Array:
+def _flat_array(flat: np.ndarray, vocabulary: Sequence[str] | None) -> pa.Array:
     if vocabulary is not None:
         words = as_list(vocabulary, "vocabulary", "words")
         if flat.dtype.kind not in "iu":

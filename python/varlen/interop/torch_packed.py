@@ -12,8 +12,6 @@ from varlen.arguments import one_of
 from varlen.backends.torch.memory import shared, tensor_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from varlen._core import Level
 
 
@@ -57,7 +55,7 @@ def from_packed_sequence(packed_sequence: Any) -> tuple[Any, Any, Any, Any]:
     return rows, sizes, lengths, indices
 
 
-def order_of(level: Level) -> NDArray[Any]:
+def order_of(level: Level) -> np.ndarray:
     """What torch.sort makes of lengths: the longest first, ties as it likes."""
-    order: NDArray[Any] = torch.sort(tensor_of(level.lengths), descending=True)[1].numpy()
+    order: np.ndarray = torch.sort(tensor_of(level.lengths), descending=True)[1].numpy()
     return order

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Account", "AccountError", "Balance", "Reason", "Tally"]
 
-Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+Array = np.ndarray[tuple[Any, ...], np.dtype]
 
 #: Where the metadata of a file holds its account.
 ACCOUNT = "varlen.account"

@@ -13,7 +13,7 @@ from varlen.io import atomic
 
 __all__: list[str] = []
 
-Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+Array = np.ndarray[tuple[Any, ...], np.dtype]
 
 # The memory of all columns together, and the size of a read where the system cannot copy between files.
 _BUDGET = 64 * 1024 * 1024

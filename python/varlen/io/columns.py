@@ -15,7 +15,7 @@ from varlen.io.schema import encode_strings, id_dtype, make_metadata
 
 __all__: list[str] = []
 
-Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+Array = np.ndarray[tuple[Any, ...], np.dtype]
 
 RESERVED = ("bounds", "mask")
 
@@ -292,7 +292,7 @@ def _with_unit(key: str, times: Array) -> Array:
     return times
 
 
-def _times_as(key: str, times: Array, dtype: np.dtype[Any]) -> Array:
+def _times_as(key: str, times: Array, dtype: np.dtype) -> Array:
     """Times in a unit that was asked for, which has to hold them."""
     if dtype.kind != times.dtype.kind:
         raise ValueError(f"{key}: dtype {times.dtype}, but the schema says {dtype}")
@@ -336,7 +336,7 @@ def _scalars(key: str, value: Any, options: ColumnOptions) -> Array:
         return _times_of(key, items, np.dtype(dtype)) if kind in "mM" else np.array(items, dtype=dtype)
 
 
-def _times_of(key: str, items: Any, dtype: np.dtype[Any]) -> Array:
+def _times_of(key: str, items: Any, dtype: np.dtype) -> Array:
     """Texts and Python's times in a unit, which has to hold them."""
     kinds = {item.dtype.kind for item in items if isinstance(item, np.generic)} & set("mM")
     if kinds - {dtype.kind}:

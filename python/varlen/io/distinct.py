@@ -9,7 +9,7 @@ import numpy as np
 
 __all__: list[str] = []
 
-Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+Array = np.ndarray[tuple[Any, ...], np.dtype]
 
 #: Numbers that lie this near to the first one have a mark each: any count of them is exact.
 _SPAN = 1 << 20
@@ -33,7 +33,7 @@ class Distinct:
         self._base = 0
         self._marks: Array | None = None
         self._kept: Array | None = None
-        self._unit: np.dtype[Any] | None = None  # of times, which other units count otherwise
+        self._unit: np.dtype | None = None  # of times, which other units count otherwise
         self._words: set[str] = set()
         self.is_exact = True
         self.is_whole = True  # until something else came, such as floats, which are not counted

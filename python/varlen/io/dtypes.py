@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -59,7 +58,7 @@ _EXTRA_TAGS = {name: tag for tag, name in _EXTRA.items()}
 
 
 @functools.cache
-def dtype_of(tag: str) -> np.dtype[Any]:
+def dtype_of(tag: str) -> np.dtype:
     """The NumPy dtype of the memory of a file's dtype; a stand-in where NumPy has none.
 
     >>> dtype_of("F32")
@@ -75,7 +74,7 @@ def dtype_of(tag: str) -> np.dtype[Any]:
     return small_floats.stand_in(_EXTRA[tag]) if kind is None else np.dtype(kind)
 
 
-def face_dtype(tag: str) -> np.dtype[Any]:
+def face_dtype(tag: str) -> np.dtype:
     """The NumPy dtype of the arrays that are handed out of a file's dtype: float32 where NumPy has none.
 
     >>> face_dtype("F16")
@@ -84,7 +83,7 @@ def face_dtype(tag: str) -> np.dtype[Any]:
     return np.dtype(np.float32) if has_stand_in(tag) else dtype_of(tag)
 
 
-def tag_of(dtype: np.dtype[Any], name: str = "array") -> str:
+def tag_of(dtype: np.dtype, name: str = "array") -> str:
     """The file's name for a dtype; TypeError names the tensor that has none.
 
     >>> tag_of(np.dtype(">i4"))
@@ -111,7 +110,7 @@ def stand_in_name(tag: str) -> str | None:
     return small_floats.name_of(dtype_of(tag))
 
 
-def common_dtype(one: np.dtype[Any], other: np.dtype[Any]) -> np.dtype[Any] | None:
+def common_dtype(one: np.dtype, other: np.dtype) -> np.dtype | None:
     """The dtype that NumPy promotes two dtypes of numbers to; None where there is none.
 
     Times go with times of their own unit alone: in another one the same integers are other times.
@@ -129,7 +128,7 @@ def common_dtype(one: np.dtype[Any], other: np.dtype[Any]) -> np.dtype[Any] | No
         return None
 
 
-def shared_dtype(name: str, one: np.dtype[Any], other: np.dtype[Any]) -> np.dtype[Any]:
+def shared_dtype(name: str, one: np.dtype, other: np.dtype) -> np.dtype:
     """The dtype of values of both, of times that of the finer unit; TypeError where there is none.
 
     >>> shared_dtype("t", np.dtype("M8[s]"), np.dtype("M8[ns]"))
@@ -143,14 +142,14 @@ def shared_dtype(name: str, one: np.dtype[Any], other: np.dtype[Any]) -> np.dtyp
     raise TypeError(f"{name}: no dtype holds both {one} and {other}")
 
 
-def _is_number(dtype: np.dtype[Any]) -> bool:
+def _is_number(dtype: np.dtype) -> bool:
     return (dtype.kind in "biuf" and dtype.itemsize <= 8) or dtype.name == "bfloat16"
 
 
 def widened(
     joint: _core.Joint,
-    dtypes: Mapping[str, np.dtype[Any]],
-    rows: Sequence[int] | np.ndarray[Any, Any] | None = None,
+    dtypes: Mapping[str, np.dtype],
+    rows: Sequence[int] | np.ndarray | None = None,
     source: str = "",
 ) -> _core.Joint:
     """The same rows with some keys converted to wider dtypes; keys that an index removed are skipped.
@@ -168,7 +167,7 @@ def widened(
     return joint
 
 
-def small_keys(joint: _core.Joint) -> dict[str, np.dtype[Any]]:
+def small_keys(joint: _core.Joint) -> dict[str, np.dtype]:
     """float32 for each key of a dtype that NumPy has not: what `widened` makes of it."""
     names = [name for name in joint.names if small_floats.name_of(joint.values(name).dtype) is not None]
     return dict.fromkeys(names, np.dtype(np.float32))
@@ -176,8 +175,8 @@ def small_keys(joint: _core.Joint) -> dict[str, np.dtype[Any]]:
 
 def refuse_misfits(
     joint: _core.Joint,
-    dtypes: Mapping[str, np.dtype[Any]],
-    rows: Sequence[int] | np.ndarray[Any, Any] | None = None,
+    dtypes: Mapping[str, np.dtype],
+    rows: Sequence[int] | np.ndarray | None = None,
     source: str = "",
 ) -> None:
     """ValueError for a value that does not come back from the dtype of its key, as `widened` raises it."""
@@ -200,17 +199,15 @@ def row_of(joint: _core.Joint, dim: int, place: int) -> int:
     return place
 
 
-def little_endian(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def little_endian(array: np.ndarray) -> np.ndarray:
     """The array as C-contiguous little-endian memory; the array itself where it is that."""
     if array.dtype.byteorder == ">":
         array = array.astype(array.dtype.newbyteorder("<"))
-    flat: np.ndarray[Any, Any] = np.ascontiguousarray(array).reshape(array.shape)
+    flat: np.ndarray = np.ascontiguousarray(array).reshape(array.shape)
     return flat
 
 
-def cast_exactly(
-    name: str, array: np.ndarray[Any, Any], dtype: np.dtype[Any], asked: bool = False
-) -> np.ndarray[Any, Any]:
+def cast_exactly(name: str, array: np.ndarray, dtype: np.dtype, asked: bool = False) -> np.ndarray:
     """The array in another dtype; ValueError names a value that does not fit. Floats may be rounded.
 
     asked: a caller asked for this dtype by name, so that integers may be rounded to its floats, too.
@@ -228,9 +225,7 @@ def cast_exactly(
         return array.astype(dtype, copy=False)
 
 
-def first_misfit(
-    array: np.ndarray[Any, Any], dtype: np.dtype[Any], asked: bool = False
-) -> tuple[int, ...] | None:
+def first_misfit(array: np.ndarray, dtype: np.dtype, asked: bool = False) -> tuple[int, ...] | None:
     """The place of the first value that does not come back from another dtype; floats may be rounded to it.
 
     >>> first_misfit(np.array([1, 2**53 + 1]), np.dtype("f8")), first_misfit(np.array([0.1]), np.dtype("f4"))
@@ -248,9 +243,9 @@ def first_misfit(
     return tuple(np.argwhere(bad)[0].tolist()) if bad is not None and bad.any() else None
 
 
-def _rounded(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any] | None:
+def _rounded(array: np.ndarray, dtype: np.dtype) -> np.ndarray | None:
     """Where integers are not those that floats make of them; None: nowhere."""
-    lost: np.ndarray[Any, Any]
+    lost: np.ndarray
     width = dtype.itemsize // 2 if dtype.kind == "c" else dtype.itemsize
     if width < 4:
         lost = _as_float64(array, dtype) != array.astype(np.float64)
@@ -265,14 +260,14 @@ def _rounded(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[An
     return lost
 
 
-def _as_float64(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+def _as_float64(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
     with np.errstate(all="ignore"):
         return array.astype(dtype).astype(np.float64)
 
 
-def _lost(array: np.ndarray[Any, Any], dtype: np.dtype[Any], floats: bool) -> np.ndarray[Any, Any]:
+def _lost(array: np.ndarray, dtype: np.dtype, floats: bool) -> np.ndarray:
     with np.errstate(all="ignore"):
-        lost: np.ndarray[Any, Any]
+        lost: np.ndarray
         if floats:
             lost = np.isfinite(array) & ~np.isfinite(_as_float64(array, dtype))
             return lost
@@ -282,7 +277,7 @@ def _lost(array: np.ndarray[Any, Any], dtype: np.dtype[Any], floats: bool) -> np
         return lost
 
 
-def smallest_integer(least: int, most: int) -> np.dtype[Any]:
+def smallest_integer(least: int, most: int) -> np.dtype:
     """The smallest integer dtype for values from `least` (at most 0) to `most`; unsigned where it can be.
 
     >>> smallest_integer(0, 300), smallest_integer(-1, 128)
@@ -296,7 +291,7 @@ def smallest_integer(least: int, most: int) -> np.dtype[Any]:
     raise OverflowError(f"no integer dtype holds {least} to {most}")
 
 
-def promote(name: str, a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
+def promote(name: str, a: np.dtype, b: np.dtype) -> np.dtype:
     """The dtype that holds the values of both; ValueError where there is none that holds all of them.
 
     >>> promote("code", np.dtype(np.uint8), np.dtype(np.int8))

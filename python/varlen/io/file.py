@@ -37,7 +37,7 @@ from varlen.io.schema import Field, joint_metadata
 
 __all__ = ["File", "open_file"]
 
-Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+Array = np.ndarray[tuple[Any, ...], np.dtype]
 _T = TypeVar("_T")
 
 

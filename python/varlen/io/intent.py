@@ -120,7 +120,7 @@ class SchemaColumn:
         if len(set(self.dims)) < len(self.dims) or "" in self.dims:
             raise ValueError(f"dims: expected names that differ, got {self.dims}")
 
-    def check_zone(self, name: str, dtype: np.dtype[Any], is_zoned: bool) -> None:
+    def check_zone(self, name: str, dtype: np.dtype, is_zoned: bool) -> None:
         """Refuses times with a zone where none is declared, and times without where one is.
 
         Parameters
@@ -411,7 +411,7 @@ class Schema(Mapping[str, SchemaColumn]):
 
     def check_rows(
         self,
-        columns: Mapping[str, tuple[int, np.dtype[Any], np.ndarray[Any, Any]]],
+        columns: Mapping[str, tuple[int, np.dtype, np.ndarray]],
         words: Mapping[str, Any],
         where: str = "rows",
     ) -> None:

@@ -23,7 +23,7 @@ from varlen.io.schema import Field, Metadata, check_version, decode_metadata
 
 __all__ = ["read_header"]
 
-Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+Array = np.ndarray[tuple[Any, ...], np.dtype]
 
 # (size, mtime_ns, inode)
 Identity = tuple[int, int, int]
@@ -34,8 +34,8 @@ class TensorEntry(NamedTuple):
 
     number: int  # among the tensors of the header
     dim: int
-    stored: np.dtype[Any]
-    dtype: np.dtype[Any]  # of the memory: times have their unit
+    stored: np.dtype
+    dtype: np.dtype  # of the memory: times have their unit
     aligned: bool  # in memory, where the file is mapped
 
 

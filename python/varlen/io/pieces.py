@@ -14,7 +14,7 @@ from varlen.io.save import as_tensor, level_of, split_name
 
 __all__ = ["as_piece"]
 
-Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+Array = np.ndarray[tuple[Any, ...], np.dtype]
 
 
 class Piece(NamedTuple):
@@ -41,7 +41,7 @@ class JointLike(Protocol):
 
 def as_piece(
     rows: Any,
-    schema: Mapping[str, np.dtype[Any]],
+    schema: Mapping[str, np.dtype],
     first_words: Callable[[str], Sequence[str]],
     intent: Schema | None = None,
 ) -> Piece:

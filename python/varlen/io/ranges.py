@@ -18,7 +18,7 @@ from varlen.io.file import File
 
 __all__ = ["as_window", "clip_windows"]
 
-Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+Array = np.ndarray[tuple[Any, ...], np.dtype]
 Ints = np.ndarray[tuple[Any, ...], np.dtype[np.int64]]
 
 

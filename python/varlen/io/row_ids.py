@@ -11,7 +11,7 @@ from varlen.arguments import as_ids
 
 __all__ = ["RowIds"]
 
-Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+Array = np.ndarray[tuple[Any, ...], np.dtype]
 Ints = np.ndarray[tuple[Any, ...], np.dtype[np.int64]]
 
 

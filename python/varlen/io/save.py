@@ -21,7 +21,7 @@ from varlen.io.schema import encode_metadata, id_dtype, store
 
 __all__ = ["save", "split_name"]
 
-Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+Array = np.ndarray[tuple[Any, ...], np.dtype]
 
 # Name, tag and shape of one tensor.
 Entry = tuple[str, str, tuple[int, ...]]

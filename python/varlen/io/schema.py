@@ -21,7 +21,7 @@ VERSION = 1
 # Vocabularies lie in the header, which the format caps at 100 MB; half of that leaves room for escapes.
 _MAX_VOCABULARY = 48 * 1024 * 1024
 
-Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+Array = np.ndarray[tuple[Any, ...], np.dtype]
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Field:
     """
 
     dim: int
-    dtype: np.dtype[Any]
+    dtype: np.dtype
     tag: str
     trailing: tuple[int, ...] = ()
     # By a factory, so that the class has no attribute None that nothing documents.
@@ -138,7 +138,7 @@ class Field:
             return self if words is self.vocabulary else replace(self, vocabulary=words)
         return replace(self, dtype=dtype, tag=tag_of(dtype), vocabulary=words)
 
-    def _wider(self, other: Field) -> np.dtype[Any] | None:
+    def _wider(self, other: Field) -> np.dtype | None:
         if self.tag != other.tag and (has_stand_in(self.tag) or has_stand_in(other.tag)):
             return None
         return common_dtype(self.dtype, other.dtype)
@@ -188,7 +188,7 @@ class Metadata:
     vocabularies: Mapping[str, str] = field(default_factory=dict, repr=False)
     declared: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
-    def dtype(self, name: str, stored: np.dtype[Any]) -> np.dtype[Any]:
+    def dtype(self, name: str, stored: np.dtype) -> np.dtype:
         """The dtype that values are handed out with; only times differ from what is stored."""
         stated = self.dtypes.get(name)
         if stated is None or not stated.startswith(("datetime64[", "timedelta64[")):
@@ -280,7 +280,7 @@ def decode_metadata(metadata: Mapping[str, str]) -> Metadata:
 
 
 def encode_metadata(
-    fields: Mapping[str, np.dtype[Any]],
+    fields: Mapping[str, np.dtype],
     vocabularies: Mapping[str, Sequence[str]],
     row_ids: str | None,
     extra: Mapping[str, str] | None,
@@ -316,7 +316,7 @@ def encode_metadata(
     return out
 
 
-def id_dtype(words: int) -> np.dtype[Any]:
+def id_dtype(words: int) -> np.dtype:
     """The smallest dtype for the ids of so many words.
 
     >>> id_dtype(256), id_dtype(257)

@@ -171,7 +171,7 @@ class ShardSet:
         self._first = 0  # the shard that states the fields
         self._agreement: Agreement | None = None
         self._counts_and_offsets: tuple[Ints, Ints] | None = None
-        self._wider: dict[int, dict[str, np.dtype[Any]]] = {}
+        self._wider: dict[int, dict[str, np.dtype]] = {}
         self._joints: dict[int, tuple[tuple[Any], _core.Joint]] = {}
         self._ids: RowIds | None = None
         if file is not None:
@@ -358,7 +358,7 @@ class ShardSet:
         level = self.file(shard).level(dim)
         return level.bounds if isinstance(level, _core.Level) else level
 
-    def values(self, shard: int, name: str) -> np.ndarray[tuple[Any, ...], np.dtype[Any]]:
+    def values(self, shard: int, name: str) -> np.ndarray[tuple[Any, ...], np.dtype]:
         """The flat values of a key of one shard, of the dtype of its file.
 
         Parameters
@@ -384,7 +384,7 @@ class ShardSet:
         """
         return self.file(shard).values(name)
 
-    def wider(self, shard: int) -> Mapping[str, np.dtype[Any]]:
+    def wider(self, shard: int) -> Mapping[str, np.dtype]:
         """The keys that a shard holds in a narrower dtype than `fields` says.
 
         Parameters

@@ -15,7 +15,7 @@ from varlen import _core
 
 __all__: list[str] = []
 
-Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+Array = np.ndarray[tuple[Any, ...], np.dtype]
 
 # Bits of the exponent and of the fraction, the exponent's bias, and what has no number: infinities and many
 # NaNs as IEEE has them, one NaN where all bits but the sign are set, or one in the place of negative zero.
@@ -27,7 +27,7 @@ _FORMATS = {
 }
 
 
-def stand_in(name: str) -> np.dtype[Any]:
+def stand_in(name: str) -> np.dtype:
     """The dtype of the memory of a format.
 
     >>> stand_in("float8_e5m2").names
@@ -36,7 +36,7 @@ def stand_in(name: str) -> np.dtype[Any]:
     return _core.bfloat16 if name == "bfloat16" else np.dtype([(name, "u1")])
 
 
-def name_of(dtype: np.dtype[Any]) -> str | None:
+def name_of(dtype: np.dtype) -> str | None:
     """The format whose memory a dtype is; None for every other dtype.
 
     >>> name_of(stand_in("bfloat16")), name_of(np.dtype("u2"))

@@ -29,14 +29,14 @@ from varlen.io.written import read_written
 
 __all__ = ["Writer"]
 
-Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+Array = np.ndarray[tuple[Any, ...], np.dtype]
 
 
 def _mapping_or_empty(given: Mapping[str, Any] | None, argument: str, what: str) -> Mapping[str, Any]:
     return {} if given is None else as_mapping(given, argument, f"keys to {what}")
 
 
-def ids_of(given: Any) -> np.dtype[Any] | None:
+def ids_of(given: Any) -> np.dtype | None:
     """The dtype that was given for ids of strings; None for the smallest that holds them."""
     ids = None if given is None else as_dtype(given, "ids")
     if ids is not None and ids.kind not in "iu":
@@ -50,22 +50,20 @@ def _example(words: Mapping[str, int]) -> str:
 
 
 # Dim, values as the file holds them, and the dtype they are handed out with.
-_Prepared = tuple[int, Array, np.dtype[Any]]
+_Prepared = tuple[int, Array, np.dtype]
 
 
 class _Column:
     """The rows of one key in the pieces so far."""
 
-    def __init__(
-        self, dim: int, dtype: np.dtype[Any], trailing: tuple[int, ...], kind: np.dtype[Any]
-    ) -> None:
+    def __init__(self, dim: int, dtype: np.dtype, trailing: tuple[int, ...], kind: np.dtype) -> None:
         self.dim = dim
         self.dtype = dtype  # as stored
         self.kind = kind  # as given: times keep their unit
         self.trailing = trailing
         self.rows = 0
         self.has_values = False  # in the shards before, too
-        self.parts: list[np.dtype[Any]] = []  # part i, of one dtype, is the spool's column (name, i)
+        self.parts: list[np.dtype] = []  # part i, of one dtype, is the spool's column (name, i)
         self.least = self.most = 0
         self.wide: tuple[int, Any] | None = (
             None  # the first integer that float64 does not hold, and its place
@@ -339,7 +337,7 @@ class Writer(atomic.AtomicWriter):
         if given.dtype.kind in "iu" and not 0 <= given.min() <= given.max() < count:
             raise ValueError(f"{name}: ids {given.min()} to {given.max()}, for {count} strings")
 
-    def _prepare(self, name: str, dim: int, given: Array, given_dtype: np.dtype[Any]) -> _Prepared:
+    def _prepare(self, name: str, dim: int, given: Array, given_dtype: np.dtype) -> _Prepared:
         stored = store(name, given, {})
         kind = (given if given.dtype.kind in "mM" else stored).dtype.newbyteorder("=")
         pinned = self._pinned.get(name)

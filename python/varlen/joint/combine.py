@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -258,7 +258,7 @@ def _unify(parts: list[Self]) -> list[Self]:
     return out
 
 
-def _dtypes(part: JointState) -> dict[str, np.dtype[Any]]:
+def _dtypes(part: JointState) -> dict[str, np.dtype]:
     view = part._view()
     return {name: view.values(name).dtype for name in view.names}
 

@@ -89,9 +89,9 @@ def first_generation(
     return processed, tensors_fp, schema, pre_raggedified
 
 
-def flat_tensors(tensors: Mapping[str, Any]) -> dict[str, np.ndarray[Any, Any]]:
+def flat_tensors(tensors: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """Tensors in the first generation's form, values as one array a row beside lengths, as flat arrays."""
-    out: dict[str, np.ndarray[Any, Any]] = {}
+    out: dict[str, np.ndarray] = {}
     for full, value in tensors.items():
         dim, _, name = full.partition("/")
         if dim != "dim0" and name == "lengths":

@@ -14,7 +14,7 @@ from varlen.joint.state import JointState
 
 __all__ = ["pprint_dense"]
 
-Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+Array = np.ndarray[tuple[Any, ...], np.dtype]
 
 _MASK = re.compile(r"dim(\d+)/mask")
 

@@ -17,7 +17,7 @@ from varlen.io.file import File, open_file
 
 __all__: list[str] = []
 
-Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+Array = np.ndarray[tuple[Any, ...], np.dtype]
 
 
 def resolve_keys(path: Path, keys: Iterable[str]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, overload
+from typing import Any, SupportsIndex, TypeVar, overload
 
 import numpy as np
 
@@ -11,9 +11,6 @@ from varlen import _core
 from varlen.arguments import unmasked
 from varlen.joint.state import JointState, _new
 from varlen.types.ragged import Ragged
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 __all__: list[str] = []
 
@@ -24,11 +21,11 @@ class IndexMethods(JointState):
     """`J[...]` of a joint dict."""
 
     @overload
-    def __getitem__(self, index: str) -> Ragged[NDArray[Any]] | Any: ...
+    def __getitem__(self, index: str) -> Ragged[np.ndarray] | Any: ...
     @overload
     def __getitem__(
         self: Self,
-        index: NDArray[Any] | Sequence[int] | Sequence[bool] | slice | SupportsIndex | tuple[Any, ...],
+        index: np.ndarray | Sequence[int] | Sequence[bool] | slice | SupportsIndex | tuple[Any, ...],
     ) -> Self: ...
     def __getitem__(self, index: Any) -> Any:
         joint = self._joint

@@ -25,7 +25,7 @@ __all__ = ["JointNestedRaggedTensorDict"]
 
 Self = TypeVar("Self", bound="JointNestedRaggedTensorDict")
 
-Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+Array = np.ndarray[tuple[Any, ...], np.dtype]
 
 
 class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods, PlacedMethods, NamedMethods):

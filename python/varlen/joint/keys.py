@@ -23,7 +23,7 @@ __all__: list[str] = []
 
 Self = TypeVar("Self", bound="KeyMethods")
 
-Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+Array = np.ndarray[tuple[Any, ...], np.dtype]
 
 
 class KeyMethods(IndexMethods):

@@ -54,7 +54,7 @@ class JointArrays(Placed, dict[str, Any]):
     def __init__(
         self,
         values: dict[str, Any],
-        dtypes: dict[str, np.dtype[Any]],
+        dtypes: dict[str, np.dtype],
         source: tuple[type[JointNestedRaggedTensorDict], Any],
     ) -> None:
         super().__init__(values)
@@ -250,7 +250,7 @@ def _on_cupy(joint: Any, device: Any) -> JointArrays:
 
 def _as_arrays(joint: Any, framework: str, made: Callable[[Any], Any]) -> JointArrays:
     values: dict[str, Any] = {}
-    dtypes: dict[str, np.dtype[Any]] = {}
+    dtypes: dict[str, np.dtype] = {}
     for name, value in joint.items():
         rows = np.asarray(_rows_of(value))
         dtypes[name] = rows.dtype

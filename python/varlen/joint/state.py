@@ -13,7 +13,7 @@ from varlen import _core
 
 __all__: list[str] = []
 
-Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+Array = np.ndarray[tuple[Any, ...], np.dtype]
 Self = TypeVar("Self", bound="JointState")
 
 _new = object.__new__

@@ -16,8 +16,6 @@ from varlen.ops.composed import fold
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
     from varlen._core import Level
 
 _NOT_NUMBERS = "mMUS"  # the letters that NumPy has for times, durations, text and bytes
@@ -149,8 +147,8 @@ def _refuse_lost(
 
 
 def _rounds_of_sums(
-    verb: str, rows: Any, level: Level, options: dict[str, Any], numbers: NDArray[Any]
-) -> tuple[NDArray[Any], Callable[[Any], Any]]:
+    verb: str, rows: Any, level: Level, options: dict[str, Any], numbers: np.ndarray
+) -> tuple[np.ndarray, Callable[[Any], Any]]:
     """How often each sum modulo 2**64 went round, and what tells the sum at a place.
 
     The upper halves of numbers add up without loss in up to 2**31 rows. The lower halves carry less than
@@ -168,8 +166,8 @@ def _rounds_of_sums(
 
 
 def _rounds_of_products(
-    verb: str, rows: Any, level: Level, options: dict[str, Any], numbers: NDArray[Any]
-) -> tuple[NDArray[Any], Callable[[Any], Any]]:
+    verb: str, rows: Any, level: Level, options: dict[str, Any], numbers: np.ndarray
+) -> tuple[np.ndarray, Callable[[Any], Any]]:
     """Which products modulo 2**64 went round, and what tells the product at a place.
 
     A product of 64 bits has fewer than 64 factors beside 1 and -1, so that in float64 it is off by 2**18 at
@@ -183,12 +181,12 @@ def _rounds_of_products(
     return rounds, lambda place: f"about {estimate[place]:.6g}" if rounds[place] else int(numbers[place])
 
 
-def _shown(x: Any) -> NDArray[Any]:
+def _shown(x: Any) -> np.ndarray:
     """Numbers on the host."""
     if not is_tensor(x):
         return readable(x)
     try:
-        numbers: NDArray[Any] = tracing.numbers_of(x)
+        numbers: np.ndarray = tracing.numbers_of(x)
     except NotImplementedError:
         raise NotImplementedError(
             "overflow: 'raise' has to see numbers, which a batch of vmap, a shape alone and an input of a "

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     import torch
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from varlen.backends.values import Rows, RowsT
     from varlen.types import Ragged
 
-    Array: TypeAlias = NDArray[Any] | torch.Tensor
+    Array: TypeAlias = np.ndarray | torch.Tensor
 
 
 @overload

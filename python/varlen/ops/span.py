@@ -366,7 +366,7 @@ def _above(X: Any) -> Levels:
 
 def _named(
     at: Any, level: Level, row_ids: Any, argument: str, trailing: tuple[int, ...]
-) -> tuple[NDArray[Any], Level]:
+) -> tuple[np.ndarray, Level]:
     """What was named, laid end to end, and which of it belongs to each sequence."""
     numbers: Any
     if isinstance(at, RaggedBase):

@@ -243,7 +243,7 @@ def _holds_float(tokens: Any) -> bool:
     return isinstance(tokens, float)
 
 
-def _cast_tokens(tokens: Any, dtype: np.dtype[Any]) -> tuple[Any, Any]:
+def _cast_tokens(tokens: Any, dtype: np.dtype) -> tuple[Any, Any]:
     """Tokens in the dtype of x, and which of them it holds exactly: others, and NaN, equal nothing."""
     if dtype.kind not in "biufc":
         if len(tokens):

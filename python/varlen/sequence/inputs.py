@@ -86,7 +86,7 @@ def per_sequence(given: Any, count: int, argument: str, least: int | None = 0) -
     return each
 
 
-def _integers(given: Any, numbers: Any, argument: str) -> NDArray[Any]:
+def _integers(given: Any, numbers: Any, argument: str) -> np.ndarray:
     """Integers of Python that NumPy reads as floats or objects, because some are beyond int64."""
     if numbers.dtype.hasobject or isinstance(given, (list, tuple)):
         each = numbers if numbers.dtype.hasobject else np.asarray(given, np.object_)
@@ -95,12 +95,12 @@ def _integers(given: Any, numbers: Any, argument: str) -> NDArray[Any]:
     raise TypeError(f"{argument}: expected integers, got {numbers.dtype}")
 
 
-def array_of(given: Any, argument: str) -> NDArray[Any]:
+def array_of(given: Any, argument: str) -> np.ndarray:
     """Numbers as NumPy reads them, of a Ragged its rows; dtypes that NumPy does not know become float32."""
     if isinstance(given, Ragged):
         given = given.values
     if backend_of(given) is not arrays:
-        numbers: NDArray[Any] = as_ints(given)
+        numbers: np.ndarray = as_ints(given)
         return numbers
     try:
         return np.asarray(unmasked(given, argument))

@@ -14,7 +14,6 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from hypothesis.strategies import DrawFn, SearchStrategy
-from numpy.typing import NDArray
 
 from varlen import Ragged
 
@@ -48,7 +47,7 @@ def lengths(max_rows: int = 8, max_length: int = 6) -> SearchStrategy[list[int]]
     return st.one_of(some, some, zeros, giant)
 
 
-def dtypes() -> SearchStrategy[np.dtype[Any]]:
+def dtypes() -> SearchStrategy[np.dtype]:
     """Dtypes of fixed width, of every width and byte order.
 
     Returns
@@ -63,8 +62,8 @@ def dtypes() -> SearchStrategy[np.dtype[Any]]:
 
 
 def rows(
-    count: int, dtype: np.dtype[Any] | str | None = None, trailing: tuple[int, ...] | None = None
-) -> SearchStrategy[NDArray[Any]]:
+    count: int, dtype: np.dtype | str | None = None, trailing: tuple[int, ...] | None = None
+) -> SearchStrategy[np.ndarray]:
     """Rows of any dtype, trailing dimensions (0 among them) and memory layout.
 
     Parameters
@@ -88,16 +87,16 @@ def rows(
 
 
 def _draw_rows(
-    draw: DrawFn, count: int, dtype: np.dtype[Any] | str | None, trailing: tuple[int, ...] | None
-) -> NDArray[Any]:
+    draw: DrawFn, count: int, dtype: np.dtype | str | None, trailing: tuple[int, ...] | None
+) -> np.ndarray:
     kind = np.dtype(draw(dtypes()) if dtype is None else dtype)
     rest = draw(st.sampled_from([(), (), (), (1,), (3,), (2, 2), (0,)])) if trailing is None else trailing
     array = draw(hnp.arrays(kind, (count, *rest), fill=st.nothing() if count < 20 else None))
-    found: NDArray[Any] = draw(layouts(array))
+    found: np.ndarray = draw(layouts(array))
     return found
 
 
-def layouts(array: NDArray[Any]) -> SearchStrategy[NDArray[Any]]:
+def layouts(array: np.ndarray) -> SearchStrategy[np.ndarray]:
     """The same values in memory that is contiguous, Fortran-ordered, strided, reversed or read-only.
 
     Parameters
@@ -114,17 +113,17 @@ def layouts(array: NDArray[Any]) -> SearchStrategy[NDArray[Any]]:
     >>> layouts(np.arange(3)).validate()
     """
 
-    def strided(step: int) -> NDArray[Any]:
+    def strided(step: int) -> np.ndarray:
         wide = np.zeros((abs(step) * len(array), *array.shape[1:]), array.dtype)[::step]
         wide[...] = array
         return wide
 
-    def read_only() -> NDArray[Any]:
-        copy: NDArray[Any] = array.copy()
+    def read_only() -> np.ndarray:
+        copy: np.ndarray = array.copy()
         copy.flags.writeable = False
         return copy
 
-    makers: list[Callable[[], NDArray[Any]]] = [array.copy, array.copy, read_only]
+    makers: list[Callable[[], np.ndarray]] = [array.copy, array.copy, read_only]
     makers.append(lambda: np.asfortranarray(array))
     if len(array):
         makers += [lambda: strided(2), lambda: strided(-1)]
@@ -162,7 +161,7 @@ def _draw_levels(draw: DrawFn, depth: int, max_rows: int, max_length: int) -> li
 
 def raggeds(
     depth: int | None = None,
-    dtype: np.dtype[Any] | str | None = None,
+    dtype: np.dtype | str | None = None,
     trailing: tuple[int, ...] | None = None,
 ) -> SearchStrategy[Ragged]:
     """Containers of any shape that a Ragged of arrays may have.
@@ -186,7 +185,7 @@ def raggeds(
 
 
 def _draw_ragged(
-    draw: DrawFn, depth: int | None, dtype: np.dtype[Any] | str | None, trailing: tuple[int, ...] | None
+    draw: DrawFn, depth: int | None, dtype: np.dtype | str | None, trailing: tuple[int, ...] | None
 ) -> Ragged[Any]:
     nesting = draw(levels(draw(st.integers(1, 3)) if depth is None else depth, max_rows=5, max_length=4))
     values = draw(rows(sum(nesting[-1]), dtype, trailing))

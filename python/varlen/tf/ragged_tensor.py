@@ -73,7 +73,7 @@ class RaggedTensor(RowPartitions[ArrayT]):
         @classmethod
         def from_list(
             cls: type[RaggedTensor[Any]], data: Sequence[Any], dtype: Any = None
-        ) -> RaggedTensor[NDArray[Any]]: ...
+        ) -> RaggedTensor[np.ndarray]: ...
         @classmethod
         def from_list(cls, data: Any, dtype: Any = None) -> Any: ...
 
@@ -204,7 +204,7 @@ class RaggedTensor(RowPartitions[ArrayT]):
     def bounding_shape(self, axis: int, name: str | None = None, out_type: Any = None) -> int: ...
     @overload
     def bounding_shape(
-        self, axis: Sequence[int] | NDArray[Any] | None = None, name: str | None = None, out_type: Any = None
+        self, axis: Sequence[int] | np.ndarray | None = None, name: str | None = None, out_type: Any = None
     ) -> NDArray[np.int64]: ...
     def bounding_shape(
         self, axis: Any = None, name: str | None = None, out_type: Any = None
@@ -290,7 +290,7 @@ class RaggedTensor(RowPartitions[ArrayT]):
             raise OverflowError(f"dtype: a split of {most} does not fit int32")
         return self
 
-    def numpy(self) -> NDArray[Any]:
+    def numpy(self) -> np.ndarray:
         """The sequences as NumPy has them: arrays in an array of objects, or one array of equal lengths.
 
         Returns
@@ -312,7 +312,7 @@ class RaggedTensor(RowPartitions[ArrayT]):
                [4, 1]])
         """
         values: Any = self.cpu()._values
-        block: NDArray[Any] = values.detach().numpy() if is_tensor(values) else values
+        block: np.ndarray = values.detach().numpy() if is_tensor(values) else values
         for level in reversed(self._levels):
             if len(level) == 0:
                 block = block[:0].reshape(0)

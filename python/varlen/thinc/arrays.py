@@ -24,20 +24,20 @@ F = TypeVar("F")
 
 
 class _Alloc(Protocol):
-    def __call__(self, *d: int, dtype: DTypeLike = ..., zeros: bool = True, **named: int) -> NDArray[Any]: ...
+    def __call__(self, *d: int, dtype: DTypeLike = ..., zeros: bool = True, **named: int) -> np.ndarray: ...
 
 
 class _AllocShape(Protocol):
     def __call__(
         self, shape: int | tuple[int, ...], *, dtype: DTypeLike = ..., zeros: bool = True
-    ) -> NDArray[Any]: ...
+    ) -> np.ndarray: ...
 
 
 class _Asarray(Protocol):
     @overload
     def __call__(self, data: ArrayT, *, dtype: DTypeLike | torch.dtype | None = ...) -> ArrayT: ...
     @overload
-    def __call__(self, data: ArrayLike, *, dtype: DTypeLike | None = ...) -> NDArray[Any]: ...
+    def __call__(self, data: ArrayLike, *, dtype: DTypeLike | None = ...) -> np.ndarray: ...
 
 
 class _Reshape(Protocol):
@@ -51,8 +51,8 @@ class _ReshapeShape(Protocol):
 @overload
 def as_contig(data: ArrayT, dtype: DTypeLike | torch.dtype | None = None) -> ArrayT: ...
 @overload
-def as_contig(data: ArrayLike, dtype: DTypeLike | None = None) -> NDArray[Any]: ...
-def as_contig(data: Any, dtype: Any = None) -> NDArray[Any] | torch.Tensor | Any:
+def as_contig(data: ArrayLike, dtype: DTypeLike | None = None) -> np.ndarray: ...
+def as_contig(data: Any, dtype: Any = None) -> np.ndarray | torch.Tensor | Any:
     """What was given where its memory is in C order and its dtype the one asked for, else a copy that is so.
 
     Parameters
@@ -89,8 +89,8 @@ def as_contig(data: Any, dtype: Any = None) -> NDArray[Any] | torch.Tensor | Any
 @overload
 def asarray(data: ArrayT, dtype: DTypeLike | torch.dtype | None = None) -> ArrayT: ...
 @overload
-def asarray(data: ArrayLike, dtype: DTypeLike | None = None) -> NDArray[Any]: ...
-def asarray(data: Any, dtype: Any = None) -> NDArray[Any] | torch.Tensor | Any:
+def asarray(data: ArrayLike, dtype: DTypeLike | None = None) -> np.ndarray: ...
+def asarray(data: Any, dtype: Any = None) -> np.ndarray | torch.Tensor | Any:
     """What was given as an array, a copy only where it has to be.
 
     Parameters
@@ -123,7 +123,7 @@ def asarray(data: Any, dtype: Any = None) -> NDArray[Any] | torch.Tensor | Any:
     return _as(data, dtype, None)
 
 
-def alloc(shape: int | tuple[int, ...], *, dtype: DTypeLike = "float32", zeros: bool = True) -> NDArray[Any]:
+def alloc(shape: int | tuple[int, ...], *, dtype: DTypeLike = "float32", zeros: bool = True) -> np.ndarray:
     """A new array of this shape.
 
     Parameters
@@ -238,7 +238,7 @@ def get_dropout_mask(
         return np.ones(shape, np.float32)
     if drop >= 1:
         return np.zeros(shape, np.float32)
-    drawn: NDArray[Any]
+    drawn: np.ndarray
     if seed is None:
         drawn = np.random.uniform(0.0, 1.0, shape)  # noqa: NPY002 - as Thinc draws
     else:
@@ -293,7 +293,7 @@ def _sizes(name: str, ndim: int, given: tuple[int, ...], named: dict[str, int]) 
 
 
 def _alloc(name: str, ndim: int, default: str) -> _Alloc:
-    def result(*d: int, dtype: DTypeLike = default, zeros: bool = True, **named: int) -> NDArray[Any]:
+    def result(*d: int, dtype: DTypeLike = default, zeros: bool = True, **named: int) -> np.ndarray:
         return alloc(_sizes(name, ndim, d, named), dtype=dtype, zeros=zeros)
 
     sizes = ", ".join(["2", *["1"] * (ndim - 1)])
@@ -328,9 +328,7 @@ def _alloc(name: str, ndim: int, default: str) -> _Alloc:
 
 
 def _alloc_shape(name: str, default: str) -> _AllocShape:
-    def result(
-        shape: int | tuple[int, ...], *, dtype: DTypeLike = default, zeros: bool = True
-    ) -> NDArray[Any]:
+    def result(shape: int | tuple[int, ...], *, dtype: DTypeLike = default, zeros: bool = True) -> np.ndarray:
         return alloc(shape, dtype=dtype, zeros=zeros)
 
     doc = f"""A new array of this shape: `alloc` with a dtype of its own.
@@ -363,7 +361,7 @@ def _alloc_shape(name: str, default: str) -> _AllocShape:
 
 
 def _asarray(name: str, ndim: int | None, default: str) -> _Asarray:
-    def result(data: Any, *, dtype: Any = default) -> NDArray[Any] | torch.Tensor | Any:
+    def result(data: Any, *, dtype: Any = default) -> np.ndarray | torch.Tensor | Any:
         return _as(data, dtype, ndim)
 
     number = "5" if default == "int32" else "5.0"

@@ -13,11 +13,11 @@ from varlen.ops.lstm import backprop_lstm, lstm_forward_inference, lstm_forward_
 from varlen.thinc.sequence_ops import Ops
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from varlen.backends.table import Backend
 
-    Array = NDArray[Any]
+    Array = np.ndarray
 
 
 def _lstm_inputs(params: Array, H0: Array, C0: Array, X: Array) -> tuple[Array, Array, Array, Array]:

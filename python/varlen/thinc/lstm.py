@@ -16,9 +16,7 @@ from varlen.thinc.types import Padded
 from varlen.transforms.layer import not_trained
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    Array = np.ndarray
 
 
 def LSTM(

@@ -15,9 +15,7 @@ from varlen.thinc.types import Ragged
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    Array = np.ndarray
 
 
 class NumpyOps(CpuOps):

@@ -15,11 +15,11 @@ from varlen.ops.flatten import unpad
 from varlen.thinc.types import Padded
 
 if TYPE_CHECKING:
-    from numpy.typing import DTypeLike, NDArray
+    from numpy.typing import DTypeLike
 
     from varlen.backends.table import Backend
 
-    Array = NDArray[Any]
+    Array = np.ndarray
     Ints = Array | Sequence[int]
 
 _SUM = "lengths must sum up to the number of rows"

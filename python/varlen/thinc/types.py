@@ -71,7 +71,7 @@ class Ragged(types.Ragged[ArrayT]):
         @classmethod
         def from_list(
             cls: type[Ragged[Any]], data: Sequence[Any], dtype: Any = None
-        ) -> Ragged[NDArray[Any]]: ...
+        ) -> Ragged[np.ndarray]: ...
         @classmethod
         def from_list(cls, data: Any, dtype: Any = None) -> Any: ...
 
@@ -82,7 +82,7 @@ class Ragged(types.Ragged[ArrayT]):
         | EllipsisType
         | Sequence[int]
         | Sequence[bool]
-        | NDArray[Any]
+        | np.ndarray
         | torch.Tensor
         | SupportsIndex,
     ) -> Self: ...

@@ -16,7 +16,7 @@ from varlen.ops.matmul import matmul
 from varlen.ops.operands import model_of, operand
 
 if TYPE_CHECKING:
-    from numpy.typing import DTypeLike, NDArray
+    from numpy.typing import DTypeLike
 
     from varlen.backends.values import Values
     from varlen.types.ragged import Ragged
@@ -83,7 +83,7 @@ def equal_values(a: Values, b: Values, equal_nan: bool) -> bool:
     return tuple(a.shape) == tuple(b.shape) and bool(backend_of(a, b).equal(a, b, equal_nan))
 
 
-def as_rectangle(r: Ragged[Any], dtype: DTypeLike | None, copy: bool | None) -> NDArray[Any]:
+def as_rectangle(r: Ragged[Any], dtype: DTypeLike | None, copy: bool | None) -> np.ndarray:
     """What `np.asarray(r)` gives: an ordinary array, if all sequences of each level are equally long."""
     for d, level in enumerate(r.levels):
         if level.longest != level.shortest:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, overload
 if TYPE_CHECKING:
     import numpy as np
     import torch
-    from numpy.typing import NDArray
 
     from varlen.types.packed import Packed
     from varlen.types.padded import Padded
@@ -18,8 +17,8 @@ if TYPE_CHECKING:
 
         @overload
         def __get__(
-            self, container: Ragged[NDArray[Any]] | Padded[NDArray[Any]] | Packed[NDArray[Any]], kind: Any
-        ) -> np.dtype[Any]: ...
+            self, container: Ragged[np.ndarray] | Padded[np.ndarray] | Packed[np.ndarray], kind: Any
+        ) -> np.dtype: ...
         @overload
         def __get__(
             self, container: Ragged[torch.Tensor] | Padded[torch.Tensor] | Packed[torch.Tensor], kind: Any

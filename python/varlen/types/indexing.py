@@ -57,7 +57,7 @@ def _index(key: Any) -> Any:
     return tracing.tensors.as_key(key) if tracing.is_traced(key) else index_array(key)
 
 
-def _take(r: Ragged[Any], index: slice | np.ndarray[Any, np.dtype[Any]]) -> Ragged[Any]:
+def _take(r: Ragged[Any], index: slice | np.ndarray[Any, np.dtype]) -> Ragged[Any]:
     result: Ragged[Any] = ragged_like(r, *backend_of(r._values).gather(r._values, r._levels, index))
     return result
 

@@ -103,7 +103,7 @@ class Packed(NoArray, Placed, Generic[ArrayT]):
     ) -> None: ...  # fmt: skip
     @overload
     def __init__(
-        self: Packed[NDArray[Any]], values: ArrayLike, lengths: Any, indices: Any = None,
+        self: Packed[np.ndarray], values: ArrayLike, lengths: Any, indices: Any = None,
         size_at_t: Any = None, *, inner: Any = (), outer: Any = (),
     ) -> None: ...  # fmt: skip
     def __init__(
@@ -314,7 +314,7 @@ class Packed(NoArray, Placed, Generic[ArrayT]):
     else:
 
         @property
-        def dtype(self) -> np.dtype[Any] | torch.dtype:
+        def dtype(self) -> np.dtype | torch.dtype:
             """The dtype of the values, NumPy's or torch's."""
             return self._values.dtype
 
@@ -327,7 +327,7 @@ class Packed(NoArray, Placed, Generic[ArrayT]):
     @overload
     def with_values(self, values: RowsT) -> Packed[RowsT]: ...
     @overload
-    def with_values(self, values: ArrayLike) -> Packed[NDArray[Any]]: ...
+    def with_values(self, values: ArrayLike) -> Packed[np.ndarray]: ...
     def with_values(self, values: Any) -> Packed[Any]:
         """Replace the values, for example by a layer's output.
 

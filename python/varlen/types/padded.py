@@ -96,7 +96,7 @@ class Padded(NoArray, Placed, Generic[ArrayT]):
     def __init__(self, data: ArrayT, size_at_t: Any, lengths: Any, indices: Any) -> None: ...
     @overload
     def __init__(
-        self: Padded[NDArray[Any]], data: ArrayLike, size_at_t: Any, lengths: Any, indices: Any
+        self: Padded[np.ndarray], data: ArrayLike, size_at_t: Any, lengths: Any, indices: Any
     ) -> None: ...
     def __init__(self, data: Any, size_at_t: Any, lengths: Any, indices: Any) -> None:
         self._kind = self._ragged
@@ -135,7 +135,7 @@ class Padded(NoArray, Placed, Generic[ArrayT]):
     def from_list(
         cls: type[Padded[Any]], seqs: Sequence[Any], *, ties: str = "reversed", fill: Any = None,
         max_bytes: int | None = None,
-    ) -> Padded[NDArray[Any]]: ...  # fmt: skip
+    ) -> Padded[np.ndarray]: ...  # fmt: skip
     @classmethod
     def from_list(
         cls, seqs: Sequence[Any], *, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
@@ -305,7 +305,7 @@ class Padded(NoArray, Placed, Generic[ArrayT]):
     else:
 
         @property
-        def dtype(self) -> np.dtype[Any] | torch.dtype:
+        def dtype(self) -> np.dtype | torch.dtype:
             """The dtype of the data, NumPy's or torch's."""
             return self._data.dtype
 

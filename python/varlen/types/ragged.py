@@ -109,7 +109,7 @@ class Ragged(
     ) -> None: ...  # fmt: skip
     @overload
     def __init__(
-        self: Ragged[NDArray[Any]], values: ArrayLike | None = None, lengths: Any = None, *,
+        self: Ragged[np.ndarray], values: ArrayLike | None = None, lengths: Any = None, *,
         data: ArrayLike | None = None, offsets: Any = None, levels: Any = None,
     ) -> None: ...  # fmt: skip
     def __init__(
@@ -128,7 +128,7 @@ class Ragged(
         # The core defines it, with its docstring. Arrays come first: all of them have an __index__.
         @overload
         def __getitem__(
-            self, key: slice | EllipsisType | Sequence[int] | Sequence[bool] | NDArray[Any] | torch.Tensor
+            self, key: slice | EllipsisType | Sequence[int] | Sequence[bool] | np.ndarray | torch.Tensor
         ) -> Self: ...
         @overload
         def __getitem__(self, key: SupportsIndex) -> ArrayT | Any: ...
@@ -218,7 +218,7 @@ class Ragged(
     else:
 
         @property
-        def dtype(self) -> np.dtype[Any] | torch.dtype:
+        def dtype(self) -> np.dtype | torch.dtype:
             """The dtype of the values, NumPy's or torch's."""
             return self._values.dtype
 
@@ -298,7 +298,7 @@ class Ragged(
     def __bool__(self) -> bool:
         raise ValueError("the truth value of a Ragged is ambiguous; use len(), equals() or .values.any()")
 
-    def split(self, sizes: int | Sequence[int] | NDArray[Any]) -> list[Self]:
+    def split(self, sizes: int | Sequence[int] | np.ndarray) -> list[Self]:
         """Split into consecutive pieces that share values; as `varlen.split`.
 
         Parameters
@@ -559,7 +559,7 @@ class Ragged(
             kwargs["out"] = (out,)
         return arithmetic.operator(kernel.name.removeprefix("cupy_"), args, kwargs)
 
-    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         return arithmetic.as_rectangle(self, dtype, copy)
 
     def __repr__(self) -> str:

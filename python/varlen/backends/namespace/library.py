@@ -5,12 +5,9 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -22,7 +19,7 @@ class Library:
         self.xp = xp
         self.array: type = xp.ndarray
 
-    def to_host(self, x: Any) -> NDArray[Any]:
+    def to_host(self, x: Any) -> np.ndarray:
         """The numbers of an array, as one of NumPy."""
         return np.asarray(x)
 

@@ -13,9 +13,6 @@ from varlen.arguments import as_dtype, as_ints, refuse_gradient
 from varlen.backends.namespace.library import Of, at_device
 from varlen.backends.numpy.rows import as_rows as rows_of_array
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 T = TypeVar("T")
 
 
@@ -37,7 +34,7 @@ class Values(Of):
         """An array of any strides: itself."""
         return x
 
-    def as_numpy(self, values: Any) -> NDArray[Any]:
+    def as_numpy(self, values: Any) -> np.ndarray:
         """Refused: NumPy does not see the memory of a device."""
         raise TypeError(f"expected an array on the CPU, got one on {self.library.name_of_device(values)}")
 
@@ -77,7 +74,7 @@ class Values(Of):
             f"pin_memory: the values lie on {self.library.name_of_device(values)}, not on the CPU"
         )
 
-    def readable(self, values: Any) -> NDArray[Any]:
+    def readable(self, values: Any) -> np.ndarray:
         """Values as numbers that NumPy can print, on the host."""
         return self.library.to_host(values)
 
@@ -211,7 +208,7 @@ class Values(Of):
         return on_tensors(_core.insert_rows, values, before, self.xp.ascontiguousarray(rows))
 
 
-def always_fits(given: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
+def always_fits(given: np.dtype, wanted: np.dtype) -> bool:
     """Whether a dtype holds all numbers of another; floats round."""
     if given.kind in "biu" and wanted.kind in "fc":
         return bool(wanted.itemsize > 2 or given.itemsize == 1 or given.kind == "b")

@@ -10,26 +10,24 @@ from varlen import _core
 from varlen.backends.numpy.rows import to_dtype
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from varlen._core import Level
 
 
 def ctc_loss(
     log_probs: Any, level: Level, targets: Any, target_level: Level, blank: int, zero_infinity: bool
-) -> NDArray[Any]:
+) -> np.ndarray:
     """The loss of each sequence."""
     return _core.ctc_loss(_wide(log_probs), level, targets, target_level, blank, zero_infinity)
 
 
 def backprop_ctc_loss(
     d: Any, log_probs: Any, level: Level, targets: Any, target_level: Level, blank: int, zero_infinity: bool
-) -> NDArray[Any]:
+) -> np.ndarray:
     """The gradient of log probabilities from that of the losses."""
     rows = _wide(log_probs)
     d = to_dtype(d, rows.dtype)
     gradient = _core.backprop_ctc_loss(d, rows, level, targets, target_level, blank, zero_infinity)
-    result: NDArray[Any] = to_dtype(gradient, log_probs.dtype)
+    result: np.ndarray = to_dtype(gradient, log_probs.dtype)
     return result
 
 

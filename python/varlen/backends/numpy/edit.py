@@ -9,14 +9,12 @@ import numpy as np
 from varlen import _core
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from varlen._core import Level
 
 
 def edit_distance(
     a: Any, a_level: Level, b: Any, b_level: Level, normalize: bool, counts: bool
-) -> tuple[NDArray[Any], NDArray[Any] | None]:
+) -> tuple[np.ndarray, np.ndarray | None]:
     """Distances, or shares of the lengths of b, and how many edits of each kind there are, where asked."""
     a, b = (x if x.dtype.kind != "b" else x.astype(np.uint8) for x in (a, b))
     if a.dtype.kind in "SU" or b.dtype.kind in "SU":

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
-
-def pad_images(images: NDArray[Any], padding: tuple[int, int, int, int]) -> NDArray[Any]:
+def pad_images(images: np.ndarray, padding: tuple[int, int, int, int]) -> np.ndarray:
     """Images with zeros around them: up, left, below, right."""
     up, left, below, right = padding
     n, channels, height, width = images.shape
@@ -19,8 +14,8 @@ def pad_images(images: NDArray[Any], padding: tuple[int, int, int, int]) -> NDAr
     return result
 
 
-def patches(images: NDArray[Any], size: tuple[int, int], stride: tuple[int, int]) -> NDArray[Any]:
+def patches(images: np.ndarray, size: tuple[int, int], stride: tuple[int, int]) -> np.ndarray:
     """(n, down, across, channels, *size): the patches of images."""
     seen = np.lib.stride_tricks.sliding_window_view(images, size, (2, 3))
-    result: NDArray[Any] = seen[:, :, :: stride[0], :: stride[1]].transpose(0, 2, 3, 1, 4, 5)
+    result: np.ndarray = seen[:, :, :: stride[0], :: stride[1]].transpose(0, 2, 3, 1, 4, 5)
     return result

@@ -13,9 +13,7 @@ from varlen import _core
 from varlen.backends.numpy.rows import plain_rows
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    Array = np.ndarray
 
 
 def lstm(

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from varlen import _core
 from varlen._core import Level
 from varlen.arguments import as_dtype, as_int
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 def mask(
@@ -22,9 +19,9 @@ def mask(
     multiple: int,
     max_bytes: int | None,
     beside: Any = None,
-) -> NDArray[Any]:
+) -> np.ndarray:
     """The mask of the padded sequences: True where there is data."""
-    there: NDArray[Any] = _core.mask(level, *sizes_of(max_len, padding_side, width, multiple, max_bytes))
+    there: np.ndarray = _core.mask(level, *sizes_of(max_len, padding_side, width, multiple, max_bytes))
     return there
 
 
@@ -38,9 +35,9 @@ def sizes_of(
     return padding_side, most, multiple, max_bytes, wide
 
 
-def of_level(level: Level, name: str, beside: Any = None) -> NDArray[Any]:
+def of_level(level: Level, name: str, beside: Any = None) -> np.ndarray:
     """The row ids, positions, lengths or int32 offsets of a level."""
-    numbers: NDArray[Any] = getattr(level, name)
+    numbers: np.ndarray = getattr(level, name)
     return numbers
 
 
@@ -52,12 +49,12 @@ def block_mask(
     out: Any,
     max_bytes: int | None,
     beside: Any = None,
-) -> NDArray[Any]:
+) -> np.ndarray:
     """Which rows may look at which, (total, total)."""
     return _core.block_mask(level, pair_of(dtype), before, behind, out, max_bytes)
 
 
-def pair_of(dtype: Any) -> NDArray[Any]:
+def pair_of(dtype: Any) -> np.ndarray:
     """What a mask of a dtype says outside and inside."""
     kind = as_dtype(dtype, "dtype")
     is_float = kind.kind == "f" or kind.name == "bfloat16"

@@ -11,8 +11,6 @@ from varlen import _core
 from varlen.arguments import as_dtype, unmasked
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from varlen._core import Level
     from varlen.levels import Levels
 
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
 _READ_BY_HOST = (1, 3, 13)
 
 
-def as_rows(x: Any, argument: str = "values") -> NDArray[Any]:
+def as_rows(x: Any, argument: str = "values") -> np.ndarray:
     """Rows that the core can move: the array where its memory is contiguous, else a copy."""
     if not isinstance(x, np.ndarray):
         given = unmasked(x, argument)
@@ -47,7 +45,7 @@ def as_rows(x: Any, argument: str = "values") -> NDArray[Any]:
     return x if x.flags.c_contiguous else np.ascontiguousarray(x)
 
 
-def _of_dlpack(x: Any, argument: str) -> NDArray[Any]:
+def _of_dlpack(x: Any, argument: str) -> np.ndarray:
     """An array over the memory of the host that an object shows by DLPack."""
     if int(x.__dlpack_device__()[0]) not in _READ_BY_HOST:
         raise TypeError(_elsewhere(x, argument))
@@ -58,19 +56,19 @@ def _elsewhere(x: Any, argument: str) -> str:
     return f"{argument}: a {type(x).__name__} on a device; give cupy.asarray(x) or torch.as_tensor(x)"
 
 
-def plain_rows(x: Any, argument: str, beside: str) -> NDArray[Any]:
+def plain_rows(x: Any, argument: str, beside: str) -> np.ndarray:
     """Rows that have to be an array, because what they go with is one."""
     if hasattr(x, "detach"):
         raise TypeError(f"{argument}: a tensor, but {beside} is an array")
     return as_rows(x, argument)
 
 
-def repeat(x: NDArray[Any], levels: Levels, times: Level) -> tuple[NDArray[Any], Levels]:
+def repeat(x: np.ndarray, levels: Levels, times: Level) -> tuple[np.ndarray, Levels]:
     """The sequences of the first level, each as often as `times` is long, with the levels below them."""
     return _core.gather(x, levels, times.row_ids)
 
 
-def in_parts(x: NDArray[Any], add: Callable[[NDArray[Any]], NDArray[Any]]) -> NDArray[Any]:
+def in_parts(x: np.ndarray, add: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
     """The result of `add`, which adds rows up, on x; complex numbers are passed as two columns."""
     if x.dtype.kind != "c":
         return add(x)
@@ -78,36 +76,36 @@ def in_parts(x: NDArray[Any], add: Callable[[NDArray[Any]], NDArray[Any]]) -> ND
     return result.view(np.result_type(result.dtype, np.complex64))[..., 0]
 
 
-def to_dtype(values: NDArray[Any], dtype: Any) -> NDArray[Any]:
+def to_dtype(values: np.ndarray, dtype: Any) -> np.ndarray:
     """Values in a dtype, NumPy's or torch's; themselves where they have it."""
     return values.astype(as_dtype(dtype, "dtype"), copy=False)
 
 
-def put_rows(x: NDArray[Any], at: Any, rows: NDArray[Any]) -> NDArray[Any]:
+def put_rows(x: np.ndarray, at: Any, rows: np.ndarray) -> np.ndarray:
     """X after its rows `at` were replaced; x itself where it may be written."""
     x[at] = rows
     return x
 
 
-def fill_where(x: NDArray[Any], gaps: NDArray[Any], fill: Any) -> NDArray[Any]:
+def fill_where(x: np.ndarray, gaps: np.ndarray, fill: Any) -> np.ndarray:
     """X after numbers that a mask is true for were replaced by one; x itself, which is written."""
     exact = _core.pad(x[:0].reshape(0), _core.Level([0]), fill=fill, sizes=1)[0]
     np.copyto(x, exact, where=gaps)
     return x
 
 
-def added(table: NDArray[Any], rows: NDArray[Any], places: Any) -> NDArray[Any]:
+def added(table: np.ndarray, rows: np.ndarray, places: Any) -> np.ndarray:
     """A copy of a table after each of rows was added to the row that its place names."""
     return _core.scatter_added(table, places, rows)
 
 
-def transpose(x: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
+def transpose(x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
     """Axes in another order; a view."""
-    result: NDArray[Any] = x.transpose(axes)
+    result: np.ndarray = x.transpose(axes)
     return result
 
 
-def order_with_nan_first(x: NDArray[Any], level: Level) -> NDArray[Any]:
+def order_with_nan_first(x: np.ndarray, level: Level) -> np.ndarray:
     """The rows of each sequence, the largest first and NaN before all; ties in their order."""
     wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
     return np.lexsort((-wide, ~np.isnan(x), level.row_ids))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -10,13 +10,10 @@ from varlen import _core
 from varlen.arguments import as_ints, refuse_gradient
 from varlen.backends.numpy.rows import as_rows
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 def insert_rows(
-    values: Any, before: NDArray[Any], rows: Any = None, max_bytes: int | None = None
-) -> NDArray[Any]:
+    values: Any, before: np.ndarray, rows: Any = None, max_bytes: int | None = None
+) -> np.ndarray:
     """New rows, zeros by default, each in front of the row of `values` that it names."""
     if rows is not None and not isinstance(rows, np.ndarray):
         refuse_gradient(rows, "rows")
@@ -25,7 +22,7 @@ def insert_rows(
     return _core.insert_rows(values, before, rows, max_bytes)
 
 
-def insert_row(values: Any, before: NDArray[Any], row: Any) -> NDArray[Any]:
+def insert_row(values: Any, before: np.ndarray, row: Any) -> np.ndarray:
     """One row (1, ...), in front of each of the rows that are named."""
     rows = np.broadcast_to(row, (len(before), *row.shape[1:]))
     return _core.insert_rows(values, before, np.ascontiguousarray(rows))

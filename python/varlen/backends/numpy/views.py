@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -10,21 +10,18 @@ from varlen import _core
 from varlen.arguments import as_dtype, unmasked
 from varlen.errors import naming
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
-
-def as_array(x: Any, argument: str) -> NDArray[Any]:
+def as_array(x: Any, argument: str) -> np.ndarray:
     """An array of any strides, from what NumPy reads."""
     return np.asarray(unmasked(x, argument))
 
 
-def is_contiguous(x: NDArray[Any]) -> bool:
+def is_contiguous(x: np.ndarray) -> bool:
     """Whether the memory of an array is in C order."""
     return x.flags.c_contiguous
 
 
-def tile(values: NDArray[Any], multiples: tuple[int, ...]) -> NDArray[Any]:
+def tile(values: np.ndarray, multiples: tuple[int, ...]) -> np.ndarray:
     """What lies along each axis, so many times."""
     each = list(zip(values.shape, multiples, strict=False))
     if len(multiples) != values.ndim or any(n != 1 != m for n, m in each):
@@ -34,12 +31,12 @@ def tile(values: NDArray[Any], multiples: tuple[int, ...]) -> NDArray[Any]:
     return result
 
 
-def contiguous(x: Any) -> NDArray[Any]:
+def contiguous(x: Any) -> np.ndarray:
     """An array in C order, copied only where it was not."""
     return np.asarray(x, order="C")
 
 
-def cast(values: NDArray[Any], dtype: Any, argument: str) -> NDArray[Any]:
+def cast(values: np.ndarray, dtype: Any, argument: str) -> np.ndarray:
     """Numbers of another dtype, each of which it has to hold; floats round."""
     if values.dtype.hasobject:
         raise TypeError(f"{argument}: holds Python objects (dtype {values.dtype})")
@@ -51,12 +48,12 @@ def cast(values: NDArray[Any], dtype: Any, argument: str) -> NDArray[Any]:
     return native.reshape(values.shape).astype(kind, copy=False)
 
 
-def take_columns(x: NDArray[Any], columns: Any) -> NDArray[Any]:
+def take_columns(x: np.ndarray, columns: Any) -> np.ndarray:
     """Some columns, in any order."""
-    result: NDArray[Any] = x.take(columns, axis=1)
+    result: np.ndarray = x.take(columns, axis=1)
     return result
 
 
-def zeros(values: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+def zeros(values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """Zeros of the dtype of values."""
     return np.zeros(shape, values.dtype)

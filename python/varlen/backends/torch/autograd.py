@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -35,9 +35,6 @@ from varlen.backends.torch.followers import (
 from varlen.backends.torch.memory import as_numpy, dtype_of, tensor_of
 from varlen.errors import error_of
 from varlen.tracing import TracedLevel
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _new: Callable[..., Any] = tuple.__new__  # a third of the time that SavedContext(...) takes
 _is_compiling: Callable[[], bool] = torch.compiler.is_compiling
@@ -277,13 +274,13 @@ def _narrowed(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     return x.to(dtype) if x.is_floating_point() or x.is_complex() else x
 
 
-def as_numbers(tensor: torch.Tensor) -> NDArray[Any]:
+def as_numbers(tensor: torch.Tensor) -> np.ndarray:
     """The numbers of a tensor on the CPU, shared.
 
     Those of bfloat16 have the dtype by which the core knows them. Floats of 8 bits become float32: a copy.
     """
     if tensor.dtype is torch.bfloat16:
-        bits: NDArray[Any] = tensor.detach().resolve_neg().view(torch.int16).numpy()
+        bits: np.ndarray = tensor.detach().resolve_neg().view(torch.int16).numpy()
         return bits.view(_core.bfloat16)
     if tensor.dtype is torch.complex32:
         raise error_of(TypeError, "X", f"expected bool, integers or floats, got {tensor.dtype}")
@@ -293,7 +290,7 @@ def as_numbers(tensor: torch.Tensor) -> NDArray[Any]:
     return as_numpy(tensor.contiguous())
 
 
-def from_numbers(array: NDArray[Any], like: torch.Tensor) -> torch.Tensor:
+def from_numbers(array: np.ndarray, like: torch.Tensor) -> torch.Tensor:
     """What the core made of `as_numbers`, as a tensor: floats of the dtype of `like` where NumPy has no name
     for that.
     """

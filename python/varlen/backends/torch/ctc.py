@@ -13,11 +13,9 @@ from varlen.backends.torch.memory import as_numpy, tensor_of
 from varlen.backends.torch.pad import pad
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from varlen._core import Level
 
-    Array = NDArray[Any]
+    Array = np.ndarray
 
 
 def _run(

@@ -33,9 +33,7 @@ from varlen.backends.torch.tracing import as_index, as_tensor, blank, fake_offse
 from varlen.tracing import TracedLevel, count_of, offsets_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    Array = np.ndarray
 
 
 # One row for each sequence, and back.

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from varlen import _core
 from varlen._core import is_plain_tensor
@@ -50,7 +49,7 @@ def on_host(tensor: torch.Tensor) -> bool:
     return bool(tensor.device.type == "cpu")
 
 
-def as_numpy(tensor: torch.Tensor) -> NDArray[Any]:
+def as_numpy(tensor: torch.Tensor) -> np.ndarray:
     """The memory of a tensor on the CPU as an array that shares it.
 
     dtypes that NumPy has no name for (bfloat16, the float8 family) show as integers of their width.
@@ -60,18 +59,18 @@ def as_numpy(tensor: torch.Tensor) -> NDArray[Any]:
     tensor = tensor.detach().resolve_conj().resolve_neg()
     if _numpy_name(tensor.dtype) is None:
         tensor = tensor.view(bits_of(tensor.dtype))
-    array: NDArray[Any] = tensor.numpy()
+    array: np.ndarray = tensor.numpy()
     return array
 
 
-def to_write(out: torch.Tensor) -> NDArray[Any]:
+def to_write(out: torch.Tensor) -> np.ndarray:
     """The memory of a tensor that is to be written."""
     if out.is_conj() or out.is_neg():
         raise ValueError("out: has a conjugate or negative bit; give resolve_conj().resolve_neg() of it")
     return as_numpy(out)
 
 
-def tensor_of(array: NDArray[Any], dtype: torch.dtype | None = None) -> torch.Tensor:
+def tensor_of(array: np.ndarray, dtype: torch.dtype | None = None) -> torch.Tensor:
     """An array as a tensor that shares its memory; `dtype` says what bit patterns mean.
 
     Read-only arrays are copied, because a tensor could write to them.
@@ -93,7 +92,7 @@ def shared(x: Any) -> torch.Tensor:
 
 
 def apply_rows(
-    tensor: torch.Tensor, call: Callable[[NDArray[Any]], tuple[NDArray[Any], T]]
+    tensor: torch.Tensor, call: Callable[[np.ndarray], tuple[np.ndarray, T]]
 ) -> tuple[torch.Tensor, T]:
     """What `call`, which only moves rows, makes of a tensor; autograd and devices included."""
     if on_host(tensor) and is_plain_tensor(tensor):
@@ -106,7 +105,7 @@ def apply_rows(
     return tensor[like(picked, tensor)], rest
 
 
-def filled(fill: Any, dtype: torch.dtype, shape: Sequence[int], argument: str = "fill") -> NDArray[Any]:
+def filled(fill: Any, dtype: torch.dtype, shape: Sequence[int], argument: str = "fill") -> np.ndarray:
     """The memory of a row of this shape that holds `fill`: a number, or what broadcasts to the row."""
     if is_followed(fill):
         raise ValueError(f"{argument}: a tensor whose gradient would be lost here; give detach() of it")
@@ -114,7 +113,7 @@ def filled(fill: Any, dtype: torch.dtype, shape: Sequence[int], argument: str = 
     with unfollowed():
         if known is not None:
             numbers = _shown(fill, argument) if isinstance(fill, torch.Tensor) else fill
-            row: NDArray[Any] = _core.fill_row(numbers, known, shape, argument)[0, ...]
+            row: np.ndarray = _core.fill_row(numbers, known, shape, argument)[0, ...]
             return row.view(np.int16) if dtype is torch.bfloat16 else row
         try:
             given = exactly(fill)
@@ -157,10 +156,10 @@ def as_row(given: torch.Tensor, shape: Sequence[int], argument: str) -> torch.Te
     return given
 
 
-def readable(tensor: torch.Tensor) -> NDArray[Any]:
+def readable(tensor: torch.Tensor) -> np.ndarray:
     """Values as numbers that NumPy can print: dtypes that it lacks become float32."""
     if tensor.dtype in _READ_AS_THEY_ARE and type(tensor) is torch.Tensor and on_host(tensor):
-        numbers: NDArray[Any] = tensor.numpy()
+        numbers: np.ndarray = tensor.numpy()
         return numbers
     return as_numpy(_readable(tensor.detach().cpu()))
 
@@ -208,13 +207,13 @@ def pinned(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.pin_memory()
 
 
-def like(array: NDArray[Any], tensor: torch.Tensor) -> torch.Tensor:
+def like(array: np.ndarray, tensor: torch.Tensor) -> torch.Tensor:
     """An array as a tensor on the device of another."""
     with beside(tensor):
         return tensor_of(array).to(tensor.device)
 
 
-def from_memory(array: NDArray[Any], tensor: torch.Tensor) -> torch.Tensor:
+def from_memory(array: np.ndarray, tensor: torch.Tensor) -> torch.Tensor:
     """What the core made of the memory of a tensor, as one of its dtype."""
     return tensor_of(array, tensor.dtype)
 
@@ -224,12 +223,12 @@ def row_as(given: Any, tensor: torch.Tensor, argument: str) -> torch.Tensor:
     return fill_of(given, tensor, argument).expand(1, *tensor.shape[1:])
 
 
-def to_state(tensor: torch.Tensor) -> tuple[str, NDArray[Any], bool]:
+def to_state(tensor: torch.Tensor) -> tuple[str, np.ndarray, bool]:
     """What a pickle holds of a tensor: its dtype's name, its own rows, whether it wants gradients."""
     return str(tensor.dtype).removeprefix("torch."), as_numpy(tensor.cpu()), tensor.requires_grad
 
 
-def from_state(state: tuple[str, NDArray[Any], bool]) -> torch.Tensor:
+def from_state(state: tuple[str, np.ndarray, bool]) -> torch.Tensor:
     """A tensor on the CPU from what `to_state` gave."""
     name, array, requires_grad = state
     dtype = getattr(torch, name, None)
@@ -238,7 +237,7 @@ def from_state(state: tuple[str, NDArray[Any], bool]) -> torch.Tensor:
     return tensor_of(array, dtype).requires_grad_(requires_grad)
 
 
-def dtype_of(dtype: Any) -> np.dtype[Any]:
+def dtype_of(dtype: Any) -> np.dtype:
     """The NumPy dtype for a torch dtype."""
     name = _numpy_name(dtype)
     if name is None:
@@ -324,7 +323,7 @@ def number_as(given: torch.Tensor, x: torch.Tensor, argument: str) -> torch.Tens
     return cast(given, x.dtype, argument).to(x.device).reshape(())
 
 
-def fill_where(x: torch.Tensor, gaps: NDArray[Any], fill: Any) -> torch.Tensor:
+def fill_where(x: torch.Tensor, gaps: np.ndarray, fill: Any) -> torch.Tensor:
     """X with a number where a mask is true; autograd follows."""
     return x.where(~like(gaps, x), fill_of(fill, x.reshape(-1)))
 

@@ -74,7 +74,7 @@ def padded2ragged(
     """The sequences of a time-major block, end to end: the values and their level."""
     steps, columns = data.shape[:2]
 
-    def moved(rows: NDArray[Any]) -> tuple[NDArray[Any], Level]:
+    def moved(rows: np.ndarray) -> tuple[np.ndarray, Level]:
         block = rows.reshape(steps, columns, *rows.shape[1:])
         return _core.padded2ragged(block, size_at_t, lengths, indices)
 

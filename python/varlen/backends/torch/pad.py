@@ -29,11 +29,9 @@ from varlen.backends.torch.memory import (
 from varlen.backends.torch.span import take
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from varlen.levels import Levels
 
-    Array = NDArray[Any]
+    Array = np.ndarray
 
 _from_numpy: Callable[[Any], torch.Tensor] = torch.from_numpy
 _new: Callable[..., Any] = tuple.__new__  # a third of the time that PadOptions(...) takes

@@ -26,9 +26,7 @@ from varlen.backends.torch.memory import as_tensor, at_least_one, like, number_a
 from varlen.levels import not_empty
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    Array = np.ndarray
 
 
 def dtype_of_sums(op: str, dtype: torch.dtype) -> torch.dtype:

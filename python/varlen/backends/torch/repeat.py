@@ -20,12 +20,10 @@ from varlen.backends.torch.autograd import (
 from varlen.levels import flatten_levels
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from varlen.levels import Levels
 
 
-def _repeated(x: NDArray[Any], groups: Any, blocks: Any, total: int) -> NDArray[Any]:
+def _repeated(x: np.ndarray, groups: Any, blocks: Any, total: int) -> np.ndarray:
     over, each = level_of(groups), level_of(blocks)
     times = over.lengths // np.maximum(each.lengths, 1)
     return _core.gather(x, (each,), Level.from_lengths(times).row_ids)[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,9 +13,6 @@ from varlen.backends import arrays
 from varlen.backends.torch.autograd import AutogradOp, as_numbers, has_no_name, into, within_reach
 from varlen.backends.torch.followers import unfollowed
 from varlen.backends.torch.memory import as_numpy, like, on_host, tensor_of
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _gather: AutogradOp = AutogradOp(
     "gather_add(Tensor table, Tensor indices) -> Tensor",
@@ -85,7 +82,7 @@ def scatter_add(table: torch.Tensor, indices: Any, values: Any) -> None:
     torch.autograd.graph.increment_version(table)
 
 
-def _add_followed(table: torch.Tensor, places: NDArray[Any], values: torch.Tensor) -> None:
+def _add_followed(table: torch.Tensor, places: np.ndarray, values: torch.Tensor) -> None:
     """Where somebody follows the tensors, torch adds; the core refuses what is no row of the table."""
     needed = (*places.shape, *table.shape[1:])
     if values.shape != needed:

@@ -23,9 +23,7 @@ from varlen.backends.torch.memory import core_dtype, fill_of, like, tensor_of
 from varlen.levels import equal_lengths
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    Array = np.ndarray
 
 
 def _fake(x: torch.Tensor, *_: Any) -> torch.Tensor:

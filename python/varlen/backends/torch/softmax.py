@@ -15,9 +15,7 @@ from varlen.backends.torch.memory import float_of
 from varlen.backends.torch.reduce import multiply, repeat_rows, sums
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    Array = np.ndarray
 
 
 def _dtype(dtype: torch.dtype) -> torch.dtype:

@@ -17,8 +17,6 @@ from varlen.backends.torch.memory import filled, like, on_host, tensor_of
 from varlen.backends.torch.scatter import gather_add
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from varlen._core import Level
 
 
@@ -96,7 +94,7 @@ _insert: AutogradOp = AutogradOp(
 
 
 def insert_rows(
-    x: torch.Tensor, before: NDArray[Any], rows: Any = None, max_bytes: int | None = None
+    x: torch.Tensor, before: np.ndarray, rows: Any = None, max_bytes: int | None = None
 ) -> torch.Tensor:
     """New rows, zeros by default, each in front of the row that it names; watched by autograd."""
     shape = (len(before), *x.shape[1:])
@@ -117,18 +115,18 @@ def insert_rows(
     return result
 
 
-def remove_rows(d: torch.Tensor, before: NDArray[Any]) -> tuple[torch.Tensor, torch.Tensor]:
+def remove_rows(d: torch.Tensor, before: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
     """The rows that were there before `insert_rows`, and those that it put in."""
     return _parts(within_reach(d, "dY"), tensor_of(before))
 
 
-def insert_row(x: torch.Tensor, before: NDArray[Any], row: torch.Tensor) -> torch.Tensor:
+def insert_row(x: torch.Tensor, before: np.ndarray, row: torch.Tensor) -> torch.Tensor:
     """One row (1, ...), in front of each of the rows that are named; watched by autograd."""
     at = np.full(len(before), len(x))
     return take(torch.cat((x, row)), _core.insert_rows(np.arange(len(x)), before, at))
 
 
-def erase(x: torch.Tensor, level: Level, tokens: NDArray[Any]) -> Any:
+def erase(x: torch.Tensor, level: Level, tokens: np.ndarray) -> Any:
     """The rows that equal none of the tokens, and their level; NotImplemented where somebody follows them."""
     result: Any = on_plain_tensors(_core.erase, x, level, tokens)
     return NotImplemented if result is None else result

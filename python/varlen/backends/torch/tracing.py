@@ -22,9 +22,7 @@ from varlen.levels import describe_difference, level_from
 from varlen.tracing import TracedLevel
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    Array = np.ndarray
 
 
 _FOLDER = f"{Path(__file__).parents[2].as_posix()}/"  # of varlen, as torch's rules of tracing write it

@@ -20,9 +20,7 @@ from varlen.backends.torch.autograd import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    Array = np.ndarray
 
 
 def _run_places(x: Array, offsets: Array, kept: int, shape: list[int], max_bytes: int | None) -> Array:

@@ -57,7 +57,7 @@ def first_values(
 
 def _check(
     name: str,
-    flat: npt.NDArray[Any],
+    flat: np.ndarray,
     first: npt.NDArray[np.int64],
     record_of: npt.NDArray[np.int64],
     joint: Joint,

@@ -44,7 +44,7 @@ def count_groups(account: Account, rows: int, before: Joint, after: Joint, group
             account.leave_out(name, REPEATS, rows - counts[0], nulls[0] - nulls[1])
 
 
-def _nulls(values: np.ndarray[tuple[Any, ...], np.dtype[Any]]) -> int:
+def _nulls(values: np.ndarray[tuple[Any, ...], np.dtype]) -> int:
     if values.dtype.kind in "mM":
         return int(np.count_nonzero(np.isnat(values)))
     return int(np.count_nonzero(np.isnan(values))) if values.dtype.kind == "f" else 0

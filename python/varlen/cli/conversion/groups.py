@@ -53,9 +53,9 @@ def _split_group(name: str, key: Any, names: Sequence[str]) -> ValueError:
     )
 
 
-def codes_of(column: pa.ChunkedArray) -> npt.NDArray[Any]:
+def codes_of(column: pa.ChunkedArray) -> np.ndarray:
     """A number for each distinct value, in the order of first appearance."""
-    codes: npt.NDArray[Any] = _plain(column).dictionary_encode().indices.to_numpy()
+    codes: np.ndarray = _plain(column).dictionary_encode().indices.to_numpy()
     return codes
 
 

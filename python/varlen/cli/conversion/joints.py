@@ -125,7 +125,7 @@ def join_columns(
     return Joint(names, dims, values, nest, table.num_rows if not nest else -1)
 
 
-def _dtype_of(key: str, types: Mapping[str, Any] | None) -> np.dtype[Any] | None:
+def _dtype_of(key: str, types: Mapping[str, Any] | None) -> np.dtype | None:
     """What was said of a key, where that is no text."""
     said = (types or {}).get(key)
     return said if isinstance(said, np.dtype) else None
@@ -136,8 +136,8 @@ def _who(key: str, schema: Schema | None) -> str:
 
 
 def _as_declared(
-    key: str, column: Column, dtype: np.dtype[Any], first_row: int, schema: Schema | None
-) -> npt.NDArray[Any]:
+    key: str, column: Column, dtype: np.dtype, first_row: int, schema: Schema | None
+) -> np.ndarray:
     """Values in the dtype that was said; one that does not fit is named with its row."""
     who, own = _who(key, schema), column.values.dtype
     if own.kind != dtype.kind and {own.kind, dtype.kind} & set("mM"):

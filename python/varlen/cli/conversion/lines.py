@@ -41,7 +41,7 @@ _LONG = re.compile(rb"[0-9.]{17,}|[0-9.][eE][-+]?[0-9]{3,}")
 #: The record and the places in its lists, in an argument of the core.
 _PLACES = re.compile(r"\[(\d+)\](.*)")
 
-_Column = tuple[str, npt.NDArray[Any], list[Level]]
+_Column = tuple[str, np.ndarray, list[Level]]
 
 
 def _records(
@@ -334,9 +334,7 @@ def _count(plan: ConversionPlan, joint: Joint, came: dict[str, tuple[int, int]])
         plan.missing[name] = plan.missing.get(name, 0) + nulls
 
 
-def _flat(
-    plan: ConversionPlan, name: str, column: list[Any], depth: int
-) -> tuple[npt.NDArray[Any], list[Level]]:
+def _flat(plan: ConversionPlan, name: str, column: list[Any], depth: int) -> tuple[np.ndarray, list[Level]]:
     if name not in plan.words and not (_holds_text(column) and name in plan.wanted_types):
         if plan.words.is_given(name) and any(column):
             raise error_of(ValueError, "", "numbers, but --vocabulary gives words for it")

@@ -129,7 +129,7 @@ def normalize(events: pa.Table, codes: pa.Table) -> tuple[pa.Table, list[Lost]]:
     return out, lost
 
 
-def _starts(*columns: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+def _starts(*columns: np.ndarray) -> npt.NDArray[np.int64]:
     """The rows at which one of the columns differs from the row before; the first row is one."""
     if len(columns[0]) == 0:
         return np.zeros(0, np.int64)
@@ -192,7 +192,7 @@ def convert_shard(events: pa.Table) -> tuple[Joint, pa.Table]:
     return joint, schema
 
 
-def _bounds_by(ids: npt.NDArray[Any], owners: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+def _bounds_by(ids: np.ndarray, owners: np.ndarray) -> npt.NDArray[np.int64]:
     """Offsets of the rows of each id, which come in the order of `ids`."""
     order = np.argsort(ids, kind="stable")
     counts = np.zeros(len(ids), np.int64)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -38,13 +37,13 @@ def sort_inside(joint: Joint, names: Sequence[str], words: Vocabularies) -> Join
     return joint
 
 
-def _sortable(joint: Joint, key: str, words: Vocabularies) -> npt.NDArray[Any]:
+def _sortable(joint: Joint, key: str, words: Vocabularies) -> np.ndarray:
     values = joint.values(key)
     if key not in words:
         return values
     ranks = np.empty(len(words.of(key)), np.int64)
     ranks[np.argsort(np.array(words.of(key), object), kind="stable")] = np.arange(len(ranks))
-    out: npt.NDArray[Any] = ranks[values]
+    out: np.ndarray = ranks[values]
     return out
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from varlen._core import Joint
 from varlen.cli.conversion.inputs import Input
@@ -41,13 +40,13 @@ _SIGNED = (np.int8, np.int16, np.int32, np.int64)
 class ValueRange:
     """What the values of a key need: the dtype that holds all pieces, and the span of the numbers."""
 
-    dtype: np.dtype[Any] | None = None
+    dtype: np.dtype | None = None
     low: Any = None
     high: Any = None
     most_whole: int = 0  # of the integers, without their signs
     has_values: bool = False
 
-    def add(self, values: npt.NDArray[Any]) -> None:
+    def add(self, values: np.ndarray) -> None:
         """Takes one more piece into account; an empty one only where nothing else tells the dtype."""
         low, high = _span(values)
         if low is not None:
@@ -64,7 +63,7 @@ class ValueRange:
             self.dtype = self._both(values.dtype)
         self.has_values |= values.size > 0
 
-    def _both(self, other: np.dtype[Any]) -> np.dtype[Any]:
+    def _both(self, other: np.dtype) -> np.dtype:
         """What NumPy promotes to; integers stay integers where one dtype holds them."""
         assert self.dtype is not None
         both = np.promote_types(self.dtype, other)
@@ -82,7 +81,7 @@ class ValueRange:
                 f"values; see --types, as in {name}={self.dtype} or {name}=str"
             )
 
-    def narrowed(self) -> np.dtype[Any] | None:
+    def narrowed(self) -> np.dtype | None:
         """The narrowest dtype that holds every value; floats become float32 where their span allows."""
         if self.dtype is None or self.low is None or self.dtype.kind not in "iuf":
             return self.dtype
@@ -95,7 +94,7 @@ class ValueRange:
         return self.dtype
 
 
-def _span(values: npt.NDArray[Any]) -> tuple[Any, Any]:
+def _span(values: np.ndarray) -> tuple[Any, Any]:
     """The least and the greatest of the finite numbers; 0 where none is, None where these are none."""
     if values.size == 0 or values.dtype.kind not in "iufb":
         return None, None
@@ -129,7 +128,7 @@ class ConversionPlan:
     has_long: bool = False  # some number may have more digits than a double
     time_zones: dict[str, dict[int, str]] = field(default_factory=dict)
     fields: dict[str, list[str]] = field(default_factory=dict)
-    dtypes: dict[str, np.dtype[Any]] = field(default_factory=dict)
+    dtypes: dict[str, np.dtype] = field(default_factory=dict)
     findings: Findings = field(default_factory=Findings)
     account: Account = field(default_factory=Account)
     missing: dict[str, int] = field(default_factory=dict)  # nulls of lines
@@ -367,7 +366,7 @@ def _read_spans(plan: ConversionPlan) -> tuple[dict[str, ValueRange], bool]:
     return spans, is_new or any(name in plan.words for name in bare)
 
 
-def cast(joint: Joint, dtypes: dict[str, np.dtype[Any]]) -> Joint:
+def cast(joint: Joint, dtypes: dict[str, np.dtype]) -> Joint:
     """The same columns with the dtypes named; the others stay. The spans were learned, so nothing is lost."""
     values = [joint.values(name) for name in joint.names]
     values = [
@@ -380,7 +379,7 @@ def cast(joint: Joint, dtypes: dict[str, np.dtype[Any]]) -> Joint:
     return Joint(joint.names, joint.dims, values, levels, len(joint))
 
 
-def _finer(name: str, times: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+def _finer(name: str, times: np.ndarray, dtype: np.dtype) -> np.ndarray:
     if times.dtype == dtype:
         return times
     try:

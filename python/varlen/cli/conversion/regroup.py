@@ -106,7 +106,7 @@ _RANK = "\0rank"
 
 def _order(table: pa.Table, names: Sequence[str], ranks: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
     """Rows by their group, groups inside it by their first rows."""
-    keys: list[npt.NDArray[Any]] = [ranks]
+    keys: list[np.ndarray] = [ranks]
     group = ranks
     for name in names[1:]:
         pair = np.stack([group, codes_of(table.column(name))])

@@ -29,8 +29,8 @@ _TIME = re.compile(
 
 
 def parse_texts(
-    texts: Sequence[str], dtype: np.dtype[Any], who: str = "--types"
-) -> tuple[npt.NDArray[Any], npt.NDArray[np.int8]]:
+    texts: Sequence[str], dtype: np.dtype, who: str = "--types"
+) -> tuple[np.ndarray, npt.NDArray[np.int8]]:
     """Values of texts, and which of them are times with a zone: 1; without one: 0; neither: -1.
 
     `who` says the dtype, for the error.
@@ -57,7 +57,7 @@ def parse_texts(
     return values, zones
 
 
-def _time(text: str, dtype: np.dtype[Any]) -> tuple[Any, int]:
+def _time(text: str, dtype: np.dtype) -> tuple[Any, int]:
     found = _TIME.fullmatch(text)
     if found is None:
         raise ValueError

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from varlen.data.staging import refuse_child
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__: list[str] = []
 
 
-def kind_name(framework: str, name: str, dtype: np.dtype[Any], torch_name: str | None) -> str:
+def kind_name(framework: str, name: str, dtype: np.dtype, torch_name: str | None) -> str:
     """What a library calls the dtype of an output; times are int64 in all of them."""
     if dtype.kind in "mM":
         return "int64"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__: list[str] = []
 
 
-def kind_name(name: str, dtype: np.dtype[Any], torch_name: str | None) -> str:
+def kind_name(name: str, dtype: np.dtype, torch_name: str | None) -> str:
     """What CuPy calls the dtype of numbers; bits that NumPy has no name for stay bits."""
     if dtype.char in "gG" or (dtype.kind not in "biufc" and dtype.name != "bfloat16"):
         raise TypeError(f"framework: CuPy has no dtype for {dtype}, that of {name!r}")
@@ -60,7 +60,7 @@ class CupyDevice:
         guard: contextlib.AbstractContextManager[Any] = self._library.at(self.number)
         return guard
 
-    def kind(self, name: str) -> np.dtype[Any]:
+    def kind(self, name: str) -> np.dtype:
         """The dtype of this name."""
         return as_dtype(name, "framework")
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__: list[str] = []
 
 
-def kind_name(name: str, dtype: np.dtype[Any], torch_name: str | None) -> str:
+def kind_name(name: str, dtype: np.dtype, torch_name: str | None) -> str:
     """What torch calls the dtype of numbers."""
     found = torch_name or dtype.name
     if not isinstance(getattr(torch, found, None), torch.dtype):

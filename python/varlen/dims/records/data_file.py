@@ -36,7 +36,7 @@ def save(batch: Mapping[str, Data[Any]], path: str | os.PathLike[str], durable: 
     """As `DataDict.save`."""
     table: list[Dim] = []
     entries: dict[str, Any] = {}
-    arrays: dict[str, np.ndarray[Any, Any]] = {}
+    arrays: dict[str, np.ndarray] = {}
     for key, data in batch.items():
         if split_name(key)[0] is not None:
             raise ValueError(f"{key!r}: tensors of joint files are called so; take another name")
@@ -120,7 +120,7 @@ def _dim_of(dims: list[Dim], place: Any) -> Dim:
     return dims[place]
 
 
-def _of_bits(bits: np.ndarray[Any, Any], name: str) -> Any:
+def _of_bits(bits: np.ndarray, name: str) -> Any:
     """Times, and tensors of dtypes that NumPy lacks."""
     if name.startswith(("datetime64", "timedelta64")):
         return bits.view(name)

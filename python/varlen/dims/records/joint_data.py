@@ -94,7 +94,7 @@ def columns_as_data(
 def joint_of(batch: Mapping[str, Data[Any]]) -> Joint:
     """The core's columns of Data whose ragged dims nest in the same levels."""
     dims: list[int] = []
-    arrays: list[np.ndarray[Any, Any]] = []
+    arrays: list[np.ndarray] = []
     words: dict[str, tuple[str, ...]] = {}
     levels: list[Level] = []
     names: list[Dim] = []

@@ -52,13 +52,13 @@ class Shard(NamedTuple):
     number: int
     source: str
     path: str
-    dtypes: Mapping[str, np.dtype[Any]]
+    dtypes: Mapping[str, np.dtype]
     words: Mapping[str, tuple[str, ...]]
     durable: bool
     schema: Schema | None = None
 
 
-def agrees(file: File, dtypes: Mapping[str, np.dtype[Any]], words: Mapping[str, tuple[str, ...]]) -> bool:
+def agrees(file: File, dtypes: Mapping[str, np.dtype], words: Mapping[str, tuple[str, ...]]) -> bool:
     """Whether a file has the dtypes and words of all already."""
     return all(
         field.dtype == dtypes[name] and field.vocabulary == words.get(name)

@@ -246,7 +246,7 @@ def _identity(part: Any) -> bytes:
 
 def _agreed(
     files: Sequence[File], words: Mapping[str, tuple[str, ...]]
-) -> tuple[dict[str, np.dtype[Any]], dict[str, tuple[str, ...]], dict[str, Field]]:
+) -> tuple[dict[str, np.dtype], dict[str, tuple[str, ...]], dict[str, Field]]:
     """The dtype of each key, the words of those that have some, and the fields of the index."""
     fields: dict[str, Field] = {}
     with_values: set[str] = set()
