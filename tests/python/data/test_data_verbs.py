@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 import varlen
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from varlen.data import Dataset
 from varlen.joint import JointNestedRaggedTensorDict as Joint
@@ -32,8 +32,13 @@ def _memory():
     return Dataset(joint())
 
 
-def datasets(folder):
+@pytest.fixture(scope="module")
+def datasets(tmp_path_factory):
     """The same rows in memory, in a file, in shards, mapped and read, and in places that were joined."""
+    return list(_datasets(tmp_path_factory.mktemp("places")))
+
+
+def _datasets(folder):
     joint().save(folder / "all.nrt")
     (folder / "shards").mkdir()
     joint([0, 1]).save(folder / "shards" / "a.nrt")
@@ -63,15 +68,15 @@ def same_batch(one, other):
         np.testing.assert_array_equal(one[name], other[name], err_msg=name)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, deadline=None)
 @given(data=st.data())
-def test_view_is_its_rows(tmp_path_factory, data):
+def test_view_is_its_rows(datasets, data):
     rows = data.draw(st.lists(st.integers(-N, N - 1), max_size=8))
     again = data.draw(st.lists(st.integers(0, max(len(rows) - 1, 0)), max_size=5)) if rows else []
     options = {"max_len": data.draw(st.sampled_from([None, 1, 2])), "flatten": data.draw(st.booleans())}
     options["layout"] = data.draw(st.sampled_from(["padded", "ragged"]))
     wanted = Dataset(Joint._wrap(joint()._view().take(np.array(rows, int) % N)))
-    for dataset in datasets(tmp_path_factory.mktemp("places")):
+    for dataset in datasets:
         view = dataset.select(rows)
         assert len(view) == len(rows)
         assert rows_of(view) == plain(rows)
@@ -117,10 +122,10 @@ def _verb_of_list(name, rows, k):
     }[name]()
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, deadline=None)
 @given(names=st.lists(st.sampled_from(sorted(VERBS)), min_size=1, max_size=8), data=st.data())
-def test_chain_of_verbs_is_that_of_a_list(tmp_path_factory, names, data):
-    for dataset in datasets(tmp_path_factory.mktemp("places")):
+def test_chain_of_verbs_is_that_of_a_list(datasets, names, data):
+    for dataset in datasets:
         rows = list(range(N))
         for name in names:
             k = data.draw(st.integers(0, max(len(rows) - 1, 0)))
@@ -132,8 +137,8 @@ def test_chain_of_verbs_is_that_of_a_list(tmp_path_factory, names, data):
         same_batch(dataset.batch(range(len(rows)), max_len=2), kept.batch(range(len(rows)), max_len=2))
 
 
-def test_view_counts_random_windows_by_its_own_rows(tmp_path):
-    for dataset in datasets(tmp_path):
+def test_view_counts_random_windows_by_its_own_rows(datasets):
+    for dataset in datasets:
         how = {"max_len": 1, "window": "random", "seed": 3, "keys": ["x"], "windows": True}
         view = dataset.select([3, 0])
         same_batch(view.batch([1, 0], **how), Dataset(view[:]).batch([1, 0], **how))
@@ -154,8 +159,8 @@ def test_view_copies_nothing_and_composes_to_one_index():
     assert repr(view) == "Dataset(38 of 100 rows, x: uint8@1)"
 
 
-def test_view_finds_the_rows_of_ids(tmp_path):
-    for dataset in datasets(tmp_path):
+def test_view_finds_the_rows_of_ids(datasets):
+    for dataset in datasets:
         view = dataset.select([3, 0, 3])
         assert view.rows_of([70, 90]).tolist() == [1, 0]
         with pytest.raises(KeyError, match="ids: 30 at position 1 is no id of these rows"):
@@ -205,8 +210,8 @@ def test_view_refuses_rows_that_are_not_there():
         view.batch(np.array([2]))
 
 
-def test_filter_is_a_plain_condition(tmp_path):
-    for dataset in datasets(tmp_path):
+def test_filter_is_a_plain_condition(datasets):
+    for dataset in datasets:
         assert rows_of(dataset.filter(min_len=1, max_len=2)) == plain([2, 3])
         assert rows_of(dataset.filter(lambda rows: rows["id"] > 40, min_len=2)) == plain([0, 3])
         assert rows_of(dataset.filter(lambda rows: rows["part"] == "b")) == plain([1, 4])
@@ -345,8 +350,8 @@ def test_concat_refuses_what_does_not_fit():
 
 
 @pytest.mark.parametrize("rows", [None, [3, 0, 2]])
-def test_key_is_under_its_rows(tmp_path, rows):
-    for dataset in datasets(tmp_path):
+def test_key_is_under_its_rows(datasets, tmp_path, rows):
+    for dataset in datasets:
         view = dataset if rows is None else dataset.select(rows)
         z = [[k * 10 + i for i in range(len(row["x"]))] for k, row in enumerate(rows_of(view))]
         w = [[[k] * len(inner) for inner in row["y"]] for k, row in enumerate(rows_of(view))]
@@ -399,8 +404,8 @@ def test_key_that_takes_the_place_of_row_ids_below_the_rows_is_none(tmp_path):
     assert rows_of(varlen.open(tmp_path / "a.nrt")) == rows_of(dataset)
 
 
-def test_save_keeps_dtypes_words_and_ids(tmp_path):
-    for dataset in datasets(tmp_path):
+def test_save_keeps_dtypes_words_and_ids(datasets, tmp_path):
+    for dataset in datasets:
         dataset.select([4, 0, 0][:2]).save(tmp_path / "view.nrt")
         saved = varlen.open(tmp_path / "view.nrt")
         assert rows_of(saved) == plain([4, 0])
@@ -427,8 +432,8 @@ def test_save_to_shards_and_over_its_own_file(tmp_path):
 
 
 @pytest.mark.parametrize("rows_per_shard", [None, 1])
-def test_save_of_no_rows_keeps_their_keys(tmp_path, rows_per_shard):
-    for i, dataset in enumerate(datasets(tmp_path)):
+def test_save_of_no_rows_keeps_their_keys(datasets, tmp_path, rows_per_shard):
+    for i, dataset in enumerate(datasets):
         dataset.select([]).save(tmp_path / f"none-{i}.nrt", rows_per_shard=rows_per_shard)
         saved = varlen.open(tmp_path / f"none-{i}.nrt")
         assert len(saved) == 0
@@ -462,8 +467,8 @@ def test_map_takes_words_nested_rows_and_dtypes_of_each_row(tmp_path, size):
 
 
 @pytest.mark.parametrize("size", [1, 2, 1000])
-def test_map_is_a_function_of_each_row(tmp_path, size):
-    for dataset in datasets(tmp_path):
+def test_map_is_a_function_of_each_row(datasets, tmp_path, size):
+    for dataset in datasets:
         view = dataset.select([3, 0, 2])
         mapped = view.map(
             lambda row: {"n": len(row["x"]), "x": row["x"].tolist()[::-1]},

@@ -78,7 +78,8 @@ def test_public_functions_say_what_they_give():
 def test_overloads_say_what_they_give():
     found = 0
     for path in sources(PACKAGE, "*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
+        text = path.read_text()
+        for node in ast.walk(ast.parse(text)) if "@overload" in text else ():
             if isinstance(node, ast.FunctionDef) and "overload" in map(ast.unparse, node.decorator_list):
                 found += 1
                 gives = ast.unparse(node.returns) if node.returns else "nothing"
