@@ -121,7 +121,8 @@ TEST(pack, writes_blocks_whole_and_takes_them_back) {
   constexpr std::int64_t kWidths[] = {0, 1, 2, 3, 4, 8, 12, 16, 17, 33, 64, 100, 128, 200, 384};
   for (const int threads : {1, 3}) {
     set_num_threads(threads);
-    for (int turn = 0; turn < (threads == 1 ? test::turns_of_one_thread(1500) : 16); ++turn) {
+    const int turns = threads == 1 ? test::turns_of_one_thread(1500) : test::turns_of_threads(16);
+    for (int turn = 0; turn < turns; ++turn) {
       const std::int64_t width = kWidths[below(std::ssize(kWidths))];
       const bool large = threads > 1;
       const std::int64_t shape = below(3);

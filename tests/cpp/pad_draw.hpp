@@ -37,6 +37,15 @@ inline int turns_of_one_thread(int turns) {
 #endif
 }
 
+/// How often to draw where several threads work, which takes seconds. A race stands in most of the draws.
+inline int turns_of_threads(int turns) {
+#ifdef __SANITIZE_THREAD__
+  return turns / 4;
+#else
+  return turns;
+#endif
+}
+
 /// With how many threads to do the same where that takes seconds; one alone is left out where its sanitizer
 /// works, as above.
 inline std::vector<int> one_and(int several) {

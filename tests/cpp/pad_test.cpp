@@ -69,7 +69,7 @@ TEST(pad, equals_slot_by_slot) {
 
 TEST(pad, threads_change_nothing) {
   set_num_threads(3);
-  for (int turn = 0; turn < 12; ++turn) {
+  for (int turn = 0; turn < turns_of_threads(12); ++turn) {
     const std::int64_t width = draw_width();
     const std::int64_t rows = rows_for_threads(width);
     check_levels(draw(1, 3), 1, std::min<std::int64_t>(rows, 300'000), width);

@@ -113,7 +113,7 @@ void check_floats(const Ints& ends, std::int64_t count, std::int64_t window) {
 }  // namespace
 
 TEST(window, stays_inside_its_memory) {
-  for (int turn = 0; turn < 300; ++turn) {
+  for (int turn = 0; turn < varlen::test::turns_of_one_thread(300); ++turn) {
     const Window how{below(4), below(4), 1 + below(3), 1 + below(4)};
     check_window(drawn_ends(below(6), 9), 1 + below(90), how);
   }
@@ -135,7 +135,7 @@ TEST(window, is_the_same_for_any_threads_and_stores) {
 }
 
 TEST(window, steps_count_what_they_range) {
-  for (int turn = 0; turn < 300; ++turn) {
+  for (int turn = 0; turn < varlen::test::turns_of_one_thread(300); ++turn) {
     const Stepping how{1 + below(6), 1 + below(6), below(2) == 1};
     const Ints ends = drawn_ends(below(6), 12);
     const Offsets level = view(ends);

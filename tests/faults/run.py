@@ -102,7 +102,8 @@ def build(preset: str, target: str, *options: str) -> Path:
     """What a preset builds of the copy, and where."""
     folder = TREE / "build" / preset
     python = f"-DPython_EXECUTABLE={sys.executable}"
-    configure = ["cmake", "-G", "Ninja", "--preset", preset, python, *options]
+    # What is wrong may leave a parameter without a use.
+    configure = ["cmake", "-G", "Ninja", "--preset", preset, python, "-DVARLEN_WERROR=OFF", *options]
     make = ["cmake", "--build", str(folder), "--target", target]
     if run(configure) or run(make, 3600):
         raise SystemExit((TREE / "last.log").read_text())
