@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import by_hand
+import frontend
 import in_place
 import reduce
 import render
@@ -124,22 +125,45 @@ def functions_of_ops() -> str:
     }
     for verb in VERBS:
         home[f"declared.{verb.noun}"].append(verb.function)
-    lines = []
-    for noun in sorted(home):
-        names = ", ".join(sorted(home[noun], key=isort))
-        line = f"from varlen.ops.{noun} import {names}"
-        if len(line) > render.WIDTH:
-            line = f"from varlen.ops.{noun} import (\n    " + names.replace(", ", ",\n    ") + ",\n)"
-        lines.append(line)
-    every = sorted((name for names in home.values() for name in names), key=isort)
-    listed = "\n".join(f'    "{name}",' for name in every)
     docstring = "Arrays and lengths in, arrays out: the verbs of the package as plain functions."
-    return render.module(docstring, "\n".join(lines) + f"\n\n__all__ = [\n{listed}\n]", [])
+    return render.package(docstring, {f"varlen.ops.{noun}": names for noun, names in home.items()})
 
 
-def isort(name: str) -> tuple[bool, str]:
-    """Classes before functions."""
-    return name[0].islower(), name
+def frontend_functions() -> str:
+    """`varlen.returnn.frontend.declared`."""
+    head = f"""{FUTURE}
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from varlen import dims as _dims
+from varlen.dims import Data, Dim
+from varlen.returnn.frontend.convert import FLOAT, INT, PLACE, number, on_device, with_roles
+from varlen.returnn.frontend.math import combine, compare
+from varlen.returnn.frontend.random import random
+from varlen.returnn.frontend.reduce import reduce
+from varlen.returnn.frontend.window import pool, pool1d
+from varlen.returnn.tensor import Tensor, as_tensor
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from varlen.returnn.frontend.random import Seed"""
+    parts = [*map(render.face, frontend.FACES), "dot = matmul\n"]
+    return render.module("Verbs of named dims, as RETURNN's frontend names them.", head, parts)
+
+
+def functions_of_frontend() -> str:
+    """`varlen.returnn.frontend`."""
+    home = {noun: names.split() for noun, names in by_hand.FRONTEND.items()}
+    home["declared"] = ["dot", *(face.name for face in frontend.FACES)]
+    docstring = """Functions of RETURNN's frontend: `import varlen.returnn.frontend as rf`.
+
+Names and arguments are RETURNN's. They take `Data` as well as `Tensor`, and give `Tensor`. Padding is
+neither stored nor read, whatever is said of masks.
+"""
+    return render.package(docstring, {f"varlen.returnn.frontend.{noun}": home[noun] for noun in home})
 
 
 def with_region(path: Path, marker: str, body: str) -> str:
@@ -183,6 +207,8 @@ def files() -> dict[Path, str]:
         declared / "softmax.py": functions("softmax", "Softmax inside sequences, and its logarithm."),
         PACKAGE / "types/declared.py": methods(),
         PACKAGE / "dims/declared.py": data_methods(),
+        PACKAGE / "returnn/frontend/__init__.py": functions_of_frontend(),
+        PACKAGE / "returnn/frontend/declared.py": frontend_functions(),
         levels: with_region(levels, MARKDOWN, table()),
         verbs: with_region(verbs, RESTRUCTURED, page("reduce")),
     }

@@ -50,6 +50,25 @@ FUNCTIONS = {
     ),
 }
 
+#: The functions of each file of `varlen.returnn.frontend`.
+FRONTEND = {
+    "convert": "convert_to_tensor copy expand_dims replace_dim",
+    "learn": "ctc_loss dot_attention dropout label_smoothing moments smooth_one_hot stop_gradient",
+    "make": "constant full num_elements_of_shape ones range_over_dim sequence_mask sparse_to_dense zeros",
+    "math": "clip_by_value combine compare lerp safe_log where",
+    "move": "concat concat_features cum_concat_step gating pad slice stack unstack",
+    "pick": (
+        "gather masked_scatter masked_select merge_dims pack_padded repeat scatter scatter_count "
+        "scatter_logsumexp scatter_mean sort split_dims top_k top_k_mask"
+    ),
+    "random": "random",
+    "reduce": "reduce reduce_out",
+    "run_ctx": (
+        "RunCtx get_run_ctx get_run_ctx_step init_forward_step_run_ctx init_train_step_run_ctx reset_run_ctx"
+    ),
+    "window": "conv make_conv_out_spatial_dims pool pool1d transposed_conv window",
+}
+
 _SEQUENCES = ("expand", "concat", "slice", "erase", "reverse", "enumerate", "pad")
 
 REDUCE = (

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable, Iterator
 
+from frontend import TEXTS, Face
 from verb import Argument, ByHand, Verb
 
 WIDTH = 110
@@ -175,6 +177,57 @@ def data_method(verb: Verb) -> str:
     )
     doc = _docstring(f"{verb.data.summary} over some dims, as `dims.reduce`.", sections, indent)
     return f'{head}\n{doc}\n{indent}return reduce(self, "{verb.name}", axis, {given})\n'
+
+
+def _arguments(text: str) -> list[str]:
+    """Each argument of a head, "a: int, b: str = '-'": its name begins it."""
+    return [argument for argument in re.split(r",\s*(?=\*?\w+:)|,\s*$", text) if argument]
+
+
+def face(face: Face) -> str:
+    """A function of RETURNN's frontend."""
+    positional, _, keywords = face.arguments.partition("*, ")
+    first, more = _arguments(positional), _arguments(keywords)
+    head = _def(face.name, first, more, face.type, "")
+    together = {name: key for key in face.texts for name in key.split(", ")}
+    names = [argument.partition(":")[0] for argument in (*first, *more)]
+    terms = {together.get(name, name): "" for name in names}
+    parameters = [(key, face.texts.get(key) or TEXTS[key]) for key in terms]
+    indent = " " * 4
+    sections = [
+        ("Parameters", _terms(parameters, indent)),
+        ("Returns", _terms([(face.type, face.returns)], indent)),
+        ("Notes", [_prose(face.notes, indent)] if face.notes else []),
+        ("Examples", [f"{indent}>>> import varlen.returnn.frontend as rf", *_example(face.example, indent)]),
+    ]
+    return f"{head}\n{_docstring(face.summary, sections, indent)}\n{_return(face.call, indent)}"
+
+
+def _return(call: str, indent: str) -> str:
+    """What a function returns; the arguments of a long call are wrapped."""
+    line = f"{indent}return {call}\n"
+    if len(line) <= WIDTH:
+        return line
+    function, _, arguments = call.removesuffix(")").partition("(")
+    return f"{indent}return {function}(\n{_prose(arguments, indent + ' ' * 4)}\n{indent})\n"
+
+
+def package(docstring: str, home: dict[str, list[str]]) -> str:
+    """The `__init__` of a package: what each of its modules gives it."""
+    lines = []
+    for noun in sorted(home):
+        line = f"from {noun} import {', '.join(sorted(home[noun], key=isort))}"
+        if len(line) > WIDTH:
+            line = line.replace(" import ", " import (\n    ").replace(", ", ",\n    ") + ",\n)"
+        lines.append(line)
+    every = sorted((name for names in home.values() for name in names), key=isort)
+    listed = "\n".join(f'    "{name}",' for name in every)
+    return module(docstring, "\n".join(lines) + f"\n\n__all__ = [\n{listed}\n]", [])
+
+
+def isort(name: str) -> tuple[bool, str]:
+    """Classes before functions."""
+    return name[0].islower(), name
 
 
 def _plain(default: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varlen import dims
+from varlen import dims as _dims
 from varlen.arguments import as_dtype
 from varlen.dims import Data, Dim
 from varlen.returnn.tensor import Tensor, as_tensor
@@ -162,31 +162,6 @@ def copy(tensor: Data[Any]) -> Tensor:
     return as_tensor(packed._like(own))
 
 
-def set_sparse_dim(source: Data[Any], sparse_dim: Dim) -> Tensor:
-    """Integers as positions of a dim.
-
-    Parameters
-    ----------
-    source
-        Integers.
-    sparse_dim
-        The dim.
-
-    Returns
-    -------
-    Tensor
-        Of the same values, which are shared.
-
-    Examples
-    --------
-    >>> import varlen.returnn.frontend as rf
-    >>> x = vl.Data(np.array([2, 0]), [vl.Dim("two", 2)])
-    >>> rf.set_sparse_dim(x, vl.Dim("words", 3)).sparse_dim.name
-    'words'
-    """
-    return with_roles(source, sparse_dim)
-
-
 def replace_dim(source: Data[Any], *, in_dim: Dim, out_dim: Dim | None = None) -> tuple[Tensor, Dim]:
     """Replace one dim by another.
 
@@ -222,151 +197,6 @@ def replace_dim(source: Data[Any], *, in_dim: Dim, out_dim: Dim | None = None) -
     return as_tensor(result), result.axis(new)
 
 
-def get_default_float_dtype() -> str:
-    """The dtype that floats of Python get.
-
-    Returns
-    -------
-    str
-        "float32", always.
-
-    Examples
-    --------
-    >>> import varlen.returnn.frontend as rf
-    >>> rf.get_default_float_dtype()
-    'float32'
-    """
-    return FLOAT
-
-
-def get_default_int_dtype() -> str:
-    """The dtype that ints of Python get.
-
-    Returns
-    -------
-    str
-        "int32", always.
-
-    Examples
-    --------
-    >>> import varlen.returnn.frontend as rf
-    >>> rf.get_default_int_dtype()
-    'int32'
-    """
-    return INT
-
-
-def get_default_array_index_dtype() -> str:
-    """The dtype of places.
-
-    Returns
-    -------
-    str
-        "int64", where RETURNN has int32.
-
-    Examples
-    --------
-    >>> import varlen.returnn.frontend as rf
-    >>> rf.get_default_array_index_dtype()
-    'int64'
-    """
-    return PLACE
-
-
-def is_float_dtype(dtype: str) -> bool:
-    """Whether a dtype is one of floats.
-
-    Parameters
-    ----------
-    dtype
-        Its name.
-
-    Returns
-    -------
-    bool
-        Also of bfloat16.
-
-    Examples
-    --------
-    >>> import varlen.returnn.frontend as rf
-    >>> rf.is_float_dtype("bfloat16"), rf.is_float_dtype("int8")
-    (True, False)
-    """
-    return dtype.startswith(("float", "bfloat"))
-
-
-def cast(tensor: Data[Any], dtype: DTypeLike) -> Tensor:
-    """Convert the values to another dtype.
-
-    Parameters
-    ----------
-    tensor
-        Any values.
-    dtype
-        A name, or a dtype of NumPy or torch.
-
-    Returns
-    -------
-    Tensor
-        Over the same dims.
-
-    Examples
-    --------
-    >>> import varlen.returnn.frontend as rf
-    >>> rf.cast(vl.Data(np.array([3, 1]), [vl.Dim("two", 2)]), "float32").dtype
-    'float32'
-    """
-    return as_tensor(tensor.cast(dtype))
-
-
-def copy_to_device(x: Data[Any], device: str | None = None) -> Tensor:
-    """The same with values on a device.
-
-    Parameters
-    ----------
-    x
-        Any values.
-    device
-        "cpu", "cuda" and so on; arrays become tensors for any but the CPU. By default they stay.
-
-    Returns
-    -------
-    Tensor
-        Of the same dims.
-
-    Examples
-    --------
-    >>> import varlen.returnn.frontend as rf
-    >>> rf.copy_to_device(vl.Data(np.array([3, 1]), [vl.Dim("two", 2)]), "cpu").device
-    'cpu'
-    """
-    return on_device(x, device)
-
-
-def expand_dim(source: Data[Any], dim: Dim) -> Tensor:
-    """The same, repeated over one more dim.
-
-    Parameters
-    ----------
-    source
-        Any values.
-    dim
-        A dim that it lacks.
-
-    Returns
-    -------
-    Tensor
-        With that dim.
-
-    Examples
-    --------
-    >>> import varlen.returnn.frontend as rf
-    >>> rf.expand_dim(vl.Data(np.array([3, 1]), [vl.Dim("two", 2)]), vl.Dim("three", 3)).ndim
-    2
-    """
-    return as_tensor(dims.expand_dim(source, dim))
-
-
 def expand_dims(source: Data[Any], dims: Sequence[Dim]) -> Tensor:
     """The same, repeated over more dims.
 
@@ -391,5 +221,5 @@ def expand_dims(source: Data[Any], dims: Sequence[Dim]) -> Tensor:
     """
     result = as_tensor(source)
     for dim in dims:
-        result = expand_dim(result, dim)
+        result = as_tensor(_dims.expand_dim(result, dim))
     return result

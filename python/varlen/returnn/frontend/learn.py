@@ -19,44 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
 
-def cross_entropy(
-    *,
-    estimated: Data[Any],
-    target: Data[Any],
-    axis: Dim,
-    estimated_type: Literal["logits", "probs", "log-probs"],
-) -> Tensor:
-    """How improbable the classes of a target are.
-
-    Parameters
-    ----------
-    estimated
-        Floats over the classes.
-    target
-        Classes, or how much of each.
-    axis
-        The dim of the classes.
-    estimated_type
-        What is given: "logits", "probs" or "log-probs".
-
-    Returns
-    -------
-    Tensor
-        Over the dims of both, but the classes.
-
-    Examples
-    --------
-    >>> import varlen.returnn.frontend as rf
-    >>> words, time = vl.Dim("words", 2), vl.Dim("time", lengths=[2, 1])
-    >>> target = vl.Data(np.array([0, 1, 1]), [vl.dims.batch_dim, time], sparse_dim=words)
-    >>> logits = vl.Data(np.zeros((3, 2)), [vl.dims.batch_dim, time, words])
-    >>> loss = rf.cross_entropy(estimated=logits, target=target, axis=words, estimated_type="logits")
-    >>> loss.values.round(3)
-    array([0.693, 0.693, 0.693])
-    """
-    return as_tensor(_dims.cross_entropy(estimated, target, axis, estimated_type=estimated_type))
-
-
 def dropout(
     source: Data[Any],
     drop_prob: Data[Any] | float,
@@ -171,37 +133,6 @@ def ctc_loss(
         is_normalized=logits_normalized,
     )
     return as_tensor(loss)
-
-
-def edit_distance(
-    a: Data[Any], a_spatial_dim: Dim, b: Data[Any], b_spatial_dim: Dim, *, dtype: DTypeLike = "int32"
-) -> Tensor:
-    """The fewest substitutions, insertions and deletions between sequences.
-
-    Parameters
-    ----------
-    a, b
-        Integers.
-    a_spatial_dim, b_spatial_dim
-        The dims along which their sequences go.
-    dtype
-        Of the counts.
-
-    Returns
-    -------
-    Tensor
-        Over the dims that stay.
-
-    Examples
-    --------
-    >>> import varlen.returnn.frontend as rf
-    >>> found, true = vl.Dim("found", lengths=[3, 1]), vl.Dim("true", lengths=[2, 2])
-    >>> x = vl.Data(np.array([3, 1, 4, 1]), [vl.dims.batch_dim, found])
-    >>> y = vl.Data(np.array([3, 4, 1, 5]), [vl.dims.batch_dim, true])
-    >>> rf.edit_distance(x, found, y, true).values
-    array([1, 1], dtype=int32)
-    """
-    return as_tensor(_dims.edit_distance(a, b, axis=a_spatial_dim, b_axis=b_spatial_dim).cast(dtype))
 
 
 def label_smoothing(prob: Data[Any], smoothing: Data[Any] | float, *, axis: Dim | None = None) -> Tensor:
@@ -325,34 +256,6 @@ def moments(
     if correction:
         variance = variance * (frames / (frames - correction)).cast(variance._values.dtype)
     return as_tensor(mean), as_tensor(variance)
-
-
-def normalize(a: Data[Any], *, axis: Dim | Sequence[Dim], epsilon: float = 1e-6) -> Tensor:
-    """Numbers less their mean, over their standard deviation, over some dims.
-
-    Parameters
-    ----------
-    a
-        Numbers.
-    axis
-        The dims that mean and variance are over.
-    epsilon
-        Added to the variance.
-
-    Returns
-    -------
-    Tensor
-        Over the same dims.
-
-    Examples
-    --------
-    >>> import varlen.returnn.frontend as rf
-    >>> time = vl.Dim("time", lengths=[2, 1])
-    >>> x = vl.Data(np.array([1.0, 3.0, 5.0]), [vl.dims.batch_dim, time])
-    >>> rf.normalize(x, axis=time).values.round(3)
-    array([-1.,  1.,  0.])
-    """
-    return as_tensor(_dims.layer_norm(a, axis, eps=epsilon))
 
 
 def dot_attention(

@@ -11,33 +11,10 @@ from varlen.dims import Data, Dim
 from varlen.returnn.frontend.convert import FLOAT, default_dtype, needs_tensors, on_device, with_roles
 from varlen.returnn.frontend.math import where
 from varlen.returnn.frontend.reduce import check_alone
-from varlen.returnn.tensor import Tensor, as_tensor
+from varlen.returnn.tensor import Tensor
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
-
-
-def one_hot(source: Data[Any]) -> Tensor:
-    """1 at the class of each position, 0 at the others.
-
-    Parameters
-    ----------
-    source
-        Classes, with a `sparse_dim`.
-
-    Returns
-    -------
-    Tensor
-        float32, with that dim as the last.
-
-    Examples
-    --------
-    >>> import varlen.returnn.frontend as rf
-    >>> x = vl.Data(np.array([2, 0]), [vl.Dim("two", 2)], sparse_dim=vl.Dim("words", 3))
-    >>> rf.one_hot(x).to_list()
-    [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
-    """
-    return as_tensor(_dims.one_hot(source, dtype="float32"))
 
 
 def range_over_dim(dim: Dim, *, dtype: DTypeLike | None = None, device: str | None = None) -> Tensor:
@@ -224,50 +201,6 @@ def constant(
     return full(dims=dims, fill_value=fill_value, dtype=dtype, device=device, **facts)
 
 
-def zeros_like(other: Data[Any]) -> Tensor:
-    """Zeros over the dims of another tensor, of its dtype and where it lies.
-
-    Parameters
-    ----------
-    other
-        Any values.
-
-    Returns
-    -------
-    Tensor
-        Over the same dims.
-
-    Examples
-    --------
-    >>> import varlen.returnn.frontend as rf
-    >>> rf.zeros_like(vl.Data(np.array([3, 1]), [vl.Dim("two", 2)])).values
-    array([0, 0])
-    """
-    return with_roles(_dims.zeros(other.dims, like=other), other.sparse_dim)
-
-
-def ones_like(other: Data[Any]) -> Tensor:
-    """Ones over the dims of another tensor, of its dtype and where it lies.
-
-    Parameters
-    ----------
-    other
-        Any values.
-
-    Returns
-    -------
-    Tensor
-        Over the same dims.
-
-    Examples
-    --------
-    >>> import varlen.returnn.frontend as rf
-    >>> rf.ones_like(vl.Data(np.array([3, 1]), [vl.Dim("two", 2)])).values
-    array([1, 1])
-    """
-    return with_roles(_dims.ones(other.dims, like=other), other.sparse_dim)
-
-
 def sequence_mask(
     dims: Dim | Sequence[Dim], *, device: str | None = None, like: Data[Any] | None = None
 ) -> Tensor:
@@ -380,31 +313,3 @@ def num_elements_of_shape(
     if source is not None and isinstance(count, Data) and is_tensor(source.values):
         count = count.torch().to(source.device)
     return on_device(count, device) if isinstance(count, Data) else count
-
-
-def last_frame_position_of_dim(
-    dim: Dim, *, device: str | None = None, allow_scalar_on_cpu: bool = True
-) -> Tensor:
-    """The last place of each row of a dim.
-
-    Parameters
-    ----------
-    dim
-        A dim with lengths.
-    device
-        Where places lie.
-    allow_scalar_on_cpu
-        Taken for the sake of code that says it.
-
-    Returns
-    -------
-    Tensor
-        Over what the dim is over; -1 of an empty row, where RETURNN has 0.
-
-    Examples
-    --------
-    >>> import varlen.returnn.frontend as rf
-    >>> rf.last_frame_position_of_dim(vl.Dim("time", lengths=[3, 0])).values
-    array([ 2, -1])
-    """
-    return on_device(_dims.last_frame_position_of_dim(dim), device)

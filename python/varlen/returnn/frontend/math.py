@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from varlen import dims
 from varlen.dims import Data, Dim
+from varlen.dims.records.spec import dtype_name
 from varlen.returnn.frontend.convert import convert_to_tensor
 from varlen.returnn.tensor import Tensor, as_tensor
 
@@ -116,157 +119,6 @@ def compare(
     return _combined(_COMPARED, a, kind, b, allow_broadcast_all_sources, dim_order)
 
 
-def combine_bc(
-    a: Data[Any] | complex, kind: str, b: Data[Any] | complex, *, dim_order: Sequence[Dim] | None = None
-) -> Tensor:
-    """As `combine`, where neither operand needs to have all dims.
-
-    Parameters
-    ----------
-    a, kind, b, dim_order
-        As those of `combine`.
-
-    Returns
-    -------
-    Tensor
-        Over the dims of both.
-
-    Examples
-    --------
-    >>> import varlen.returnn.frontend as rf
-    >>> x, y = vl.Data(np.array([3, 1]), [vl.Dim("two", 2)]), vl.Data(np.array([10]), [vl.Dim("one", 1)])
-    >>> rf.combine_bc(x, "+", y).to_list()
-    [[13], [11]]
-    """
-    return combine(a, kind, b, allow_broadcast_all_sources=True, dim_order=dim_order)
-
-
-def compare_bc(
-    a: Data[Any] | complex, kind: str, b: Data[Any] | complex, *, dim_order: Sequence[Dim] | None = None
-) -> Tensor:
-    """As `compare`, where neither operand needs to have all dims.
-
-    Parameters
-    ----------
-    a, kind, b, dim_order
-        As those of `compare`.
-
-    Returns
-    -------
-    Tensor
-        Bools over the dims of both.
-
-    Examples
-    --------
-    >>> import varlen.returnn.frontend as rf
-    >>> x, y = vl.Data(np.array([3, 1]), [vl.Dim("two", 2)]), vl.Data(np.array([2]), [vl.Dim("one", 1)])
-    >>> rf.compare_bc(x, "<", y).to_list()
-    [[False], [True]]
-    """
-    return compare(a, kind, b, allow_broadcast_all_sources=True, dim_order=dim_order)
-
-
-def _of_two(name: str, what: str, kind: str) -> Callable[[Any, Any], Tensor]:
-    operation = compare if kind in _COMPARED else combine
-
-    def function(a: Data[Any] | complex, b: Data[Any] | complex) -> Tensor:
-        return operation(a, kind, b)
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""{what}, number by number.
-
-    Parameters
-    ----------
-    a, b
-        Tensors or numbers; one of them has all dims.
-
-    Returns
-    -------
-    Tensor
-        Over the dims of both.
-
-    Examples
-    --------
-    >>> import varlen.returnn.frontend as rf
-    >>> x = vl.Data(np.array([3, 1]), [vl.Dim("two", 2)])
-    >>> rf.{name}(x, 2).dims == x.dims
-    True
-    """
-    return function
-
-
-add = _of_two("add", "The sum", "+")
-sub = _of_two("sub", "The difference", "-")
-mul = _of_two("mul", "The product", "*")
-true_divide = _of_two("true_divide", "The quotient", "/")
-floor_divide = _of_two("floor_divide", "The quotient, and the greatest integer that is not above it", "//")
-mod = _of_two("mod", "What `floor_divide` leaves", "%")
-pow = _of_two("pow", "The power", "**")
-squared_difference = _of_two("squared_difference", "The square of the difference", "squared_difference")
-log_add_exp = _of_two("log_add_exp", "The logarithm of the sum of exponentials", "logaddexp")
-logical_and = _of_two("logical_and", "Whether both are true", "logical_and")
-logical_or = _of_two("logical_or", "Whether one of them is true", "logical_or")
-equal = _of_two("equal", "Whether both are equal", "==")
-not_equal = _of_two("not_equal", "Whether they differ", "!=")
-less = _of_two("less", "Whether the first is less", "<")
-less_equal = _of_two("less_equal", "Whether the first is not greater", "<=")
-greater = _of_two("greater", "Whether the first is greater", ">")
-greater_equal = _of_two("greater_equal", "Whether the first is not less", ">=")
-
-
-def ceil_divide(a: Data[Any], b: Data[Any] | complex) -> Tensor:
-    """The quotient, and the least integer that is not below it, number by number.
-
-    Parameters
-    ----------
-    a, b
-        Tensors, of which one has all dims; `b` also a number.
-
-    Returns
-    -------
-    Tensor
-        Over the dims of both.
-
-    Examples
-    --------
-    >>> import varlen.returnn.frontend as rf
-    >>> rf.ceil_divide(vl.Data(np.array([4, 5]), [vl.Dim("two", 2)]), 2).values
-    array([2, 3])
-    """
-    return as_tensor(-floor_divide(-a, b))
-
-
-def _extreme(name: str, what: str) -> Callable[..., Tensor]:
-    def function(a: Data[Any] | float, b: Data[Any] | float, *other_tensors: Data[Any] | float) -> Tensor:
-        return as_tensor(dims.combine(name, a, b, *other_tensors))
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""{what} of several, number by number.
-
-    Parameters
-    ----------
-    a, b, *other_tensors
-        Tensors or numbers; one of them has all dims.
-
-    Returns
-    -------
-    Tensor
-        Over the dims of all.
-
-    Examples
-    --------
-    >>> import varlen.returnn.frontend as rf
-    >>> x = vl.Data(np.array([3, 1]), [vl.Dim("two", 2)])
-    >>> rf.{name}(x, 2, x).dims == x.dims
-    True
-    """
-    return function
-
-
-maximum = _extreme("maximum", "The greatest")
-minimum = _extreme("minimum", "The least")
-
-
 def clip_by_value(
     x: Data[Any],
     clip_value_min: Data[Any] | float | None = None,
@@ -302,6 +154,37 @@ def clip_by_value(
     if clip_value_max is not None:
         x = dims.combine("minimum", x, clip_value_max, broadcast=broadcast)
     return as_tensor(x)
+
+
+def safe_log(a: Data[Any], *, eps: float | None = None) -> Tensor:
+    """The logarithm of the number, or of a least one where it is below, number by number.
+
+    Parameters
+    ----------
+    a
+        Numbers.
+    eps
+        The least number; the smallest one above 0 that the dtype has by default.
+
+    Returns
+    -------
+    Tensor
+        Over the same dims.
+
+    Examples
+    --------
+    >>> import varlen.returnn.frontend as rf
+    >>> rf.safe_log(vl.Data(np.array([1.0, 0.0]), [vl.Dim("two", 2)])).values
+    array([   0.        , -744.44007192])
+    """
+    least = _smallest(a) if eps is None else eps
+    return as_tensor(dims.log(dims.combine("maximum", a, least)))
+
+
+def _smallest(a: Data[Any]) -> float:
+    name = dtype_name(a._values.dtype)
+    # NumPy has no bfloat16; it has the exponents of float32, and 16 bits of fraction less.
+    return 2.0**-133 if name == "bfloat16" else float(np.finfo(name).smallest_subnormal)
 
 
 def lerp(
@@ -372,88 +255,3 @@ def where(
     if not isinstance(true_, Data) and not isinstance(false_, Data):
         true_, false_ = convert_to_tensor(true_), convert_to_tensor(false_)
     return as_tensor(dims.where(cond, true_, false_, broadcast=allow_broadcast_all_sources))
-
-
-def matmul(a: Data[Any], b: Data[Any], *, reduce: Dim | Sequence[Dim], use_mask: bool = True) -> Tensor:
-    """Products, summed over some dims; those whose lengths differ too.
-
-    Parameters
-    ----------
-    a, b
-        Tensors.
-    reduce
-        The dims that go, which both have.
-    use_mask
-        Taken for the sake of code that says it: there is no padding to be masked.
-
-    Returns
-    -------
-    Tensor
-        Over the common dims, those of a, then those of b.
-
-    Notes
-    -----
-    RETURNN's `matmul` takes no dynamic dim without a mask.
-
-    Examples
-    --------
-    >>> import varlen.returnn.frontend as rf
-    >>> time = vl.Dim("time", lengths=[2, 1])
-    >>> x = vl.Data(np.array([3, 1, 4]), [vl.dims.batch_dim, time])
-    >>> rf.matmul(x, x, reduce=time).values
-    array([10, 16])
-    """
-    return as_tensor(dims.dot(a, b, reduce))
-
-
-dot = matmul
-
-
-def softmax(a: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: bool = True) -> Tensor:
-    """Numbers that sum to one over some dims.
-
-    Parameters
-    ----------
-    a
-        Numbers.
-    axis
-        These dims.
-    use_mask
-        Taken for the sake of code that says it: there is no padding to be masked.
-
-    Returns
-    -------
-    Tensor
-        Over the same dims.
-
-    Examples
-    --------
-    >>> import varlen.returnn.frontend as rf
-    >>> time = vl.Dim("time", lengths=[2, 1])
-    >>> rf.softmax(vl.Data(np.zeros(3), [vl.dims.batch_dim, time]), axis=time).values
-    array([0.5, 0.5, 1. ])
-    """
-    return as_tensor(dims.softmax(a, axis))
-
-
-def log_softmax(a: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: bool = True) -> Tensor:
-    """The logarithm of `softmax`.
-
-    Parameters
-    ----------
-    a, axis, use_mask
-        As those of `softmax`.
-
-    Returns
-    -------
-    Tensor
-        Over the same dims.
-
-    Examples
-    --------
-    >>> import varlen.returnn.frontend as rf
-    >>> time = vl.Dim("time", lengths=[1, 1])
-    >>> rf.log_softmax(vl.Data(np.zeros(2), [vl.dims.batch_dim, time]), axis=time).values
-    array([0., 0.])
-    """
-    return as_tensor(dims.log_softmax(a, axis))

@@ -10,7 +10,7 @@ import numpy as np
 from varlen import dims
 from varlen.dims import Data, Dim
 from varlen.returnn.frontend.convert import number
-from varlen.returnn.frontend.elementwise import identity, sigmoid
+from varlen.returnn.frontend.declared import identity, sigmoid, split
 from varlen.returnn.tensor import Tensor, as_tensor
 
 
@@ -173,34 +173,6 @@ def gating(
     return as_tensor(act_func(active) * gate_func(gate)), half
 
 
-def split(source: Data[Any], *, axis: Dim, out_dims: Sequence[Dim]) -> tuple[Tensor, ...]:
-    """The parts of which a dim is the sum.
-
-    Parameters
-    ----------
-    source
-        Any values.
-    axis
-        The dim.
-    out_dims
-        Dims of the parts; their sum is as long.
-
-    Returns
-    -------
-    tuple of Tensor
-        One for each dim.
-
-    Examples
-    --------
-    >>> import varlen.returnn.frontend as rf
-    >>> two, three = vl.Dim("two", 2), vl.Dim("three", 3)
-    >>> x = vl.Data(np.arange(5), [two + three])
-    >>> [part.to_list() for part in rf.split(x, axis=two + three, out_dims=[two, three])]
-    [[0, 1], [2, 3, 4]]
-    """
-    return tuple([as_tensor(part) for part in dims.split(source, axis, out_dims)])
-
-
 def stack(sources: Sequence[Data[Any]], *, out_dim: Dim | None = None) -> tuple[Tensor, Dim]:
     """Tensors of the same dims along a new one.
 
@@ -361,85 +333,3 @@ def slice(
     place = source.dims.index(source.axis(axis))
     result = dims.slice(source, axis, start, end, 1 if step is None else step, size=size, out_dim=out_dim)
     return as_tensor(result), result.dims[place]
-
-
-def shift_right(source: Data[Any], *, axis: Dim, pad_value: Any, amount: int = 1) -> Tensor:
-    """What stood some positions before, in each row.
-
-    Parameters
-    ----------
-    source
-        Any values.
-    axis
-        The dim.
-    pad_value
-        Of the first positions.
-    amount
-        How far.
-
-    Returns
-    -------
-    Tensor
-        Over the same dims.
-
-    Examples
-    --------
-    >>> import varlen.returnn.frontend as rf
-    >>> time = vl.Dim("time", lengths=[3, 1])
-    >>> x = vl.Data(np.array([3, 1, 4, 1]), [vl.dims.batch_dim, time])
-    >>> rf.shift_right(x, axis=time, pad_value=0).to_list()
-    [[0, 3, 1], [0]]
-    """
-    return as_tensor(dims.shift(source, axis, amount, value=number(pad_value, "pad_value")))
-
-
-def shift_left(source: Data[Any], *, axis: Dim, pad_value: Any, amount: int = 1) -> Tensor:
-    """What stands some positions behind, in each row.
-
-    Parameters
-    ----------
-    source, axis, pad_value, amount
-        As those of `shift_right`.
-
-    Returns
-    -------
-    Tensor
-        Over the same dims.
-
-    Examples
-    --------
-    >>> import varlen.returnn.frontend as rf
-    >>> time = vl.Dim("time", lengths=[3, 1])
-    >>> x = vl.Data(np.array([3, 1, 4, 1]), [vl.dims.batch_dim, time])
-    >>> rf.shift_left(x, axis=time, pad_value=0).to_list()
-    [[1, 4, 0], [0]]
-    """
-    return as_tensor(dims.shift(source, axis, -amount, value=number(pad_value, "pad_value")))
-
-
-def reverse_sequence(tensor: Data[Any], *, axis: Dim, handle_dynamic_dims: bool = True) -> Tensor:
-    """Each row the other way round.
-
-    Parameters
-    ----------
-    tensor
-        Any values.
-    axis
-        The dim.
-    handle_dynamic_dims
-        Taken for the sake of code that says it: each row ends where it ends.
-
-    Returns
-    -------
-    Tensor
-        Over the same dims.
-
-    Examples
-    --------
-    >>> import varlen.returnn.frontend as rf
-    >>> time = vl.Dim("time", lengths=[3, 1])
-    >>> x = vl.Data(np.array([3, 1, 4, 1]), [vl.dims.batch_dim, time])
-    >>> rf.reverse_sequence(x, axis=time).to_list()
-    [[4, 1, 3], [1]]
-    """
-    return as_tensor(dims.reverse(tensor, axis))

@@ -13,7 +13,7 @@ from varlen.returnn.frontend.convert import number
 from varlen.returnn.tensor import Tensor, as_tensor
 
 if TYPE_CHECKING:
-    from numpy.typing import DTypeLike
+    pass
 
 
 def gather(
@@ -180,32 +180,6 @@ def _scattering(mode: str, what: str) -> Callable[..., Tensor]:
 
 scatter_mean = _scattering("mean", "The mean")
 scatter_logsumexp = _scattering("logsumexp", "The logarithm of the sum of exponentials")
-
-
-def cumsum(source: Data[Any], *, spatial_dim: Dim) -> Tensor:
-    """The sum of all positions up to each, in each row.
-
-    Parameters
-    ----------
-    source
-        Numbers.
-    spatial_dim
-        The dim.
-
-    Returns
-    -------
-    Tensor
-        Over the same dims.
-
-    Examples
-    --------
-    >>> import varlen.returnn.frontend as rf
-    >>> time = vl.Dim("time", lengths=[3, 1])
-    >>> x = vl.Data(np.array([3, 1, 4, 1]), [vl.dims.batch_dim, time])
-    >>> rf.cumsum(x, spatial_dim=time).to_list()
-    [[3, 4, 8], [1]]
-    """
-    return as_tensor(_dims.cumsum(source, spatial_dim))
 
 
 def repeat(
@@ -455,35 +429,6 @@ def pack_padded(
     return as_tensor(result), _new_dim(result, source)
 
 
-def pad_packed(source: Data[Any], *, in_dim: Dim, dims: Sequence[Dim]) -> Tensor:
-    """The inverse of `pack_padded`.
-
-    Parameters
-    ----------
-    source
-        Any values.
-    in_dim
-        The dim that goes.
-    dims
-        The dims in place of it, the slowest first.
-
-    Returns
-    -------
-    Tensor
-        Over these dims, without padding.
-
-    Examples
-    --------
-    >>> import varlen.returnn.frontend as rf
-    >>> time = vl.Dim("time", lengths=[2, 1])
-    >>> x = vl.Data(np.array([3, 1, 4]), [vl.dims.batch_dim, time])
-    >>> y, frames = rf.pack_padded(x, dims=[vl.dims.batch_dim, time])
-    >>> rf.pad_packed(y, in_dim=frames, dims=x.dims).to_list()
-    [[3, 1], [4]]
-    """
-    return as_tensor(_dims.unflatten(source, in_dim, dims))
-
-
 def top_k(
     source: Data[Any],
     *,
@@ -566,45 +511,6 @@ def sort(
     return as_tensor(values), as_tensor(places), values.axis(axis)
 
 
-def search_sorted(
-    sorted_seq: Data[Any],
-    values: Data[Any],
-    *,
-    axis: Dim,
-    side: str = "left",
-    out_dtype: DTypeLike = "int32",
-) -> Tensor:
-    """Where numbers would go among others that ascend, in each row.
-
-    Parameters
-    ----------
-    sorted_seq
-        Numbers that ascend along the dim.
-    values
-        The numbers that are looked for.
-    axis
-        The dim; RETURNN takes none whose lengths differ.
-    side
-        "left", before equal ones, or "right".
-    out_dtype
-        Of the places.
-
-    Returns
-    -------
-    Tensor
-        Over the dims of values, and those of sorted_seq that stay.
-
-    Examples
-    --------
-    >>> import varlen.returnn.frontend as rf
-    >>> time = vl.Dim("time", lengths=[3, 1])
-    >>> x = vl.Data(np.array([1, 3, 4, 2]), [vl.dims.batch_dim, time])
-    >>> rf.search_sorted(x, vl.Data(np.array([3, 3]), [vl.dims.batch_dim]), axis=time).values
-    array([1, 1], dtype=int32)
-    """
-    return as_tensor(_dims.search_sorted(sorted_seq, values, axis, side=side).cast(out_dtype))
-
-
 def top_k_mask(values: Data[Any], *, axis: Dim, k: Data[Any] | int) -> Tensor:
     """Which numbers are among the greatest over a dim.
 
@@ -633,31 +539,6 @@ def top_k_mask(values: Data[Any], *, axis: Dim, k: Data[Any] | int) -> Tensor:
     marks = _dims.full(places.dims, True, like=places, dtype="bool")
     is_best = _dims.scatter(marks, places, values.axis(axis), mode="any", fill=False, axis=best)
     return as_tensor(is_best.transpose(values.dims))
-
-
-def squeeze(source: Data[Any], axis: Dim) -> Tensor:
-    """The same without a dim of one position.
-
-    Parameters
-    ----------
-    source
-        Any values.
-    axis
-        The dim.
-
-    Returns
-    -------
-    Tensor
-        Without it.
-
-    Examples
-    --------
-    >>> import varlen.returnn.frontend as rf
-    >>> one = vl.Dim("one", 1)
-    >>> rf.squeeze(vl.Data(np.array([[3, 1]]), [one, vl.Dim("two", 2)]), one).to_list()
-    [3, 1]
-    """
-    return as_tensor(_dims.squeeze(source, axis))
 
 
 def _new_dim(result: Data[Any], source: Data[Any]) -> Dim:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from varlen import dims
@@ -64,66 +64,6 @@ def reduce(
     """
     check_alone(distributed)
     return as_tensor(dims.reduce(source, mode, axis))
-
-
-_Reduction = Callable[..., Tensor]
-
-
-def _reducing(mode: str, what: str) -> _Reduction:
-    if mode == "sum":
-
-        def function(
-            source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: bool = True, distributed: bool = False
-        ) -> Tensor:
-            return reduce(source, mode=mode, axis=axis, distributed=distributed)
-    else:
-
-        def function(  # type: ignore[misc]
-            source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: bool = True
-        ) -> Tensor:
-            return reduce(source, mode=mode, axis=axis)
-
-    name = f"reduce_{mode}"
-    numbers = "np.array([True, False, True])" if mode in ("any", "all") else "np.array([3.0, 1.0, 5.0])"
-    distributed = "    distributed\n        False, as that of `reduce`.\n" if mode == "sum" else ""
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""{what} over some dims.
-
-    Parameters
-    ----------
-    source
-        {"Bools" if mode in ("any", "all") else "Numbers"}.
-    axis
-        The dims that go.
-    use_mask
-        Taken for the sake of code that says it: there is no padding to be masked.
-{distributed}
-    Returns
-    -------
-    Tensor
-        Over the dims that stay.
-
-    Examples
-    --------
-    >>> import varlen.returnn.frontend as rf
-    >>> time = vl.Dim("time", lengths=[2, 1])
-    >>> x = vl.Data({numbers}, [vl.dims.batch_dim, time])
-    >>> rf.{name}(x, axis=time).dims == (vl.dims.batch_dim,)
-    True
-    """
-    return function
-
-
-reduce_sum = _reducing("sum", "The sum")
-reduce_mean = _reducing("mean", "The mean")
-reduce_max = _reducing("max", "The greatest number")
-reduce_min = _reducing("min", "The least number")
-reduce_any = _reducing("any", "Whether one is true")
-reduce_all = _reducing("all", "Whether all are true")
-reduce_argmax = _reducing("argmax", "The place of the greatest number")
-reduce_argmin = _reducing("argmin", "The place of the least number")
-reduce_logsumexp = _reducing("logsumexp", "The logarithm of the sum of exponentials")
-reduce_logmeanexp = _reducing("logmeanexp", "The logarithm of the mean of exponentials")
 
 
 def reduce_out(source: Data[Any], *, mode: str, num_pieces: int, out_dim: Dim | None = None) -> Tensor:

@@ -173,48 +173,6 @@ def _several(dims: Dim | Sequence[Dim] | None) -> list[Dim]:
     return [] if dims is None else [dims] if isinstance(dims, Dim) else list(dims)
 
 
-def max_pool(
-    source: Data[Any],
-    *,
-    pool_size: int | Sequence[int],
-    padding: str = "valid",
-    dilation_rate: int | Sequence[int] = 1,
-    strides: int | Sequence[int] | None = None,
-    in_spatial_dims: Dim | Sequence[Dim],
-    out_spatial_dims: Dim | Sequence[Dim] | None = None,
-) -> tuple[Tensor, list[Dim]]:
-    """The greatest number in windows along some dims.
-
-    Parameters
-    ----------
-    source, pool_size, padding, dilation_rate, strides, in_spatial_dims, out_spatial_dims
-        As those of `pool`.
-
-    Returns
-    -------
-    tuple of Tensor and list of Dim
-        The dims of the windows.
-
-    Examples
-    --------
-    >>> import varlen.returnn.frontend as rf
-    >>> time = vl.Dim("time", lengths=[4, 2])
-    >>> x = vl.Data(np.array([3, 1, 4, 1, 5, 9]), [vl.dims.batch_dim, time])
-    >>> rf.max_pool(x, pool_size=2, in_spatial_dims=[time])[0].to_list()
-    [[3, 4], [9]]
-    """
-    return pool(
-        source,
-        mode="max",
-        pool_size=pool_size,
-        padding=padding,
-        dilation_rate=dilation_rate,
-        strides=strides,
-        in_spatial_dims=in_spatial_dims,
-        out_spatial_dims=out_spatial_dims,
-    )
-
-
 def pool1d(
     source: Data[Any],
     *,
@@ -261,48 +219,6 @@ def pool1d(
         out_spatial_dims=out_spatial_dim,
     )
     return result, dim
-
-
-def max_pool1d(
-    source: Data[Any],
-    *,
-    pool_size: int,
-    padding: str = "valid",
-    dilation_rate: int = 1,
-    strides: int | None = None,
-    in_spatial_dim: Dim,
-    out_spatial_dim: Dim | None = None,
-) -> tuple[Tensor, Dim]:
-    """The greatest number in windows along a dim.
-
-    Parameters
-    ----------
-    source, pool_size, padding, dilation_rate, strides, in_spatial_dim, out_spatial_dim
-        As those of `pool1d`.
-
-    Returns
-    -------
-    tuple of Tensor and Dim
-        The dim of the windows.
-
-    Examples
-    --------
-    >>> import varlen.returnn.frontend as rf
-    >>> time = vl.Dim("time", lengths=[4, 2])
-    >>> x = vl.Data(np.array([3, 1, 4, 1, 5, 9]), [vl.dims.batch_dim, time])
-    >>> rf.max_pool1d(x, pool_size=2, in_spatial_dim=time)[0].to_list()
-    [[3, 4], [9]]
-    """
-    return pool1d(
-        source,
-        mode="max",
-        pool_size=pool_size,
-        padding=padding,
-        dilation_rate=dilation_rate,
-        strides=strides,
-        in_spatial_dim=in_spatial_dim,
-        out_spatial_dim=out_spatial_dim,
-    )
 
 
 def conv(
