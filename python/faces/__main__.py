@@ -14,6 +14,7 @@ import frontend
 import in_place
 import reduce
 import render
+import tensor
 from verb import ByHand, Verb
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -154,6 +155,29 @@ if TYPE_CHECKING:
     return render.module("Verbs of named dims, as RETURNN's frontend names them.", head, parts)
 
 
+def tensor_methods() -> str:
+    """`varlen.returnn.declared`."""
+    head = f"""{FUTURE}
+from typing import TYPE_CHECKING
+
+from varlen.dims import Dim
+from varlen.returnn.axes import AxesBase
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from varlen.dims.axes import Axis
+    from varlen.returnn.tensor import Template"""
+    kind = """class Axes(AxesBase):
+    \"""Members of tensors and templates, which inherit them.\"""
+
+    __slots__ = ()
+
+"""
+    parts = [kind + "\n".join(render.face(method, "Tensor") for method in tensor.METHODS)]
+    return render.module("Members of RETURNN's tensors that others express.", head, parts)
+
+
 def functions_of_frontend() -> str:
     """`varlen.returnn.frontend`."""
     home = {noun: names.split() for noun, names in by_hand.FRONTEND.items()}
@@ -207,6 +231,7 @@ def files() -> dict[Path, str]:
         declared / "softmax.py": functions("softmax", "Softmax inside sequences, and its logarithm."),
         PACKAGE / "types/declared.py": methods(),
         PACKAGE / "dims/declared.py": data_methods(),
+        PACKAGE / "returnn/declared.py": tensor_methods(),
         PACKAGE / "returnn/frontend/__init__.py": functions_of_frontend(),
         PACKAGE / "returnn/frontend/declared.py": frontend_functions(),
         levels: with_region(levels, MARKDOWN, table()),

@@ -19,6 +19,7 @@ class Face:
     returns: str = "Over the same dims."
     type: str = "Tensor"
     notes: str = ""
+    raises: dict[str, str] = field(default_factory=dict)
 
 
 #: What an argument is wherever nothing else is said of it.
@@ -181,13 +182,15 @@ def _random(distribution: str, what: str, numbers: str, example: str) -> Face:
     )
 
 
-def _max_pool(name: str, type: str, dim: str, dims: str, what: str, optional: str, returns: str) -> Face:
+def _max_pool(
+    name: str, type: str, dim: str, dims: str, what: str, given: str, returns: tuple[str, str]
+) -> Face:
     """`name` is what it calls; `type` is that of a number, `dim` the ending of its arguments."""
     words = ("pool_size", "padding", "dilation_rate", "strides", f"in_spatial_{dim}", f"out_spatial_{dim}")
     example = f"""
     >>> time = vl.Dim("time", lengths=[4, 2])
     >>> x = vl.Data(np.array([3, 1, 4, 1, 5, 9]), [vl.dims.batch_dim, time])
-    >>> rf.max_{name}(x, pool_size=2, in_spatial_{dim}={optional})[0].to_list()
+    >>> rf.max_{name}(x, pool_size=2, in_spatial_{dim}={given})[0].to_list()
     [[3, 4], [9]]
     """
     return Face(
@@ -198,7 +201,7 @@ def _max_pool(name: str, type: str, dim: str, dims: str, what: str, optional: st
         f'{name}(source, mode="max", ' + ", ".join(f"{word}={word}" for word in words) + ")",
         example,
         {f"source, {', '.join(words)}": f"As those of `{name}`."},
-        *returns.split(": "),
+        *returns,
     )
 
 
@@ -656,7 +659,9 @@ FACES = (
         "Dim | Sequence[Dim]",
         "some dims",
         "[time]",
-        "The dims of the windows.: tuple[Tensor, list[Dim]]",
+        ("The dims of the windows.", "tuple[Tensor, list[Dim]]"),
     ),
-    _max_pool("pool1d", "int", "dim", "Dim", "a dim", "time", "The dim of the windows.: tuple[Tensor, Dim]"),
+    _max_pool(
+        "pool1d", "int", "dim", "Dim", "a dim", "time", ("The dim of the windows.", "tuple[Tensor, Dim]")
+    ),
 )

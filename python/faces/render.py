@@ -184,21 +184,24 @@ def _arguments(text: str) -> list[str]:
     return [argument for argument in re.split(r",\s*(?=\*?\w+:)|,\s*$", text) if argument]
 
 
-def face(face: Face) -> str:
-    """A function of RETURNN's frontend."""
+def face(face: Face, owner: str | None = None) -> str:
+    """A function of RETURNN's frontend, or a method of its tensors."""
+    indent = " " * 4 if owner is None else " " * 8
     positional, _, keywords = face.arguments.partition("*, ")
     first, more = _arguments(positional), _arguments(keywords)
-    head = _def(face.name, first, more, face.type, "")
+    itself = [] if owner is None else ["self"]
+    head = _def(face.name, [*itself, *first], more, face.type, indent[4:])
     together = {name: key for key in face.texts for name in key.split(", ")}
     names = [argument.partition(":")[0] for argument in (*first, *more)]
     terms = {together.get(name, name): "" for name in names}
     parameters = [(key, face.texts.get(key) or TEXTS[key]) for key in terms]
-    indent = " " * 4
+    frontend = [f"{indent}>>> import varlen.returnn.frontend as rf"] if owner is None else []
     sections = [
         ("Parameters", _terms(parameters, indent)),
-        ("Returns", _terms([(face.type, face.returns)], indent)),
+        ("Returns", _terms([(face.type.replace("Self", owner or ""), face.returns)], indent)),
+        ("Raises", _terms(face.raises.items(), indent)),
         ("Notes", [_prose(face.notes, indent)] if face.notes else []),
-        ("Examples", [f"{indent}>>> import varlen.returnn.frontend as rf", *_example(face.example, indent)]),
+        ("Examples", [*frontend, *_example(face.example, indent)]),
     ]
     return f"{head}\n{_docstring(face.summary, sections, indent)}\n{_return(face.call, indent)}"
 

@@ -24,7 +24,7 @@ def _place(axis: Any, argument: str, among: Sequence[int]) -> int:
     return among[k]
 
 
-class Axes:
+class AxesBase:
     """Members that RETURNN's tensors have, and that need no values.
 
     Axes are told by numbers as RETURNN counts them, in the order of `dims`, or by words as `Data.axis` takes
@@ -33,7 +33,7 @@ class Axes:
     Examples
     --------
     >>> from varlen.returnn import SpatialDim, Tensor, batch_dim
-    >>> isinstance(Tensor("x", [batch_dim, SpatialDim("time")], "float32"), Axes)
+    >>> isinstance(Tensor("x", [batch_dim, SpatialDim("time")], "float32"), AxesBase)
     True
     """
 
@@ -120,29 +120,6 @@ class Axes:
     def is_time_major(self) -> bool:
         """Whether the time comes first."""
         return self.time_dim_axis == 0
-
-    def get_dim_tag(self, axis: int) -> Dim:
-        """The dim with a number.
-
-        Parameters
-        ----------
-        axis
-            Counted in the order of its dims.
-
-        Returns
-        -------
-        Dim
-            As `dims[axis]`.
-
-        Examples
-        --------
-        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
-        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
-        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
-        >>> x.get_dim_tag(1) == time
-        True
-        """
-        return self.dims[self._number(axis)]
 
     def get_dim_tag_from_description(self, axis: Axis) -> Dim:
         """The dim that words mean.
@@ -283,24 +260,6 @@ class Axes:
         """
         return [k for k, dim in enumerate(self.dims) if dim.kind != "batch" and dim.size is None]
 
-    def get_static_axes(self) -> list[int]:
-        """The numbers of the dims but the batch that have one size.
-
-        Returns
-        -------
-        list of int
-            Ascending.
-
-        Examples
-        --------
-        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
-        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
-        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
-        >>> x.get_static_axes()
-        [2]
-        """
-        return [k for k, dim in enumerate(self.dims) if dim.kind != "batch" and dim.size is not None]
-
     def get_spatial_batch_axes(self) -> list[int]:
         """The numbers of the dims but the batch and the features.
 
@@ -399,42 +358,6 @@ class Axes:
             raise IndexError(f"name: {name!r} is a part of none of {[dim.name for dim in self.dims]}")
         return found[0]
 
-    def get_batch_shape_dim_tags(self) -> tuple[Dim, ...]:
-        """Its dims.
-
-        Returns
-        -------
-        tuple of Dim
-            As `dims`.
-
-        Examples
-        --------
-        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
-        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
-        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
-        >>> x.get_batch_shape_dim_tags() == x.dims
-        True
-        """
-        return self.dims
-
-    def get_dyn_size_tags(self) -> list[Dim]:
-        """The dims but the batch whose lengths differ.
-
-        Returns
-        -------
-        list of Dim
-            In their order.
-
-        Examples
-        --------
-        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
-        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
-        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
-        >>> x.get_dyn_size_tags() == [time]
-        True
-        """
-        return [self.dims[k] for k in self.get_dynamic_axes()]
-
     def get_special_axes_dict(
         self, counted_with_batch_dim: bool = True, only_available: bool = False
     ) -> dict[str, int | None]:
@@ -523,60 +446,6 @@ class Axes:
         each = [*self.dims, *(implicit_dims(self._frame) if include_implicit else [])]
         return each.count(tag) == 1 if unique else tag in each
 
-    def have_batch_axis(self) -> bool:
-        """Whether it has a dim of the batch.
-
-        Returns
-        -------
-        bool
-            As `batch_dim_axis` is not None.
-
-        Examples
-        --------
-        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
-        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
-        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
-        >>> x.have_batch_axis()
-        True
-        """
-        return self.has_axis("B")
-
-    def have_time_axis(self) -> bool:
-        """Whether it has a dim whose lengths differ, or one that was named as time.
-
-        Returns
-        -------
-        bool
-            Also where there are several.
-
-        Examples
-        --------
-        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
-        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
-        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
-        >>> x.have_time_axis()
-        True
-        """
-        return self.has_axis("T")
-
-    def have_feature_axis(self) -> bool:
-        """Whether it has a dim of fixed size, or one that was named as features.
-
-        Returns
-        -------
-        bool
-            Also where there are several.
-
-        Examples
-        --------
-        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
-        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
-        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
-        >>> x.have_feature_axis()
-        True
-        """
-        return self.has_axis("F")
-
     def is_axis_dynamic(self, axis: Axis | int) -> bool:
         """Whether the lengths of a dim differ.
 
@@ -600,29 +469,6 @@ class Axes:
         """
         return self._number(axis) in self.get_dynamic_axes()
 
-    def has_dynamic_size(self, axis: Axis | int) -> bool:
-        """As `is_axis_dynamic`.
-
-        Parameters
-        ----------
-        axis
-            Its number, or words for it.
-
-        Returns
-        -------
-        bool
-            Whether the lengths of the dim differ.
-
-        Examples
-        --------
-        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
-        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
-        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
-        >>> x.has_dynamic_size(1)
-        True
-        """
-        return self.is_axis_dynamic(axis)
-
     def is_time_axis_dynamic(self) -> bool:
         """Whether the lengths of the time differ.
 
@@ -641,54 +487,6 @@ class Axes:
         """
         axis = self.time_dim_axis
         return axis is not None and self.is_axis_dynamic(axis)
-
-    def get_batch_dim_tag(self) -> Dim:
-        """The dim of the batch.
-
-        Returns
-        -------
-        Dim
-            As `axis("B")`.
-
-        Raises
-        ------
-        IndexError
-            It has none.
-
-        Examples
-        --------
-        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
-        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
-        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
-        >>> x.get_batch_dim_tag() == batch_dim
-        True
-        """
-        return self.get_dim_tag_from_description("B")
-
-    def get_time_dim_tag(self) -> Dim:
-        """The dim of the time.
-
-        Returns
-        -------
-        Dim
-            As `axis("T")`.
-
-        Raises
-        ------
-        IndexError
-            It has none.
-        AmbiguousAxisError
-            There are several, and none was named.
-
-        Examples
-        --------
-        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
-        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
-        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
-        >>> x.get_time_dim_tag() == time
-        True
-        """
-        return self.get_dim_tag_from_description("T")
 
     def remaining_dims(self, remove: Dim | Sequence[Dim] | None = None) -> list[Dim]:
         """Its dims but some.
@@ -804,169 +602,10 @@ class Axes:
         each[a], each[b] = b, a
         return self.copy_transpose(each)
 
-    def copy_with_batch_dim_axis(self, batch_dim_axis: int) -> Self:
-        """The same with the batch in another place.
-
-        Parameters
-        ----------
-        batch_dim_axis
-            Its number then.
-
-        Returns
-        -------
-        Tensor
-            The other dims stay in their order.
-
-        Examples
-        --------
-        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
-        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
-        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
-        >>> x.copy_with_batch_dim_axis(1).get_axis_from_description("B")
-        1
-        """
-        return self.copy_move_axis(self.get_axis_from_description("B"), batch_dim_axis)
-
-    def copy_with_time_dim_axis(self, time_dim_axis: int) -> Self:
-        """The same with the time in another place.
-
-        Parameters
-        ----------
-        time_dim_axis
-            Its number then.
-
-        Returns
-        -------
-        Tensor
-            The other dims stay in their order.
-
-        Examples
-        --------
-        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
-        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
-        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
-        >>> x.copy_with_time_dim_axis(1).get_axis_from_description("T")
-        1
-        """
-        return self.copy_move_axis(self.get_axis_from_description("T"), time_dim_axis)
-
-    def copy_with_feature_dim_axis(self, feature_dim_axis: int) -> Self:
-        """The same with the features in another place.
-
-        Parameters
-        ----------
-        feature_dim_axis
-            Its number then.
-
-        Returns
-        -------
-        Tensor
-            The other dims stay in their order.
-
-        Examples
-        --------
-        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
-        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
-        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
-        >>> x.copy_with_feature_dim_axis(1).get_axis_from_description("F")
-        1
-        """
-        return self.copy_move_axis(self.get_axis_from_description("F"), feature_dim_axis)
-
     def _ahead(self, words: str) -> Self:
         """The dims of some letters first, then the others; features last where no letter is theirs."""
         ahead = [k for k in (self._axis_of(word) for word in words) if k is not None]
         return self.copy_transpose([*ahead, *[k for k in range(len(self.dims)) if k not in ahead]])
-
-    def copy_as_batch_major(self) -> Self:
-        """The batch first.
-
-        Returns
-        -------
-        Tensor
-            The other dims stay in their order.
-
-        Examples
-        --------
-        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
-        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
-        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
-        >>> [dim.name for dim in x.copy_as_batch_major().dims]
-        ['batch', 'time', 'feature']
-        """
-        return self._ahead("B")
-
-    def copy_as_time_major(self) -> Self:
-        """The time first, then the batch.
-
-        Returns
-        -------
-        Tensor
-            The other dims stay in their order.
-
-        Examples
-        --------
-        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
-        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
-        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
-        >>> [dim.name for dim in x.copy_as_time_major().dims]
-        ['time', 'batch', 'feature']
-        """
-        return self._ahead("TB")
-
-    def copy_as_time_batch_major(self) -> Self:
-        """The time first, then the batch.
-
-        Returns
-        -------
-        Tensor
-            The other dims stay in their order.
-
-        Examples
-        --------
-        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
-        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
-        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
-        >>> [dim.name for dim in x.copy_as_time_batch_major().dims]
-        ['time', 'batch', 'feature']
-        """
-        return self._ahead("TB")
-
-    def copy_as_batch_feature_major(self) -> Self:
-        """The batch first, then the features.
-
-        Returns
-        -------
-        Tensor
-            The other dims stay in their order.
-
-        Examples
-        --------
-        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
-        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
-        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
-        >>> [dim.name for dim in x.copy_as_batch_feature_major().dims]
-        ['batch', 'feature', 'time']
-        """
-        return self._ahead("BF")
-
-    def copy_as_batch_spatial_major(self) -> Self:
-        """The batch first, the features last.
-
-        Returns
-        -------
-        Tensor
-            The other dims stay in their order.
-
-        Examples
-        --------
-        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
-        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
-        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
-        >>> [dim.name for dim in x.copy_as_batch_spatial_major().dims]
-        ['batch', 'time', 'feature']
-        """
-        return self.copy_as_batch_major().copy_with_feature_last()
 
     def copy_as_bt_or_tb_major(self) -> Self:
         """Batch and time first, in the order that they have.
@@ -986,24 +625,6 @@ class Axes:
         """
         batch, time = self.batch_dim_axis, self.time_dim_axis
         return self._ahead("TB" if batch is not None and time is not None and time < batch else "BT")
-
-    def copy_with_feature_last(self) -> Self:
-        """The features last, the rest as it is.
-
-        Returns
-        -------
-        Tensor
-            Of the same values; itself without features.
-
-        Examples
-        --------
-        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
-        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
-        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
-        >>> [dim.name for dim in x.copy_with_feature_dim_axis(0).copy_with_feature_last().dims]
-        ['batch', 'time', 'feature']
-        """
-        return self if self.feature_dim_axis is None else self.copy_with_feature_dim_axis(-1)
 
     def copy_template_new_dim_tags(
         self, new_dim_tags: Sequence[Dim], name: str | None = None, keep_special_axes: bool = False
@@ -1090,34 +711,6 @@ class Axes:
         """
         k = self._number(exclude_axis, "exclude_axis")
         return self.copy_template_new_dim_tags([*self.dims[:k], *self.dims[k + 1 :]], name)
-
-    def copy_template_excluding_time_dim(self, name: str | None = None) -> Template:
-        """What it has beside its values, without the time.
-
-        Parameters
-        ----------
-        name
-            What messages call it; the same as before by default.
-
-        Returns
-        -------
-        Template
-            Without values.
-
-        Raises
-        ------
-        IndexError
-            It has none.
-
-        Examples
-        --------
-        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
-        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
-        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
-        >>> x.copy_template_excluding_time_dim().dims == (batch_dim, feature)
-        True
-        """
-        return self.copy_template_excluding_axis("T", name)
 
     def copy_template_dense(self, name: str | None = None, dtype: Any = None) -> Template:
         """What it has beside its values, with its classes as features.
@@ -1253,49 +846,3 @@ class Axes:
         """
         rest = self.get_axes(exclude_batch=True)
         return [rest.index(k) for k in self.get_feature_batch_axes()]
-
-    def is_same_time_dim(self, other: Axes) -> bool:
-        """Whether another tensor has the same time.
-
-        Parameters
-        ----------
-        other
-            A Tensor or a Template.
-
-        Returns
-        -------
-        bool
-            By the identity of dims.
-
-        Raises
-        ------
-        IndexError
-            One has none.
-
-        Examples
-        --------
-        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
-        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
-        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
-        >>> x.is_same_time_dim(x.copy_as_time_major())
-        True
-        """
-        return self.get_time_dim_tag() == other.get_time_dim_tag()
-
-    def get_full_name(self) -> str | None:
-        """Its name.
-
-        Returns
-        -------
-        str
-            None without.
-
-        Examples
-        --------
-        >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
-        >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
-        >>> x = Tensor("x", [batch_dim, time, feature], "float32")
-        >>> x.get_full_name()
-        'x'
-        """
-        return self.name

@@ -10,7 +10,7 @@ from varlen.dims.axes import describe
 from varlen.dims.base import DataBase, Facts, dtype_name
 from varlen.dims.out_shape import verify
 from varlen.dims.records.spec import WORDS, spec_of
-from varlen.returnn.axes import Axes
+from varlen.returnn.declared import Axes
 
 if TYPE_CHECKING:
     import torch

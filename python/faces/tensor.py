@@ -1,0 +1,197 @@
+"""Methods of RETURNN's tensors that are an expression of others: where dims are, and other orders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from frontend import Face
+
+#: The tensor of each example.
+SETUP = """
+    >>> from varlen.returnn import FeatureDim, SpatialDim, Tensor, batch_dim
+    >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
+    >>> x = Tensor("x", [batch_dim, time, feature], "float32")"""
+WORDS = {"batch": "B", "time": "T", "feature": "F"}
+NONE, SEVERAL = {"IndexError": "It has none."}, "There are several, and none was named."
+STAY = "The other dims stay in their order."
+
+
+def _method(
+    name: str,
+    summary: str,
+    call: str,
+    type: str,
+    returns: str,
+    example: str,
+    gives: str,
+    arguments: dict[str, tuple[str, str]] | None = None,
+    raises: dict[str, str] | None = None,
+) -> Face:
+    """`arguments` are a type and a text each."""
+    taken = arguments or {}
+    return Face(
+        name,
+        ", ".join(f"{word}: {typed}" for word, (typed, _) in taken.items()),
+        summary,
+        call,
+        f"{SETUP}\n    >>> {example.format(name=name)}\n    {gives}\n",
+        {word: text for word, (_, text) in taken.items()},
+        returns,
+        type,
+        raises=raises or {},
+    )
+
+
+def _has(kind: str, what: str, returns: str) -> Face:
+    call = f'self.has_axis("{WORDS[kind]}")'
+    return _method(
+        f"have_{kind}_axis", f"Whether it has {what}.", call, "bool", returns, "x.{name}()", "True"
+    )
+
+
+def _dim_of(kind: str, dim: str, raises: dict[str, str]) -> Face:
+    word = WORDS[kind]
+    return _method(
+        f"get_{kind}_dim_tag",
+        f"The dim of the {kind}.",
+        f'self.get_dim_tag_from_description("{word}")',
+        "Dim",
+        f'As `axis("{word}")`.',
+        f"x.{{name}}() == {dim}",
+        "True",
+        raises=raises,
+    )
+
+
+def _with_axis(kind: str, what: str) -> Face:
+    argument, word = f"{kind}_dim_axis", WORDS[kind]
+    return _method(
+        f"copy_with_{argument}",
+        f"The same with the {what} in another place.",
+        f'self.copy_move_axis(self.get_axis_from_description("{word}"), {argument})',
+        "Self",
+        STAY,
+        f'x.{{name}}(1).get_axis_from_description("{word}")',
+        "1",
+        {argument: ("int", "Its number then.")},
+    )
+
+
+def _major(name: str, what: str, call: str, *gives: str) -> Face:
+    example = "[dim.name for dim in x.{name}().dims]"
+    return _method(f"copy_as_{name}_major", what, call, "Self", STAY, example, str(list(gives)))
+
+
+def methods() -> Iterator[Face]:
+    """All of them, in the order of the manual."""
+    yield _method(
+        "get_dim_tag",
+        "The dim with a number.",
+        "self.dims[self._number(axis)]",
+        "Dim",
+        "As `dims[axis]`.",
+        "x.{name}(1) == time",
+        "True",
+        {"axis": ("int", "Counted in the order of its dims.")},
+    )
+    yield _method(
+        "get_static_axes",
+        "The numbers of the dims but the batch that have one size.",
+        '[k for k, dim in enumerate(self.dims) if dim.kind != "batch" and dim.size is not None]',
+        "list[int]",
+        "Ascending.",
+        "x.{name}()",
+        "[2]",
+    )
+    yield _method(
+        "get_batch_shape_dim_tags",
+        "Its dims.",
+        "self.dims",
+        "tuple[Dim, ...]",
+        "As `dims`.",
+        "x.{name}() == x.dims",
+        "True",
+    )
+    yield _method(
+        "get_dyn_size_tags",
+        "The dims but the batch whose lengths differ.",
+        "[self.dims[k] for k in self.get_dynamic_axes()]",
+        "list[Dim]",
+        "In their order.",
+        "x.{name}() == [time]",
+        "True",
+    )
+    yield _has("batch", "a dim of the batch", "As `batch_dim_axis` is not None.")
+    several = "Also where there are several."
+    yield _has("time", "a dim whose lengths differ, or one that was named as time", several)
+    yield _has("feature", "a dim of fixed size, or one that was named as features", several)
+    yield _method(
+        "has_dynamic_size",
+        "As `is_axis_dynamic`.",
+        "self.is_axis_dynamic(axis)",
+        "bool",
+        "Whether the lengths of the dim differ.",
+        "x.{name}(1)",
+        "True",
+        {"axis": ("Axis | int", "Its number, or words for it.")},
+    )
+    yield _dim_of("batch", "batch_dim", NONE)
+    yield _dim_of("time", "time", NONE | {"AmbiguousAxisError": SEVERAL})
+    for kind, what in (("batch", "batch"), ("time", "time"), ("feature", "features")):
+        yield _with_axis(kind, what)
+    yield _major("batch", "The batch first.", 'self._ahead("B")', "batch", "time", "feature")
+    for name in ("time", "time_batch"):
+        yield _major(name, "The time first, then the batch.", 'self._ahead("TB")', "time", "batch", "feature")
+    yield _major(
+        "batch_feature",
+        "The batch first, then the features.",
+        'self._ahead("BF")',
+        "batch",
+        "feature",
+        "time",
+    )
+    yield _major(
+        "batch_spatial",
+        "The batch first, the features last.",
+        "self.copy_as_batch_major().copy_with_feature_last()",
+        "batch",
+        "time",
+        "feature",
+    )
+    yield _method(
+        "copy_with_feature_last",
+        "The features last, the rest as it is.",
+        "self if self.feature_dim_axis is None else self.copy_with_feature_dim_axis(-1)",
+        "Self",
+        "Of the same values; itself without features.",
+        "[dim.name for dim in x.copy_with_feature_dim_axis(0).{name}().dims]",
+        "['batch', 'time', 'feature']",
+    )
+    yield _method(
+        "copy_template_excluding_time_dim",
+        "What it has beside its values, without the time.",
+        'self.copy_template_excluding_axis("T", name)',
+        "Template",
+        "Without values.",
+        "x.{name}().dims == (batch_dim, feature)",
+        "True",
+        {"name": ("str | None = None", "What messages call it; the same as before by default.")},
+        NONE,
+    )
+    yield _method(
+        "is_same_time_dim",
+        "Whether another tensor has the same time.",
+        "self.get_time_dim_tag() == other.get_time_dim_tag()",
+        "bool",
+        "By the identity of dims.",
+        "x.{name}(x.copy_as_time_major())",
+        "True",
+        {"other": ("Axes", "A Tensor or a Template.")},
+        {"IndexError": "One has none."},
+    )
+    yield _method(
+        "get_full_name", "Its name.", "self.name", "str | None", "None without.", "x.{name}()", "'x'"
+    )
+
+
+METHODS = tuple(methods())
