@@ -14,7 +14,7 @@ from varlen.backends import arrays
 if TYPE_CHECKING:
     from varlen.backends.table import Backend
 
-__all__ = ["backend_of", "of_cupy"]
+__all__ = ["backend_of", "cupy_backend"]
 
 # What is asked of most, and is never of another library.
 _OF_NUMPY = (np.ndarray, Level, list, tuple, int, float, bool, type(None), np.int64, np.float32, np.float64)
@@ -39,10 +39,10 @@ def backend_of(first: Any, *others: Any) -> Backend:
     if backend is arrays or not tracing.is_tracing():
         return backend
     tracing.tensors.trace_from_callers()
-    return _of_graphs()
+    return _graph_backend()
 
 
-def of_cupy(cupy: Any) -> Backend:
+def cupy_backend(cupy: Any) -> Backend:
     """The backend of CuPy's arrays, by the module."""
     if cupy.ndarray not in _BACKENDS:
         from varlen.backends.cupy import make_known
@@ -51,7 +51,7 @@ def of_cupy(cupy: Any) -> Backend:
     return _BACKENDS[cupy.ndarray]
 
 
-def _of_graphs() -> Backend:
+def _graph_backend() -> Backend:
     from varlen.backends.torch import graph
 
     backend: Any = graph
@@ -64,12 +64,12 @@ def _look_up(values: Any) -> Backend:
     if torch is not None and isinstance(values, (torch.Tensor, torch.dtype, tracing.TracedLevel)):
         from varlen.backends import torch as tensors
 
-        _of_graphs()  # it says whether a function is traced
+        _graph_backend()  # it says whether a function is traced
         _BACKENDS[type(values)] = tensors
         return tensors
     cupy = sys.modules.get("cupy")
     if cupy is not None and isinstance(values, cupy.ndarray):
-        _BACKENDS[type(values)] = of_cupy(cupy)
+        _BACKENDS[type(values)] = cupy_backend(cupy)
         return _BACKENDS[type(values)]
     jax = sys.modules.get("jax")
     if jax is not None and isinstance(values, jax.Array):

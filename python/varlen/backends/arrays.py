@@ -58,7 +58,7 @@ from varlen.backends.numpy.einsum import einsum
 from varlen.backends.numpy.image import pad_images, patches
 from varlen.backends.numpy.lists import list2ragged
 from varlen.backends.numpy.lstm import backprop_lstm, lstm
-from varlen.backends.numpy.mask import block_mask, mask, of_level
+from varlen.backends.numpy.mask import block_mask, level_array, mask
 from varlen.backends.numpy.norm import layer_norm
 from varlen.backends.numpy.order import (
     rank,
@@ -72,9 +72,9 @@ from varlen.backends.numpy.order import (
     unique,
 )
 from varlen.backends.numpy.pack import packed2ragged, permute_rows, ragged2packed
-from varlen.backends.numpy.product import of_one_kind, product
+from varlen.backends.numpy.product import product, promote_pair
 from varlen.backends.numpy.rows import (
-    added,
+    add_rows,
     as_rows,
     fill_where,
     in_parts,
@@ -94,7 +94,7 @@ from varlen.levels import not_empty
 T = TypeVar("T")
 
 __all__ = [
-    "added",
+    "add_rows",
     "apply_rows",
     "as_array",
     "as_numpy",
@@ -146,6 +146,7 @@ __all__ = [
     "interleave",
     "is_contiguous",
     "layer_norm",
+    "level_array",
     "like",
     "list2dense",
     "list2padded",
@@ -155,8 +156,6 @@ __all__ = [
     "mask_to_level",
     "merge_windows",
     "ngrams",
-    "of_level",
-    "of_one_kind",
     "order_with_nan_first",
     "packed2ragged",
     "pad",
@@ -164,8 +163,9 @@ __all__ = [
     "padded2ragged",
     "patches",
     "permute_rows",
-    "pinned",
+    "pin",
     "product",
+    "promote_pair",
     "put_rows",
     "ragged2list",
     "ragged2packed",
@@ -290,7 +290,7 @@ def to_device(values: np.ndarray, device: Any, non_blocking: bool = False) -> np
     return values
 
 
-def pinned(values: np.ndarray) -> np.ndarray:
+def pin(values: np.ndarray) -> np.ndarray:
     """Refused: NumPy does not pin memory."""
     raise TypeError("pin_memory: an array of NumPy is not pinned; give a tensor, torch.from_numpy(values)")
 

@@ -29,17 +29,17 @@ class Bridge:
         self.name, self.kind, self.mutable = name, kind, mutable
         self.look_up = look_up
 
-    def seen(self, x: Any) -> Any:
+    def to_library(self, x: Any) -> Any:
         """An array as the other library has it, sharing memory."""
         return np.asarray(x)
 
-    def given(self, array: Any) -> Any:
+    def from_library(self, array: Any) -> Any:
         """An array of the other library as one of this, sharing memory where that is possible."""
         return array
 
     def device_of(self, values: Any) -> str:
         """Where values are."""
-        seen = self.seen(values)
+        seen = self.to_library(values)
         return self.look_up(seen).device_of(seen)
 
     def __getattr__(self, verb: str) -> Any:
@@ -49,9 +49,9 @@ class Bridge:
 
     def as_rows(self, x: Any, argument: str = "values") -> Any:
         """Rows, which lie end to end; `x` itself where they do."""
-        seen = self.seen(x)
+        seen = self.to_library(x)
         rows = self.look_up(seen).as_rows(seen, argument)
-        return x if rows is seen else self.given(rows)
+        return x if rows is seen else self.from_library(rows)
 
     def as_array(self, x: Any, argument: str) -> Any:
         """An array: itself."""
@@ -64,22 +64,24 @@ class Bridge:
 
     def apply_rows(self, values: Any, call: Callable[[Any], tuple[Any, Any]]) -> tuple[Any, Any]:
         """The result of `call` on rows that it only moves; the rows come first in it."""
-        seen = self.seen(values)
+        seen = self.to_library(values)
         rows, rest = self.look_up(seen).apply_rows(seen, call)
-        return self.given(rows), rest
+        return self.from_library(rows), rest
 
     def in_parts(self, values: Any, add: Callable[[Any], Any]) -> Any:
         """The result of `add`, which adds rows up; complex numbers are passed as two columns."""
-        seen = self.seen(values)
+        seen = self.to_library(values)
         there = self.look_up(seen)
-        return self.given(there.in_parts(seen, lambda rows: self._seen_in(add(self.given(rows)), {})))
+        return self.from_library(
+            there.in_parts(seen, lambda rows: self._seen_in(add(self.from_library(rows)), {}))
+        )
 
     def like(self, array: Any, values: Any) -> Any:
         """An array of the host beside values: a copy, which nobody else writes."""
         if isinstance(array, self.kind):
             return array
-        seen = self.seen(values)
-        return self.given(self.look_up(seen).like(np.array(array), seen))
+        seen = self.to_library(values)
+        return self.from_library(self.look_up(seen).like(np.array(array), seen))
 
     from_memory = like
 
@@ -102,7 +104,7 @@ class Bridge:
     def _seen_in(self, x: Any, before: dict[int, Any]) -> Any:
         """Arrays, and those in lists and dicts, as they are seen; `before` says what they were."""
         if isinstance(x, self.kind):
-            array = self.seen(x)
+            array = self.to_library(x)
             before[id(array)] = array, x
             return array
         if type(x) is list or type(x) is tuple:
@@ -115,7 +117,7 @@ class Bridge:
         if type(x) is list or type(x) is tuple:
             return type(x)(self._given_in(each, before) for each in x)
         is_array = hasattr(x, "shape") and not isinstance(x, np.generic)
-        return self.given(x) if is_array else x
+        return self.from_library(x) if is_array else x
 
     def _refuse_writing(self, verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         given = dict(zip(_parameters(verb), args, strict=False)) | kwargs

@@ -24,7 +24,7 @@ class CupyLibrary(Library):
         """Where an array lies, as torch says it."""
         return f"cuda:{x.device.id}"
 
-    def beside(self, x: Any) -> contextlib.AbstractContextManager[Any]:
+    def device_of(self, x: Any) -> contextlib.AbstractContextManager[Any]:
         """Where new arrays lie on the device of another."""
         return contextlib.nullcontext() if x is None else self.at(x.device.id)
 
@@ -71,7 +71,7 @@ class CupyLibrary(Library):
 
     def contiguous(self, x: Any) -> Any:
         """An array laid end to end, where it lies."""
-        with self.beside(x):
+        with self.device_of(x):
             return self.xp.ascontiguousarray(x)
 
     def current(self, x: Any) -> tuple[int, int]:

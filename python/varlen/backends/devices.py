@@ -15,14 +15,14 @@ __all__: list[str] = []
 _MOST_DEVICES = 127  # torch counts them in a byte
 
 
-def _of_cupy(device: Any) -> bool:
+def _is_cupy_device(device: Any) -> bool:
     cupy = sys.modules.get("cupy")
     return cupy is not None and isinstance(device, cupy.cuda.Device)
 
 
 def device_name(device: Any) -> str:
     """What torch calls a device that batches can go to: "cpu", "cuda" or "cuda:1"."""
-    if _of_cupy(device):
+    if _is_cupy_device(device):
         device = int(device.id)
     if isinstance(device, (int, np.integer)) and not isinstance(device, bool):
         return f"cuda:{as_int(device, 'device', 0, _MOST_DEVICES)}"
@@ -53,7 +53,7 @@ def framework_of(device: Any) -> Literal["torch", "cupy"]:
     A name or a number says no library: then tensors where torch was imported, else arrays of CuPy where that
     is installed, else tensors.
     """
-    if _of_cupy(device):
+    if _is_cupy_device(device):
         return "cupy"
     if sys.modules.get("torch") is not None:
         return "torch"

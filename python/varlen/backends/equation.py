@@ -48,7 +48,7 @@ class Equation:
         by_letter = dict(zip(self.ragged[1:], levels, strict=True))
         return rows_of_prefix(self.rows_of, by_letter, dict(zip(self.fixed, extents, strict=True)))
 
-    def swapped(self, *terms: str) -> Equation:
+    def swap_terms(self, *terms: str) -> Equation:
         """The equation of other terms, the last of which comes out, of the same letters."""
         return Equation(terms[:-1], terms[-1], self.ragged, self.fixed)
 

@@ -20,7 +20,7 @@ class JaxBridge(Bridge):
         super().__init__("JAX", jax.Array, look_up, mutable=False)
         self.jax = jax
 
-    def seen(self, x: Any) -> Any:
+    def to_library(self, x: Any) -> Any:
         """An array of the CPU as one of NumPy, one of a device as CuPy's, which orders their streams."""
         if isinstance(x, self.jax.core.Tracer):
             raise TypeError("an array that JAX traces has no numbers: call varlen outside of jit and grad")
@@ -28,7 +28,7 @@ class JaxBridge(Bridge):
             return np.asarray(x)
         return cupy_for(f"an array of JAX on {self.device_of(x)}").from_dlpack(x)
 
-    def given(self, array: Any) -> Any:
+    def from_library(self, array: Any) -> Any:
         """An array of JAX; where JAX has no numbers of 64 bits, in 32."""
         if not isinstance(array, np.ndarray):
             return self.jax.dlpack.from_dlpack(array)

@@ -52,9 +52,9 @@ def flat_parts(X: Sequence[Any], kind: Any, one: str) -> list[Any]:
         if part.ndim == 0:
             raise ValueError(f"X[{i}]: expected at least one dimension, got a scalar")
     rows = list(enumerate(parts))
-    if any(not _alike(part, parts[0]) for part in parts):
+    if any(not _same_layout(part, parts[0]) for part in parts):
         full = [(i, x) for i, x in rows if math.prod(x.shape)]
-        rows = full or [(i, x) for i, x in rows if _alike(x, parts[0])]
+        rows = full or [(i, x) for i, x in rows if _same_layout(x, parts[0])]
     place, first = rows[0]
     for i, part in rows:
         if part.ndim != first.ndim or part.shape[1:] != first.shape[1:]:
@@ -63,7 +63,7 @@ def flat_parts(X: Sequence[Any], kind: Any, one: str) -> list[Any]:
     return [part for _, part in rows]
 
 
-def _alike(part: Any, first: Any) -> bool:
+def _same_layout(part: Any, first: Any) -> bool:
     same = part.dtype == first.dtype and part.ndim == first.ndim
     return bool(same and part.shape[1:] == first.shape[1:])
 

@@ -19,7 +19,7 @@ class NumbaBridge(Bridge):
     def __init__(self, kind: type, look_up: Callable[[Any], Backend]) -> None:
         super().__init__("Numba", kind, look_up)
 
-    def seen(self, x: Any) -> Any:
+    def to_library(self, x: Any) -> Any:
         """An array as one of CuPy, whose current stream waits for that of the array by an event."""
         cupy = cupy_for("an array of Numba")
         shown = x.__cuda_array_interface__
@@ -32,7 +32,7 @@ class NumbaBridge(Bridge):
             current.wait_event(cupy.cuda.ExternalStream(stream).record())
         return array
 
-    def given(self, array: Any) -> Any:
+    def from_library(self, array: Any) -> Any:
         """An array of Numba over the memory of CuPy's, for which the default stream waits by an event."""
         from numba import cuda
 

@@ -48,7 +48,7 @@ def conjugate(values: Any) -> Any:
     return values.conj() if is_complex(values) else values
 
 
-def alike(given: Any, argument: str, rows: Any, of: str = "input") -> Any:
+def as_row_dtype(given: Any, argument: str, rows: Any, of: str = "input") -> Any:
     """Numbers of the kind of `rows`, an array or a tensor; errors call the rows `of`."""
     result = as_values(given, argument)
     if is_tensor(result) != is_tensor(rows):
@@ -58,7 +58,7 @@ def alike(given: Any, argument: str, rows: Any, of: str = "input") -> Any:
     return numbers(result, argument, True)
 
 
-def widened(values: Any) -> Any:
+def widen_halves(values: Any) -> Any:
     """Halves as float32, in which they are added up; all others as they are."""
     if not _is_half(values.dtype):
         return values
@@ -95,7 +95,7 @@ def cast(values: Any, dtype: Any) -> Any:
     return values.to(dtype) if is_tensor(values) else values.astype(dtype, copy=False)
 
 
-def double(values: Any) -> Any:
+def float64_values(values: Any) -> Any:
     """float64 as values of this kind call it."""
     if not is_tensor(values):
         return np.float64
@@ -114,7 +114,7 @@ def product(a: Any, b: Any) -> Any:
     if is_tensor(a) and common_dtype(a, b).itemsize > 1:  # torch adds halves up in float32 by itself
         dtype = common_dtype(a, b)
         return backend_of(a).ufunc("matmul", [a.to(dtype), b.to(dtype)], {})
-    return as_of(widened(a) @ widened(b), a, b)
+    return as_of(widen_halves(a) @ widen_halves(b), a, b)
 
 
 def as_pairs(values: Any) -> Any:
@@ -127,7 +127,7 @@ def as_pairs(values: Any) -> Any:
     return torch.view_as_real(values.resolve_conj()).flatten(-2)
 
 
-def of_pairs(values: Any) -> Any:
+def from_pairs(values: Any) -> Any:
     """The way back from `as_pairs`."""
     if not is_tensor(values):
         return values.view(np.result_type(values.dtype, np.complex64))

@@ -33,7 +33,8 @@ def padded_einsum(verbs: Any, equation: Equation, values: list[Any], levels: Lev
     sequences = equation.ragged[0]
     groups = _groups(levels)
     parts = [
-        _of_group(verbs, equation, values, by_letter, sizes, index, len(groups) == 1) for index in groups
+        _multiply_group(verbs, equation, values, by_letter, sizes, index, len(groups) == 1)
+        for index in groups
     ]
     if sequences not in equation.out:
         if not parts:
@@ -91,7 +92,7 @@ def _groups(levels: Levels) -> list[NDArray[np.int64]]:
     return [np.flatnonzero(which == k) for k in range(int(which.max(initial=-1)) + 1)]
 
 
-def _of_group(
+def _multiply_group(
     verbs: Any,
     equation: Equation,
     values: list[Any],

@@ -129,9 +129,9 @@ def to_device(values: Values, device: Any, non_blocking: bool) -> Values:
     return moved
 
 
-def pinned(values: Values) -> Values:
+def pin(values: Values) -> Values:
     """Values in memory of the host that a device reads by itself."""
-    moved: Values = backend_of(values).pinned(values)
+    moved: Values = backend_of(values).pin(values)
     return moved
 
 

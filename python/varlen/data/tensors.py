@@ -147,9 +147,9 @@ class TensorLeaf:
         """The value of padding, in the dtype of the arrays."""
         if self._bits_of is None:
             return fill
-        from varlen.backends.torch.memory import filled
+        from varlen.backends.torch.memory import fill_row
 
-        return filled(fill, self._bits_of, np.shape(fill))
+        return fill_row(fill, self._bits_of, np.shape(fill))
 
     def to_tensors(self, leaf: Mapping[str, Any]) -> dict[str, Any]:
         """The result of the core, as tensors."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from varlen.backends.torch.memory import shared, tensor_of
+from varlen.backends.torch.memory import share_memory, tensor_of
 
 if TYPE_CHECKING:
     import torch
@@ -17,7 +17,7 @@ def to_nested(values: Values, level: Level) -> torch.Tensor:
     """A nested tensor of the jagged layout, which shares the values."""
     import torch
 
-    rows = shared(values)
+    rows = share_memory(values)
     offsets = tensor_of(level.offsets).to(rows.device)
     return torch.nested.nested_tensor_from_jagged(
         rows, offsets, min_seqlen=level.shortest, max_seqlen=level.longest

@@ -9,7 +9,7 @@ import torch
 from torch.nn.utils.rnn import PackedSequence
 
 from varlen.arguments import one_of
-from varlen.backends.torch.memory import shared, tensor_of
+from varlen.backends.torch.memory import share_memory, tensor_of
 
 if TYPE_CHECKING:
     from varlen._core import Level
@@ -26,7 +26,7 @@ def to_packed_sequence(
             f"sequence {indices[there]} is empty, which a PackedSequence cannot hold; "
             'leave empty sequences out with empty="drop"'
         )
-    data = shared(rows)
+    data = share_memory(rows)
     # Steps that no sequence reaches are none of torch's.
     steps = int(lengths[0]) if len(lengths) else 0
     sizes = torch.from_numpy(size_at_t[:steps].astype(np.int64))

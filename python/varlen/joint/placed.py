@@ -9,7 +9,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_bool
-from varlen.backends import of_cupy
+from varlen.backends import cupy_backend
 from varlen.backends.bridge import cupy_for
 from varlen.backends.devices import framework_of
 from varlen.backends.values import device_of, memory_of
@@ -243,7 +243,7 @@ def _tensors_of(joint: Any) -> JointArrays:
 def _on_cupy(joint: Any, device: Any) -> JointArrays:
     """The values of a joint dict as arrays of CuPy on a device."""
     cupy = cupy_for(f"device: {device!r} without torch")
-    library: Any = of_cupy(cupy)
+    library: Any = cupy_backend(cupy)
     with library.library.at_named(device):
         return _as_arrays(joint, "CuPy", cupy.asarray)
 

@@ -231,7 +231,7 @@ def _interleaved(values: list[Any], nests: list[Levels], argument: str) -> tuple
     rows, level = backend.interleave(values, [flatten_levels(nest) for nest in nests], argument)
     if len(nests[0]) == 1:
         return rows, (level,)
-    lengths = [[backend.of_level(level, "lengths", values[0]) for level in nest] for nest in nests]
+    lengths = [[backend.level_array(level, "lengths", values[0]) for level in nest] for nest in nests]
     result = [as_level(sum(each[0] for each in lengths))]
     for d in range(1, len(nests[0])):
         above = [flatten_levels(nest[:d]) for nest in nests]

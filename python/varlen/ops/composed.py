@@ -38,7 +38,7 @@ def mode(backend: Any, values: Any, level: Level, empty: Any) -> Any:
     # How many rows before each equal it: the most, before the last row of what is wanted.
     before = backend.ufunc("subtract", [backend.rank(rows, level, how) for how in ("ordinal", "min")], {})
     place = backend.expand(backend.reduce_extreme("max", before, level, 0)[1], level)
-    own = backend.of_level(level, "positions", rows).reshape(-1, *(1 for _ in rows.shape[1:]))
+    own = backend.level_array(level, "positions", rows).reshape(-1, *(1 for _ in rows.shape[1:]))
     is_found = backend.ufunc("equal", [own, place], {})
     # The others become the first number, which is not above it.
     least = backend.expand(backend.reduce_end(rows, level, False, filled), level)

@@ -41,7 +41,7 @@ def contract(
         if is_sum and _is_real_float(x.dtype):
             values[first] = backend.reduce("sum", x, ragged[0], 0, to)
             continue
-        pair = [x] if second < 0 else [*backend.of_one_kind(x, values[second])]
+        pair = [x] if second < 0 else [*backend.promote_pair(x, values[second])]
         fixed = tuple([extents[letter] for letter in equation.fixed])
         values[first] = backend.einsum(equation, pair, ragged, fixed, to)
     return values[0]

@@ -98,7 +98,7 @@ def positions(lengths: RaggedBase[RowsT] | RowsT | Level | Sequence[Any]) -> Row
     array([0, 1, 0, 1, 2])
     """
     level, values = _counted_level_and_kind(lengths)
-    return cast("RowsT", backend_of(values, level).of_level(level, "positions", values))
+    return cast("RowsT", backend_of(values, level).level_array(level, "positions", values))
 
 
 def segment_ids(lengths: RaggedBase[RowsT] | RowsT | Level | Sequence[Any], *, level: int = -1) -> RowsT:
@@ -130,7 +130,7 @@ def segment_ids(lengths: RaggedBase[RowsT] | RowsT | Level | Sequence[Any], *, l
     array([0, 0, 0, 1])
     """
     units, values = _counted_level_and_kind(lengths, level)
-    return cast("RowsT", backend_of(values, units).of_level(units, "row_ids", values))
+    return cast("RowsT", backend_of(values, units).level_array(units, "row_ids", values))
 
 
 def cu_seqlens(lengths: RaggedBase[RowsT] | RowsT | Level | Sequence[Any]) -> RowsT:
@@ -158,7 +158,7 @@ def cu_seqlens(lengths: RaggedBase[RowsT] | RowsT | Level | Sequence[Any]) -> Ro
     array([0, 2, 2, 5], dtype=int32)
     """
     level, values = _level_and_kind(lengths)
-    return cast("RowsT", backend_of(values, level).of_level(level, "offsets32", values))
+    return cast("RowsT", backend_of(values, level).level_array(level, "offsets32", values))
 
 
 def block_mask(

@@ -107,7 +107,7 @@ def _flat(a: Ragged[Any], b: Any) -> Ragged[Any]:
         )
     if values.shape[-1] != size:
         raise value_error("b", f"has {size} rows, the rows of a have {values.shape[-1]} columns")
-    values, b = backend_of(values, b).of_one_kind(values, b)
+    values, b = backend_of(values, b).promote_pair(values, b)
     rows = values.reshape(math.prod(list(values.shape[:-1])), size)
     result = backend_of(rows).ufunc("matmul", [rows, b], {}) if is_tensor(rows) else rows @ b
     products: Ragged[Any] = ragged_like(a, result.reshape(*values.shape[:-1], *b.shape[1:]), levels)
@@ -175,7 +175,7 @@ def _by_sequence(A: _Operand, B: _Operand, model: Any) -> Any:
         raise value_error("b", f"matrix {i} has {L[i]} rows, that of a has {K[i]} columns")
     P, Q = np.maximum(P, 0), np.maximum(Q, 0)
     backend = backend_of(A.values, B.values)
-    a, b = backend.of_one_kind(A.values, B.values)
+    a, b = backend.promote_pair(A.values, B.values)
     # Sizes that were open are known now.
     ta, tb = A.blocks.transposed, B.blocks.transposed
     one, two = Blocks(*((K, P) if ta else (P, K)), ta), Blocks(*((K, Q)[::-1] if tb else (K, Q)), tb)

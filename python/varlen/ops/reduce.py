@@ -65,7 +65,7 @@ def wrap_units(X: Any, rows: Any, above: Any) -> Any:
 def counted(X: Any, lengths: Any, level: int) -> Any:
     """How many rows each sequence of a level has."""
     values, units, above = units_of(X, lengths, level)
-    return wrap_units(X, backend_of(values).of_level(units, "lengths", values), above)
+    return wrap_units(X, backend_of(values).level_array(units, "lengths", values), above)
 
 
 def extreme(op: str, X: Any, lengths: Any, axis: Any, level: int, empty: Any, which: bool, out: Any) -> Any:
@@ -101,7 +101,7 @@ def _places_of(op: str, values: Any, level: Any, empty: Any) -> Any:
         return backend.reduce_extreme(op, values, level)[1]
     number = as_int(empty, "empty", -(2**63))
     places = backend.reduce_extreme(op, values, level, 0)[1]
-    is_empty = backend.ufunc("equal", [backend.of_level(level, "lengths", places), 0], {})
+    is_empty = backend.ufunc("equal", [backend.level_array(level, "lengths", places), 0], {})
     return backend.where(is_empty.reshape(-1, *(1 for _ in places.shape[1:])), number, places)
 
 

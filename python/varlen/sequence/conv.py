@@ -13,18 +13,18 @@ from varlen._core import Level
 from varlen.arguments import as_int
 from varlen.backends import backend_of
 from varlen.backends.numeric import (
-    alike,
     as_of,
     as_pairs,
+    as_row_dtype,
     cast,
     common_dtype,
     conjugate,
+    from_pairs,
     gradient_as,
     is_complex,
     numbers,
-    of_pairs,
     product,
-    widened,
+    widen_halves,
 )
 from varlen.backends.values import like
 from varlen.ops.inputs import units_of
@@ -107,9 +107,9 @@ def sequence_conv(
     """
     r = sequences(input, "input")
     rows = _matrix(r.values, "input")
-    filter = alike(filter, "filter", rows)
+    filter = as_row_dtype(filter, "filter", rows)
     window = _window(r, rows, filter, context_start, context_length, context_stride, level)
-    added = None if bias is None else alike(bias, "bias", rows)
+    added = None if bias is None else as_row_dtype(bias, "bias", rows)
     if added is not None and tuple(added.shape) != (filter.shape[1],):
         raise ValueError(f"bias: expected shape ({filter.shape[1]},), got {tuple(added.shape)}")
     result = product(_columns(rows, window, padding_data), filter)
@@ -169,12 +169,12 @@ def backprop_sequence_conv(
     """
     r = sequences(input, "input")
     rows = _matrix(r.values, "input")
-    filter = alike(filter, "filter", rows)
+    filter = as_row_dtype(filter, "filter", rows)
     window = _window(r, rows, filter, context_start, context_length, context_stride, level)
     columns = _columns(rows, window, padding_data)
     levels = r.levels if window.stride == 1 else (*window.above, window.kept)
-    d = alike(gradient_rows(dY, len(columns), levels, inner=(filter.shape[1],)), "dY", rows)
-    d_columns = product(widened(d), conjugate(widened(filter)).T)
+    d = as_row_dtype(gradient_rows(dY, len(columns), levels, inner=(filter.shape[1],)), "dY", rows)
+    d_columns = product(widen_halves(d), conjugate(widen_halves(filter)).T)
     d_columns = d_columns.reshape(len(d), window.length, rows.shape[1])
     paired = is_complex(d_columns)  # sums are of real numbers only
     back = as_pairs(d_columns) if paired else d_columns
@@ -182,15 +182,15 @@ def backprop_sequence_conv(
     d_rows = backprop_seq2col(back, 0, left=left, right=right, stride=window.stride, lengths=window.units)
     if first:
         d_rows = backend_of(d_rows).shift(d_rows, window.units, first)
-    d_rows = gradient_as(of_pairs(d_rows) if paired else d_rows, rows, d, filter)
+    d_rows = gradient_as(from_pairs(d_rows) if paired else d_rows, rows, d, filter)
     d_padding = None
     if padding_data is not None:
         at, which = window.outside()
-        padding = alike(padding_data, "padding_data", rows)
+        padding = as_row_dtype(padding_data, "padding_data", rows)
         d_padding = scatter_rows(_flat(back)[like(at, d)], which, len(padding))
-        d_padding = gradient_as(of_pairs(d_padding) if paired else d_padding, padding, d, filter)
-    d_filter = gradient_as(product(conjugate(widened(columns)).T, widened(d)), filter, columns, d)
-    d_bias = as_of(widened(d).sum(0), d)
+        d_padding = gradient_as(from_pairs(d_padding) if paired else d_padding, padding, d, filter)
+    d_filter = gradient_as(product(conjugate(widen_halves(columns)).T, widen_halves(d)), filter, columns, d)
+    d_bias = as_of(widen_halves(d).sum(0), d)
     return r._make(d_rows.reshape(r.values.shape), r.levels), d_filter, d_padding, d_bias
 
 
@@ -263,7 +263,7 @@ def _window(
 def _columns(rows: Any, window: _Window, padding: Any) -> Any:
     """The windows, laid flat: (T, length * D)."""
     if padding is not None:
-        padding = alike(padding, "padding_data", rows)
+        padding = as_row_dtype(padding, "padding_data", rows)
         shape = (window.padding, rows.shape[1])
         if tuple(padding.shape) != shape:
             raise ValueError(f"padding_data: expected shape {shape}, got {tuple(padding.shape)}")
@@ -271,7 +271,7 @@ def _columns(rows: Any, window: _Window, padding: Any) -> Any:
         rows, padding = cast(rows, dtype), cast(padding, dtype)
     if is_complex(rows):
         pairs = None if padding is None else as_pairs(padding)
-        return of_pairs(_unfold(as_pairs(rows), window, pairs))
+        return from_pairs(_unfold(as_pairs(rows), window, pairs))
     return _unfold(rows, window, padding)
 
 

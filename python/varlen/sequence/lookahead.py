@@ -8,7 +8,7 @@ import numpy as np
 
 from varlen._core import Level
 from varlen.backends import backend_of
-from varlen.backends.numeric import alike, as_of, conjugate, gradient_as, numbers, widened
+from varlen.backends.numeric import as_of, as_row_dtype, conjugate, gradient_as, numbers, widen_halves
 from varlen.backends.values import as_values
 from varlen.ops.inputs import units_of
 from varlen.sequence.inputs import gradient_rows
@@ -64,7 +64,7 @@ def row_conv(input: SameT | Sequence[Any], filter: Any, *, level: int = -1) -> S
     r, shape = _sequences_of(input)
     filter = _filter_of_rows(r, filter)
     values, units, _ = units_of(r, None, level)
-    rows, taps = widened(numbers(values, "input", True)), widened(filter)
+    rows, taps = widen_halves(numbers(values, "input", True)), widen_halves(filter)
     on = backend_of(rows)
     result = on.ufunc("multiply", [rows, taps[0]], {})
     for k in range(1, len(taps)):
@@ -109,8 +109,8 @@ def backprop_row_conv(
     filter = _filter_of_rows(r, filter)
     values, units, _ = units_of(r, None, level)
     numbers(values, "input", True)
-    given = alike(_rows_of_gradient(dY, r, shape), "dY", values)
-    rows, d, weights = widened(values), widened(given), conjugate(widened(filter))
+    given = as_row_dtype(_rows_of_gradient(dY, r, shape), "dY", values)
+    rows, d, weights = widen_halves(values), widen_halves(given), conjugate(widen_halves(filter))
     dX, taps = d * weights[0], [(conjugate(rows) * d).sum(0)]
     for k in range(1, len(weights)):
         dX = dX + backend_of(d).shift(d, units, k) * weights[k]
@@ -136,7 +136,7 @@ def _sequences_of(input: Any) -> tuple[Ragged[Any], tuple[int, ...] | None]:
 
 def _filter_of_rows(r: Ragged[Any], given: Any) -> Any:
     expected = tuple(r.values.shape[1:])
-    filter = alike(given, "filter", r.values)
+    filter = as_row_dtype(given, "filter", r.values)
     if tuple(filter.shape[1:]) != expected or not len(filter):
         raise ValueError(f"filter: expected one row or more of shape {expected}, got {tuple(filter.shape)}")
     return filter

@@ -97,7 +97,7 @@ def sequence_pad(
     with naming_pad_value(), naming(values=name, sizes=name, advice="take fewer rows, or keep them ragged"):
         out = backend_of(r.values).pad(r.values, levels, fill=fill, sizes=widths)
     backend = backend_of(r.values)
-    length = tuple([backend.of_level(each, "lengths", r.values) for each in levels])
+    length = tuple([backend.level_array(each, "lengths", r.values) for each in levels])
     outer = length[0]
     if len(levels) > 1:
         return wrap_units(r, out, above), length

@@ -10,7 +10,7 @@ import numpy as np
 from varlen._core import Level
 from varlen.arguments import unmasked
 from varlen.backends import backend_of
-from varlen.backends.numeric import cast, double, floats, is_complex, numbers
+from varlen.backends.numeric import cast, float64_values, floats, is_complex, numbers
 from varlen.backends.numpy.order import is_ordered, refuse
 from varlen.backends.values import as_ints, like
 from varlen.errors import naming
@@ -317,7 +317,9 @@ def _rows(which: Any, units: Level) -> Any:
 
 def _times_root(rows: Any, units: Level, power: int) -> Any:
     """One row a sequence, times the root of how many rows the sequence has (1 for none), or divided by it."""
-    lengths = backend_of(rows).of_level(units, "lengths", rows)
-    root = cast(lengths.clip(1), double(rows)).reshape(-1, *(1 for _ in rows.shape[1:])) ** (power / 2)
-    wide = rows if is_complex(rows) else cast(rows, double(rows))
+    lengths = backend_of(rows).level_array(units, "lengths", rows)
+    root = cast(lengths.clip(1), float64_values(rows)).reshape(-1, *(1 for _ in rows.shape[1:])) ** (
+        power / 2
+    )
+    wide = rows if is_complex(rows) else cast(rows, float64_values(rows))
     return cast(wide * root, rows.dtype)

@@ -69,7 +69,7 @@ def sequence_scatter(
     rows = _updates(updates, r, block)
     shape = tuple(map(int, block.shape))  # a tracer has tensors there
     table = block.reshape(shape[0] * shape[1], *shape[2:])
-    result = backend_of(block).added(table, rows, places).reshape(shape)
+    result = backend_of(block).add_rows(table, rows, places).reshape(shape)
     return cast("SameT", input._make(result, input.levels) if isinstance(input, Ragged) else result)
 
 

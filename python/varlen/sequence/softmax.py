@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from varlen.backends import backend_of
-from varlen.backends.numeric import alike, floats, numbers
+from varlen.backends.numeric import as_row_dtype, floats, numbers
 from varlen.backends.values import is_tensor
 from varlen.ops.inputs import units_of
 from varlen.sequence.inputs import gradient_rows, sequences
@@ -93,5 +93,5 @@ def backprop_sequence_softmax(dY: Any, Y: RaggedT, *, level: int = -1) -> Ragged
     values, units, _ = units_of(y, None, level)
     d = floats(gradient_rows(dY, len(values), y.levels, inner=tuple(values.shape[1:])), "dY")
     if not is_tensor(d):
-        alike(d, "dY", values, "Y")
+        as_row_dtype(d, "dY", values, "Y")
     return cast("RaggedT", y._make(backend_of(d).backprop_softmax(d, values, units, False, 1.0), y.levels))

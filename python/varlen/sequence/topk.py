@@ -12,7 +12,7 @@ from varlen import _core
 from varlen._core import Level
 from varlen.arguments import as_int, as_list
 from varlen.backends import backend_of
-from varlen.backends.numeric import cast, double, floats, is_float, is_nan, numbers, widened
+from varlen.backends.numeric import cast, float64_values, floats, is_float, is_nan, numbers, widen_halves
 from varlen.backends.values import as_ints, like
 from varlen.ops.inputs import units_of
 from varlen.sequence.inputs import gradient_rows, sequences
@@ -75,10 +75,12 @@ def sequence_topk_avg_pooling(
     r, row_ragged, tables, order, ks = _tables(input, row, col, topks, channel_num, level)
     values = r.values.reshape(-1)
     k_max = _largest_k(tables, ks)
-    best, _, kept = _largest(values if is_float(values) else cast(values, double(values)), tables, k_max)
+    best, _, kept = _largest(
+        values if is_float(values) else cast(values, float64_values(values)), tables, k_max
+    )
     ends = np.minimum(ks, k_max) - 1
     with np.errstate(invalid="ignore"):  # inf beside -inf is NaN, which says enough
-        sums = widened(backend_of(best).pad(best, (kept,), sizes=[k_max])).cumsum(1)
+        sums = widen_halves(backend_of(best).pad(best, (kept,), sizes=[k_max])).cumsum(1)
     means = sums[:, like(ends, sums)] / cast(like(np.array(ks), sums), sums.dtype)
     result = cast(means, best.dtype)
     count = as_int(channel_num, "channel_num", 1)
@@ -126,7 +128,7 @@ def backprop_sequence_topk_avg_pooling(
     )
     k_max = _largest_k(tables, ks)
     _, which, kept = _largest(r.values.reshape(-1), tables, k_max)
-    d = widened(given).reshape(-1, len(ks))
+    d = widen_halves(given).reshape(-1, len(ks))
     d = d[like(np.argsort(order), d)]
     each = _zeros(d, k_max)
     for i, k in enumerate(ks):

@@ -497,7 +497,7 @@ class Ops:
         if len(lengths) == 0:
             return self._none_of(X), self.xp.asarray(lengths, "int32")
         level = level_of(lengths, len(X), 1)
-        return self._verbs.gather_column(X, (level,), 0)[0], self._verbs.of_level(
+        return self._verbs.gather_column(X, (level,), 0)[0], self._verbs.level_array(
             level, "offsets32", X
         ).copy()
 

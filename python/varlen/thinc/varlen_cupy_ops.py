@@ -8,7 +8,7 @@ import numpy as np
 from thinc import registry
 from thinc.backends import CupyOps
 
-from varlen.backends import of_cupy
+from varlen.backends import cupy_backend
 from varlen.interop.thinc import new_padded
 from varlen.thinc.sequence_ops import Ops
 
@@ -43,7 +43,7 @@ class VarlenCupyOps(Ops, CupyOps):  # type: ignore[misc]
 
     @property
     def _verbs(self) -> Backend:  # type: ignore[override]
-        return of_cupy(self.xp)
+        return cupy_backend(self.xp)
 
     def scatter_add(self, table: Any, indices: Any, values: Any) -> None:
         """Add each row of values to the row of table that its index names, in place and in their order.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from varlen.arguments import as_bool
-from varlen.backends.values import device_of, pinned, to_device
+from varlen.backends.values import device_of, pin, to_device
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -142,7 +142,7 @@ class Placed:
         >>> r = vl.Ragged(torch.tensor([3, 1, 4]), [1, 2])
         >>> there = r.pin_memory() if torch.cuda.is_available() else r
         """
-        return self._moved(pinned)
+        return self._moved(pin)
 
     def _moved(self, move: Callable[[Any], Any]) -> Self:
         rows = self._rows()

@@ -183,13 +183,13 @@ class Ragged(
     @property
     def row_ids(self) -> ArrayT:
         """The sequence that each row of the outermost level is in: int64, of the kind of the values."""
-        numbers = backend_of(self._values).of_level(self._levels[0], "row_ids", self._values)
+        numbers = backend_of(self._values).level_array(self._levels[0], "row_ids", self._values)
         return cast("ArrayT", numbers)
 
     @property
     def positions(self) -> ArrayT:
         """The place of each row of the outermost level in its sequence: int64, of the kind of the values."""
-        numbers = backend_of(self._values).of_level(self._levels[0], "positions", self._values)
+        numbers = backend_of(self._values).level_array(self._levels[0], "positions", self._values)
         return cast("ArrayT", numbers)
 
     @property
@@ -256,7 +256,7 @@ class Ragged(
         >>> vl.Ragged([3, 1, 4], [2, 1]).cu_seqlens
         array([0, 2, 3], dtype=int32)
         """
-        numbers = backend_of(self._values).of_level(self._levels[0], "offsets32", self._values)
+        numbers = backend_of(self._values).level_array(self._levels[0], "offsets32", self._values)
         return cast("ArrayT", numbers)
 
     def _get(self, key: Any) -> Any:

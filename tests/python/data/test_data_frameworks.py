@@ -100,10 +100,10 @@ def lightning_module():
     class Module(lightning.LightningModule):
         def __init__(self):
             super().__init__()
-            self.model, self.seen = tagger(), []
+            self.model, self.to_library = tagger(), []
 
         def training_step(self, batch, index):
-            self.seen.append(batch["id"].tolist())
+            self.to_library.append(batch["id"].tolist())
             return self.model(batch)
 
         def configure_optimizers(self):
@@ -132,7 +132,7 @@ def test_lightning_trains(ds, kind, tmp_path):
         sampler = TokenBudget(ds, 40)
         sampler.set_epoch(epoch)
         wanted += list(sampler)
-    assert module.seen == wanted
+    assert module.to_library == wanted
     assert not torch.equal(module.model.head.weight, before)
 
 
@@ -147,11 +147,11 @@ def test_lightning_goes_on_in_and_between_epochs(ds, tmp_path):
     whole = lightning_module()
     lightning_trainer(tmp_path, [each_step]).fit(whole, make())
     count = len(make())
-    assert len(whole.seen) == 2 * count
+    assert len(whole.to_library) == 2 * count
     for step in (2, count):
         rest = lightning_module()
         lightning_trainer(tmp_path).fit(rest, make(), ckpt_path=tmp_path / f"step={step}.ckpt")
-        assert rest.seen == whole.seen[step:]
+        assert rest.to_library == whole.to_library[step:]
 
 
 @pytest.mark.parametrize("kind", ["Loader", "DataLoader", "iterable"])

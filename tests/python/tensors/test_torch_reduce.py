@@ -189,8 +189,8 @@ def test_places_of_no_row_are_refused_on_the_host_and_hold_nothing_on_a_device()
 
 
 def test_devices_are_refused_and_shapes_alone_are_taken():
-    from varlen.backends.torch.autograd import within_reach
+    from varlen.backends.torch.autograd import require_device
 
     with pytest.raises(TypeError, match="X: expected a tensor on the CPU or a CUDA device, got one on mps"):
-        within_reach(SimpleNamespace(device=torch.device("mps")), "X")
+        require_device(SimpleNamespace(device=torch.device("mps")), "X")
     assert ops.reduce_sum(torch.ones(5, 2, device="meta"), [2, 3]).shape == (2, 2)

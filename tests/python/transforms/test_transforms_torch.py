@@ -160,12 +160,12 @@ def test_tensors_stay_tensors_and_both_ways_back_agree():
 def test_memory_is_shared():
     class Doubled(torch.nn.Module):
         def forward(self, x):
-            self.seen = x
+            self.to_library = x
             return x
 
     module, values = Doubled(), rows()
     Y = transforms.with_array(module).predict(vl.Ragged(values, LENGTHS))
-    assert np.shares_memory(module.seen.numpy(), values)
+    assert np.shares_memory(module.to_library.numpy(), values)
     assert np.shares_memory(Y.values, values)
 
 
@@ -203,13 +203,13 @@ def test_frozen_modules_give_gradients_of_inputs_alone():
 def test_modules_see_containers_of_tensors():
     class Look(torch.nn.Module):
         def forward(self, x):
-            self.seen = x
+            self.to_library = x
             return x.data.tanh() if isinstance(x, vl.Padded) else x.values.tanh()
 
     module, r = Look(), vl.Ragged(rows(), LENGTHS)
     for name, kind in (("with_padded", vl.Padded), ("with_ragged", vl.Ragged)):
         Y, backprop = getattr(transforms, name)(module)(r, True)
-        assert isinstance(module.seen, kind)
+        assert isinstance(module.to_library, kind)
         np.testing.assert_allclose(Y.values, np.tanh(r.values), rtol=1e-6)
         np.testing.assert_allclose(backprop(r).values, r.values * (1 - Y.values**2), rtol=1e-4)
 

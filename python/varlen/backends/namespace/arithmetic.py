@@ -9,7 +9,7 @@ import numpy as np
 from varlen import _core
 from varlen._core import Level, on_tensors
 from varlen.backends.blocks import Blocks, multiply_blocks
-from varlen.backends.namespace.library import Of, at_device
+from varlen.backends.namespace.library import LibraryVerbs, at_device
 from varlen.backends.numpy.activations import ACTIVATIONS
 from varlen.backends.numpy.count import FROM_THE_SECOND, TO_THE_LAST_BUT_ONE
 from varlen.backends.numpy.norm import layer_norm
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class Arithmetic(Of):
+class Arithmetic(LibraryVerbs):
     """Arithmetic on the arrays of a library."""
 
     if TYPE_CHECKING:
         gather: Callable[..., Any]
         gather_window: Callable[..., Any]
-        of_level: Callable[..., Any]
+        level_array: Callable[..., Any]
 
     def ufunc(self, function: np.ufunc | str, inputs: list[Any], kwargs: dict[str, Any]) -> Any:
         """A ufunc of NumPy, or the name of one, by the function of that name."""
         name = function if isinstance(function, str) else function.__name__
         first = self.first(*inputs, *(kwargs.get("out") or ()))
         given = [self.operand(x, first) for x in inputs]
-        with self.library.beside(first):
+        with self.library.device_of(first):
             if name in ACTIVATIONS:
                 return ACTIVATIONS[name](*given, self.xp)
             implementation = getattr(self.xp, name, None)
@@ -56,7 +56,7 @@ class Arithmetic(Of):
     def where(self, mask: Any, values: Any, others: Any) -> Any:
         """A number, or values, where a mask is true, others where it is not."""
         first = self.first(mask, values, others)
-        with self.library.beside(first):
+        with self.library.device_of(first):
             return self.xp.where(*(self.operand(x, first) for x in (mask, values, others)))
 
     @at_device
@@ -75,7 +75,7 @@ class Arithmetic(Of):
         """The sum of the weights of each of `size` cells, float64; in order, without atomics."""
         if weights.dtype.kind not in "biuf":
             raise TypeError(f"weights: expected numbers, got {weights.dtype}")
-        with self.library.beside(weights):
+        with self.library.device_of(weights):
             sums = self.xp.zeros(size, np.float64)
             numbers = weights.astype(np.float64, copy=False)
         return on_tensors(_core.scatter_added, sums, cells, numbers)
@@ -90,7 +90,7 @@ class Arithmetic(Of):
         """The rows of each sequence, the largest first and NaN before all; ties in their order."""
         wide = values.astype(np.float32) if values.dtype.itemsize == 2 else values
         rows = self.xp.argsort(-wide, kind="stable")
-        for key in (~self.xp.isnan(wide), self.of_level(level, "row_ids", values)):
+        for key in (~self.xp.isnan(wide), self.level_array(level, "row_ids", values)):
             rows = rows[self.xp.argsort(key[rows], kind="stable")]
         return rows
 
@@ -111,7 +111,7 @@ class Arithmetic(Of):
         return self.xp.empty(count, like.dtype)
 
     @at_device
-    def of_one_kind(self, a: Any, b: Any) -> tuple[Any, Any]:
+    def promote_pair(self, a: Any, b: Any) -> tuple[Any, Any]:
         """Both as arrays of the library and of one dtype, on the device of the first."""
         first = self.first(a, b)
         x, y = (self.like(each, first) for each in (a, b))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from varlen.backends.namespace.library import Of
+from varlen.backends.namespace.library import LibraryVerbs
 from varlen.backends.padded import padded_einsum
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from varlen.levels import Levels
 
 
-class Blocked:
+class BlockContraction:
     """What padded blocks are made with, by the verbs of a backend and the functions of its library."""
 
     def __init__(self, backend: Any) -> None:
@@ -40,7 +40,7 @@ class Blocked:
         return self.xp.concatenate(parts, axis)
 
 
-class Einsum(Of):
+class Einsum(LibraryVerbs):
     """The verb of a backend of such arrays."""
 
     if TYPE_CHECKING:
@@ -59,9 +59,9 @@ class Einsum(Of):
         dtype = values[0].dtype
         narrow = dtype.itemsize == 2 and dtype.kind in "fV"
         given = [x.astype("f4") if narrow else x for x in values]
-        with self.library.beside(given[0]):
+        with self.library.device_of(given[0]):
             if levels:
-                result = padded_einsum(Blocked(self), equation, given, levels, extents)
+                result = padded_einsum(BlockContraction(self), equation, given, levels, extents)
             else:
                 result = self.xp.einsum(f"{','.join(equation.terms)}->{equation.out}", *given)
             result = self.contiguous(result.astype(dtype, copy=False))

@@ -27,7 +27,7 @@ class Library:
         """Where an array lies."""
         return "cpu"
 
-    def beside(self, x: Any) -> contextlib.AbstractContextManager[Any]:
+    def device_of(self, x: Any) -> contextlib.AbstractContextManager[Any]:
         """Where new arrays lie on the device of another."""
         return contextlib.nullcontext()
 
@@ -36,7 +36,7 @@ class Library:
         return x
 
 
-class Of:
+class LibraryVerbs:
     """What the verbs of a backend share: the library whose arrays they take."""
 
     library: Library
@@ -62,7 +62,7 @@ class Of:
         """An array of NumPy as one of the library, beside another; those of the library as they are."""
         if isinstance(array, self.type):
             return array
-        with self.library.beside(values):
+        with self.library.device_of(values):
             return self.xp.asarray(array)
 
     def operand(self, x: Any, beside: Any) -> Any:
@@ -75,7 +75,7 @@ def at_device(function: F) -> F:
 
     @wraps(function)
     def on_its_device(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with self.library.beside(self.first(*args)):
+        with self.library.device_of(self.first(*args)):
             return function(self, *args, **kwargs)
 
     return on_its_device  # type: ignore[return-value]

@@ -9,9 +9,9 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level, on_tensors
-from varlen.backends.namespace.library import Of, at_device
+from varlen.backends.namespace.library import LibraryVerbs, at_device
 from varlen.backends.nested import flat_parts, nested_rows
-from varlen.backends.numpy.concat import of_one_dtype
+from varlen.backends.numpy.concat import promote_dtypes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from varlen.levels import Levels
 
 
-class Lists(Of):
+class Lists(LibraryVerbs):
     """Arrays of a library laid end to end."""
 
     if TYPE_CHECKING:
@@ -32,18 +32,18 @@ class Lists(Of):
     @at_device
     def concat(self, values: list[Any], axis: int = 0, argument: str = "values") -> Any:
         """Arrays one after another, those of NumPy among them too, of the dtype that holds all."""
-        return self.xp.concatenate(self._beside_the_first(values, argument), axis)
+        return self.xp.concatenate(self._match_first(values, argument), axis)
 
     def interleave(self, values: list[Any], levels: list[Level], argument: str) -> tuple[Any, Level]:
         """Sequence i of every part, end to end, and their level."""
         pair: tuple[Any, Level] = on_tensors(
-            _core.interleave, self._beside_the_first(values, argument), list(levels)
+            _core.interleave, self._match_first(values, argument), list(levels)
         )
         return pair
 
-    def _beside_the_first(self, values: list[Any], argument: str) -> list[Any]:
+    def _match_first(self, values: list[Any], argument: str) -> list[Any]:
         first = self.first(values)
-        return [self.like(x, first) for x in of_one_dtype(list(values), argument)]
+        return [self.like(x, first) for x in promote_dtypes(list(values), argument)]
 
     def from_list(self, data: Any, dtype: Any = None) -> tuple[Any, Levels]:
         """Nested lists of arrays, end to end, and their levels; a list of scalars is a sequence too."""
@@ -52,8 +52,8 @@ class Lists(Of):
         name = self.xp.__name__
         rows, levels = nested_rows(data, self.type, f"an array of {name}", f"arrays of {name}")
         joined = self.xp.stack if rows and rows[0].ndim == 0 else self.xp.concatenate
-        with self.library.beside(self.first(rows)):
-            values = joined(of_one_dtype(rows, "data"))
+        with self.library.device_of(self.first(rows)):
+            values = joined(promote_dtypes(rows, "data"))
         return values if dtype is None else self.cast(values, dtype, "data"), levels
 
     def list2ragged(self, arrays: Any, dtype: Any = None, out: Any = None) -> tuple[Any, Levels]:
@@ -105,9 +105,9 @@ class Lists(Of):
         """Arrays end to end on their first axis, with rows of zeros between them where a pad is given."""
         parts = flat_parts(X, self.type, f"an array of {self.xp.__name__}")
         first = parts[0]
-        with self.library.beside(first):
+        with self.library.device_of(first):
             if pad and any(len(part) for part in parts):
                 gap = self.xp.zeros((pad, *first.shape[1:]), first.dtype)
                 parts = [gap, *(piece for part in parts if len(part) for piece in (part, gap))]
-            result = self.xp.concatenate(of_one_dtype(parts, "X"))
+            result = self.xp.concatenate(promote_dtypes(parts, "X"))
         return result if dtype is None else self.cast(result, dtype, "X")

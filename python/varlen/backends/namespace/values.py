@@ -10,13 +10,13 @@ import numpy as np
 from varlen import _core
 from varlen._core import Level, on_tensors
 from varlen.arguments import as_dtype, as_ints, refuse_gradient
-from varlen.backends.namespace.library import Of, at_device
+from varlen.backends.namespace.library import LibraryVerbs, at_device
 from varlen.backends.numpy.rows import as_rows as rows_of_array
 
 T = TypeVar("T")
 
 
-class Values(Of):
+class Values(LibraryVerbs):
     """Rows of a library: moved, cut, copied and cast."""
 
     if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Values(Of):
         """Values on a device: themselves where they lie there; an array of NumPy on the CPU."""
         return self.library.to_device(values, device, non_blocking)
 
-    def pinned(self, values: Any) -> Any:
+    def pin(self, values: Any) -> Any:
         """Refused: what lies on a device is not pinned."""
         raise TypeError(
             f"pin_memory: the values lie on {self.library.name_of_device(values)}, not on the CPU"
@@ -91,10 +91,10 @@ class Values(Of):
         """Some rows, in any order."""
         if getattr(rows, "ndim", 0) == 1 and rows.dtype == np.int64 and isinstance(values, self.type):
             return self.take_rows(self.contiguous(values), rows)
-        return self._indexed(values, rows)
+        return self._index_rows(values, rows)
 
     @at_device
-    def _indexed(self, values: Any, rows: Any) -> Any:
+    def _index_rows(self, values: Any, rows: Any) -> Any:
         return values[self.like(rows, values)]
 
     @at_device
@@ -112,7 +112,7 @@ class Values(Of):
             raise TypeError(f"out: expected an array of {self.xp.__name__}, got {type(out).__name__}")
         if (out.dtype, out.shape) != (result.dtype, result.shape):
             raise ValueError(f"out: needs {result.dtype}{result.shape}, got {out.dtype}{out.shape}")
-        with self.library.beside(out):
+        with self.library.device_of(out):
             out[...] = result
         return out
 
@@ -168,7 +168,7 @@ class Values(Of):
 
     def zeros(self, values: Any, shape: tuple[int, ...]) -> Any:
         """Zeros of the dtype of values, beside them."""
-        with self.library.beside(values):
+        with self.library.device_of(values):
             return self.xp.zeros(shape, values.dtype)
 
     @at_device

@@ -12,7 +12,7 @@ from varlen import _core
 from varlen._core import Level, on_tensors
 from varlen.arguments import as_dtype, as_ints
 from varlen.backends import arrays
-from varlen.backends.namespace.library import Of, at_device
+from varlen.backends.namespace.library import LibraryVerbs, at_device
 from varlen.backends.namespace.values import always_fits
 from varlen.backends.numpy.attention import weighable
 from varlen.backends.numpy.dense import DenseOptions, numbers_named, picked_levels
@@ -22,11 +22,11 @@ from varlen.backends.numpy.mask import pair_of, sizes_of
 from varlen.backends.numpy.search import search
 
 
-def _of_core(function: Callable[..., Any], **on_host: int) -> Any:
+def _core_verb(function: Callable[..., Any], **on_host: int) -> Any:
     """A verb of the core. `on_host` are arguments, with their places, that the host has to look at."""
 
     @wraps(function)
-    def verb(self: Of, *args: Any, **kwargs: Any) -> Any:
+    def verb(self: LibraryVerbs, *args: Any, **kwargs: Any) -> Any:
         for name, at in on_host.items():
             if at < len(args):
                 args = (*args[:at], self.on_host(args[at]), *args[at + 1 :])
@@ -37,58 +37,58 @@ def _of_core(function: Callable[..., Any], **on_host: int) -> Any:
     return verb
 
 
-class Verbs(Of):
+class Verbs(LibraryVerbs):
     """Verbs of the core, by their names in the table of backends."""
 
     if TYPE_CHECKING:
         cast: Callable[..., Any]
         contiguous: Callable[..., Any]
 
-    reduce = _of_core(_core.reduce, empty=3)
-    reduce_dense = _of_core(_core.reduce_dense, empty=4)
-    reduce_extreme = _of_core(_core.reduce_extreme, empty=3)
-    weighted_sum = _of_core(_core.weighted_sum)
-    weighted_sum_to_values = _of_core(_core.weighted_sum_to_values)
-    weighted_sum_to_weights = _of_core(_core.weighted_sum_to_weights)
-    reduce_blocks = _of_core(_core.reduce_blocks)
-    expand = _of_core(_core.expand)
-    expand_end = _of_core(_core.expand_end)
-    expand_which = _of_core(_core.expand_which)
-    backprop_reduce = _of_core(arrays.backprop_reduce)
-    softmax = _of_core(_core.softmax, temperature=3)
-    backprop_softmax = _of_core(_core.backprop_softmax, temperature=4)
-    scan = _of_core(_core.scan)
-    scan_extreme = _of_core(arrays.scan_extreme)
-    backprop_cumprod = _of_core(_core.backprop_cumprod)
-    backprop_scan_which = _of_core(_core.backprop_scan_which)
-    reverse = _of_core(_core.reverse)
-    shift = _of_core(arrays.shift, by=2, fill=3)
-    roll = _of_core(arrays.roll, by=2)
-    sort = _of_core(_core.sort)
-    unsort = _of_core(_core.unsort)
-    rank = _of_core(_core.rank)
-    unique = _of_core(_core.unique)
-    windows = _of_core(_core.windows)
-    merge_windows = _of_core(_core.merge_windows)
-    seq2col = _of_core(_core.seq2col)
-    backprop_seq2col = _of_core(_core.backprop_seq2col)
-    take_rows = _of_core(_core.take_rows)
-    spans = _of_core(_core.spans, pairs=3)
-    remove_rows = _of_core(_core.remove_rows, before=1)
-    gather = _of_core(_core.gather, index=2)
-    gather_row = _of_core(_core.gather_row)
-    gather_window = _of_core(_core.gather_window, index=3)
-    gather_column = _of_core(_core.gather_column)
-    _pad = _of_core(_core.pad, fill=3, max_len=5)
-    unpad = _of_core(_core.unpad)
-    mask_to_level = _of_core(_core.mask_to_level, mask=0)
-    ragged2padded = _of_core(_core.ragged2padded, fill=3)
-    padded2ragged = _of_core(_core.padded2ragged, size_at_t=1, lengths=2, indices=3)
-    backprop_gather_add = _of_core(_core.backprop_gather_add)
-    gather_add = _of_core(_core.gather_add)
-    hash = _of_core(_core.hash)
-    ngrams = _of_core(_core.ngrams)
-    erase = _of_core(_core.erase, tokens=2)
+    reduce = _core_verb(_core.reduce, empty=3)
+    reduce_dense = _core_verb(_core.reduce_dense, empty=4)
+    reduce_extreme = _core_verb(_core.reduce_extreme, empty=3)
+    weighted_sum = _core_verb(_core.weighted_sum)
+    weighted_sum_to_values = _core_verb(_core.weighted_sum_to_values)
+    weighted_sum_to_weights = _core_verb(_core.weighted_sum_to_weights)
+    reduce_blocks = _core_verb(_core.reduce_blocks)
+    expand = _core_verb(_core.expand)
+    expand_end = _core_verb(_core.expand_end)
+    expand_which = _core_verb(_core.expand_which)
+    backprop_reduce = _core_verb(arrays.backprop_reduce)
+    softmax = _core_verb(_core.softmax, temperature=3)
+    backprop_softmax = _core_verb(_core.backprop_softmax, temperature=4)
+    scan = _core_verb(_core.scan)
+    scan_extreme = _core_verb(arrays.scan_extreme)
+    backprop_cumprod = _core_verb(_core.backprop_cumprod)
+    backprop_scan_which = _core_verb(_core.backprop_scan_which)
+    reverse = _core_verb(_core.reverse)
+    shift = _core_verb(arrays.shift, by=2, fill=3)
+    roll = _core_verb(arrays.roll, by=2)
+    sort = _core_verb(_core.sort)
+    unsort = _core_verb(_core.unsort)
+    rank = _core_verb(_core.rank)
+    unique = _core_verb(_core.unique)
+    windows = _core_verb(_core.windows)
+    merge_windows = _core_verb(_core.merge_windows)
+    seq2col = _core_verb(_core.seq2col)
+    backprop_seq2col = _core_verb(_core.backprop_seq2col)
+    take_rows = _core_verb(_core.take_rows)
+    spans = _core_verb(_core.spans, pairs=3)
+    remove_rows = _core_verb(_core.remove_rows, before=1)
+    gather = _core_verb(_core.gather, index=2)
+    gather_row = _core_verb(_core.gather_row)
+    gather_window = _core_verb(_core.gather_window, index=3)
+    gather_column = _core_verb(_core.gather_column)
+    _pad = _core_verb(_core.pad, fill=3, max_len=5)
+    unpad = _core_verb(_core.unpad)
+    mask_to_level = _core_verb(_core.mask_to_level, mask=0)
+    ragged2padded = _core_verb(_core.ragged2padded, fill=3)
+    padded2ragged = _core_verb(_core.padded2ragged, size_at_t=1, lengths=2, indices=3)
+    backprop_gather_add = _core_verb(_core.backprop_gather_add)
+    gather_add = _core_verb(_core.gather_add)
+    hash = _core_verb(_core.hash)
+    ngrams = _core_verb(_core.ngrams)
+    erase = _core_verb(_core.erase, tokens=2)
 
     def pad(
         self,
@@ -213,7 +213,7 @@ class Verbs(Of):
         sizes = sizes_of(max_len, padding_side, width, multiple, max_bytes)
         return on_tensors(_core.mask, level, *sizes, beside)
 
-    def of_level(self, level: Level, name: str, beside: Any) -> Any:
+    def level_array(self, level: Level, name: str, beside: Any) -> Any:
         """The row ids, positions, lengths or int32 offsets of a level, on the device of an array."""
         return on_tensors(_core.level_numbers, level, name, beside)
 
@@ -236,7 +236,7 @@ class Verbs(Of):
         rows = values if isinstance(values, self.type) else self.like(as_ints(values), table)
         on_tensors(_core.scatter_add, table, indices, rows)
 
-    def added(self, table: Any, rows: Any, places: Any) -> Any:
+    def add_rows(self, table: Any, rows: Any, places: Any) -> Any:
         """A copy of a table after each of rows was added to the row that its place names."""
         return on_tensors(_core.scatter_added, table, places, rows)
 

@@ -35,10 +35,10 @@ def equal(a: Any, b: Any, equal_nan: bool) -> bool:
 
 def where(mask: Any, values: Any, others: Any) -> Any:
     """A number, or values, where a mask is true, others where it is not."""
-    return np.where(mask, _of_dtype(values, others, "x"), _of_dtype(others, values, "y"))
+    return np.where(mask, _scalar_array(values, others, "x"), _scalar_array(others, values, "y"))
 
 
-def _of_dtype(x: Any, other: Any, argument: str) -> Any:
+def _scalar_array(x: Any, other: Any, argument: str) -> Any:
     """An int beside an array as a number of the array's dtype, which has to hold it."""
     if type(x) is not int or not isinstance(other, np.ndarray):
         return x

@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 def concat(values: list[Any], axis: int = 0, argument: str = "values") -> Any:
     """Arrays one after another, of the dtype that NumPy promotes theirs to."""
-    arrays = of_one_dtype(values, argument)
+    arrays = promote_dtypes(values, argument)
     return np.concatenate(arrays, axis) if axis else _core.concat(arrays)
 
 
 def interleave(values: list[Any], levels: list[Level], argument: str) -> tuple[Any, Level]:
     """Sequence i of every part, end to end, and their level."""
-    return _core.interleave(of_one_dtype(values, argument), levels)
+    return _core.interleave(promote_dtypes(values, argument), levels)
 
 
-def of_one_dtype(values: list[Any], argument: str) -> list[Any]:
+def promote_dtypes(values: list[Any], argument: str) -> list[Any]:
     """Arrays of the dtype that NumPy promotes theirs to."""
     if all(x.dtype is values[0].dtype for x in values):
         return values

@@ -18,7 +18,7 @@ def edit_distance(
     """Distances, or shares of the lengths of b, and how many edits of each kind there are, where asked."""
     a, b = (x if x.dtype.kind != "b" else x.astype(np.uint8) for x in (a, b))
     if a.dtype.kind in "SU" or b.dtype.kind in "SU":
-        a, b = _numbered(a, b)
+        a, b = _number_words(a, b)
     kinds = None
     if counts:
         distances, kinds = _core.edit_distance(a, a_level, b, b_level, True)
@@ -32,7 +32,7 @@ def edit_distance(
     return distances, kinds
 
 
-def _numbered(a: Any, b: Any) -> tuple[Any, Any]:
+def _number_words(a: Any, b: Any) -> tuple[Any, Any]:
     """Words as the numbers of the distinct ones."""
     for name, x, other in (("a", a, b), ("b", b, a)):
         if x.dtype.kind != other.dtype.kind and x.size:

@@ -35,7 +35,7 @@ def sizes_of(
     return padding_side, most, multiple, max_bytes, wide
 
 
-def of_level(level: Level, name: str, beside: Any = None) -> np.ndarray:
+def level_array(level: Level, name: str, beside: Any = None) -> np.ndarray:
     """The row ids, positions, lengths or int32 offsets of a level."""
     numbers: np.ndarray = getattr(level, name)
     return numbers

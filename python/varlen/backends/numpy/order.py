@@ -59,8 +59,8 @@ def reduce(op: str, values: Any, level: Level, empty: Any = None, out: Any = Non
         return _core.reduce(op, _numbers(values), level, empty, out)
     if empty is None:
         not_empty(level)
-    rows = _reduced(op, values, level, ddof)
-    return _given(_with_empty(op, rows, values, level, empty), out)
+    rows = _reduce_order(op, values, level, ddof)
+    return _output(_with_empty(op, rows, values, level, empty), out)
 
 
 def reduce_dense(
@@ -98,14 +98,14 @@ def scan(
         return _core.scan(op, values, level, exclusive, reverse, out)
     if op in ("max", "min"):
         keys, back = _keys_to_scan(op, values, exclusive)
-        return _given(back(_core.scan(op, keys, level, exclusive, reverse)), out)
+        return _output(back(_core.scan(op, keys, level, exclusive, reverse)), out)
     if op != "sum" or values.dtype.kind != _DURATIONS:
         refuse(f"cum{op}", values)
     sums = _core.scan("sum", _numbers(values), level, exclusive, reverse)
     gaps = np.isnat(values)
     if gaps.any():
         sums[_core.scan("max", gaps.view(np.uint8), level, exclusive, reverse) != 0] = _NAT
-    return _given(sums.view(_native(values)), out)
+    return _output(sums.view(_native(values)), out)
 
 
 def scan_extreme(
@@ -117,7 +117,7 @@ def scan_extreme(
         return found, _core.scan_which(found, level, exclusive, reverse)
     keys, back = _keys_to_scan(op, values, exclusive)
     found = _core.scan(op, keys, level, exclusive, reverse)
-    return _given(back(found), out), _core.scan_which(found, level, exclusive, reverse)
+    return _output(back(found), out), _core.scan_which(found, level, exclusive, reverse)
 
 
 def sort(
@@ -134,7 +134,7 @@ def sort(
         return _core.sort(values, level, descending, most, with_values, with_places, out)
     keys, back = _keys_of(values, not descending)
     found, places, kept = _core.sort(keys, level, descending, most, with_values, with_places)
-    return (_given(back(found), out) if with_values else None), places, kept
+    return (_output(back(found), out) if with_values else None), places, kept
 
 
 def unique(
@@ -162,7 +162,7 @@ def softmax(
     return _core.softmax(values, level, log, temperature, out, inplace)
 
 
-def _reduced(op: str, values: Any, level: Level, ddof: float) -> Any:
+def _reduce_order(op: str, values: Any, level: Level, ddof: float) -> Any:
     """Rows of sequences, anything where a sequence is empty."""
     if op in ("max", "min"):
         keys, back = _keys_of(values, op == "max")
@@ -200,7 +200,7 @@ def _with_empty(op: str, rows: Any, values: Any, level: Level, empty: Any) -> An
     return rows
 
 
-def _given(rows: Any, out: Any) -> Any:
+def _output(rows: Any, out: Any) -> Any:
     if out is None:
         return rows
     if not isinstance(out, np.ndarray):

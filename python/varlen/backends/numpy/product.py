@@ -15,7 +15,7 @@ def product(a: Any, A: Blocks, b: Any, B: Blocks) -> Any:
     return multiply_blocks(a, A, b, B, _empty, np.matmul, _core.gather)
 
 
-def of_one_kind(a: Any, b: Any) -> tuple[Any, Any]:
+def promote_pair(a: Any, b: Any) -> tuple[Any, Any]:
     """Both as arrays of one dtype."""
     dtype = a.dtype
     if dtype is b.dtype and dtype.isnative:

@@ -24,9 +24,9 @@ def as_rows(x: Any, argument: str = "values") -> np.ndarray:
     if not isinstance(x, np.ndarray):
         given = unmasked(x, argument)
         if not hasattr(x, "__array__") and hasattr(x, "__dlpack__"):
-            x = _of_dlpack(x, argument)
+            x = _dlpack_array(x, argument)
         elif hasattr(x, "__cuda_array_interface__") and not hasattr(x, "detach"):
-            raise TypeError(_elsewhere(x, argument))
+            raise TypeError(_device_advice(x, argument))
         try:
             x = np.asarray(x)
         except ValueError as error:
@@ -45,14 +45,14 @@ def as_rows(x: Any, argument: str = "values") -> np.ndarray:
     return x if x.flags.c_contiguous else np.ascontiguousarray(x)
 
 
-def _of_dlpack(x: Any, argument: str) -> np.ndarray:
+def _dlpack_array(x: Any, argument: str) -> np.ndarray:
     """An array over the memory of the host that an object shows by DLPack."""
     if int(x.__dlpack_device__()[0]) not in _READ_BY_HOST:
-        raise TypeError(_elsewhere(x, argument))
+        raise TypeError(_device_advice(x, argument))
     return np.from_dlpack(x)
 
 
-def _elsewhere(x: Any, argument: str) -> str:
+def _device_advice(x: Any, argument: str) -> str:
     return f"{argument}: a {type(x).__name__} on a device; give cupy.asarray(x) or torch.as_tensor(x)"
 
 
@@ -94,7 +94,7 @@ def fill_where(x: np.ndarray, gaps: np.ndarray, fill: Any) -> np.ndarray:
     return x
 
 
-def added(table: np.ndarray, rows: np.ndarray, places: Any) -> np.ndarray:
+def add_rows(table: np.ndarray, rows: np.ndarray, places: Any) -> np.ndarray:
     """A copy of a table after each of rows was added to the row that its place names."""
     return _core.scatter_added(table, places, rows)
 

@@ -21,7 +21,7 @@ from varlen.backends.torch.hash import hash, ngrams
 from varlen.backends.torch.image import pad_images, patches
 from varlen.backends.torch.lists import list2dense, list2ragged, ragged2list
 from varlen.backends.torch.lstm import backprop_lstm, lstm
-from varlen.backends.torch.mask import block_mask, mask, mask_to_level, of_level
+from varlen.backends.torch.mask import block_mask, level_array, mask, mask_to_level
 from varlen.backends.torch.memory import (
     apply_rows,
     as_numpy,
@@ -32,7 +32,7 @@ from varlen.backends.torch.memory import (
     fill_where,
     from_memory,
     like,
-    pinned,
+    pin,
     readable,
     row_as,
     split,
@@ -51,7 +51,7 @@ from varlen.backends.torch.pack import (
     ragged2padded,
 )
 from varlen.backends.torch.pad import pad, unpad
-from varlen.backends.torch.product import of_one_kind, product
+from varlen.backends.torch.product import product, promote_pair
 from varlen.backends.torch.reduce import (
     broadcast_rows,
     expand,
@@ -64,7 +64,7 @@ from varlen.backends.torch.reduce import (
 from varlen.backends.torch.reduce_dense import reduce_dense
 from varlen.backends.torch.repeat import reduce_blocks, repeat
 from varlen.backends.torch.scan import backprop_cumprod, backprop_scan_which, scan, scan_extreme
-from varlen.backends.torch.scatter import added, backprop_gather_add, gather_add, scatter_add
+from varlen.backends.torch.scatter import add_rows, backprop_gather_add, gather_add, scatter_add
 from varlen.backends.torch.search import search
 from varlen.backends.torch.shift import reverse, roll, shift
 from varlen.backends.torch.softmax import backprop_softmax, softmax
@@ -94,7 +94,7 @@ from varlen.backends.torch.views import (
 from varlen.backends.torch.window import backprop_seq2col, merge_windows, seq2col, windows
 
 __all__ = [
-    "added",
+    "add_rows",
     "apply_rows",
     "as_array",
     "as_numpy",
@@ -146,6 +146,7 @@ __all__ = [
     "interleave",
     "is_contiguous",
     "layer_norm",
+    "level_array",
     "like",
     "list2dense",
     "list2padded",
@@ -155,8 +156,6 @@ __all__ = [
     "mask_to_level",
     "merge_windows",
     "ngrams",
-    "of_level",
-    "of_one_kind",
     "order_with_nan_first",
     "packed2ragged",
     "pad",
@@ -164,8 +163,9 @@ __all__ = [
     "padded2ragged",
     "patches",
     "permute_rows",
-    "pinned",
+    "pin",
     "product",
+    "promote_pair",
     "put_rows",
     "ragged2list",
     "ragged2packed",

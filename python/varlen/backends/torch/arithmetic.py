@@ -11,7 +11,7 @@ import torch
 from varlen import tracing
 from varlen._core import bfloat16, is_plain_tensor
 from varlen.backends.torch.cast import has_bits_alone, in_shared_dtype, scalar
-from varlen.backends.torch.followers import beside
+from varlen.backends.torch.followers import constants_device
 from varlen.backends.torch.memory import as_numpy, core_dtype, like, on_host, tensor_of
 
 # What a NumPy ufunc is called in torch, where that is something else.
@@ -52,16 +52,16 @@ _OF_TWO = {"divmod": _divmod, "modf": _modf, "frexp": torch.frexp}
 def ufunc(function: np.ufunc | str, inputs: list[Any], kwargs: dict[str, Any]) -> Any:
     """A NumPy ufunc, or the name of one, by the torch function of that name, with gradients."""
     called = function if isinstance(function, str) else function.__name__
-    implementation = _of_torch(called)
+    implementation = _torch_function(called)
     if tracing.is_tracing():
-        return _of_operands(called, implementation, inputs, kwargs)
+        return _call_operands(called, implementation, inputs, kwargs)
     try:
-        return _of_operands(called, implementation, inputs, kwargs)
+        return _call_operands(called, implementation, inputs, kwargs)
     except RuntimeError as error:  # NotImplementedError among them
-        return _elsewhere(called, implementation, inputs, kwargs, error)
+        return _numpy_fallback(called, implementation, inputs, kwargs, error)
 
 
-def _of_operands(
+def _call_operands(
     called: str, implementation: Callable[..., Any], inputs: list[Any], kwargs: dict[str, Any]
 ) -> Any:
     if len(inputs) == 1 and not kwargs:
@@ -85,7 +85,7 @@ def _of_operands(
     )
 
 
-def _elsewhere(
+def _numpy_fallback(
     called: str,
     implementation: Callable[..., Any],
     inputs: list[Any],
@@ -127,7 +127,7 @@ def _shows_memory(x: torch.Tensor) -> bool:
     return on_host(x) and is_plain_tensor(x) and (not x.ndim or core_dtype(x.dtype) not in (None, bfloat16))
 
 
-def _of_torch(called: str) -> Callable[..., Any]:
+def _torch_function(called: str) -> Callable[..., Any]:
     name = _NAMES.get(called, called)
     found: Callable[..., Any] | None = _OF_TWO.get(name) or _ELSEWHERE.get(name)
     if found is None and name:
@@ -162,7 +162,7 @@ def where(mask: Any, values: Any, others: Any) -> torch.Tensor:
         like(x, tensor) if isinstance(x, np.ndarray) and x.ndim else x for x in (mask, values, others)
     )
     values, others = in_shared_dtype([values, others])
-    with beside(tensor):  # torch makes a tensor of a number
+    with constants_device(tensor):  # torch makes a tensor of a number
         if isinstance(values, torch.Tensor):
             return values.where(mask, others)
         if isinstance(others, torch.Tensor):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from varlen.backends.torch.autograd import SavedContext
 
 
-def _each(run: Callable[[Any, Any], Any], a: Any, b: Any, axes: int) -> Any:
+def _map_columns(run: Callable[[Any, Any], Any], a: Any, b: Any, axes: int) -> Any:
     """The work on two arrays, the first of so many axes; or on each of the column that vmap adds to both."""
     if a.ndim == axes:
         return run(a, b)
@@ -31,18 +31,18 @@ def _each(run: Callable[[Any, Any], Any], a: Any, b: Any, axes: int) -> Any:
 
 def _run_sum(weights: Any, values: Any, offsets: Any) -> Any:
     level = level_of(offsets)
-    return _each(lambda w, v: _core.weighted_sum(w, v, level), weights, values, 2)
+    return _map_columns(lambda w, v: _core.weighted_sum(w, v, level), weights, values, 2)
 
 
 def _run_to_values(sums_: Any, weights: Any, offsets: Any, dtype: torch.dtype) -> Any:
     level = level_of(offsets)
     kind = _core.bfloat16 if dtype is torch.bfloat16 else dtype_of(dtype)
-    return _each(lambda s, w: _core.weighted_sum_to_values(s, w, level, kind), sums_, weights, 3)
+    return _map_columns(lambda s, w: _core.weighted_sum_to_values(s, w, level, kind), sums_, weights, 3)
 
 
 def _run_to_weights(sums_: Any, values: Any, offsets: Any) -> Any:
     level = level_of(offsets)
-    return _each(lambda s, v: _core.weighted_sum_to_weights(s, v, level), sums_, values, 3)
+    return _map_columns(lambda s, v: _core.weighted_sum_to_weights(s, v, level), sums_, values, 3)
 
 
 def _gradient_of_sum(seen: SavedContext, d: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

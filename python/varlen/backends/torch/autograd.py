@@ -23,14 +23,14 @@ from varlen._core import DeviceArray, Level, on_plain_tensors, on_tensors
 from varlen.backends.torch.cast import bits_of
 from varlen.backends.torch.followers import (
     Batch,
-    Way,
-    beside,
+    CallPath,
+    call_path,
     constant,
+    constants_device,
     has_tangent,
     in_transform,
     is_batched,
     is_followed,
-    way_of,
 )
 from varlen.backends.torch.memory import as_numpy, dtype_of, tensor_of
 from varlen.errors import error_of
@@ -100,13 +100,13 @@ class AutogradOp:
 
     def __call__(self, *args: Any) -> Any:
         if self.like is not None and args[0].dtype in _HALVES:
-            args = (_widened(args[0], self.like, args), *args[1:])
+            args = (_widen(args[0], self.like, args), *args[1:])
         if _is_compiling():
             return self.registered(*map(_for_torch, args))
         result = on_plain_tensors(self.run, *args)
         if result is None and self.differentiable and not in_transform():
             return self._under_autograd(*args)
-        return self._followed(args) if result is None or result is NotImplemented else result
+        return self._record(args) if result is None or result is NotImplemented else result
 
     def first(self, *args: Any) -> Any:
         """The first of several outputs; the others are not made where no gradient needs them."""
@@ -115,21 +115,21 @@ class AutogradOp:
         result = on_plain_tensors(self.run_first, *args)
         if result is None and self.differentiable and not in_transform():
             return self._first_under_autograd(*args)
-        return self._followed(args, first=True) if result is None or result is NotImplemented else result
+        return self._record(args, first=True) if result is None or result is NotImplemented else result
 
-    def _followed(self, args: tuple[Any, ...], first: bool = False) -> Any:
+    def _record(self, args: tuple[Any, ...], first: bool = False) -> Any:
         """The verb where somebody follows a tensor, or where one does not show its memory to NumPy."""
         tensors = [x for x in args if isinstance(x, torch.Tensor)]
-        way = way_of(tensors)
-        if way is Way.AUTOGRAD and self.differentiable:
+        way = call_path(tensors)
+        if way is CallPath.AUTOGRAD and self.differentiable:
             return (self._first_under_autograd if first else self._under_autograd)(*args)
-        if way is Way.AUTOGRAD:
+        if way is CallPath.AUTOGRAD:
             result = self.plain(*args)
-        elif way is Way.TRANSFORM:
+        elif way is CallPath.TRANSFORM:
             result = self._transformed(*args)
-        elif way is Way.AHEAD:
-            result = self._ahead(args)
-        elif way is Way.REGISTERED:
+        elif way is CallPath.FORWARD_MODE:
+            result = self._forward_mode(args)
+        elif way is CallPath.REGISTERED:
             result = self._by_torch(args, tensors)
         else:
             result = self._indirect(*args)
@@ -157,23 +157,23 @@ class AutogradOp:
         at, out = self.batch
         batch = Batch()
         dims = [0 if is_batched(x) else None for x in args[: self.columns]]
-        given = [x if dim is None else batch.opened(x) for x, dim in zip(args, dims, strict=False)]
+        given = [x if dim is None else batch.open(x) for x, dim in zip(args, dims, strict=False)]
         size = next(x.shape[0] for x, dim in zip(given, dims, strict=True) if dim is not None)
         columns = [_with_column(x, dim, at, size) for x, dim in zip(given, dims, strict=True)]
         result = self(*columns, *args[self.columns :])
         if isinstance(result, tuple):
-            return tuple(batch.closed(each, out) for each in result)
-        return batch.closed(result, out)
+            return tuple(batch.close(each, out) for each in result)
+        return batch.close(result, out)
 
     def _by_torch(self, args: tuple[Any, ...], tensors: list[torch.Tensor]) -> Any:
         """The registered op, of which modes, tracers and subclasses are told."""
         for x in tensors:
-            within_reach(x, "X")
-        with beside(*tensors):
+            require_device(x, "X")
+        with constants_device(*tensors):
             constants = [_constant(_for_torch(x)) for x in args[self.columns :]]
             return self.registered(*args[: self.columns], *constants)
 
-    def _ahead(self, args: tuple[Any, ...]) -> Any:
+    def _forward_mode(self, args: tuple[Any, ...]) -> Any:
         """The verb on dual tensors, by what it gives of the numbers and the derivative of that."""
         duals = [forward_ad.unpack_dual(x) for x in args[: self.columns]]
         primals = tuple(dual.primal for dual in duals)
@@ -213,7 +213,7 @@ class AutogradOp:
             raise NotImplementedError(f"{self.name}: {here}; use reverse mode") from error
 
 
-def _widened(x: torch.Tensor, like: Callable[..., str], args: tuple[Any, ...]) -> torch.Tensor:
+def _widen(x: torch.Tensor, like: Callable[..., str], args: tuple[Any, ...]) -> torch.Tensor:
     """Halves as float32, where torch.autocast has torch's own function compute with that."""
     device = x.device.type
     if device not in ("cpu", "cuda") or not torch.is_autocast_enabled(device):
@@ -252,25 +252,25 @@ def _run_there(run: Callable[..., Any], elsewhere: Callable[..., Any] | None, ar
     """`run` for tensors on a device, which the core reads there; by way of float32 for floats of 8 bits."""
     first = next(x for x in args if isinstance(x, torch.Tensor))
     wide = has_no_name(first)
-    given = [_shown(x) if isinstance(x, torch.Tensor) else x for x in args]
+    given = [_readable(x) if isinstance(x, torch.Tensor) else x for x in args]
     result = on_tensors(run, *given)
     if result is NotImplemented and elsewhere is not None:
         result = elsewhere(*given)
     if result is NotImplemented:
         raise TypeError(f"expected numbers that the core computes with, got {first.dtype} on {first.device}")
     if isinstance(result, tuple):
-        return tuple(_narrowed(x, first.dtype) if wide else x for x in result)
-    return _narrowed(result, first.dtype) if wide else result
+        return tuple(_narrow(x, first.dtype) if wide else x for x in result)
+    return _narrow(result, first.dtype) if wide else result
 
 
-def _shown(x: torch.Tensor) -> torch.Tensor:
+def _readable(x: torch.Tensor) -> torch.Tensor:
     """A tensor whose memory holds its numbers, in a dtype that the core has."""
     if not has_no_name(x):
         return x.resolve_conj().resolve_neg()
     return x.to(torch.complex64) if x.is_complex() else x.float()
 
 
-def _narrowed(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+def _narrow(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     return x.to(dtype) if x.is_floating_point() or x.is_complex() else x
 
 
@@ -298,7 +298,7 @@ def from_numbers(array: np.ndarray, like: torch.Tensor) -> torch.Tensor:
         return tensor_of(array.view(np.int16)).view(torch.bfloat16)
     result = tensor_of(array)
     if has_no_name(like):
-        return _narrowed(result, like.dtype)
+        return _narrow(result, like.dtype)
     return result
 
 
@@ -368,7 +368,7 @@ def _setup_transformed(op: AutogradOp, ctx: Any, inputs: tuple[Any, ...], output
     ctx.like = outputs[0]
 
 
-def _seen(op: AutogradOp, ctx: Any) -> SavedContext:
+def _saved_context(op: AutogradOp, ctx: Any) -> SavedContext:
     rest = ctx.rest
     saved = ctx.saved_tensors if ctx.count else ()
     if ctx.count > len(op.saves):
@@ -380,7 +380,7 @@ def _seen(op: AutogradOp, ctx: Any) -> SavedContext:
 
 
 def _backward(op: AutogradOp, ctx: Any, d: torch.Tensor) -> tuple[Any, ...]:
-    gradients: Any = op.gradient(_seen(op, ctx), d)
+    gradients: Any = op.gradient(_saved_context(op, ctx), d)
     gradients = gradients if type(gradients) is tuple else (gradients,)
     return (*gradients, *(None,) * (op.columns + len(ctx.rest) - len(gradients)))
 
@@ -389,7 +389,7 @@ def _is_list_of_tensors(x: Any) -> bool:
     return isinstance(x, (list, tuple)) and len(x) > 0 and isinstance(x[0], torch.Tensor)
 
 
-def once(name: str) -> Callable[[SavedContext, torch.Tensor], Any]:
+def no_second_gradient(name: str) -> Callable[[SavedContext, torch.Tensor], Any]:
     """A gradient for ops that are gradients themselves and have no further one: it raises."""
 
     def refuse(context: SavedContext, d: torch.Tensor) -> Any:
@@ -499,7 +499,7 @@ def _transformable_function(op: AutogradOp) -> Any:
 
         @staticmethod
         def jvp(ctx: Any, *tangents: Any) -> Any:
-            seen = _seen(op, ctx)
+            seen = _saved_context(op, ctx)
             seen = seen._replace(saved=tuple(forward_ad.unpack_dual(x).primal for x in seen.saved))
             tangent = op.derivative(seen, ctx.like, tangents[: op.columns])
             return (tangent, *(None,) * (op.results - 1)) if op.results > 1 else tangent
@@ -544,7 +544,7 @@ def offsets_of(level: Any, beside: torch.Tensor) -> torch.Tensor:
     return offsets if offsets.device == beside.device else offsets.to(beside.device)
 
 
-def within_reach(x: torch.Tensor, argument: str) -> torch.Tensor:
+def require_device(x: torch.Tensor, argument: str) -> torch.Tensor:
     """The tensor; TypeError where it lies on a device that there are no kernels for."""
     if x.device.type not in ("cpu", "cuda", "meta"):
         raise TypeError(f"{argument}: expected a tensor on the CPU or a CUDA device, got one on {x.device}")
@@ -575,7 +575,7 @@ def in_parts(x: torch.Tensor, add: Callable[[torch.Tensor], torch.Tensor]) -> to
     return torch.view_as_complex(result.contiguous())
 
 
-def into(result: torch.Tensor, out: torch.Tensor | None) -> torch.Tensor:
+def write_result(result: torch.Tensor, out: torch.Tensor | None) -> torch.Tensor:
     """`result`, or `out` with its numbers."""
     if out is None:
         return result
@@ -591,4 +591,4 @@ def into(result: torch.Tensor, out: torch.Tensor | None) -> torch.Tensor:
 
 def assign(out: Any, result: torch.Tensor) -> torch.Tensor:
     """`out` with the numbers of a result, of whose dtype and shape it has to be."""
-    return into(result, out)
+    return write_result(result, out)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from varlen.backends.torch.followers import beside, shows_numbers
+from varlen.backends.torch.followers import constants_device, shows_numbers
 
 
 def as_dtype(given: Any) -> torch.dtype:
@@ -135,5 +135,5 @@ def scalar(given: Any, like: torch.Tensor) -> torch.Tensor:
     if type(given) in (float, complex):
         full = type(given) is float and (like.is_floating_point() or like.is_complex())
         dtype = torch.float64 if full else torch.result_type(like, given)
-    with beside(like):
+    with constants_device(like):
         return torch.as_tensor(given, dtype=dtype, device=like.device)

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from varlen import _core, tracing
-from varlen.backends.torch.autograd import AutogradOp, level_of, once
+from varlen.backends.torch.autograd import AutogradOp, level_of, no_second_gradient
 from varlen.backends.torch.memory import as_numpy, tensor_of
 from varlen.backends.torch.pad import pad
 
@@ -52,7 +52,7 @@ _ctc_back: AutogradOp = AutogradOp(
     "ctc_loss_back(Tensor d, Tensor gradient, Tensor offsets) -> Tensor",
     _run_back,
     lambda d, gradient, offsets: torch.empty_like(gradient),
-    once("ctc_loss"),
+    no_second_gradient("ctc_loss"),
     columns=2,
 )
 
@@ -61,7 +61,7 @@ def ctc_loss(
     log_probs: torch.Tensor, level: Level, targets: Any, target_level: Level, blank: int, zero_infinity: bool
 ) -> torch.Tensor:
     """The loss of each sequence, watched by autograd."""
-    x, labels = _wide(log_probs), _labels(targets)
+    x, labels = _widen_halves(log_probs), _labels(targets)
     if x.device.type not in ("cpu", "meta"):
         return padded_loss(x, level, labels, target_level, blank, zero_infinity)
     result: torch.Tensor = _ctc.first(x, level, labels.to(x.device), target_level, blank, zero_infinity)
@@ -78,7 +78,7 @@ def backprop_ctc_loss(
     zero_infinity: bool,
 ) -> torch.Tensor:
     """The gradient of log probabilities from that of the losses."""
-    x, labels = _wide(log_probs).detach(), _labels(targets)
+    x, labels = _widen_halves(log_probs).detach(), _labels(targets)
     given = torch.as_tensor(d, dtype=x.dtype, device=x.device)
     if x.device.type not in ("cpu", "meta"):
         with torch.enable_grad():
@@ -131,7 +131,7 @@ def _lengths(level: Level) -> torch.Tensor:
     return lengths if isinstance(lengths, torch.Tensor) else tensor_of(lengths)
 
 
-def _wide(log_probs: torch.Tensor) -> torch.Tensor:
+def _widen_halves(log_probs: torch.Tensor) -> torch.Tensor:
     """Halves as float32."""
     if log_probs.ndim != 2:
         raise ValueError(f"log_probs: expected (rows, classes), got {log_probs.ndim} dimensions")

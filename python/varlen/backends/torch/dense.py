@@ -15,7 +15,7 @@ from varlen.backends.torch.autograd import has_no_name
 from varlen.backends.torch.cast import always_fits, as_dtype, bits_of, cast
 from varlen.backends.torch.followers import is_followed
 from varlen.backends.torch.gather import gather
-from varlen.backends.torch.memory import at_least_one, dtype_of, fill_of, filled, like, on_host
+from varlen.backends.torch.memory import at_least_one, dtype_of, fill_of, fill_row, like, on_host
 from varlen.backends.torch.pad import core_beside, pad
 from varlen.backends.torch.span import take
 
@@ -32,11 +32,11 @@ def gather_dense(
     kind = x.dtype if dtype is None else as_dtype(dtype)
     if not (kind is x.dtype or kind.is_floating_point or on_host(x) or always_fits(x.dtype, kind)):
         x, dtype = cast(x, kind, "values"), None  # which looks at them, as `pad` does
-    named, unseen = _named(x, levels, indices)
+    named, unseen = _place_indices(x, levels, indices)
     if is_plain_tensor(x) and not (is_followed(fill) or has_no_name(x) or _has_no_name(kind)):
         index = named if unseen or not isinstance(named, torch.Tensor) else named.numpy()
         picked = levels if index is None or unseen else picked_levels(levels, index)
-        row = None if fill is None else filled(fill, kind, tuple(x.shape[1:]))
+        row = None if fill is None else fill_row(fill, kind, tuple(x.shape[1:]))
         if row is not None and kind is torch.bfloat16:
             row = row.view(_core.bfloat16)
         to = None if kind is x.dtype else _core.bfloat16 if kind is torch.bfloat16 else dtype_of(kind)
@@ -61,7 +61,7 @@ def gather_dense(
     return (*made, places if isinstance(places, torch.Tensor) else like(places, rows))
 
 
-def _named(x: torch.Tensor, levels: Levels, indices: Any) -> tuple[Any, bool]:
+def _place_indices(x: torch.Tensor, levels: Levels, indices: Any) -> tuple[Any, bool]:
     """Indices, and whether nobody looks at them: int64 beside the rows then, else where the host has them."""
     if isinstance(indices, torch.Tensor) and indices.device.type != "cpu":
         if indices.device != x.device or indices.dtype is torch.bool or not is_plain_tensor(indices):

@@ -10,7 +10,7 @@ from varlen import _core
 from varlen._core import DeviceArray
 from varlen.backends.equation import Equation, equation_of
 from varlen.backends.padded import padded_einsum
-from varlen.backends.torch.autograd import AutogradOp, into
+from varlen.backends.torch.autograd import AutogradOp, write_result
 from varlen.backends.torch.cast import has_bits_alone, pick
 from varlen.backends.torch.followers import in_transform
 from varlen.backends.torch.gather import gather
@@ -66,10 +66,10 @@ def _gradient_of_pair(seen: SavedContext, d: torch.Tensor) -> tuple[Any, Any]:
     d = d.contiguous()
     of_a = of_b = None
     if _is_wanted(a):
-        swapped = equation.swapped(equation.out, second, first).text
+        swapped = equation.swap_terms(equation.out, second, first).text
         of_a = _pair(d, b.conj().resolve_conj(), offsets, swapped, extents, a.shape[0])
     if _is_wanted(b):
-        swapped = equation.swapped(first, equation.out, second).text
+        swapped = equation.swap_terms(first, equation.out, second).text
         of_b = _pair(a.conj().resolve_conj(), d, offsets, swapped, extents, b.shape[0])
     return of_a, of_b
 
@@ -77,7 +77,7 @@ def _gradient_of_pair(seen: SavedContext, d: torch.Tensor) -> tuple[Any, Any]:
 def _gradient_of_one(seen: SavedContext, d: torch.Tensor) -> torch.Tensor:
     offsets, text, extents, _ = seen.rest
     equation = equation_of(text)
-    swapped = equation.swapped(equation.out, equation.terms[0]).text
+    swapped = equation.swap_terms(equation.out, equation.terms[0]).text
     result: torch.Tensor = _one(d.contiguous(), offsets, swapped, extents, seen.rows)
     return result
 
@@ -152,18 +152,18 @@ def einsum(
     dtype = values[0].dtype
     if dtype.is_floating_point and dtype.itemsize < 4:
         wide = einsum(equation, [x.float() for x in values], levels, extents)
-        return into(wide.to(dtype), out)
+        return write_result(wide.to(dtype), out)
     if not levels and not (dtype is torch.bool or has_bits_alone(dtype)):
         letters = f"{','.join(equation.terms)}->{equation.out}"
-        return into(torch.einsum(letters, *values), out)
+        return write_result(torch.einsum(letters, *values), out)
     if "" in (*equation.terms, equation.out):
-        return into(_of_scalars(equation, values, levels, extents), out)
+        return write_result(_scalar_einsum(equation, values, levels, extents), out)
     given = [x.contiguous() for x in values]
     run = _one if len(given) == 1 else _pair
-    return into(run(*given, levels, equation.text, extents, equation.rows(levels, extents)), out)
+    return write_result(run(*given, levels, equation.text, extents, equation.rows(levels, extents)), out)
 
 
-def _of_scalars(
+def _scalar_einsum(
     equation: Equation, values: list[torch.Tensor], levels: Levels, extents: tuple[int, ...]
 ) -> torch.Tensor:
     """The same where a term has no letters: it gets one, of an axis of 1, and so does one that has some."""

@@ -46,33 +46,37 @@ register(
 )
 
 
-class Way(Enum):
+class CallPath(Enum):
     """How a verb is called, by who follows its tensors."""
 
     CORE = "core"  # nobody looks on: the memory is read
     AUTOGRAD = "autograd"  # a function that holds the levels
     TRANSFORM = "transform"  # torch.func: a function in the form that it takes
-    AHEAD = "ahead"  # derivatives in forward mode
+    FORWARD_MODE = "ahead"  # derivatives in forward mode
     REGISTERED = "registered"  # modes, tracers, subclasses: the op that torch knows
 
 
-def way_of(tensors: Iterable[torch.Tensor]) -> Way:
+def call_path(tensors: Iterable[torch.Tensor]) -> CallPath:
     """The way that a call with these tensors has to go."""
     if in_transform():
-        return Way.TRANSFORM
+        return CallPath.TRANSFORM
     tensors = tuple(tensors)
     if forward_ad._current_level >= 0 and any(map(has_tangent, tensors)):
-        return Way.AHEAD
+        return CallPath.FORWARD_MODE
     if _modes_look_on() or any(type(x) not in _PLAIN for x in tensors):
-        return Way.REGISTERED
+        return CallPath.REGISTERED
     if _is_grad_enabled() and any(x.requires_grad for x in tensors):
-        return Way.AUTOGRAD
-    return Way.CORE
+        return CallPath.AUTOGRAD
+    return CallPath.CORE
 
 
 def is_followed(given: Any) -> bool:
     """Whether it is a tensor that somebody follows, so that its numbers alone do not do."""
-    return isinstance(given, torch.Tensor) and not is_plain_tensor(given) and way_of([given]) is not Way.CORE
+    return (
+        isinstance(given, torch.Tensor)
+        and not is_plain_tensor(given)
+        and call_path([given]) is not CallPath.CORE
+    )
 
 
 def constant(x: torch.Tensor) -> torch.Tensor:
@@ -82,12 +86,12 @@ def constant(x: torch.Tensor) -> torch.Tensor:
 
 def shows_numbers(x: torch.Tensor) -> bool:
     """Whether the numbers of a tensor can be looked at: not in a transform, a graph or a shape alone."""
-    return is_plain_tensor(x) or way_of([x]) not in (Way.TRANSFORM, Way.REGISTERED)
+    return is_plain_tensor(x) or call_path([x]) not in (CallPath.TRANSFORM, CallPath.REGISTERED)
 
 
-def bare(x: torch.Tensor, verb: str) -> torch.Tensor:
+def remove_transforms(x: torch.Tensor, verb: str) -> torch.Tensor:
     """What a tensor is without transforms, for a verb whose number of rows depends on them."""
-    x = _unwrapped(x)
+    x = _unwrap(x)
     batched = torch._C._functorch.is_batchedtensor(x) or is_batched(x)
     if batched or _is_tracing() or get_proxy_mode() is not None or type(x) not in _PLAIN:
         raise NotImplementedError(
@@ -101,7 +105,7 @@ def numbers_of(x: torch.Tensor) -> Any:
     """The numbers of lengths, offsets, indices or conditions, as an array on the host."""
     if not in_transform() and not count_modes() and not _is_tracing():
         return _as_array(x)
-    x = _unwrapped(x)
+    x = _unwrap(x)
     mode = get_proxy_mode()
     is_input = mode is not None and get_proxy_slot(x, mode.tracer, None) is not None
     if is_input or torch._C._functorch.is_batchedtensor(x) or is_fake(x):
@@ -111,7 +115,7 @@ def numbers_of(x: torch.Tensor) -> Any:
             "lengths, offsets, indices and conditions that are inputs of torch.jit.trace would become "
             "constants of its graph: use torch.export or torch.compile"
         )
-    with unfollowed():
+    with suspend_modes():
         return _as_array(x)
 
 
@@ -147,7 +151,7 @@ def _depends_on_input(node: Any) -> bool:
     return False
 
 
-def _unwrapped(x: torch.Tensor) -> torch.Tensor:
+def _unwrap(x: torch.Tensor) -> torch.Tensor:
     """A tensor without the transforms around it, up to a batch of vmap."""
     while torch._C._functorch.is_functorch_wrapped_tensor(x) and not torch._C._functorch.is_batchedtensor(x):
         x = torch._C._functorch.get_unwrapped(x)
@@ -168,29 +172,29 @@ class Batch:
         self._depth: int = torch._C._vmapmode_increment_nesting() - 1
         torch._C._vmapmode_decrement_nesting()
 
-    def opened(self, x: torch.Tensor) -> torch.Tensor:
+    def open(self, x: torch.Tensor) -> torch.Tensor:
         """A tensor of the batch with that as its first axis."""
         return torch._remove_batch_dim(x, self._depth, 1, 0)
 
-    def closed(self, x: torch.Tensor, axis: int) -> torch.Tensor:
+    def close(self, x: torch.Tensor, axis: int) -> torch.Tensor:
         """A tensor whose axis is the batch as one of that, which lies outermost in memory."""
         return torch._add_batch_dim(x.movedim(axis, 0).contiguous(), 0, self._depth)
 
 
-def beside(*tensors: torch.Tensor) -> contextlib.AbstractContextManager[Any]:
+def constants_device(*tensors: torch.Tensor) -> contextlib.AbstractContextManager[Any]:
     """Where constants are made that a verb takes beside tensors: of shapes alone, where one of these is."""
     modes = (getattr(x, "fake_mode", None) for x in tensors if type(x) not in _PLAIN)
     return next((mode for mode in modes if mode is not None), None) or contextlib.nullcontext()
 
 
-def unfollowed() -> contextlib.AbstractContextManager[Any]:
+def suspend_modes() -> contextlib.AbstractContextManager[Any]:
     """Where constants are made and looked at as tensors, of which no mode is to know."""
     looks_on = in_transform() or count_modes() or _has_function_modes()
-    return _unfollowed() if looks_on else contextlib.nullcontext()
+    return _suspend_modes() if looks_on else contextlib.nullcontext()
 
 
 @contextlib.contextmanager
-def _unfollowed() -> Any:
+def _suspend_modes() -> Any:
     with temporarily_clear_interpreter_stack(), _disable_current_modes(), torch._C.DisableTorchFunction():
         yield
 

@@ -21,28 +21,28 @@ def gather(x: torch.Tensor, levels: Levels, index: Any) -> tuple[torch.Tensor, L
     """The sequences of a slice, a mask or integers; those of a slice of step 1 share memory."""
     if type(index) is slice and index.step in (None, 1):
         begin = index.indices(len(levels[0]))[0]
-        return _shared(x, levels, begin, _core.gather, index)
-    return _copied(x, _core.gather, levels, index)
+        return _share_rows(x, levels, begin, _core.gather, index)
+    return _copy_rows(x, _core.gather, levels, index)
 
 
 def gather_row(x: torch.Tensor, levels: Levels, i: int) -> tuple[torch.Tensor, Levels]:
     """Sequence i and the levels below, sharing memory."""
-    return _shared(x, levels, i, _core.gather_row, i)
+    return _share_rows(x, levels, i, _core.gather_row, i)
 
 
 def gather_window(
     x: torch.Tensor, levels: Levels, window: slice, index: Any = None
 ) -> tuple[torch.Tensor, Levels]:
     """A slice of every sequence, or of those of an index."""
-    return _copied(x, _core.gather_window, levels, window, index)
+    return _copy_rows(x, _core.gather_window, levels, window, index)
 
 
 def gather_column(x: torch.Tensor, levels: Levels, at: int) -> tuple[torch.Tensor, Levels]:
     """Item `at` of every sequence, and the levels below."""
-    return _copied(x, _core.gather_column, levels, at)
+    return _copy_rows(x, _core.gather_column, levels, at)
 
 
-def _copied(
+def _copy_rows(
     x: torch.Tensor, op: Callable[..., Any], levels: Levels, *args: Any
 ) -> tuple[torch.Tensor, Levels]:
     """Rows that the core moves; where somebody follows them, torch takes them by the numbers of the core."""
@@ -55,7 +55,7 @@ def _copied(
     return picked
 
 
-def _shared(
+def _share_rows(
     x: torch.Tensor, levels: Levels, begin: int, op: Callable[..., Any], index: Any
 ) -> tuple[torch.Tensor, Levels]:
     """Rows as they lie, from the first one of sequence `begin` on, cut by torch, so that all see it."""

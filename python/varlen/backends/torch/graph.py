@@ -19,7 +19,7 @@ from varlen._core import Level, RaggedBase
 from varlen.arguments import as_float, as_int, ints_per_level
 from varlen.backends import torch as outside
 from varlen.backends.numpy.dense import DenseOptions
-from varlen.backends.torch.autograd import AutogradOp, into, level_of
+from varlen.backends.torch.autograd import AutogradOp, level_of, write_result
 from varlen.backends.torch.cast import pick
 from varlen.backends.torch.dense import as_unseen
 from varlen.backends.torch.memory import as_row, number_of, tensor_of
@@ -54,7 +54,9 @@ def reduce(
         rows = statistic_rows(x, level, op, number, as_float(ddof, "ddof"))
     else:
         rows = sum_rows(op, x, level, number)
-    return into(with_empty(rows, of_level(level, "lengths", rows), empty) if followed else rows, out)
+    return write_result(
+        with_empty(rows, level_array(level, "lengths", rows), empty) if followed else rows, out
+    )
 
 
 def reduce_dense(
@@ -69,7 +71,7 @@ def reduce_dense(
     """One row for each sequence of a rectangle."""
     if _has_gradient(empty) or (block.requires_grad and not has_own_gradient(op)):
         return reduce(op, unpad(block, (level,), padding_side), level, empty, out, ddof)
-    return into(block_rows(op, block, level, padding_side, empty, ddof), out)
+    return write_result(block_rows(op, block, level, padding_side, empty, ddof), out)
 
 
 def reduce_extreme(
@@ -78,7 +80,7 @@ def reduce_extreme(
     """The largest or smallest rows, and the places inside the sequences."""
     followed = _has_gradient(empty)
     found, which = extreme_rows(x, level, op, 0 if followed else number_of(empty, "empty"))
-    found = with_empty(found, of_level(level, "lengths", found), empty) if followed else found
+    found = with_empty(found, level_array(level, "lengths", found), empty) if followed else found
     return found, which.int() if narrow else which
 
 
@@ -116,15 +118,15 @@ def shift(x: torch.Tensor, level: Any, by: Any, fill: Any = 0, out: Any = None) 
     moves = _moves(by, level)
     row = None if fill is None or isinstance(fill, (bool, int, float)) else _row(fill, x, "fill")
     if row is None or (row.ndim == 0 and not row.requires_grad):
-        return into(shift_rows(x, level, moves, (fill or 0) if row is None else row.item()), out)
+        return write_result(shift_rows(x, level, moves, (fill or 0) if row is None else row.item()), out)
     there = shift_rows(torch.ones(x.shape[0], dtype=torch.bool), level, moves, 0)
     wide = there.reshape(-1, *(1 for _ in x.shape[1:]))
-    return into(torch.where(wide, shift_rows(x, level, moves, 0), row), out)
+    return write_result(torch.where(wide, shift_rows(x, level, moves, 0), row), out)
 
 
 def roll(x: torch.Tensor, level: Any, by: Any, out: Any = None) -> torch.Tensor:
     """Rows moved round inside their sequence."""
-    return into(roll_rows(x, level, _moves(by, level)), out)
+    return write_result(roll_rows(x, level, _moves(by, level)), out)
 
 
 def sort(
@@ -143,7 +145,7 @@ def sort(
         kept = TracedLevel(torch.nn.functional.pad(lengths.cumsum(0), (1, 0)), None)
         kept = TracedLevel(kept.offsets, kept.total)
     result, which = sort_rows(x, level, kept, kept.total, descending)
-    return into(result, out), which, kept
+    return write_result(result, out), which, kept
 
 
 def diff(x: torch.Tensor, level: Any, n: int = 1) -> tuple[torch.Tensor, Any]:
@@ -160,7 +162,7 @@ def diff(x: torch.Tensor, level: Any, n: int = 1) -> tuple[torch.Tensor, Any]:
 # Sequences picked, cut, repeated and brought together.
 
 
-def _picked(rows: Array, levels: tuple[Level, ...]) -> tuple[torch.Tensor, list[torch.Tensor]]:
+def _pick_tensors(rows: Array, levels: tuple[Level, ...]) -> tuple[torch.Tensor, list[torch.Tensor]]:
     return tensor_of(rows), [tensor_of(level.offsets) for level in levels]
 
 
@@ -190,7 +192,7 @@ def _moved_by(schema: str, run: Any, kept: Any) -> Any:
 
     torch.library.define(name, schema[schema.index("(") :])
     for kind in ("CPU", "CUDA"):  # of tensors on a device the host waits for numbers
-        torch.library.impl(name, kind, lambda offsets, *args: _picked(*run(*_numbers(offsets), *args)))
+        torch.library.impl(name, kind, lambda offsets, *args: _pick_tensors(*run(*_numbers(offsets), *args)))
     torch.library.register_fake(name, fake)
     return getattr(torch.ops.varlen, name.removeprefix("varlen::")).default
 
@@ -238,16 +240,16 @@ def _nested(offsets: list[torch.Tensor], rows: Any) -> tuple[Any, ...]:
     return tuple(TracedLevel(each, count) for each, count in zip(offsets, counts, strict=True))
 
 
-def _moved(x: torch.Tensor, levels: Any, op: Any, *args: Any) -> tuple[torch.Tensor, Any]:
+def _move_rows(x: torch.Tensor, levels: Any, op: Any, *args: Any) -> tuple[torch.Tensor, Any]:
     rows, picked = op([offsets_of(level) for level in levels], *args)
     return _picked_rows(x, rows), _nested(picked, rows.shape[0]) if picked else ()
 
 
 def _picked_rows(x: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
-    return pick(x, _beside(rows, x))
+    return pick(x, _level_numbers(rows, x))
 
 
-def _beside(numbers: torch.Tensor, x: Any) -> torch.Tensor:
+def _level_numbers(numbers: torch.Tensor, x: Any) -> torch.Tensor:
     """Numbers of a level on the device of a tensor."""
     return numbers.to(x.device) if isinstance(x, torch.Tensor) and x.device != numbers.device else numbers
 
@@ -263,8 +265,8 @@ def _index(index: Any, count: Any) -> torch.Tensor:
 def gather(x: torch.Tensor, levels: Any, index: Any) -> tuple[torch.Tensor, Any]:
     """The sequences of a slice, a mask or integers: copies, where a view would be none."""
     if isinstance(index, slice) and index.step is not None and index.step < 0:  # torch has no such slices
-        return _moved(x, levels, _slice_places, index.start, index.stop, index.step)
-    return _moved(x, levels, _gather_places, _index(index, count_of(levels[0])))
+        return _move_rows(x, levels, _slice_places, index.start, index.stop, index.step)
+    return _move_rows(x, levels, _gather_places, _index(index, count_of(levels[0])))
 
 
 def gather_axis(x: torch.Tensor, levels: Any, indices: Any, at: int, shared: int) -> tuple[torch.Tensor, Any]:
@@ -275,11 +277,11 @@ def gather_axis(x: torch.Tensor, levels: Any, indices: Any, at: int, shared: int
     if len(nest) != shared or shared > 1 or (shared and at != 1):
         raise ValueError("indices: a graph takes one row of them, or a Ragged of one level with batch_dims=1")
     if at > depth:
-        return pick(x, _beside(ids, x), at - depth), levels
+        return pick(x, _level_numbers(ids, x), at - depth), levels
     if at == 0:
         return gather(x, levels, ids)
     starts, lengths = offsets_of(levels[at - 1])[:-1], offsets_of(levels[at - 1]).diff()
-    ids = _beside(ids, starts)
+    ids = _level_numbers(ids, starts)
     if nest:
         owners = tracing.as_traced(nest[0]).row_ids
         torch._assert_async((ids < lengths.index_select(0, owners)).all(), "indices: one is out of range")
@@ -303,12 +305,12 @@ def gather_row(x: torch.Tensor, levels: Any, i: int) -> tuple[torch.Tensor, Any]
 def gather_window(x: torch.Tensor, levels: Any, window: slice, index: Any = None) -> tuple[torch.Tensor, Any]:
     """A slice of every sequence, or of those of an index."""
     picked = None if index is None else _index(index, count_of(levels[0]))
-    return _moved(x, levels, _window_places, window.start, window.stop, window.step, picked)
+    return _move_rows(x, levels, _window_places, window.start, window.stop, window.step, picked)
 
 
 def gather_column(x: torch.Tensor, levels: Any, at: int) -> tuple[torch.Tensor, Any]:
     """Item `at` of every sequence, and the levels below."""
-    return _moved(x, levels, _column_places, at)
+    return _move_rows(x, levels, _column_places, at)
 
 
 def repeat(x: torch.Tensor, levels: Any, times: Any) -> tuple[torch.Tensor, Any]:
@@ -331,7 +333,7 @@ def interleave(values: list[Any], levels: list[Any], argument: str) -> tuple[tor
         traced = tracing.as_traced(level)
         places.append(begins.index_select(0, traced.row_ids) + traced.positions)
         begins = begins + traced.lengths
-    result = torch.empty_like(rows).index_copy(0, _beside(torch.cat(places), rows), rows)
+    result = torch.empty_like(rows).index_copy(0, _level_numbers(torch.cat(places), rows), rows)
     return result, TracedLevel(offsets, rows.shape[0])
 
 
@@ -386,7 +388,7 @@ def gather_dense(x: torch.Tensor, levels: Any, indices: Any, positions: bool, *g
     made = pad(rows, picked, side, fill, True, *ends, dtype, 1, max_bytes, sizes)
     if not positions:
         return tuple(made)
-    places = of_level(picked[-1], "positions", x)
+    places = level_array(picked[-1], "positions", x)
     return (*made, pad(places, picked, side, None, False, *ends, None, 1, None, sizes))
 
 
@@ -417,7 +419,7 @@ def unpad(
 ) -> torch.Tensor:
     """The rows of a rectangle that the levels say are there."""
     sizes = block.shape[1 : len(levels) + 1]
-    return into(rows_of(block, tuple(levels), sizes, levels[-1].total, padding_side), out)
+    return write_result(rows_of(block, tuple(levels), sizes, levels[-1].total, padding_side), out)
 
 
 def mask_to_level(mask: Any, padding_side: str) -> Any:
@@ -452,7 +454,7 @@ def mask(
         torch._assert_async((lengths <= width).all(), f"lengths: a sequence has rows over width={width}")
     places = torch.arange(columns)
     there = places < lengths if padding_side == "right" else places >= columns - lengths
-    return there.numpy() if type(beside) is np.ndarray else _beside(there, beside)
+    return there.numpy() if type(beside) is np.ndarray else _level_numbers(there, beside)
 
 
 def block_mask(
@@ -477,14 +479,14 @@ def block_mask(
     if behind is not None:
         there = there & (ahead <= behind)
     mask = torch.where(there, 0.0, -torch.inf).to(kind) if kind.is_floating_point else there.to(kind)
-    return into(_beside(mask, beside), out)
+    return write_result(_level_numbers(mask, beside), out)
 
 
-def of_level(level: Any, name: str, beside: Any) -> Any:
+def level_array(level: Any, name: str, beside: Any) -> Any:
     """The row ids, positions, lengths or int32 offsets of a level: a tensor, but beside an array an array."""
     traced = tracing.as_traced(level)
     numbers = traced.offsets.int() if name == "offsets32" else getattr(traced, name)
-    return numbers.numpy() if type(beside) is np.ndarray else _beside(numbers, beside)
+    return numbers.numpy() if type(beside) is np.ndarray else _level_numbers(numbers, beside)
 
 
 # Values.

@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 def hash(ids: torch.Tensor, seed: int) -> torch.Tensor:
     """Four hashes of 32 bits for each id."""
-    result: torch.Tensor = _of_keys(lambda keys: (_core.hash(keys, seed), None), ids, "ids")[0]
+    result: torch.Tensor = _call_keys(lambda keys: (_core.hash(keys, seed), None), ids, "ids")[0]
     return result
 
 
 def ngrams(n: int, keys: torch.Tensor, level: Level) -> tuple[torch.Tensor, Level]:
     """A hash of every n consecutive keys of a sequence, and the level of them."""
-    pair: tuple[torch.Tensor, Level] = _of_keys(lambda each: _core.ngrams(n, each, level), keys, "keys")
+    pair: tuple[torch.Tensor, Level] = _call_keys(lambda each: _core.ngrams(n, each, level), keys, "keys")
     return pair
 
 
-def _of_keys(call: Callable[[Any], tuple[Any, Any]], keys: torch.Tensor, argument: str) -> tuple[Any, Any]:
+def _call_keys(call: Callable[[Any], tuple[Any, Any]], keys: torch.Tensor, argument: str) -> tuple[Any, Any]:
     """What a call gives of keys where they lie; by their numbers where they do not show their memory."""
     if keys.is_floating_point() or keys.is_complex():
         raise TypeError(f"{argument}: expected integers, got {keys.dtype}")

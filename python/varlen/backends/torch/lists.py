@@ -12,10 +12,10 @@ import torch
 from varlen import _core
 from varlen._core import is_plain_tensor
 from varlen.arguments import is_zero
-from varlen.backends.torch.autograd import into
+from varlen.backends.torch.autograd import write_result
 from varlen.backends.torch.concat import from_list
 from varlen.backends.torch.followers import is_followed
-from varlen.backends.torch.memory import as_numpy, byte_limit, fill_of, filled, from_memory, like
+from varlen.backends.torch.memory import as_numpy, byte_limit, fill_of, fill_row, from_memory, like
 
 if TYPE_CHECKING:
     from varlen.levels import Levels
@@ -37,7 +37,7 @@ def list2dense(
     options = (padding_side, max_len, truncate, True, None, None)
     first = tensors[0]
     if dtype is None and not is_followed(fill) and all(_is_plain(x, first.dtype) for x in tensors):
-        row = 0 if is_zero(fill) else filled(fill, first.dtype, tuple(first.shape[1:]))
+        row = 0 if is_zero(fill) else fill_row(fill, first.dtype, tuple(first.shape[1:]))
         arrays = [as_numpy(tensor) for tensor in tensors]
         rows, marks = _core.list2dense(arrays, pad_to_multiple, row, *options, max_bytes)
         block, there = from_memory(rows, first), like(marks, first)
@@ -63,7 +63,7 @@ def list2dense(
 def list2ragged(tensors: Any, dtype: Any = None, out: Any = None) -> tuple[torch.Tensor, Levels]:
     """Tensors end to end, and their level."""
     values, levels = from_list(tensors, dtype)
-    return into(values, out), levels
+    return write_result(values, out), levels
 
 
 def ragged2list(values: torch.Tensor, levels: Levels) -> list[Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from varlen.backends.numpy.lstm import run, run_back
-from varlen.backends.torch.autograd import AutogradOp, SavedContext, in_float32, once
+from varlen.backends.torch.autograd import AutogradOp, SavedContext, in_float32, no_second_gradient
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,7 +68,7 @@ _lstm_back: AutogradOp = AutogradOp(
         X.new_empty((*Y.shape[:2], Y.shape[3])),
         X.new_empty((*Y.shape[:2], Y.shape[3])),
     ),
-    once("lstm"),
+    no_second_gradient("lstm"),
     columns=7,
 )
 

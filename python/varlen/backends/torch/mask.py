@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from varlen import _core
 from varlen._core import Level, is_plain_tensor, on_tensors
 from varlen.backends.numpy import mask as arrays
-from varlen.backends.torch.followers import numbers_of, unfollowed
+from varlen.backends.torch.followers import numbers_of, suspend_modes
 from varlen.backends.torch.memory import as_numpy, like, on_host, tensor_of, to_write
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def mask(level: Level, *options: Any) -> Any:
     return like(arrays.mask(level, *sizes), beside) if made is NotImplemented else made
 
 
-def of_level(level: Level, name: str, beside: torch.Tensor) -> torch.Tensor:
+def level_array(level: Level, name: str, beside: torch.Tensor) -> torch.Tensor:
     """The row ids, positions, lengths or int32 offsets of a level, on the device of another tensor."""
     beside = beside.detach()  # whoever follows its numbers does not follow lengths
     if not on_host(beside) and is_plain_tensor(beside):
@@ -57,7 +57,7 @@ def block_mask(
     if out is not None and (not isinstance(out, torch.Tensor) or out.dtype != kind):
         got = out.dtype if isinstance(out, torch.Tensor) else type(out).__name__
         raise TypeError(f"out: expected a tensor of {kind}, got {got}")
-    with unfollowed():
+    with suspend_modes():
         pair = as_numpy(
             torch.tensor([-torch.inf, 0] if kind.is_floating_point else [0, 1], device="cpu").to(kind)
         )

@@ -20,7 +20,7 @@ from varlen.arguments import LARGEST, as_float, as_int, unmasked
 from varlen.arguments import as_dtype as named_dtype
 from varlen.backends.numpy.rows import as_rows as rows_of_array
 from varlen.backends.torch.cast import as_dtype, bits_of, cast, exactly
-from varlen.backends.torch.followers import beside, is_followed, unfollowed
+from varlen.backends.torch.followers import constants_device, is_followed, suspend_modes
 
 if TYPE_CHECKING:
     from varlen._core import Level
@@ -84,7 +84,7 @@ def tensor_of(array: np.ndarray, dtype: torch.dtype | None = None) -> torch.Tens
     return torch.from_numpy(array)
 
 
-def shared(x: Any) -> torch.Tensor:
+def share_memory(x: Any) -> torch.Tensor:
     """A tensor as it is, or one over the memory of an array of NumPy or, by DLPack, of another library."""
     if isinstance(x, torch.Tensor):
         return x
@@ -105,14 +105,14 @@ def apply_rows(
     return tensor[like(picked, tensor)], rest
 
 
-def filled(fill: Any, dtype: torch.dtype, shape: Sequence[int], argument: str = "fill") -> np.ndarray:
+def fill_row(fill: Any, dtype: torch.dtype, shape: Sequence[int], argument: str = "fill") -> np.ndarray:
     """The memory of a row of this shape that holds `fill`: a number, or what broadcasts to the row."""
     if is_followed(fill):
         raise ValueError(f"{argument}: a tensor whose gradient would be lost here; give detach() of it")
     known = core_dtype(dtype)
-    with unfollowed():
+    with suspend_modes():
         if known is not None:
-            numbers = _shown(fill, argument) if isinstance(fill, torch.Tensor) else fill
+            numbers = _host_fill(fill, argument) if isinstance(fill, torch.Tensor) else fill
             row: np.ndarray = _core.fill_row(numbers, known, shape, argument)[0, ...]
             return row.view(np.int16) if dtype is torch.bfloat16 else row
         try:
@@ -123,7 +123,7 @@ def filled(fill: Any, dtype: torch.dtype, shape: Sequence[int], argument: str = 
         return as_numpy(whole.contiguous().cpu())
 
 
-def _shown(fill: torch.Tensor, argument: str) -> torch.Tensor:
+def _host_fill(fill: torch.Tensor, argument: str) -> torch.Tensor:
     """The numbers of a tensor as NumPy reads them."""
     if fill.device.type == "meta":
         raise ValueError(f"{argument}: a tensor that is a shape alone has no numbers")
@@ -200,7 +200,7 @@ def device_named(device: Any) -> torch.device:
         raise TypeError(f'device: expected one of torch, as "cuda:1" or "cpu"; got {device!r}') from error
 
 
-def pinned(tensor: torch.Tensor) -> torch.Tensor:
+def pin(tensor: torch.Tensor) -> torch.Tensor:
     """A tensor in memory of the host that a device reads by itself."""
     if not on_host(tensor):
         raise TypeError(f"pin_memory: the values lie on {tensor.device}, not on the CPU")
@@ -209,7 +209,7 @@ def pinned(tensor: torch.Tensor) -> torch.Tensor:
 
 def like(array: np.ndarray, tensor: torch.Tensor) -> torch.Tensor:
     """An array as a tensor on the device of another."""
-    with beside(tensor):
+    with constants_device(tensor):
         return tensor_of(array).to(tensor.device)
 
 
@@ -275,8 +275,8 @@ def fill_of(given: Any, x: torch.Tensor, argument: str = "fill") -> torch.Tensor
     shape = tuple(x.shape[1:])
     if is_followed(given):
         return cast(as_row(given, shape, argument), x.dtype, argument).to(x.device)
-    blank = filled(given, x.dtype, () if _is_one(given) else shape, argument)
-    with beside(x):
+    blank = fill_row(given, x.dtype, () if _is_one(given) else shape, argument)
+    with constants_device(x):
         return tensor_of(blank, x.dtype).to(x.device)
 
 

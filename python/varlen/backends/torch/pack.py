@@ -19,7 +19,7 @@ from varlen.backends.torch.memory import (
     at_least_one,
     byte_limit,
     fill_of,
-    filled,
+    fill_row,
     like,
     on_host,
     tensor_of,
@@ -55,7 +55,7 @@ def ragged2padded(
 ) -> tuple[torch.Tensor, Ints, Ints, Ints]:
     """Sequences side by side, time-major, the longest first: the block, size_at_t, lengths and indices."""
     if on_host(tensor) and is_plain_tensor(tensor) and not is_followed(fill):
-        blank = None if fill is None else filled(fill, tensor.dtype, tuple(tensor.shape[1:]))
+        blank = None if fill is None else fill_row(fill, tensor.dtype, tuple(tensor.shape[1:]))
         data, sizes, lengths, order = _core.ragged2padded(as_numpy(tensor), level, ties, blank, max_bytes)
         return tensor_of(data, tensor.dtype), sizes, lengths, order
     # torch picks the rows: the core says which goes where, and where there is none.
@@ -86,33 +86,33 @@ def ragged2packed(x: torch.Tensor, level: Level, table: Any) -> torch.Tensor:
     if on_host(x) and is_plain_tensor(x):
         packed = _core.ragged2packed(as_numpy(x), level, "stable", table._fields)[0]
         return tensor_of(packed, x.dtype)
-    rows, back = _both(table)
-    return _watched(x, rows, back)
+    rows, back = _permutations(table)
+    return _record_pack(x, rows, back)
 
 
 def packed2ragged(x: torch.Tensor, table: Any) -> torch.Tensor:
     """Packed rows in the order of their sequences."""
     if on_host(x) and is_plain_tensor(x):
         return tensor_of(_core.packed2ragged(as_numpy(x), *table._fields)[0], x.dtype)
-    rows, back = _both(table)
-    return _watched(x, back, rows)
+    rows, back = _permutations(table)
+    return _record_pack(x, back, rows)
 
 
 def permute_rows(x: torch.Tensor, rows: Any, back: Any) -> torch.Tensor:
     """x[rows], where `rows` is a permutation and `back` its inverse: the gradient is such a one too."""
     if on_host(x) and is_plain_tensor(x):
         return tensor_of(_core.take_rows(as_numpy(x), rows), x.dtype)
-    return _watched(x, _indices(rows), _indices(back))
+    return _record_pack(x, _indices(rows), _indices(back))
 
 
-def _watched(x: torch.Tensor, rows: torch.Tensor, back: torch.Tensor) -> torch.Tensor:
+def _record_pack(x: torch.Tensor, rows: torch.Tensor, back: torch.Tensor) -> torch.Tensor:
     if x.device.type not in ("cpu", "cuda", "meta") or x.is_complex():
         return pick(x, rows.to(x.device))
     result: torch.Tensor = _permute(x, rows, back)
     return result
 
 
-def _both(table: Any) -> tuple[torch.Tensor, torch.Tensor]:
+def _permutations(table: Any) -> tuple[torch.Tensor, torch.Tensor]:
     """The gather index of a table and its inverse as tensors, made once."""
     if table._tensors is None:
         table._tensors = (_indices(table.rows), _indices(table.places))

@@ -19,7 +19,7 @@ from varlen.backends.torch.memory import (
     as_numpy,
     at_least_one,
     fill_of,
-    filled,
+    fill_row,
     like,
     number_of,
     on_host,
@@ -62,7 +62,7 @@ def levels_of(given: Any) -> Levels:
 def _run_pad(
     x: Array, offsets: Any, sizes: Any, most: Any, side: str, cut: str, fill: Any, limit: Any
 ) -> Array:
-    levels, most = levels_of(offsets), _kept(most)
+    levels, most = levels_of(offsets), _limits(most)
     block: Array = _core.pad(x, levels, side, fill, False, most, cut, None, None, 1, limit, list(sizes))
     return block
 
@@ -74,7 +74,7 @@ def _run_unpad(d: Any, offsets: Any, sizes: Any, most: Any, total: int, side: st
         return _core.unpad(d, levels, side, None, room, cut)
     if all(level.longest <= slots for level, slots in zip(levels, room, strict=True)):
         return _core.unpad(d, levels, side)
-    rows, mask = _core.pad(np.arange(total), levels, side, None, True, _kept(most), cut, sizes=list(sizes))
+    rows, mask = _core.pad(np.arange(total), levels, side, None, True, _limits(most), cut, sizes=list(sizes))
     result = np.zeros((total, *d.shape[len(levels) + 1 :]), d.dtype)
     result[rows[mask]] = d[mask]  # what was cut has no gradient
     return result
@@ -85,13 +85,13 @@ def _unpad_elsewhere(
 ) -> torch.Tensor:
     """The rows of a rectangle on a device for which some were cut: these are zeros."""
     levels = levels_of(offsets)
-    rows, mask = _core.pad(np.arange(total), levels, side, None, True, _kept(most), cut, sizes=list(sizes))
+    rows, mask = _core.pad(np.arange(total), levels, side, None, True, _limits(most), cut, sizes=list(sizes))
     flat = d.reshape(mask.size, *d.shape[len(levels) + 1 :])
     result = flat.new_zeros((total, *flat.shape[1:]))
     return result.index_copy_(0, like(rows[mask], d), flat[like(np.flatnonzero(mask), d)])
 
 
-def _kept(most: Any) -> list[int | None]:
+def _limits(most: Any) -> list[int | None]:
     """How many rows of a sequence are kept, level by level; None is no limit."""
     return [None if count < 0 else count for count in most]
 
@@ -150,7 +150,7 @@ def pad(
     given = (padding_side, fill, mask, max_len, truncate, out, None, pad_to_multiple, max_bytes, sizes)
     if not is_plain_tensor(x) or (fill is not None and is_followed(fill)):
         return _pad_followed(x, levels, _new(PadOptions, given))
-    row = None if fill is None else filled(fill, x.dtype, tuple(x.shape[1:]))
+    row = None if fill is None else fill_row(fill, x.dtype, tuple(x.shape[1:]))
     to: Any = None if out is None else to_write(out) if on_host(x) else out
     if x.dtype is torch.bfloat16:
         row = None if row is None else row.view(_core.bfloat16)

@@ -59,7 +59,7 @@ def product(a: torch.Tensor, A: Blocks, b: torch.Tensor, B: Blocks) -> torch.Ten
     return result
 
 
-def of_one_kind(a: Any, b: Any) -> tuple[torch.Tensor, torch.Tensor]:
+def promote_pair(a: Any, b: Any) -> tuple[torch.Tensor, torch.Tensor]:
     """Both as tensors of one dtype, on the device of the first."""
     if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor) and a.dtype is b.dtype:
         return a, b

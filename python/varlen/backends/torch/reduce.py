@@ -15,13 +15,13 @@ from varlen.backends.torch.autograd import (
     by_bytes,
     has_no_name,
     in_parts,
-    into,
     level_of,
     offsets_of,
+    write_result,
 )
 from varlen.backends.torch.cast import bits_of, pick
 from varlen.backends.torch.followers import is_followed
-from varlen.backends.torch.mask import of_level
+from varlen.backends.torch.mask import level_array
 from varlen.backends.torch.memory import as_tensor, at_least_one, like, number_as, number_of, on_host, row_as
 from varlen.levels import not_empty
 
@@ -188,8 +188,8 @@ _OPS = {"sum": _sum, "mean": _sum, "norm": _norm}
 def reduce_sums(op: str, x: torch.Tensor, level: Level, empty: Any, out: Any = None) -> torch.Tensor:
     """`_core.reduce` of a tensor, watched by autograd."""
     if is_followed(empty):
-        return into(with_empty(sum_rows(op, x, level, 0), like(level.lengths, x), empty), out)
-    return into(sum_rows(op, x, level, _number(level, empty)), out)
+        return write_result(with_empty(sum_rows(op, x, level, 0), like(level.lengths, x), empty), out)
+    return write_result(sum_rows(op, x, level, _number(level, empty)), out)
 
 
 def sum_rows(op: str, x: torch.Tensor, level: Level, empty: Any) -> torch.Tensor:
@@ -254,7 +254,7 @@ def reduce_end(x: torch.Tensor, level: Level, last: bool, empty: Any = None) -> 
 def _picked_ends(x: torch.Tensor, level: Level, last: bool, fill: torch.Tensor) -> torch.Tensor:
     """The same of lengths on a device, of which nobody knows whether they are 0."""
     source = at_least_one(x)
-    lengths = of_level(level, "lengths", x)
+    lengths = level_array(level, "lengths", x)
     ends = lengths.cumsum(0)
     rows = pick(source, (ends - 1 if last else ends - lengths).clamp(0, len(source) - 1))
     return torch.where((lengths == 0).reshape(-1, *(1 for _ in x.shape[1:])), fill, rows)
@@ -269,30 +269,30 @@ def _ends(x: torch.Tensor, level: Level, last: bool) -> torch.Tensor:
 
 def expand(d: torch.Tensor, level: Level, out: Any = None) -> torch.Tensor:
     """The gradient of a sum."""
-    return _expanded(d, level, "sum", out)
+    return _expand_gradient(d, level, "sum", out)
 
 
 def expand_mean(d: torch.Tensor, level: Level, out: Any = None) -> torch.Tensor:
     """The gradient of a mean."""
-    return _expanded(d, level, "mean", out)
+    return _expand_gradient(d, level, "mean", out)
 
 
-def _expanded(d: torch.Tensor, level: Level, op: str, out: Any) -> torch.Tensor:
+def _expand_gradient(d: torch.Tensor, level: Level, op: str, out: Any) -> torch.Tensor:
     if d.is_complex():
-        return into(in_parts(d, lambda each: _expanded(each, level, op, None)), out)
-    return into(_expand(d, level, level.total, op), out)
+        return write_result(in_parts(d, lambda each: _expand_gradient(each, level, op, None)), out)
+    return write_result(_expand(d, level, level.total, op), out)
 
 
 def expand_which(d: torch.Tensor, level: Level, which: Any, out: Any = None) -> torch.Tensor:
     """The gradient of a maximum."""
     places = as_tensor(which, "which")
     result = _expand_which(d, places, level, level.total)
-    return into(result, out)
+    return write_result(result, out)
 
 
 def expand_end(d: torch.Tensor, level: Level, last: bool, out: Any = None) -> torch.Tensor:
     """The gradient of first or last rows."""
-    return into(_expand_end(d, level, level.total, last), out)
+    return write_result(_expand_end(d, level, level.total, last), out)
 
 
 def broadcast_rows(rows: torch.Tensor, level: Level) -> torch.Tensor:

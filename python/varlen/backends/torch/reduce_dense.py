@@ -8,7 +8,7 @@ import torch
 
 from varlen import _core
 from varlen._core import Level, is_plain_tensor
-from varlen.backends.torch.autograd import AutogradOp, into, level_of
+from varlen.backends.torch.autograd import AutogradOp, level_of, write_result
 from varlen.backends.torch.followers import is_followed
 from varlen.backends.torch.memory import float_of, number_of
 from varlen.backends.torch.pad import pad_rows, unpad
@@ -74,7 +74,7 @@ def reduce_dense(
         return reduce(op, unpad(block, (level,), padding_side), level, empty, out, ddof)
     if empty is None:
         not_empty(level)
-    return into(block_rows(op, block, level, padding_side, empty, ddof), out)
+    return write_result(block_rows(op, block, level, padding_side, empty, ddof), out)
 
 
 def has_own_gradient(op: str) -> bool:

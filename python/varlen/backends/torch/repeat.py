@@ -15,7 +15,7 @@ from varlen.backends.torch.autograd import (
     has_no_name,
     in_parts,
     level_of,
-    within_reach,
+    require_device,
 )
 from varlen.levels import flatten_levels
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from varlen.levels import Levels
 
 
-def _repeated(x: np.ndarray, groups: Any, blocks: Any, total: int) -> np.ndarray:
+def _repeat_rows(x: np.ndarray, groups: Any, blocks: Any, total: int) -> np.ndarray:
     over, each = level_of(groups), level_of(blocks)
     times = over.lengths // np.maximum(each.lengths, 1)
     return _core.gather(x, (each,), Level.from_lengths(times).row_ids)[0]
@@ -31,7 +31,7 @@ def _repeated(x: np.ndarray, groups: Any, blocks: Any, total: int) -> np.ndarray
 
 _expand_blocks: AutogradOp = AutogradOp(
     "expand_blocks(Tensor x, Tensor groups, Tensor blocks, SymInt total) -> Tensor",
-    _repeated,
+    _repeat_rows,
     lambda x, groups, blocks, total: x.new_empty((total, *x.shape[1:])),
     lambda seen, d: _reduce_blocks(d, *seen.rest[:2], seen.rows),
 )
@@ -47,19 +47,19 @@ def repeat(x: torch.Tensor, levels: Levels, times: Level) -> tuple[torch.Tensor,
     """The sequences of the first level, each as often as `times` is long, with the levels below them."""
     below = _core.gather(np.empty((len(x), 0), np.uint8), levels, times.row_ids)[1]
     blocks = flatten_levels(levels)
-    return _expanded(x, Level.from_lengths(times.lengths * blocks.lengths), blocks), below
+    return _expand_groups(x, Level.from_lengths(times.lengths * blocks.lengths), blocks), below
 
 
-def _expanded(x: torch.Tensor, groups: Level, blocks: Level) -> torch.Tensor:
+def _expand_groups(x: torch.Tensor, groups: Level, blocks: Level) -> torch.Tensor:
     if x.is_complex():
-        return in_parts(x, lambda each: _expanded(each, groups, blocks))
+        return in_parts(x, lambda each: _expand_groups(each, groups, blocks))
     if has_no_name(x):
-        return by_bytes(x, lambda rows: _expanded(rows, groups, blocks))
-    result: torch.Tensor = _expand_blocks(within_reach(x, "x"), groups, blocks, groups.total)
+        return by_bytes(x, lambda rows: _expand_groups(rows, groups, blocks))
+    result: torch.Tensor = _expand_blocks(require_device(x, "x"), groups, blocks, groups.total)
     return result
 
 
 def reduce_blocks(d: torch.Tensor, groups: Level, blocks: Level) -> torch.Tensor:
     """The gradient of `repeat`: the repeats of each sequence, added up."""
-    result: torch.Tensor = _reduce_blocks(within_reach(d, "dY"), groups, blocks, blocks.total)
+    result: torch.Tensor = _reduce_blocks(require_device(d, "dY"), groups, blocks, blocks.total)
     return result

@@ -12,11 +12,11 @@ from varlen.arguments import as_bool
 from varlen.backends.torch.autograd import (
     AutogradOp,
     SavedContext,
-    into,
     level_of,
+    no_second_gradient,
     offsets_of,
-    once,
-    within_reach,
+    require_device,
+    write_result,
 )
 from varlen.backends.torch.memory import tensor_of
 from varlen.backends.torch.reduce import multiply
@@ -63,7 +63,7 @@ _prod_back: AutogradOp = AutogradOp(
     "backprop_cumprod(Tensor d, Tensor x, Tensor offsets, bool exclusive, bool reverse) -> Tensor",
     lambda d, x, offsets, *flags: _core.backprop_cumprod(d, x, level_of(offsets), *flags),
     lambda d, *_: torch.empty_like(d),
-    once("cumprod"),
+    no_second_gradient("cumprod"),
     columns=2,
 )
 
@@ -124,8 +124,8 @@ def scan(
     """`_core.scan` of a tensor, watched by autograd."""
     how = as_bool(exclusive, "exclusive"), as_bool(reverse, "reverse")
     if op in ("max", "min"):
-        return into(_extreme.first(x, level, op, *how), out)
-    return into((_sum if op == "sum" else _prod)(x, level, *how), out)
+        return write_result(_extreme.first(x, level, op, *how), out)
+    return write_result((_sum if op == "sum" else _prod)(x, level, *how), out)
 
 
 def scan_extreme(
@@ -133,7 +133,7 @@ def scan_extreme(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Running extremes of a tensor, and the rows inside the sequences that hold them."""
     found, which = _extreme(x, level, op, as_bool(exclusive, "exclusive"), as_bool(reverse, "reverse"))
-    return into(found, out), which
+    return write_result(found, out), which
 
 
 def backprop_cumprod(
@@ -143,11 +143,13 @@ def backprop_cumprod(
     for given, name in ((d, "dY"), (x, "X")):
         if not isinstance(given, torch.Tensor):
             raise TypeError(f"{name}: expected a tensor as the other, got {type(given).__name__}")
-        within_reach(given, name)
-    return into(_prod_back(d, x, level, as_bool(exclusive, "exclusive"), as_bool(reverse, "reverse")), out)
+        require_device(given, name)
+    return write_result(
+        _prod_back(d, x, level, as_bool(exclusive, "exclusive"), as_bool(reverse, "reverse")), out
+    )
 
 
 def backprop_scan_which(d: torch.Tensor, which: Any, level: Level, out: Any = None) -> torch.Tensor:
     """The gradient of running extremes."""
     places = which if isinstance(which, torch.Tensor) else tensor_of(which)
-    return into(_which_back(d, places, level), out)
+    return write_result(_which_back(d, places, level), out)

@@ -10,8 +10,8 @@ import torch
 from varlen import _core
 from varlen._core import is_plain_tensor, on_tensors
 from varlen.backends import arrays
-from varlen.backends.torch.autograd import AutogradOp, as_numbers, has_no_name, into, within_reach
-from varlen.backends.torch.followers import unfollowed
+from varlen.backends.torch.autograd import AutogradOp, as_numbers, has_no_name, require_device, write_result
+from varlen.backends.torch.followers import suspend_modes
 from varlen.backends.torch.memory import as_numpy, like, on_host, tensor_of
 
 _gather: AutogradOp = AutogradOp(
@@ -42,12 +42,12 @@ def as_places(indices: Any) -> torch.Tensor:
 
 def gather_add(table: torch.Tensor, indices: Any, out: Any = None) -> torch.Tensor:
     """`_core.gather_add` of a tensor, watched by autograd."""
-    return into(_gather(table, as_places(indices)), out)
+    return write_result(_gather(table, as_places(indices)), out)
 
 
 def backprop_gather_add(d: torch.Tensor, indices: Any, rows: int, out: Any = None) -> torch.Tensor:
     """`_core.backprop_gather_add` of a tensor, watched by autograd."""
-    return into(_back(d, as_places(indices), rows), out)
+    return write_result(_back(d, as_places(indices), rows), out)
 
 
 def scatter_add(table: torch.Tensor, indices: Any, values: Any) -> None:
@@ -62,13 +62,13 @@ def scatter_add(table: torch.Tensor, indices: Any, values: Any) -> None:
         raise ValueError("table: is not C-contiguous")
     if not on_host(table):
         if on_tensors(_core.scatter_add, table, as_places(indices), values) is NotImplemented:
-            within_reach(table, "table")
+            require_device(table, "table")
             raise TypeError(
                 f"table: expected numbers that the core adds, got {table.dtype} on {table.device}"
             )
         torch.autograd.graph.increment_version(table)
         return
-    with unfollowed():
+    with suspend_modes():
         places = as_numbers(as_places(indices).cpu())
     if not (is_plain_tensor(table) and is_plain_tensor(values)):
         _add_followed(table, places, values)
@@ -93,7 +93,7 @@ def _add_followed(table: torch.Tensor, places: np.ndarray, values: torch.Tensor)
     table.index_add_(0, flat, values.reshape(-1, *table.shape[1:]))
 
 
-def added(table: torch.Tensor, rows: torch.Tensor, places: Any) -> torch.Tensor:
+def add_rows(table: torch.Tensor, rows: torch.Tensor, places: Any) -> torch.Tensor:
     """A copy of a table after each of rows was added to the row that its place names; watched by autograd."""
     result: torch.Tensor = _added(table, rows, as_places(places))
     return result

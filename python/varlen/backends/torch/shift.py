@@ -14,8 +14,8 @@ from varlen.backends.torch.autograd import (
     AutogradOp,
     by_bytes,
     has_no_name,
-    into,
     level_of,
+    write_result,
 )
 from varlen.backends.torch.cast import bits_of
 from varlen.backends.torch.followers import is_followed
@@ -57,24 +57,24 @@ roll_rows: AutogradOp = AutogradOp(
 def reverse(x: torch.Tensor, level: Level, out: Any = None) -> torch.Tensor:
     """`_core.reverse` of a tensor, watched by autograd."""
     if has_no_name(x):
-        return into(by_bytes(x, lambda rows: reverse(rows, level)), out)
-    return into(_reverse(x, level), out)
+        return write_result(by_bytes(x, lambda rows: reverse(rows, level)), out)
+    return write_result(_reverse(x, level), out)
 
 
 def shift(x: torch.Tensor, level: Level, by: Any, fill: Any = 0, out: Any = None) -> torch.Tensor:
     """`_core.shift` of a tensor, watched by autograd."""
     number = 0 if fill is None else fill
-    moves = _each(by, level)
+    moves = _amounts(by, level)
     if has_no_name(x):
         bits = 0 if is_zero(number) else fill_of(number, x).view(bits_of(x.dtype))
-        return into(by_bytes(x, lambda rows: shift(rows, level, moves, bits)), out)
+        return write_result(by_bytes(x, lambda rows: shift(rows, level, moves, bits)), out)
     if not isinstance(number, (bool, int, float, complex)):
         row = fill_of(number, x)
         if row.ndim > 0 or is_followed(number):
-            return into(_shift_around(x, level, moves, row), out)
+            return write_result(_shift_around(x, level, moves, row), out)
         number = row.item()
     _core.shift(np.empty(0, core_dtype(x.dtype)), Level([]), 0, number)  # refuses what the dtype cannot hold
-    return into(shift_rows(x, level, tensor_of(moves), number), out)
+    return write_result(shift_rows(x, level, tensor_of(moves), number), out)
 
 
 def _shift_around(x: torch.Tensor, level: Level, moves: Array, row: torch.Tensor) -> torch.Tensor:
@@ -86,13 +86,13 @@ def _shift_around(x: torch.Tensor, level: Level, moves: Array, row: torch.Tensor
 
 def roll(x: torch.Tensor, level: Level, by: Any, out: Any = None) -> torch.Tensor:
     """`_core.roll` of a tensor, watched by autograd."""
-    moves = _each(by, level)
+    moves = _amounts(by, level)
     if has_no_name(x):
-        return into(by_bytes(x, lambda rows: roll(rows, level, moves)), out)
-    return into(roll_rows(x, level, tensor_of(moves)), out)
+        return write_result(by_bytes(x, lambda rows: roll(rows, level, moves)), out)
+    return write_result(roll_rows(x, level, tensor_of(moves)), out)
 
 
-def _each(by: Any, level: Level) -> Array:
+def _amounts(by: Any, level: Level) -> Array:
     """A number for each sequence."""
     moves = as_ints(by)
     bare = level if level.is_on_host else equal_lengths(len(level), 0)

@@ -9,7 +9,7 @@ import torch
 
 from varlen import _core, tracing
 from varlen._core import Level
-from varlen.backends.torch.autograd import AutogradOp, SavedContext, into, level_of
+from varlen.backends.torch.autograd import AutogradOp, SavedContext, level_of, write_result
 from varlen.backends.torch.followers import is_followed, shows_numbers
 from varlen.backends.torch.memory import float_of
 from varlen.backends.torch.reduce import multiply, repeat_rows, sums
@@ -69,13 +69,13 @@ def softmax(
     if inplace and not x.is_floating_point():
         raise TypeError(f"X: expected floats to write in place, got {x.dtype}")
     if isinstance(temperature, torch.Tensor) and (tracing.is_tracing() or is_followed(temperature)):
-        result = _softmax(x / _checked(temperature), level, log, 1.0)
+        result = _softmax(x / _check_temperature(temperature), level, log, 1.0)
     else:
         result = _softmax(x, level, log, float_of(temperature, "temperature"))
-    return into(result, x if inplace else out)
+    return write_result(result, x if inplace else out)
 
 
-def _checked(temperature: torch.Tensor) -> torch.Tensor:
+def _check_temperature(temperature: torch.Tensor) -> torch.Tensor:
     """A temperature that somebody follows: one number above 0, as far as it can be looked at."""
     if temperature.numel() != 1:
         raise ValueError(f"temperature: expected one number, got shape {tuple(temperature.shape)}")
@@ -100,4 +100,4 @@ def backprop_softmax(
     if y.dtype != dY.dtype:
         raise TypeError(f"Y: expected {dY.dtype} as dY, got {y.dtype}")
     result = _back(dY, y, level, log, float_of(temperature, "temperature"))
-    return into(result, out)
+    return write_result(result, out)

@@ -14,11 +14,11 @@ from varlen.backends.torch.autograd import (
     as_numbers,
     from_numbers,
     has_no_name,
-    into,
     level_of,
     offsets_of,
+    write_result,
 )
-from varlen.backends.torch.followers import bare, is_followed, unfollowed
+from varlen.backends.torch.followers import is_followed, remove_transforms, suspend_modes
 from varlen.backends.torch.memory import fill_of, like, tensor_of
 
 if TYPE_CHECKING:
@@ -87,14 +87,14 @@ def sort(
     """The first rows of each sequence in order, watched by autograd, their places and their level."""
     kept = level if most is None else _core.sort_kept(level, most)
     result, which = sort_rows(x, level, kept, kept.total, descending)
-    return into(result, out), which, kept
+    return write_result(result, out), which, kept
 
 
 def unsort(d: torch.Tensor, level: Level, kept: Level, which: Any, out: Any = None) -> torch.Tensor:
     """Each element to the row of its sequence that `which` says, else zeros."""
     places = which if isinstance(which, torch.Tensor) else tensor_of(which)
     result = _unsort(d, places, level, kept, level.total)
-    return into(result, out)
+    return write_result(result, out)
 
 
 def rank(x: torch.Tensor, level: Level, method: str, descending: bool = False) -> torch.Tensor:
@@ -110,8 +110,8 @@ def unique(
     x: torch.Tensor, level: Level, inverse: bool = False, counts: bool = False
 ) -> tuple[Any, Any, Any, Level]:
     """The distinct numbers of each sequence, which of them each row is, how often they are, their level."""
-    shown = bare(x, "unique")
-    with unfollowed():
+    shown = remove_transforms(x, "unique")
+    with suspend_modes():
         numbers = shown.detach()
         result: Any = _core.on_tensors(_core.unique, numbers, level, inverse, counts)
         if result is not NotImplemented:
@@ -126,7 +126,7 @@ def unique(
     )
 
 
-def filled(rows: torch.Tensor, count: int, k: int, fill: Any) -> torch.Tensor:
+def fill_block(rows: torch.Tensor, count: int, k: int, fill: Any) -> torch.Tensor:
     """(count, k, ...) of `fill`, made of no rows, which autograd goes on watching."""
     shape = rows.shape[1:]
     blank = fill_of(fill, rows).expand(count * k, *shape) if is_followed(fill) else None

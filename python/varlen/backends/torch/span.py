@@ -11,9 +11,9 @@ from varlen import _core
 from varlen._core import is_plain_tensor, on_plain_tensors
 from varlen.arguments import as_int
 from varlen.backends.numpy.rows import as_rows as rows_of_array
-from varlen.backends.torch.autograd import AutogradOp, SavedContext, by_bytes, has_no_name, within_reach
+from varlen.backends.torch.autograd import AutogradOp, SavedContext, by_bytes, has_no_name, require_device
 from varlen.backends.torch.cast import bits_of, by_width, has_bits_alone, pick
-from varlen.backends.torch.memory import filled, like, on_host, tensor_of
+from varlen.backends.torch.memory import fill_row, like, on_host, tensor_of
 from varlen.backends.torch.scatter import gather_add
 
 if TYPE_CHECKING:
@@ -105,19 +105,19 @@ def insert_rows(
         raise TypeError("rows: expected a tensor as X, got ndarray")
     if not isinstance(rows, torch.Tensor):
         given = rows_of_array(rows, "rows")
-        rows = tensor_of(filled(given, x.dtype, given.shape, "rows"), x.dtype).to(x.device)
+        rows = tensor_of(fill_row(given, x.dtype, given.shape, "rows"), x.dtype).to(x.device)
     if (rows.dtype, rows.shape) != (x.dtype, shape):
         raise ValueError(f"rows: expected {x.dtype}{shape}, got {rows.dtype}{tuple(rows.shape)}")
     if has_no_name(x) and has_no_name(rows):
         new = rows.view(bits_of(rows.dtype))
         return by_bytes(x, lambda old: insert_rows(old, before, new))
-    result: torch.Tensor = _insert(within_reach(x, "X"), within_reach(rows, "rows"), tensor_of(before))
+    result: torch.Tensor = _insert(require_device(x, "X"), require_device(rows, "rows"), tensor_of(before))
     return result
 
 
 def remove_rows(d: torch.Tensor, before: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
     """The rows that were there before `insert_rows`, and those that it put in."""
-    return _parts(within_reach(d, "dY"), tensor_of(before))
+    return _parts(require_device(d, "dY"), tensor_of(before))
 
 
 def insert_row(x: torch.Tensor, before: np.ndarray, row: torch.Tensor) -> torch.Tensor:

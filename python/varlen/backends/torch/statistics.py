@@ -8,7 +8,7 @@ import torch
 
 from varlen import _core
 from varlen._core import Level
-from varlen.backends.torch.autograd import AutogradOp, SavedContext, into, level_of, offsets_of
+from varlen.backends.torch.autograd import AutogradOp, SavedContext, level_of, offsets_of, write_result
 from varlen.backends.torch.followers import is_followed
 from varlen.backends.torch.memory import float_of, like, number_of
 from varlen.backends.torch.reduce import divide, multiply, reduce_sums, repeat_rows, sums, with_empty
@@ -103,8 +103,8 @@ def reduce(
         empty = 0
     if is_followed(empty):
         rows = statistic_rows(x, level, op, 0, float_of(ddof, "ddof"))
-        return into(with_empty(rows, like(level.lengths, x), empty), out)
-    return into(statistic_rows(x, level, op, number_of(empty, "empty"), float_of(ddof, "ddof")), out)
+        return write_result(with_empty(rows, like(level.lengths, x), empty), out)
+    return write_result(statistic_rows(x, level, op, number_of(empty, "empty"), float_of(ddof, "ddof")), out)
 
 
 def backprop_reduce(
@@ -117,7 +117,7 @@ def backprop_reduce(
     if rows.dtype != x.dtype:
         raise TypeError(f"{argument}: expected {x.dtype} as X, got {rows.dtype}")
     result = x if op in ("prod", "logsumexp", "var") else _result(op, x, level, ddof)
-    return into(_gradient_of_rows(op, rows, x, result, level, ddof), out)
+    return write_result(_gradient_of_rows(op, rows, x, result, level, ddof), out)
 
 
 def _result(op: str, x: torch.Tensor, level: Level, ddof: float) -> torch.Tensor:

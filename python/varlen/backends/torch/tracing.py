@@ -17,7 +17,7 @@ from torch.fx.experimental.proxy_tensor import get_proxy_mode
 from varlen import _core, tracing
 from varlen._core import Level
 from varlen.backends.torch.autograd import AutogradOp, level_of
-from varlen.backends.torch.followers import constant, count_modes, numbers_of, unfollowed
+from varlen.backends.torch.followers import constant, count_modes, numbers_of, suspend_modes
 from varlen.levels import describe_difference, level_from
 from varlen.tracing import TracedLevel
 
@@ -287,9 +287,9 @@ def name_of(function: Any) -> Any:
 name_of._dynamo_marked_constant = True  # type: ignore[attr-defined]  # called while a graph is traced
 
 
-def _kept(offsets: Array) -> torch.Tensor:
+def _kept_offsets(offsets: Array) -> torch.Tensor:
     """What `Level._tensor` keeps, in any mode; the Level cannot be written through it."""
-    with torch.inference_mode(False), unfollowed():
+    with torch.inference_mode(False), suspend_modes():
         return torch.from_numpy(offsets.copy())
 
 
@@ -297,4 +297,4 @@ tracing.is_tracing = _is_dynamo
 tracing.is_traced = is_traced
 tracing.numbers_of = numbers_of
 tracing.tensors = sys.modules[__name__]
-_core.register(level_tensor=_kept, read_tensor=_read)
+_core.register(level_tensor=_kept_offsets, read_tensor=_read)

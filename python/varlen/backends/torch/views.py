@@ -43,18 +43,18 @@ def cast(x: torch.Tensor, dtype: Any, argument: str) -> torch.Tensor:
     """Numbers of another dtype, torch's or NumPy's by its name, which has to hold them; floats round."""
     kind = dtype
     if not isinstance(dtype, torch.dtype):
-        kind = _by_name(dtype) if isinstance(dtype, (type, str, np.dtype)) else _named(dtype)
+        kind = _by_name(dtype) if isinstance(dtype, (type, str, np.dtype)) else _torch_dtype(dtype)
     if x.dtype == kind:
         return x
     return x.to(kind) if x.dtype == torch.bool else cast_tensor(x, kind, argument)
 
 
-def _named(dtype: Any) -> Any:
+def _torch_dtype(dtype: Any) -> Any:
     """The dtype of torch that has the name of one of NumPy."""
     return getattr(torch, as_dtype(dtype, "dtype").name, dtype)
 
 
-_by_name = lru_cache(maxsize=64)(_named)
+_by_name = lru_cache(maxsize=64)(_torch_dtype)
 
 
 def take_columns(x: torch.Tensor, columns: Any) -> torch.Tensor:

@@ -14,9 +14,9 @@ from varlen.backends.torch.autograd import (
     by_bytes,
     has_no_name,
     in_parts,
-    into,
     level_of,
-    within_reach,
+    require_device,
+    write_result,
 )
 
 if TYPE_CHECKING:
@@ -101,12 +101,12 @@ def seq2col(
     shape = [left, right, dilation, stride]
 
     def places(each: torch.Tensor) -> torch.Tensor:
-        result: torch.Tensor = _places(within_reach(each, "X"), level, kept.total, shape, max_bytes)
+        result: torch.Tensor = _places(require_device(each, "X"), level, kept.total, shape, max_bytes)
         return result
 
     result = in_parts(x, places) if x.is_complex() else places(x)
     flat = result.reshape(len(result), result.shape[1] * x.shape[1:].numel()) if x.ndim < 3 else result
-    return into(flat, out), kept
+    return write_result(flat, out), kept
 
 
 def backprop_seq2col(
@@ -129,7 +129,7 @@ def backprop_seq2col(
         bare = np.empty((*d.shape[:2], 0) if d.ndim > 2 else tuple(d.shape), np.bool_)
         _core.backprop_seq2col(bare, level, left, right, dilation, stride, None, None, kept)
     shape = [left, right, dilation, stride]
-    return into(_rows(within_reach(d, "dY"), level, level.total, shape, max_bytes), out)
+    return write_result(_rows(require_device(d, "dY"), level, level.total, shape, max_bytes), out)
 
 
 def windows(
@@ -146,7 +146,9 @@ def windows(
     steps = [size, step, int(drop_last)]
 
     def windowed(each: torch.Tensor) -> torch.Tensor:
-        result: torch.Tensor = _windows(within_reach(each, "X"), level, inner.total, steps, shared, max_bytes)
+        result: torch.Tensor = _windows(
+            require_device(each, "X"), level, inner.total, steps, shared, max_bytes
+        )
         return result
 
     # The gradient adds, and sums of complex numbers are those of their parts.
@@ -169,5 +171,5 @@ def merge_windows(
     """`_core.merge_windows` of a tensor, watched by autograd."""
     _core.merge_windows(np.empty((len(y), 0), np.bool_), levels, level, size, step, drop_last, mean)
     steps = [size, step, int(drop_last)]
-    result: torch.Tensor = _merged(within_reach(y, "Y"), level, level.total, steps, mean, max_bytes)
+    result: torch.Tensor = _merged(require_device(y, "Y"), level, level.total, steps, mean, max_bytes)
     return result

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from varlen.arguments import as_dtype
-from varlen.backends import of_cupy
+from varlen.backends import cupy_backend
 from varlen.backends.bridge import cupy_for
 from varlen.data.devices.device import number_of
 from varlen.errors import as_record
@@ -37,7 +37,7 @@ class CupyDevice:
             self.xp = cupy = cupy_for("device: a batch without torch")
         except TypeError as error:
             raise as_record(error, RuntimeError) from None
-        self._library = of_cupy(cupy).library  # type: ignore[attr-defined]
+        self._library = cupy_backend(cupy).library  # type: ignore[attr-defined]
         try:
             count = cupy.cuda.runtime.getDeviceCount()
         except cupy.cuda.runtime.CUDARuntimeError:

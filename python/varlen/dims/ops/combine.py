@@ -254,10 +254,10 @@ def _namesakes(dims: Sequence[Dim]) -> list[Dim]:
 
 def lined_up(each: Sequence[Data[Any]], shape: Shape) -> list[Any]:
     """The values of operands as they broadcast against those of a shape, of one kind of array."""
-    return of_one_kind([aligned(x._values, x._shape, shape) for x in each])
+    return unify_kind([aligned(x._values, x._shape, shape) for x in each])
 
 
-def of_one_kind(values: list[Any]) -> list[Any]:
+def unify_kind(values: list[Any]) -> list[Any]:
     """Values of one kind of array: those of NumPy as the others, where there are others."""
     beside = next((x for x in values if not isinstance(x, np.ndarray)), None)
     if beside is not None:

@@ -13,7 +13,7 @@ from varlen.dims.axes import describe, place, quoted
 from varlen.dims.base import NO_FACTS, check_data, is_data, made
 from varlen.dims.errors import LengthMismatchError, names_itself
 from varlen.dims.ops.amounts import as_amount, check_lengths, named, together
-from varlen.dims.ops.combine import agreed, expand_dim, of_one_kind
+from varlen.dims.ops.combine import agreed, expand_dim, unify_kind
 from varlen.dims.ops.slice import cut
 from varlen.dims.out_shape import checked
 from varlen.dims.place import bound_anew, lengths_of, moved, order_of, rows_shape, shaped, target_of
@@ -106,7 +106,7 @@ def _concat(each: list[Data[Any]], at: list[int], out_dim: Dim | None, op: str) 
         each, k = _in_one_order(each, at)
         plan = find(tuple([x._shape for x in each]), each[0]._order, (k,) * len(each), out_dim, op)
         assert plan is not None
-    values = of_one_kind([x._values for x in each])
+    values = unify_kind([x._values for x in each])
     backend = backend_of(*values)
     if plan.axis is not None:
         result = backend.concat([backend.contiguous(x) for x in values], plan.axis, op)

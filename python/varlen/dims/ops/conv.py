@@ -252,7 +252,7 @@ def transposed_conv1d(
     if not is_there.all():
         copies, places = backend.take_rows(copies, np.flatnonzero(is_there)), places[is_there]
     table = backend.zeros(copies, (longer.total, *mid, channels))
-    result = backend.added(table, copies, places)
+    result = backend.add_rows(table, copies, places)
     return checked(_with_channels(x, k, result, out, new, bias), out_shape)
 
 

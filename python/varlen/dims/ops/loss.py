@@ -13,7 +13,7 @@ from varlen.backends import backend_of
 from varlen.backends.values import device_of
 from varlen.dims.axes import describe, place
 from varlen.dims.base import check_data, dtype_name, made
-from varlen.dims.ops.combine import combine, expand_dim, of_one_kind, where
+from varlen.dims.ops.combine import combine, expand_dim, unify_kind, where
 from varlen.dims.ops.dot import dot
 from varlen.dims.ops.elementwise import log
 from varlen.dims.ops.reduce import reduce
@@ -132,7 +132,7 @@ def _picked(x: Data[Any], at: Data[Any], dim: Dim) -> Data[Any]:
     is_host = device_of(numbers) == "cpu"
     if is_host:
         numbers = backend_of(numbers).readable(numbers)
-    first, places = of_one_kind([plan.first, aligned(numbers, at._shape, shape)])
+    first, places = unify_kind([plan.first, aligned(numbers, at._shape, shape)])
     if is_host and 0 not in shape.array_shape:
         _check_positions(places, plan.sizes, shape, dim)
     rows = (first + places).reshape(-1)

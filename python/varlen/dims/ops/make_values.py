@@ -12,7 +12,7 @@ from varlen.backends import backend_of
 from varlen.dims.axes import describe
 from varlen.dims.base import Facts, check_data, made
 from varlen.dims.make import bind_by_others, check_dims, check_facts
-from varlen.dims.ops.combine import joined, of_one_kind
+from varlen.dims.ops.combine import joined, unify_kind
 from varlen.dims.out_shape import checked
 from varlen.dims.place import aligned, coordinates, order_of
 from varlen.dims.planned import planned
@@ -421,7 +421,7 @@ def one_hot(
         raise ValueError(f"one_hot: {x!r} has no sparse_dim; say dim=")
     check_facts(x, Facts(sparse_dim=classes), "one_hot: x")
     plan = _beside_classes(x._shape, x._order, classes)
-    numbers, places = of_one_kind([aligned(x._values, x._shape, plan.shape), plan.places])
+    numbers, places = unify_kind([aligned(x._values, x._shape, plan.shape), plan.places])
     values = backend_of(numbers).cast(numbers == places, np.float32 if dtype is None else dtype, "dtype")
     return checked(made(values, plan.shape, plan.order, Facts(feature_dim=plan.classes)), out_shape)
 

@@ -10,7 +10,7 @@ import numpy as np
 from varlen._core import Dim
 from varlen.arguments import as_float
 from varlen.backends import backend_of
-from varlen.backends.numeric import as_of, numbers, widened
+from varlen.backends.numeric import as_of, numbers, widen_halves
 from varlen.dims.axes import places, quoted
 from varlen.dims.base import check_data, made
 from varlen.dims.ops.combine import combine, where
@@ -88,7 +88,7 @@ def layer_norm(
         and sorted(asked) == list(range(behind, x._shape.rank))
     ):
         return checked(_of_rows(x, behind, scale, bias, eps), out_shape)
-    values, level, order, _ = grouped(x._map(widened), asked)
+    values, level, order, _ = grouped(x._map(widen_halves), asked)
     values = _as_float(values)
     mean, variance = _moments(values, level)
     backend = backend_of(values)
@@ -360,7 +360,7 @@ def batch_norm(
         _check_within(x, given, name)
     numbers(x._values, "x")
     among = (x, *(() if statistics is None else statistics[:2]), scale, bias)
-    x = x._map(widened)
+    x = x._map(widen_halves)
     dims = x._shape.dims
     gone = [dims[k] for k in range(x._shape.rank) if k not in kept]
     if any(dim in dims[k].over for dim in gone for k in kept):

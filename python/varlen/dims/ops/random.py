@@ -13,7 +13,7 @@ from varlen.backends import backend_of
 from varlen.dims.axes import places
 from varlen.dims.base import Facts, check_data, dtype_name, made
 from varlen.dims.make import check_facts
-from varlen.dims.ops.combine import of_one_kind
+from varlen.dims.ops.combine import unify_kind
 from varlen.dims.ops.make_values import shape_of
 from varlen.dims.out_shape import checked
 from varlen.dims.place import aligned
@@ -257,7 +257,7 @@ def dropout(
     shape = _drawn_over(x._shape, None if axes is None else tuple(sorted(places(x, axes))))
     draw = _drawn_by_torch if _is_of_torch(generator, x._values) else _drawn_by_numpy
     drawn = draw("uniform", shape.array_shape, (0, 1), (0.0, 1.0), generator, np.float32, x._values)
-    there, values = of_one_kind([aligned(drawn >= p, shape, x._shape), x._values])
+    there, values = unify_kind([aligned(drawn >= p, shape, x._shape), x._values])
     scaled = values * (1 / (1 - p) if p < 1 else 0.0)
     return checked(x._map(lambda _: backend_of(there).where(there, scaled, 0.0)), out_shape)
 

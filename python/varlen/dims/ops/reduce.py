@@ -9,7 +9,7 @@ import numpy as np
 
 from varlen._core import Dim, Level, Shape
 from varlen.backends import backend_of
-from varlen.backends.numeric import as_of, as_pairs, is_complex, of_pairs, widened
+from varlen.backends.numeric import as_of, as_pairs, from_pairs, is_complex, widen_halves
 from varlen.dims.axes import about_operation, places, quoted
 from varlen.dims.base import NO_FACTS, made
 from varlen.dims.out_shape import checked
@@ -107,7 +107,7 @@ def reduce(
     asked = places(x, axis)
     if mode in ("argmax", "argmin"):
         return checked(_places_of(x, mode, asked, empty), out_shape)
-    values, level, _, rest = grouped(x._map(widened) if mode == "logmeanexp" else x, asked)
+    values, level, _, rest = grouped(x._map(widen_halves) if mode == "logmeanexp" else x, asked)
     given = _empty_of(mode, values, level, empty, x, asked)
     where = "" if is_plain(dtype, overflow) else row_along(x, asked)
     try:
@@ -152,7 +152,7 @@ def row_along(x: Data[Any], asked: Sequence[int]) -> str:
 
 def over_pairs(values: Any, function: Callable[[Any], Any]) -> Any:
     """What a function of real rows gives of complex ones, whose parts it takes one by one."""
-    rows = of_pairs(function(as_pairs(values[..., None])))
+    rows = from_pairs(function(as_pairs(values[..., None])))
     return rows.reshape(rows.shape[:-1])
 
 
