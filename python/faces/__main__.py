@@ -5,6 +5,7 @@ python python/faces [--check]
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -22,6 +23,24 @@ PACKAGE = ROOT / "python/varlen"
 MARKDOWN = "<!-- python/faces: {} -->\n"
 RESTRUCTURED = ".. python/faces: {}\n"
 VERBS: tuple[Verb, ...] = (*reduce.VERBS, *in_place.VERBS)
+
+OPS = "Arrays and lengths in, arrays out: the verbs of the package as plain functions."
+SEQUENCE = "Paddle's LoD family at any depth: ops on sequences, with a level to choose, and their gradients."
+FRONTEND = """Functions of RETURNN's frontend: `import varlen.returnn.frontend as rf`.
+
+Names and arguments are RETURNN's. They take `Data` as well as `Tensor`, and give `Tensor`. Padding is
+neither stored nor read, whatever is said of masks.
+"""
+DIMS = """Named axes: dims, with an exact algebra and lengths of any shape.
+
+Examples
+--------
+>>> time = Dim("time", lengths=[3, 0, 2])
+>>> (2 * time + 1).lengths
+array([7, 1, 5])
+>>> (time + 2) - 2 == time
+True
+"""
 
 FUTURE = "from __future__ import annotations\n"
 
@@ -119,15 +138,28 @@ EMPTY: dict[str, Any] = {{
     return render.module("The folds, and what comes of no rows.", table, [])
 
 
-def functions_of_ops() -> str:
-    """`varlen.ops`."""
-    home: dict[str, list[str]] = {f"declared.{verb.noun}": [] for verb in VERBS} | {
-        noun: names.split() for noun, names in by_hand.FUNCTIONS.items()
-    }
+def package(name: str, docstring: str, by_hand: dict[str, str], declared: dict[str, list[str]]) -> str:
+    """The `__init__` of a package: what files of it give that are written by hand, and those that are not."""
+    home = declared | {noun: names.split() for noun, names in by_hand.items()}
+    return render.package(
+        docstring,
+        {noun if noun.startswith("varlen.") else f"{name}.{noun}": names for noun, names in home.items()},
+    )
+
+
+def packages() -> dict[Path, str]:
+    """The `__init__` of each package whose names are listed."""
+    ops: dict[str, list[str]] = {}
     for verb in VERBS:
-        home[f"declared.{verb.noun}"].append(verb.function)
-    docstring = "Arrays and lengths in, arrays out: the verbs of the package as plain functions."
-    return render.package(docstring, {f"varlen.ops.{noun}": names for noun, names in home.items()})
+        ops.setdefault(f"declared.{verb.noun}", []).append(verb.function)
+    frontend_names = {"declared": ["dot", *(face.name for face in frontend.FACES)]}
+    given: tuple[tuple[str, str, dict[str, str], dict[str, list[str]]], ...] = (
+        ("varlen.dims", DIMS, by_hand.DIMS, {}),
+        ("varlen.ops", OPS, by_hand.FUNCTIONS, ops),
+        ("varlen.returnn.frontend", FRONTEND, by_hand.FRONTEND, frontend_names),
+        ("varlen.sequence", SEQUENCE, by_hand.SEQUENCE, {}),
+    )
+    return {PACKAGE.parent.joinpath(*each[0].split("."), "__init__.py"): package(*each) for each in given}
 
 
 def frontend_functions() -> str:
@@ -178,18 +210,6 @@ if TYPE_CHECKING:
     return render.module("Members of RETURNN's tensors that others express.", head, parts)
 
 
-def functions_of_frontend() -> str:
-    """`varlen.returnn.frontend`."""
-    home = {noun: names.split() for noun, names in by_hand.FRONTEND.items()}
-    home["declared"] = ["dot", *(face.name for face in frontend.FACES)]
-    docstring = """Functions of RETURNN's frontend: `import varlen.returnn.frontend as rf`.
-
-Names and arguments are RETURNN's. They take `Data` as well as `Tensor`, and give `Tensor`. Padding is
-neither stored nor read, whatever is said of masks.
-"""
-    return render.package(docstring, {f"varlen.returnn.frontend.{noun}": home[noun] for noun in home})
-
-
 def with_region(path: Path, marker: str, body: str) -> str:
     """The text of a page with another region between the markers."""
     text = path.read_text()
@@ -198,6 +218,19 @@ def with_region(path: Path, marker: str, body: str) -> str:
     if not end:
         raise ValueError(f"{path}: expected a region between {marker.format('begin').strip()} and its end")
     return before + marker.format("begin") + "\n" + body + "\n" + end + after
+
+
+def with_row(path: Path, label: str, verbs: str) -> str:
+    """The text of a page whose row of a table names other verbs; what follows them stays."""
+    text, count = re.subn(rf"(?m)^\| {label} \| [^;|]*", lambda _: f"| {label} | {verbs}", path.read_text())
+    if count != 1:
+        raise ValueError(f"{path}: expected one row {label!r} of a table, got {count}")
+    return text
+
+
+def verbs_of(kind: str) -> str:
+    """The verbs of one kind, as a sentence has them."""
+    return ", ".join(f"`{verb.name}`" for verb in VERBS if verb.kind == kind)
 
 
 def table() -> str:
@@ -223,8 +256,9 @@ def files() -> dict[Path, str]:
     """What each file is to hold."""
     declared = PACKAGE / "ops/declared"
     levels, verbs = ROOT / "docs/concepts/levels.md", ROOT / "docs/reference/ragged_verbs.rst"
+    graphs = ROOT / "docs/guides/torch.md"
     return {
-        PACKAGE / "ops/__init__.py": functions_of_ops(),
+        **packages(),
         declared / "folds.py": folds(),
         declared / "reduce.py": functions("reduce", "Sequences to one row each."),
         declared / "scan.py": functions("scan", "Each row with those before it."),
@@ -232,8 +266,8 @@ def files() -> dict[Path, str]:
         PACKAGE / "types/declared.py": methods(),
         PACKAGE / "dims/declared.py": data_methods(),
         PACKAGE / "returnn/declared.py": tensor_methods(),
-        PACKAGE / "returnn/frontend/__init__.py": functions_of_frontend(),
         PACKAGE / "returnn/frontend/declared.py": frontend_functions(),
+        graphs: with_row(graphs, "one row a sequence", verbs_of("reduce")),
         levels: with_region(levels, MARKDOWN, table()),
         verbs: with_region(verbs, RESTRUCTURED, page("reduce")),
     }

@@ -1,4 +1,4 @@
-"""Verbs with a shape of their own: the files of `varlen.ops` that hold them, and their rows in the manual."""
+"""What is written by hand: the names of each file of a package, and rows in the manual."""
 
 from verb import ByHand
 
@@ -67,6 +67,81 @@ FRONTEND = {
         "RunCtx get_run_ctx get_run_ctx_step init_forward_step_run_ctx init_train_step_run_ctx reset_run_ctx"
     ),
     "window": "conv make_conv_out_spatial_dims pool pool1d transposed_conv window",
+}
+
+#: The names of `varlen.dims`, by the file that holds them; one of another package by its whole name.
+DIMS = {
+    "beam": "Beam",
+    "constructors": "FeatureDim SpatialDim batch_dim",
+    "data": "Data",
+    "errors": "AmbiguousAxisError LengthMismatchError OutShapeError",
+    "ops.combine": "combine expand_dim where",
+    "ops.concat": "concat split stack",
+    "ops.conv": "conv1d conv_out_dim transposed_conv1d",
+    "ops.dot": "dot",
+    "ops.elementwise": (
+        "abs ceil clip_by_value cos elu exp expm1 floor gelu is_finite log log1p log_sigmoid logical_not "
+        "relu round rsqrt sigmoid sign silu sin softplus sqrt square tan tanh"
+    ),
+    "ops.gather": "gather",
+    "ops.loss": "cross_entropy ctc_loss edit_distance",
+    "ops.make_values": (
+        "arange full full_like last_frame_position_of_dim num_elements_of_shape one_hot ones ones_like "
+        "range_over_dim zeros zeros_like"
+    ),
+    "ops.merge": "flatten merge_dims split_dims squeeze unflatten",
+    "ops.norm": "Moments batch_norm layer_norm moments",
+    "ops.pad": "pad",
+    "ops.random": "dropout random",
+    "ops.reduce": "reduce",
+    "ops.repeat": "repeat",
+    "ops.scan": "cummax cummin cumprod cumsum",
+    "ops.scatter": "scatter",
+    "ops.select": "masked_scatter masked_select",
+    "ops.shift": "reverse shift",
+    "ops.slice": "slice",
+    "ops.softmax": "log_softmax softmax",
+    "ops.sort": "argsort search_sorted sort top_k unique",
+    "ops.window": "pool window",
+    "out_shape": "ImplicitDim ImplicitDynSizeDim ImplicitSparseDim OptionalDim",
+    "records.data_dict": "DataDict",
+    "records.spec": "DataSpec",
+    "records.specs": "DataSpecs",
+    "table": "read_dims write_dims",
+    "varlen._core": "Dim",
+    "vocabulary": "Vocabulary",
+}
+
+#: The names of `varlen.sequence`.
+SEQUENCE = {
+    "beam": "Beam",
+    "concat": "backprop_sequence_concat sequence_concat",
+    "conv": "backprop_sequence_conv sequence_conv",
+    "enumerate": "backprop_sequence_enumerate sequence_enumerate",
+    "erase": "backprop_sequence_erase sequence_erase",
+    "expand": "backprop_sequence_expand backprop_sequence_expand_as sequence_expand sequence_expand_as",
+    "image": "backprop_im2sequence im2sequence",
+    "lod": "lod_append lod_reset",
+    "lookahead": "backprop_row_conv row_conv",
+    "mask": "sequence_mask",
+    "pad": "backprop_sequence_pad backprop_sequence_unpad sequence_pad sequence_unpad",
+    "pool": (
+        "backprop_sequence_first_step backprop_sequence_last_step backprop_sequence_pool "
+        "sequence_first_step sequence_last_step sequence_pool"
+    ),
+    "reshape": "backprop_sequence_reshape sequence_reshape",
+    "reverse": "backprop_sequence_reverse sequence_reverse",
+    "rnn": "rnn",
+    "route": "merge_lod merge_lod_tensor split_lod split_lod_tensor",
+    "scatter": "backprop_sequence_scatter sequence_scatter",
+    "slice": "backprop_sequence_slice sequence_slice",
+    "softmax": "backprop_sequence_softmax sequence_softmax",
+    "steps": (
+        "array_to_lod_tensor backprop_concat_outputs backprop_reorder backprop_segment_inputs "
+        "backprop_shrink concat_outputs init_memories lod_rank_table lod_tensor_to_array max_sequence_len "
+        "reorder reorder_lod_tensor_by_rank segment_inputs shrink shrink_memory sort_by_length"
+    ),
+    "topk": "backprop_sequence_topk_avg_pooling sequence_topk_avg_pooling",
 }
 
 _SEQUENCES = ("expand", "concat", "slice", "erase", "reverse", "enumerate", "pad")

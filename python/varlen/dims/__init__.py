@@ -9,6 +9,9 @@ array([7, 1, 5])
 True
 """
 
+# Written by python/faces: change its declarations, and run `python python/faces`.
+# fmt: off
+
 from varlen._core import Dim
 from varlen.dims.beam import Beam
 from varlen.dims.constructors import FeatureDim, SpatialDim, batch_dim

@@ -1,5 +1,8 @@
 """Paddle's LoD family at any depth: ops on sequences, with a level to choose, and their gradients."""
 
+# Written by python/faces: change its declarations, and run `python python/faces`.
+# fmt: off
+
 from varlen.sequence.beam import Beam
 from varlen.sequence.concat import backprop_sequence_concat, sequence_concat
 from varlen.sequence.conv import backprop_sequence_conv, sequence_conv
