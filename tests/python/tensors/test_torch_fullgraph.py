@@ -24,6 +24,7 @@ OF_RAGGED = {
     "astype": lambda r: r.astype(torch.float64),
     "broadcast_rows": lambda r: r.broadcast_rows(r.mean()),
     "ends": lambda r: r.first() + r.last(empty=-1.0),
+    "composed": lambda r: r.ptp() * r.argmin() + r.mode() + r.norm(),
     "extremes": lambda r: r.max() * r.argmax() + r.min(empty=0.0),
     "functions": lambda r: F.linear(torch.exp(F.softmax(r, dim=1)), torch.ones(3, 2, dtype=torch.float64)),
     "gather": lambda r: r.gather(INDEX),
