@@ -91,7 +91,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from varlen.backends.values import Axes"""
-    kind = """class Declared(RaggedBase[ArrayT]):
+    kind = """class VerbMethods(RaggedBase[ArrayT]):
     \"""Methods of `varlen.Ragged`, which inherits them.\"""
 
     __slots__ = ()
@@ -112,7 +112,7 @@ if TYPE_CHECKING:
     from varlen.dims.axes import Axis
     from varlen.dims.data import Data
     from varlen.dims.out_shape import OutShape"""
-    kind = """class Declared:
+    kind = """class VerbMethods:
     \"""Methods of `varlen.Data`, which inherits them.\"""
 
     __slots__: tuple[str, ...] = ()
@@ -125,7 +125,7 @@ if TYPE_CHECKING:
 
 def folds() -> str:
     """`varlen.ops.declared.folds`: what gives an array of one dtype for rows of it, by its name."""
-    found = [verb for verb in VERBS if verb.call.startswith(("reduced(", "extreme("))]
+    found = [verb for verb in VERBS if verb.call.startswith(("reduce_rows(", "extreme("))]
     lines = "\n".join(f'    "{verb.name}": {verb.default_of("empty")},' for verb in found)
     table = f"""from typing import Any
 

@@ -42,7 +42,7 @@ def _running(name: str, noun: str, first: str, notes: str, example: str, method_
         "scan",
         f"The running {noun} of each sequence, column by column. Each sequence starts anew.",
         (
-            f'scanned("{name}", {{X}}, {{lengths}}, {{axis}}, {{level}}, {{exclusive}}, {{reverse}}, '
+            f'scan_rows("{name}", {{X}}, {{lengths}}, {{axis}}, {{level}}, {{exclusive}}, {{reverse}}, '
             f"{{out}}, {{dtype}}, {{overflow}})"
         ),
         (AXIS, LEVEL_IN_PLACE, _excluding(first), REVERSE, OUT_IN_PLACE, DTYPE, OVERFLOW),
@@ -181,7 +181,7 @@ def _softmax(
         "softmax",
         summary,
         (
-            f"exponentiated({{X}}, {{lengths}}, {log}, {{axis}}, {{level}}, {{temperature}}, {{out}}, "
+            f"exponentiate({{X}}, {{lengths}}, {log}, {{axis}}, {{level}}, {{temperature}}, {{out}}, "
             f"{{inplace}})"
         ),
         (_ALONG, LEVEL_IN_PLACE, TEMPERATURE, OUT_IN_PLACE, INPLACE),

@@ -25,7 +25,7 @@ BEYOND = {
 
 
 def _fold(name: str, empty: str, arguments: tuple[Argument, ...] | None = None, **said: Any) -> Verb:
-    """What `reduced` computes: by a kernel of that name, or composed of others."""
+    """What `reduce_rows` computes: by a kernel of that name, or composed of others."""
     arguments = arguments or (AXES, LEVEL, EMPTY.with_default(empty), OUT)
     taken = {argument.name for argument in arguments}
     more = [
@@ -40,7 +40,7 @@ def _fold(name: str, empty: str, arguments: tuple[Argument, ...] | None = None, 
         f"reduce_{name}",
         "reduce",
         "reduce",
-        call=f'reduced("{name}", {given})',
+        call=f'reduce_rows("{name}", {given})',
         arguments=arguments,
         raises=RAISES | (BEYOND if "overflow" in taken else {}),
         **said,
@@ -449,7 +449,7 @@ COUNT = Verb(
     "reduce",
     "reduce",
     "How many rows each sequence has: int64 (n,), read-only.",
-    "counted({X}, {lengths}, {level})",
+    "count_rows({X}, {lengths}, {level})",
     (LEVEL,),
     returns=(
         "int64 (n,), of the kind that the values have; for more levels a Ragged of those above. "

@@ -139,13 +139,14 @@ def methods() -> Iterator[Face]:
     yield _dim_of("time", "time", NONE | {"AmbiguousAxisError": SEVERAL})
     for kind, what in (("batch", "batch"), ("time", "time"), ("feature", "features")):
         yield _with_axis(kind, what)
-    yield _major("batch", "The batch first.", 'self._ahead("B")', "batch", "time", "feature")
+    yield _major("batch", "The batch first.", 'self._put_first("B")', "batch", "time", "feature")
     for name in ("time", "time_batch"):
-        yield _major(name, "The time first, then the batch.", 'self._ahead("TB")', "time", "batch", "feature")
+        text = "The time first, then the batch."
+        yield _major(name, text, 'self._put_first("TB")', "time", "batch", "feature")
     yield _major(
         "batch_feature",
         "The batch first, then the features.",
-        'self._ahead("BF")',
+        'self._put_first("BF")',
         "batch",
         "feature",
         "time",

@@ -73,12 +73,12 @@ def saved(of: type, *parts: Any) -> tuple[Any, ...]:
 
     Classes of users stay classes, which they tell torch of themselves.
     """
-    return container, tuple(_plain(part) for part in (of, *parts))
+    return container, tuple(_plain_argument(part) for part in (of, *parts))
 
 
-def _plain(part: Any) -> Any:
+def _plain_argument(part: Any) -> Any:
     if isinstance(part, tuple):
-        return tuple(_plain(each) for each in part)
+        return tuple(_plain_argument(each) for each in part)
     if isinstance(part, type) and part.__module__.startswith("varlen."):
         return Call(kind, f"{part.__module__}:{part.__qualname__}")
     if isinstance(part, np.ndarray) and part.dtype.kind in "biufcmMSU":
@@ -98,7 +98,11 @@ class _Offsets:
         self.array = array
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return _plain(self.array).__reduce__() if by_torch(protocol) else self.array.__reduce_ex__(protocol)
+        return (
+            _plain_argument(self.array).__reduce__()
+            if by_torch(protocol)
+            else self.array.__reduce_ex__(protocol)
+        )
 
 
 def viewed(bits: Any, dtype: str) -> Any:

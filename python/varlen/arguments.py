@@ -215,7 +215,7 @@ def padding_id(words: Sequence[str] | None) -> int | None:
 
 def as_ids(ids: Any, argument: str) -> np.ndarray[Any, np.dtype]:
     """Ids of rows, numbers or strings, as an array."""
-    array = np.asarray(unmasked(ids, argument))
+    array = np.asarray(refuse_mask(ids, argument))
     if array.dtype.hasobject:
         for i, item in enumerate(array.reshape(-1).tolist()):
             if not isinstance(item, (int, str)):
@@ -225,7 +225,7 @@ def as_ids(ids: Any, argument: str) -> np.ndarray[Any, np.dtype]:
     return array
 
 
-def unmasked(given: Any, argument: str) -> Any:
+def refuse_mask(given: Any, argument: str) -> Any:
     """What was given."""
     if isinstance(given, np.ma.MaskedArray):
         raise type_error(argument, "a masked array", "fill it first, or compress it")
@@ -282,7 +282,7 @@ def index_array(key: Any) -> np.ndarray[Any, np.dtype]:
         return numbers
     if isinstance(key, (str, bytes, dict, set)) or key is None:
         raise_index(key)
-    given = unmasked(as_ints(key), "index")
+    given = refuse_mask(as_ints(key), "index")
     try:
         index = np.asarray(given)
     except ValueError:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from varlen.backends.values import ArrayT, device_of, is_array, is_tensor
-from varlen.types.placed import Placed
+from varlen.types.placed import DeviceMethods
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Batch"]
 
 
-class Batch(Placed, dict[str, ArrayT]):
+class Batch(DeviceMethods, dict[str, ArrayT]):
     """A dict of the arrays of a batch, with methods that move it to a device.
 
     `dim1/max_length` of a ragged batch and `max_seqlen` of a packed one are numbers; all else are arrays,
@@ -81,7 +81,7 @@ class Batch(Placed, dict[str, ArrayT]):
             if is_tensor(value) and value.is_cuda:
                 value.record_stream(stream)
 
-    def _moved(self, move: Callable[[Any], Any]) -> Self:
+    def _move(self, move: Callable[[Any], Any]) -> Self:
         moved = {name: move(value) for name, value in self._movable().items()}
         if all(self[name] is value for name, value in moved.items()):
             return self

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import unmasked, word_as_id
+from varlen.arguments import refuse_mask, word_as_id
 from varlen.data.memory import ColumnLike, as_joint
 
 __all__ = []
@@ -70,7 +70,7 @@ def _as_values(given: Any, column: ColumnLike | None, argument: str) -> Array:
 
 def _from_mapping(argument: str, given: Mapping[str, Any], columns: Mapping[str, ColumnLike]) -> _core.Joint:
     arrays = [
-        _as_values(unmasked(value, argument), columns.get(key), f"{argument} of {key!r}")
+        _as_values(refuse_mask(value, argument), columns.get(key), f"{argument} of {key!r}")
         for key, value in given.items()
     ]
     for name, array in zip(given, arrays, strict=True):

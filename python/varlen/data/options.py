@@ -18,7 +18,7 @@ from varlen.arguments import (
     as_list,
     one_of,
     refuse_gradient,
-    unmasked,
+    refuse_mask,
     word_as_id,
 )
 from varlen.backends.devices import device_name, framework_of
@@ -395,7 +395,7 @@ def _by_value(value: Any) -> Any:
 
 def _copy(name: str, value: Any) -> Any:
     """The value, without what could be changed in place; records for prefix and suffix as the core's view."""
-    unmasked(value, name)
+    refuse_mask(value, name)
     if name == "dims":
         return value if value is None or isinstance(value, Mapping) else tuple(as_list(value, name, "dims"))
     if isinstance(value, Mapping):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_int, as_ints, unmasked
+from varlen.arguments import as_int, as_ints, refuse_mask
 from varlen.data.memory import ColumnLike, Ints, MemorySource, Source, as_joint, of_shards
 from varlen.data.records import Records
 from varlen.io.dtypes import widened
@@ -304,7 +304,7 @@ class Rows:
         n = len(self)
         if isinstance(rows, slice):
             return np.arange(*rows.indices(n))
-        array = np.asarray(as_ints(unmasked(rows, "rows")))
+        array = np.asarray(as_ints(refuse_mask(rows, "rows")))
         if array.ndim == 0 and array.dtype.kind not in "iu":
             raise TypeError(f"rows: expected integers, a mask or a slice, got {type(rows).__name__}")
         if array.ndim != 1:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 from varlen._restored import by_torch, saved
 from varlen.backends.values import ArrayT
 from varlen.types.attributes import attributes_of
-from varlen.types.placed import Placed
+from varlen.types.placed import DeviceMethods
 
 if TYPE_CHECKING:
     from typing import TypeGuard
@@ -42,7 +42,7 @@ NO_FACTS = Facts()
 _new = object.__new__
 
 
-class DataBase(Placed, Generic[ArrayT]):
+class DataBase(DeviceMethods, Generic[ArrayT]):
     """The state of a `varlen.Data`, and what needs no operation.
 
     Examples

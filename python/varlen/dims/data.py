@@ -21,7 +21,7 @@ from varlen.dims.base import (
     given_by_operations,
     positions_or_none,
 )
-from varlen.dims.declared import Declared
+from varlen.dims.declared import VerbMethods
 from varlen.dims.operators import of_every_dtype
 from varlen.dims.ops.combine import compatible_to, operands
 from varlen.dims.records import joint_data
@@ -63,7 +63,7 @@ def _binary(name: str, plain: _Operation, reflected: bool = False) -> Any:
 
 
 @given_by_operations
-class Data(Declared, NoArray, DataBase[ArrayT]):
+class Data(VerbMethods, NoArray, DataBase[ArrayT]):
     """An array or a tensor whose axes have names and lengths, stored without padding.
 
     Valid positions lie end to end as rows, those of the dim that comes first slowest; dims of one size behind

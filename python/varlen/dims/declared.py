@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from varlen.dims.out_shape import OutShape
 
 
-class Declared:
+class VerbMethods:
     """Methods of `varlen.Data`, which inherits them."""
 
     __slots__: tuple[str, ...] = ()

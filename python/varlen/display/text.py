@@ -29,26 +29,26 @@ def ragged(name: str, values: Values, levels: Levels) -> str:
 def padded(name: str, data: Values, lengths: Any) -> str:
     """A time-major block (steps, columns, ...): its columns, without what stands behind their ends."""
     n = len(lengths)
-    rows = plural(int(lengths.sum(dtype=np.int64)), "row") + _of_shape(data.shape[2:])
+    rows = plural(int(lengths.sum(dtype=np.int64)), "row") + _shape_text(data.shape[2:])
     counts = [plural(n, "sequence"), plural(len(data), "step"), rows]
     if n:
         counts += _range(int(lengths[-1]), int(lengths[0]))
-    texts = _abbreviated([_row(data[: lengths[k], k]) for k in _shown(n)], n)
+    texts = _abbreviate([_row(data[: lengths[k], k]) for k in _shown_rows(n)], n)
     return f"{name}({', '.join([*counts, *_kind(data)])})\n{_clip(texts)}"
 
 
 def packed_steps(name: str, values: Values, level: Level, steps: Level, inner: Levels) -> str:
     """Steps of rows, or of sub-sequences."""
     below = [plural(len(each), "sub-sequence") for each in inner]
-    rows = [plural(len(values), "row") + _of_shape(values.shape[1:])]
-    counts = [*_ranked(level), *below, *rows, *_lengths(level)]
+    rows = [plural(len(values), "row") + _shape_text(values.shape[1:])]
+    counts = [*_describe_level(level), *below, *rows, *_lengths(level)]
     shown = _sequences(values, (steps, *inner))
     return f"{name}({', '.join([*counts, *_kind(values)])})\n{_clip(shown)}"
 
 
 def table(name: str, level: Level) -> str:
     """The sequences that a table ranks."""
-    counts = [*_ranked(level), plural(level.total, "row"), *_lengths(level)]
+    counts = [*_describe_level(level), plural(level.total, "row"), *_lengths(level)]
     return f"{name}({', '.join(counts)})"
 
 
@@ -63,7 +63,7 @@ def facts(values: Values, levels: Levels) -> list[str]:
     """What a line says of values under levels: counts, lengths, trailing dimensions, dtype, device."""
     outer, *deeper = levels
     inner = [f"{plural(len(level), 'sequence')} at level {d}" for d, level in enumerate(deeper, 1)]
-    counts = plural(levels[-1].total, "value") + _of_shape(values.shape[1:])
+    counts = plural(levels[-1].total, "value") + _shape_text(values.shape[1:])
     return [plural(len(outer), "sequence"), *inner, counts, *_lengths(outer), *_kind(values)]
 
 
@@ -76,7 +76,7 @@ def _range(shortest: int, longest: int) -> list[str]:
     return [f"length {longest}" if shortest == longest else f"lengths {shortest} to {longest}"]
 
 
-def _ranked(level: Level) -> list[str]:
+def _describe_level(level: Level) -> list[str]:
     return [plural(len(level), "sequence"), plural(level.longest, "step")]
 
 
@@ -86,7 +86,7 @@ def _lengths(level: Level) -> list[str]:
     return _range(level.shortest, level.longest) if len(level) else []
 
 
-def _of_shape(trailing: Any) -> str:
+def _shape_text(trailing: Any) -> str:
     return f" of shape {tuple(trailing)}" if len(trailing) else ""
 
 
@@ -97,20 +97,20 @@ def _kind(values: Values) -> list[str]:
     return [dtype.removeprefix("torch."), f"torch, {device_of(values)}"] if torch else [dtype]
 
 
-def _shown(n: int) -> list[int]:
+def _shown_rows(n: int) -> list[int]:
     return list(range(n)) if n <= ROWS else [*range(ROWS // 2), *range(n - ROWS // 2, n)]
 
 
 def _sequences(values: Values, levels: Levels, begin: int = 0, end: int | None = None) -> str:
     """Sequences begin to end of the outermost of these levels."""
     n = (len(levels[0]) if end is None else end) - begin
-    cuts = [levels[0].offsets[begin + i : begin + i + 2].tolist() for i in _shown(n)]
+    cuts = [levels[0].offsets[begin + i : begin + i + 2].tolist() for i in _shown_rows(n)]
     if len(levels) > 1:
-        return _abbreviated([_sequences(values, levels[1:], a, b) for a, b in cuts], n)
-    return _abbreviated([_row(values[a:b]) for a, b in cuts], n)
+        return _abbreviate([_sequences(values, levels[1:], a, b) for a, b in cuts], n)
+    return _abbreviate([_row(values[a:b]) for a, b in cuts], n)
 
 
-def _abbreviated(texts: list[str], n: int) -> str:
+def _abbreviate(texts: list[str], n: int) -> str:
     """The first and the last of n sequences."""
     if n > ROWS:
         texts.insert(ROWS // 2, "...")
@@ -121,10 +121,10 @@ def _row(rows: Values) -> str:
     """The first and the last rows of one sequence."""
     n = len(rows)
     ends = [rows] if n <= VALUES else [rows[: VALUES // 2], rows[n - VALUES // 2 + 1 :]]
-    return "[" + ", ..., ".join(", ".join(_plain(readable(end))) for end in ends) + "]"
+    return "[" + ", ..., ".join(", ".join(_row_texts(readable(end))) for end in ends) + "]"
 
 
-def _plain(rows: Any) -> list[str]:
+def _row_texts(rows: Any) -> list[str]:
     """Each row of a short array as text without line breaks."""
     with np.printoptions(threshold=VALUES, edgeitems=2, linewidth=WIDTH, precision=4, suppress=True):
         if rows.ndim > 1:

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from varlen._core import Level
-from varlen.arguments import PADDING, as_bool, as_list, unmasked
+from varlen.arguments import PADDING, as_bool, as_list, refuse_mask
 from varlen.errors import error_of, row_error
 from varlen.interop.nulls import FIELD, Nulls
 
@@ -46,7 +46,7 @@ class _Place:
     name: str
     row_of: Callable[[int], int]
 
-    def inside(self, row_of: Callable[[int], int]) -> _Place:
+    def map_rows(self, row_of: Callable[[int], int]) -> _Place:
         return _Place(self.name, lambda i: self.row_of(row_of(i)))
 
     def refuse_nulls(self, array: pa.Array, why: str) -> None:
@@ -227,7 +227,7 @@ def _leaf(array: pa.Array, place: _Place, nulls: Nulls) -> Column:
         return _tensors(array, place, nulls)
     if pa.types.is_fixed_size_list(kind):
         place.refuse_nulls(array, "nothing stands for a list of fixed size")
-        inner = _leaf(array.flatten(), place.inside(lambda i: i // kind.list_size), nulls)
+        inner = _leaf(array.flatten(), place.map_rows(lambda i: i // kind.list_size), nulls)
         values = inner.values.reshape(len(array), kind.list_size, *inner.values.shape[1:])
         return replace(inner, values=values)
     if pa.types.is_dictionary(kind) and not _is_text(kind.value_type):
@@ -309,7 +309,7 @@ def _columns(array: pa.Array, place: _Place, nulls: Nulls) -> dict[str, Column]:
         array, level = _unlist(array, place, nulls)
         array = plain_array(array, place.name)
         levels.append(level)
-        place = place.inside(partial(_sequence_of, level.bounds))
+        place = place.map_rows(partial(_sequence_of, level.bounds))
     if not pa.types.is_struct(array.type):
         leaf = _leaf(array, place, nulls)
         return {place.name: replace(leaf, levels=tuple(levels))}
@@ -328,7 +328,7 @@ def _columns(array: pa.Array, place: _Place, nulls: Nulls) -> dict[str, Column]:
 def from_arrow(data: Any, *, nulls: str = "refuse", fill: Any = None, padding_id: bool = True) -> Column:
     """The values and levels of an Arrow list array, or of anything that exports one."""
     if not isinstance(data, (pa.Array, pa.ChunkedArray)):
-        data = _imported(data)
+        data = _import(data)
     found = columns_of(data, "data", Nulls(nulls, fill))
     if len(found) != 1:
         raise ValueError(f"data: a struct holds {len(found)} columns ({', '.join(found)}); take one of them")
@@ -355,7 +355,7 @@ def _with_padding(column: Column) -> Column:
     return replace(column, values=column.values + (column.values >= 0), vocabulary=(PADDING, *words))
 
 
-def _imported(data: Any) -> pa.Array | pa.ChunkedArray:
+def _import(data: Any) -> pa.Array | pa.ChunkedArray:
     stream = hasattr(data, "__arrow_c_stream__")
     if isinstance(data, type) or not (stream or hasattr(data, "__arrow_c_array__")):
         raise TypeError(f"data: expected an Arrow array, or what exports one, got {type(data).__name__}")
@@ -371,7 +371,7 @@ def to_arrow(
     """Flat values under levels as nested large lists; the offsets and most values are shared, not copied."""
     if not isinstance(values, np.ndarray):
         raise TypeError(f"values: expected an array, got {type(values).__name__}")
-    unmasked(values, "values")
+    refuse_mask(values, "values")
     levels = as_list(levels, "levels", "Level")
     for i, level in enumerate(levels):
         if not isinstance(level, Level):

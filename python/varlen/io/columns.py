@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_dtype, as_int, new_words, unmasked, words_of
+from varlen.arguments import as_dtype, as_int, new_words, refuse_mask, words_of
 from varlen.errors import row_error, value_error
 from varlen.io.dtypes import cast_exactly
 from varlen.io.schema import encode_strings, id_dtype, make_metadata
@@ -137,7 +137,7 @@ def build_column(key: str, value: Any, options: ColumnOptions) -> tuple[Array, l
     A Ragged, known by its `values` and `levels`, nests as it does, and arrays say of which dtype they are;
     what nests and holds lists alone is looked at.
     """
-    unmasked(value, key)
+    refuse_mask(value, key)
     if hasattr(value, "values") and hasattr(value, "levels"):
         flat, levels = _from_ragged(key, value, options)
     elif type(value).__module__.startswith("pyarrow."):
@@ -152,7 +152,7 @@ def build_column(key: str, value: Any, options: ColumnOptions) -> tuple[Array, l
 def _from_ragged(key: str, ragged: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
     values, levels = ragged.values, list(ragged.levels)
     try:
-        flat = np.asarray(unmasked(values, key))
+        flat = np.asarray(refuse_mask(values, key))
     except (TypeError, RuntimeError) as error:  # a tensor on another device, or of a dtype NumPy lacks
         raise TypeError(f"{key}: values of {type(values).__name__} cannot become an array: {error}") from None
     trailing = options.trailing_dims.get(key)
@@ -433,7 +433,7 @@ def _blocks(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_
             raise ValueError(f"Failed to parse {key} as a nested list of arrays!")
         lengths.append([len(item) for item in items])
         items = [part for item in items for part in item]
-    arrays = [np.asarray(unmasked(item, key)) for item in items]
+    arrays = [np.asarray(refuse_mask(item, key)) for item in items]
     dims = arrays[0].ndim if arrays else trailing
     for i, array in enumerate(arrays):
         if array.ndim not in (trailing, trailing + 1) or array.ndim != dims:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import unmasked
+from varlen.arguments import refuse_mask
 from varlen.io.dtypes import dtype_of
 from varlen.io.errors import format_error
 from varlen.io.file import File
@@ -186,7 +186,7 @@ def wanted_ranges(file: File, rows: Ints, starts: Ints | None, ends: Ints | None
 
 def as_window(given: Any, count: int) -> Ints:
     """The starts or ends of windows, one a row."""
-    window = np.asarray(unmasked(given, "starts, ends"))
+    window = np.asarray(refuse_mask(given, "starts, ends"))
     if window.dtype.kind not in "iu" and window.size:
         raise TypeError(f"starts, ends: expected integers, got {window.dtype}")
     if window.dtype == np.uint64:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_bool, as_mapping, new_words, unmasked, words_of
+from varlen.arguments import as_bool, as_mapping, new_words, refuse_mask, words_of
 from varlen.errors import naming
 from varlen.io import atomic
 from varlen.io.account import ACCOUNT, Account
@@ -139,7 +139,7 @@ def as_tensor(full: Any, given: Any, argument: str) -> Array:
     if not isinstance(full, str):
         raise TypeError(f"{argument}: names are strings like 'dimK/name', got {full!r}")
     try:
-        return np.asarray(unmasked(given, full))
+        return np.asarray(refuse_mask(given, full))
     except ValueError:
         raise ValueError(f"{full}: not a rectangle of values; give bounds and flat values") from None
 

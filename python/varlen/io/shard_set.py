@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_bool, as_list, unmasked
+from varlen.arguments import as_bool, as_list, refuse_mask
 from varlen.io.account import Account
 from varlen.io.agreement import Agreement
 from varlen.io.dtypes import has_stand_in, widened
@@ -555,7 +555,7 @@ class ShardSet:
         ...     shards.locate([-1])
         (array([0]), array([1]))
         """
-        index = np.asarray(unmasked(rows, "rows")).reshape(-1)
+        index = np.asarray(refuse_mask(rows, "rows")).reshape(-1)
         if index.dtype.kind not in "iu" and index.size:
             raise TypeError(f"rows: expected integers, got {index.dtype}")
         n = len(self)

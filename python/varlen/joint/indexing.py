@@ -8,7 +8,7 @@ from typing import Any, SupportsIndex, TypeVar, overload
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import unmasked
+from varlen.arguments import refuse_mask
 from varlen.joint.state import JointState, _new
 from varlen.types.ragged import Ragged
 
@@ -89,7 +89,7 @@ def _get_axis(self: JointState, joint: _core.Joint, item: Any, where: str, count
     if isinstance(item, (list, range)):
         rows = np.asarray(item) if len(item) else np.zeros(0, np.int64)
     elif hasattr(item, "__array__") and not isinstance(item, np.generic):
-        rows = np.asarray(unmasked(item, "index"))
+        rows = np.asarray(refuse_mask(item, "index"))
     elif joint.depth < 0 and (_is_int(item) or isinstance(item, slice)):
         raise IndexError(
             f"Too many indices for {_class_name(self)}: got {count} indices "

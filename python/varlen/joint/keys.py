@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_bool, as_dtype, as_ids, as_int, as_list, as_mapping, new_words, unmasked
+from varlen.arguments import as_bool, as_dtype, as_ids, as_int, as_list, as_mapping, new_words, refuse_mask
 from varlen.io import columns
 from varlen.io.errors import name_only_file
 from varlen.io.file import refuse_wordless
@@ -240,7 +240,7 @@ class KeyMethods(IndexMethods):
             ),
         )
         if isinstance(values, np.ndarray):
-            flat, dim = columns.cast_array(name, unmasked(values, name), options), dim or 0
+            flat, dim = columns.cast_array(name, refuse_mask(values, name), options), dim or 0
         else:
             flat, levels = columns.build_column(name, values, options)
         at = len(levels) if dim is None else dim

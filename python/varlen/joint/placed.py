@@ -14,7 +14,7 @@ from varlen.backends.bridge import cupy_for
 from varlen.backends.devices import framework_of
 from varlen.backends.values import device_of, memory_of
 from varlen.joint.state import JointState
-from varlen.types.placed import Placed
+from varlen.types.placed import DeviceMethods
 from varlen.types.ragged import Ragged
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["JointArrays"]
 
 
-class JointArrays(Placed, dict[str, Any]):
+class JointArrays(DeviceMethods, dict[str, Any]):
     """The keys of a joint dict as tensors or arrays of CuPy, there or here: Ragged, or an array at dim 0.
 
     Levels are shared by all keys that lie under them. Made by `JointNestedRaggedTensorDict.to`.
@@ -92,10 +92,10 @@ class JointArrays(Placed, dict[str, Any]):
         joint = _core.Joint(list(self), dims, arrays, list(levels))
         return kind._wrap(joint if metadata is None else joint.with_meta(metadata))
 
-    def _moved(self, move: Callable[[Any], Any]) -> Self:
+    def _move(self, move: Callable[[Any], Any]) -> Self:
         moved = {}
         for name, value in self.items():
-            moved[name] = value._moved(move) if isinstance(value, Ragged) else move(value)
+            moved[name] = value._move(move) if isinstance(value, Ragged) else move(value)
         if all(a is b for a, b in zip(moved.values(), self.values(), strict=True)):
             return self
         return type(self)(moved, self._dtypes, self._source)

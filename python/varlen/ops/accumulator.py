@@ -122,10 +122,10 @@ def _refuse_lost(
         return
     rows, backend = values, backend_of(values)
     if backend.device_of(values) == "cpu":
-        rows = _shown(values)
+        rows = _host_numbers(values)
         if not rows.size or (op == "sum" and _holds(wanted, int(rows.min()), int(rows.max()), level.longest)):
             return
-    numbers = _shown(result).astype(wanted.wide, copy=False)
+    numbers = _host_numbers(result).astype(wanted.wide, copy=False)
     count_rounds = _rounds_of_sums if op == "sum" else _rounds_of_products
     rounds, number_at = count_rounds(verb, rows, level, options, numbers)
     is_lost = (rounds != 0) | (numbers < wanted.low) | (numbers > wanted.high)
@@ -160,7 +160,7 @@ def _rounds_of_sums(
         halves = backend.ufunc("bitwise_and", [halves, 2**32 - 1], {})
     if options.get("empty") is not None:
         options = {**options, "empty": int(options["empty"]) >> 32}
-    upper = _shown(_run(verb, "sum", halves, level, options))
+    upper = _host_numbers(_run(verb, "sum", halves, level, options))
     rounds = ((numbers >> 32).astype(np.int64) - upper) >> 32
     return rounds, lambda place: int(numbers[place]) - (int(rounds[place]) << 64)
 
@@ -176,12 +176,12 @@ def _rounds_of_products(
     backend = backend_of(rows)
     if options.get("empty") is not None:
         options = {**options, "empty": float(options["empty"])}
-    estimate = _shown(_run(verb, "prod", backend.to_dtype(rows, "float64"), level, options))
+    estimate = _host_numbers(_run(verb, "prod", backend.to_dtype(rows, "float64"), level, options))
     rounds = abs(estimate - numbers.astype(np.float64)) > 2.0**63
     return rounds, lambda place: f"about {estimate[place]:.6g}" if rounds[place] else int(numbers[place])
 
 
-def _shown(x: Any) -> np.ndarray:
+def _host_numbers(x: Any) -> np.ndarray:
     """Numbers on the host."""
     if not is_tensor(x):
         return readable(x)

@@ -78,7 +78,7 @@ def attention_pool(
            [5., 6.]])
     """
     values, units, above = units_of(X, lengths, level)
-    rows, weights, _ = _weighed(X, values, scores, units, temperature)
+    rows, weights, _ = _attention_weights(X, values, scores, units, temperature)
     pooled = backend_of(rows).weighted_sum(weights, rows.reshape(rows.shape[0], _size(values)), units)
     return wrap_units(X, pooled.reshape(_shape(pooled.shape[0], values, scores)), above)
 
@@ -120,7 +120,7 @@ def backprop_attention_pool(
     (array([0.5, 0.5]), array([-0.5,  0.5]))
     """
     values, units, _ = units_of(X, lengths)
-    rows, weights, heads = _weighed(X, values, scores, units, temperature)
+    rows, weights, heads = _attention_weights(X, values, scores, units, temperature)
     backend = backend_of(rows)
     given = as_values(dY, "dY")
     shape = _shape(len(units), values, scores)
@@ -135,7 +135,9 @@ def backprop_attention_pool(
     return regroup(X, d_values, X._levels) if is_ragged else d_values, d_scores.reshape(_rows(scores).shape)
 
 
-def _weighed(X: Any, values: Any, scores: Any, units: Level, temperature: float) -> tuple[Any, Any, int]:
+def _attention_weights(
+    X: Any, values: Any, scores: Any, units: Level, temperature: float
+) -> tuple[Any, Any, int]:
     """The rows and the weights (total, heads) in what is computed in, and how many heads there are."""
     if isinstance(scores, RaggedBase):
         nest = X._levels if isinstance(X, RaggedBase) else (units,)

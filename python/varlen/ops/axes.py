@@ -30,7 +30,7 @@ def axes_of(axis: Any, ndim: int) -> list[int]:
     return found
 
 
-def along(values: Values, levels: Levels, axes: list[int]) -> tuple[Values, Level, Levels, bool]:
+def rows_along_axes(values: Values, levels: Levels, axes: list[int]) -> tuple[Values, Level, Levels, bool]:
     """What lies along some axes as sequences of rows, in the order of the values."""
     depth = len(levels)
     ragged = [axis for axis in axes if axis <= depth]

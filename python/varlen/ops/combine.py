@@ -65,14 +65,14 @@ def concatenate(raggeds: Iterable[RaggedT], axis: int = 0) -> RaggedT:
     at = axis_of(axis, parts[0].ndim)
     depth = len(parts[0]._levels)
     if at > depth:
-        alike(parts, depth, "raggeds")
+        require_same_nesting(parts, depth, "raggeds")
         side_by_side = _side_by_side([part._values for part in parts], at - depth)
         return cast("RaggedT", same_kind(parts[0], side_by_side))
     if at == 0:
         return cast("RaggedT", joined(parts, "raggeds"))
-    alike(parts, at - 1, "raggeds")
+    require_same_nesting(parts, at - 1, "raggeds")
     check_rows(parts, "raggeds")
-    return cast("RaggedT", interleaved(parts, at - 1, "raggeds"))
+    return cast("RaggedT", interleave(parts, at - 1, "raggeds"))
 
 
 def stack(raggeds: Iterable[RaggedT], axis: int = 0) -> RaggedT:
@@ -168,7 +168,7 @@ def parts_of(given: Any, argument: str) -> list[Ragged[Any]]:
     return parts
 
 
-def alike(parts: list[Ragged[Any]], depth: int, argument: str) -> None:
+def require_same_nesting(parts: list[Ragged[Any]], depth: int, argument: str) -> None:
     """Refuse parts that nest differently from the first in the outermost `depth` levels."""
     first = parts[0]._levels[:depth]
     for p, part in enumerate(parts):
@@ -188,7 +188,7 @@ def check_rows(parts: list[Ragged[Any]], argument: str) -> None:
             )
 
 
-def interleaved(parts: list[Ragged[Any]], at: int, argument: str) -> Ragged[Any]:
+def interleave(parts: list[Ragged[Any]], at: int, argument: str) -> Ragged[Any]:
     """Sequence i of a level of every part, end to end; the parts nest alike above it."""
     first = tracing.count_of(parts[0]._levels[at])
     for p, part in enumerate(parts):
@@ -196,7 +196,7 @@ def interleaved(parts: list[Ragged[Any]], at: int, argument: str) -> Ragged[Any]
         if tracing.known(count != first):
             raise value_error(argument, f"part {p} has {count} sequences, the first has {first}")
     nests = [part._levels[at:] for part in parts]
-    rows, below = _interleaved([part._values for part in parts], nests, argument)
+    rows, below = _interleave([part._values for part in parts], nests, argument)
     result: Ragged[Any] = regroup(parts[0], rows, (*parts[0]._levels[:at], *below))
     return result
 
@@ -225,7 +225,7 @@ def joined(parts: list[Ragged[Any]], argument: str) -> Ragged[Any]:
     return result
 
 
-def _interleaved(values: list[Any], nests: list[Levels], argument: str) -> tuple[Any, Levels]:
+def _interleave(values: list[Any], nests: list[Levels], argument: str) -> tuple[Any, Levels]:
     """Sequence i of every part, end to end, and their levels."""
     backend = backend_of(*values)
     rows, level = backend.interleave(values, [flatten_levels(nest) for nest in nests], argument)

@@ -70,7 +70,7 @@ def _steps_of(terms: tuple[str, ...], out: str, ragged: str) -> tuple[Step, ...]
         other = "".join([letter for letter in second if letter in later or letter in alone])
         if other != second:
             steps.append(_step((second, other), k, -1, ragged))
-        first = out if k == len(terms) - 1 else _between(alone, other, later, ragged)
+        first = out if k == len(terms) - 1 else _product_layout(alone, other, later, ragged)
         steps.append(_step((alone, other, first), 0, k, ragged))
     return tuple(steps)
 
@@ -89,7 +89,7 @@ def _step(terms: tuple[str, ...], first: int, second: int, letters: str) -> Step
     return Step(equation, first, second, is_sum)
 
 
-def _between(first: str, second: str, later: set[str], ragged: str) -> str:
+def _product_layout(first: str, second: str, later: set[str], ragged: str) -> str:
     """What a product that others follow is laid as."""
     kept = [letter for letter in dict.fromkeys(first + second) if letter in later]
     if any(letter in ragged[1:] for letter in kept):

@@ -11,7 +11,7 @@ from varlen._core import Level
 from varlen.backends.values import take
 from varlen.errors import overflow_error, value_error
 from varlen.levels import flatten_levels, resolve_level
-from varlen.ops.combine import alike, parts_of
+from varlen.ops.combine import parts_of, require_same_nesting
 from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def cross(raggeds: Iterable[RaggedT], *, level: int = -1) -> tuple[RaggedT, ...]
     """
     parts = parts_of(raggeds, "raggeds")
     at = resolve_level(level, parts[0]._levels)
-    alike(parts, at, "raggeds")
+    require_same_nesting(parts, at, "raggeds")
     units = [flatten_levels(part._levels[at:]) for part in parts]
     for p, each in enumerate(units):
         if len(each) != len(units[0]):

@@ -91,7 +91,7 @@ def ctc_loss(
     >>> np.exp(-vl.ops.ctc_loss(log_probs, [1, 1], [2, 1], [1, 1])).round(6)
     array([0.75, 0.9 ])
     """
-    rows, units, above, labels, label_units = _given(log_probs, targets, lengths, target_lengths, level)
+    rows, units, above, labels, label_units = _ctc_inputs(log_probs, targets, lengths, target_lengths, level)
     at, is_zero = as_int(blank, "blank"), as_bool(zero_infinity, "zero_infinity")
     return wrap_units(
         log_probs, backend_of(rows).ctc_loss(rows, units, labels, label_units, at, is_zero), above
@@ -141,7 +141,7 @@ def backprop_ctc_loss(
     array([[ 0.166667, -0.166667],
            [ 0.166667, -0.166667]])
     """
-    rows, units, _, labels, label_units = _given(log_probs, targets, lengths, target_lengths, level)
+    rows, units, _, labels, label_units = _ctc_inputs(log_probs, targets, lengths, target_lengths, level)
     losses = d._values if isinstance(d, RaggedBase) else as_values(d, "d")
     if tuple(losses.shape) != (len(units),):
         raise value_error("d", f"expected shape ({len(units)},), got {tuple(losses.shape)}")
@@ -150,7 +150,7 @@ def backprop_ctc_loss(
     return same_kind(log_probs, gradient)
 
 
-def _given(
+def _ctc_inputs(
     log_probs: Any, targets: Any, lengths: Any, target_lengths: Any, level: int
 ) -> tuple[Any, Any, Any, Any, Any]:
     """Rows, their units and the levels above; labels and their units."""

@@ -183,10 +183,10 @@ def from_dense(
     >>> vl.ops.from_dense(np.array([[1, 2, 0], [3, 0, 0]]), [2, 1]).to_list()
     [[1, 2], [3]]
     """
-    return new_ragged(*unpadded(block, lengths, mask, padding_side, out))
+    return new_ragged(*unpad_block(block, lengths, mask, padding_side, out))
 
 
-def unpadded(
+def unpad_block(
     block: Any, lengths: Any = None, mask: Any = None, padding_side: str = "right", out: Any = None
 ) -> tuple[Any, Levels]:
     """The rows of a padded rectangle that are data, and their levels."""

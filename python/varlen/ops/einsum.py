@@ -360,7 +360,7 @@ def _measure(
     for letter, k, axis in reading.shown:
         extent = shapes[k][axis]
         known = extents.setdefault(letter, extent)
-        if known is not extent and not _same(known, extent):
+        if known is not extent and not _is_same(known, extent):
             raise ValueError(
                 f"operand {k}: {letter} is {extent} long, that of {reading.said_by[letter]} {known}"
             )
@@ -429,16 +429,16 @@ def _count_sequences(reading: _Reading, levels: Mapping[str, Level], extents: di
         here = tracing.count_of(level)
         if not first:
             first, count = letter, here
-        elif not _same(here, count):
+        elif not _is_same(here, count):
             raise value_error("lengths", f"{letter} has {here} sequences, {first} has {count}")
     sequences = reading.sequences
-    if not _same(extents.setdefault(sequences, count), count):
+    if not _is_same(extents.setdefault(sequences, count), count):
         raise ValueError(
             f"{reading.said_by[sequences]}: has {extents[sequences]} sequences on {sequences}, "
             f"the lengths of {first} are {count}"
         )
 
 
-def _same(a: Any, b: Any) -> bool:
+def _is_same(a: Any, b: Any) -> bool:
     """Whether two numbers are the same; those of a graph are looked at when it runs."""
     return tracing.is_tracing() or bool(a == b)

@@ -82,14 +82,14 @@ def matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = Fal
         if b.ndim in (1, 2):
             if transpose_a:
                 raise value_error("transpose_a", "the rows of all sequences go with one matrix b as they are")
-            return _flat(ragged, b.T if transpose_b and b.ndim == 2 else b)
+            return _multiply_rows(ragged, b.T if transpose_b and b.ndim == 2 else b)
     A, B = _matrices(a, "a", transpose_a), _matrices(b, "b", transpose_b)
     if a is b:
         B.values = A.values
     return _by_sequence(A, B, a if isinstance(a, RaggedBase) else b)
 
 
-def _flat(a: Ragged[Any], b: Any) -> Ragged[Any]:
+def _multiply_rows(a: Ragged[Any], b: Any) -> Ragged[Any]:
     """All rows with one matrix."""
     values, levels = a._values, a._levels
     size = b.shape[0]

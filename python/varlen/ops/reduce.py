@@ -9,12 +9,12 @@ from varlen.backends import backend_of
 from varlen.backends.values import row_as
 from varlen.errors import value_error
 from varlen.ops.accumulator import accumulate, is_plain
-from varlen.ops.axes import along, axes_of
+from varlen.ops.axes import axes_of, rows_along_axes
 from varlen.ops.composed import COMPOSED, fold
 from varlen.ops.inputs import regroup, rows_along, units_of
 
 
-def reduced(
+def reduce_rows(
     op: str,
     X: Any,
     lengths: Any,
@@ -33,7 +33,7 @@ def reduced(
         return wrap_units(X, rows, above)
     values, levels = rows_along(X, lengths, axis, level)
     axes = axes_of(axis, len(levels) + values.ndim)
-    values, units, above, is_one = along(values, levels, axes)
+    values, units, above, is_one = rows_along_axes(values, levels, axes)
     rows = _rows_of(op, values, units, empty, out, ddof, dtype, overflow, axis)
     return rows[0] if is_one else wrap_units(X, rows, above)
 
@@ -62,7 +62,7 @@ def wrap_units(X: Any, rows: Any, above: Any) -> Any:
     return regroup(X, rows, above) if above else rows
 
 
-def counted(X: Any, lengths: Any, level: int) -> Any:
+def count_rows(X: Any, lengths: Any, level: int) -> Any:
     """How many rows each sequence of a level has."""
     values, units, above = units_of(X, lengths, level)
     return wrap_units(X, backend_of(values).level_array(units, "lengths", values), above)
@@ -71,7 +71,7 @@ def counted(X: Any, lengths: Any, level: int) -> Any:
 def extreme(op: str, X: Any, lengths: Any, axis: Any, level: int, empty: Any, which: bool, out: Any) -> Any:
     """The largest or smallest row of each sequence, and where it is if `which` asks for it."""
     if not as_bool(which, "which"):
-        return reduced(op, X, lengths, axis, level, empty, out)
+        return reduce_rows(op, X, lengths, axis, level, empty, out)
     if axis is not None or out is not None:
         name = "axis" if out is None else "out"
         raise value_error(name, "cannot be combined with which=True")
@@ -90,7 +90,7 @@ def extreme_place(op: str, X: Any, lengths: Any, axis: Any, level: int, empty: A
     if len(axes) > 1 or axes[0] < len(levels):
         ragged = f"{len(levels)}, inside the innermost sequences, or an axis of their rows"
         raise value_error("axis", f"places are counted along axis {ragged}; got {axis!r}")
-    values, units, above, is_one = along(values, levels, axes)
+    values, units, above, is_one = rows_along_axes(values, levels, axes)
     places = _places_of(op, values, units, empty)
     return places[0] if is_one else wrap_units(X, places, above)
 

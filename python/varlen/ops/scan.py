@@ -12,7 +12,7 @@ from varlen.ops.axes import in_line
 from varlen.ops.inputs import rows_along, same_kind, units_of
 
 
-def scanned(
+def scan_rows(
     op: str,
     X: Any,
     lengths: Any,
@@ -65,7 +65,7 @@ def scanned_extreme(
 ) -> Any:
     """The largest or smallest row so far, and which it is if `which` asks for it."""
     if not as_bool(which, "which"):
-        return scanned(op, X, lengths, axis, level, exclusive, reverse, out)
+        return scan_rows(op, X, lengths, axis, level, exclusive, reverse, out)
     if axis is not None:
         raise value_error("axis", "cannot be combined with which=True")
     values, units, _ = units_of(X, lengths, level)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from varlen.arguments import as_bool
 from varlen.backends import backend_of
 from varlen.ops.inputs import rows_and_level, rows_of, same_kind
-from varlen.ops.scan import scanned
+from varlen.ops.scan import scan_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +50,9 @@ def backprop_cumsum(
     >>> vl.ops.backprop_cumsum(np.array([1.0, 2.0, 4.0]), [2, 1])
     array([3., 2., 4.])
     """
-    result: SameT = scanned("sum", dY, lengths, None, level, exclusive, not as_bool(reverse, "reverse"), out)
+    result: SameT = scan_rows(
+        "sum", dY, lengths, None, level, exclusive, not as_bool(reverse, "reverse"), out
+    )
     return result
 
 

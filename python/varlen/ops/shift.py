@@ -221,7 +221,7 @@ def backprop_shift(
     array([2., 0., 0.])
     """
     refuse_overlap(out, by)
-    result: SameT = shift(dY, lengths, by=_negated(by), level=level, out=out)
+    result: SameT = shift(dY, lengths, by=_negate(by), level=level, out=out)
     return result
 
 
@@ -251,11 +251,11 @@ def backprop_roll(
     array([2., 4., 1.])
     """
     refuse_overlap(out, by)
-    result: SameT = roll(dY, lengths, by=_negated(by), level=level, out=out)
+    result: SameT = roll(dY, lengths, by=_negate(by), level=level, out=out)
     return result
 
 
-def _negated(by: Any) -> Any:
+def _negate(by: Any) -> Any:
     """As many places back; what is not an integer is left for the core to refuse."""
     if isinstance(by, int) and not isinstance(by, bool):
         return -by

@@ -61,7 +61,7 @@ def backprop_softmax(
     >>> vl.ops.backprop_softmax(np.array([1.0, 0.0, 1.0]), np.array([0.5, 0.5, 1.0]), [2, 1])
     array([ 0.25, -0.25,  0.  ])
     """
-    result: SameT = _back(dY, Y, lengths, False, axis, level, temperature, out)
+    result: SameT = _softmax_gradient(dY, Y, lengths, False, axis, level, temperature, out)
     return result
 
 
@@ -100,11 +100,11 @@ def backprop_log_softmax(
     >>> vl.ops.backprop_log_softmax(np.array([1.0, 0.0]), Y, [2])
     array([ 0.5, -0.5])
     """
-    result: SameT = _back(dY, Y, lengths, True, axis, level, temperature, out)
+    result: SameT = _softmax_gradient(dY, Y, lengths, True, axis, level, temperature, out)
     return result
 
 
-def exponentiated(
+def exponentiate(
     X: Any,
     lengths: Any,
     log: bool,
@@ -134,7 +134,7 @@ def exponentiated(
     return X if inplace else same_kind(X, result)
 
 
-def _back(
+def _softmax_gradient(
     dY: Any, Y: Any, lengths: Any, log: bool, axis: int | None, level: int, temperature: float, out: Any
 ) -> Any:
     given, y = rows_of(dY, "dY"), rows_of(Y, "Y")

@@ -85,7 +85,7 @@ def sort(
            [1, 9],
            [2, 7]])
     """
-    result: SameT = _ordered(X, lengths, axis, level, descending, False, out)
+    result: SameT = _sort_rows(X, lengths, axis, level, descending, False, out)
     return result
 
 
@@ -132,7 +132,7 @@ def argsort(
     >>> vl.Ragged([3, 1, 4, 0, 5], [3, 0, 2]).argsort(axis=0).to_list()  # 0 is in sequence 2, 3 in sequence 0
     [[2, 0, 0], [], [0, 2]]
     """
-    return _ordered(X, lengths, axis, level, descending, True)
+    return _sort_rows(X, lengths, axis, level, descending, True)
 
 
 @overload
@@ -419,7 +419,7 @@ def backprop_sort(
     array([2., 1., 3.])
     """
     rows, level = rows_and_level(dY, lengths, "dY")
-    result = _back(rows, level, level, which, out)
+    result = _sort_gradient(rows, level, level, which, out)
     output: SameT = dY._make(result, dY._levels) if isinstance(dY, RaggedBase) else result
     return output
 
@@ -460,7 +460,7 @@ def backprop_topk(dY: SameT | Sequence[Any], which: Any, lengths: Lengths, *, ou
     """
     level = as_level(lengths)
     if isinstance(dY, RaggedBase):
-        result = _back(dY._values, level, dY._levels[-1], which, out)
+        result = _sort_gradient(dY._values, level, dY._levels[-1], which, out)
         output: SameT = dY._make(result, (*dY._levels[:-1], level))
         return output
     rows = as_values(dY, "dY")
@@ -472,10 +472,10 @@ def backprop_topk(dY: SameT | Sequence[Any], which: Any, lengths: Lengths, *, ou
     n, k = rows.shape[:2]
     kept = Level.from_lengths(np.full(n, k))
     flat = (n * k, *rows.shape[2:])
-    return cast("SameT", _back(rows.reshape(flat), level, kept, places.reshape(flat), out))
+    return cast("SameT", _sort_gradient(rows.reshape(flat), level, kept, places.reshape(flat), out))
 
 
-def _ordered(
+def _sort_rows(
     X: Any, lengths: Any, axis: Any, level: int, descending: bool, places: bool, out: Any = None
 ) -> Any:
     """Numbers in order, or their places, in the sequences of a level or along an axis."""
@@ -500,6 +500,6 @@ def _ordered(
     return same_kind(X, result if out is None else backend.assign(out, result))
 
 
-def _back(rows: Any, level: Level, kept: Level, which: Any, out: Any) -> Any:
+def _sort_gradient(rows: Any, level: Level, kept: Level, which: Any, out: Any) -> Any:
     places = which._values if isinstance(which, RaggedBase) else as_values(which, "which")
     return backend_of(rows).unsort(rows, level, kept, places, out)

@@ -93,9 +93,9 @@ def spans(
     [[[3, 1], [1, 4]], [[1]]]
     """
     rows, level = rows_and_sequences(X, lengths)
-    pairs, groups = _named(at, level, row_ids, "at", (2,))
+    pairs, groups = _name_spans(at, level, row_ids, "at", (2,))
     values, inner = backend_of(rows).spans(rows, level, groups, pairs, max_bytes)
-    result: Ragged[Any] = ragged_like(X, values, (*_above(X), groups, inner))
+    result: Ragged[Any] = ragged_like(X, values, (*_outer_levels(X), groups, inner))
     return result
 
 
@@ -130,9 +130,9 @@ def backprop_spans(
     array([ 1., 32.,  4.,  0.])
     """
     level = as_level(lengths)
-    pairs, groups = _named(at, level, row_ids, "at", (2,))
+    pairs, groups = _name_spans(at, level, row_ids, "at", (2,))
     which, inner = _core.span_rows(level, groups, pairs)
-    result: SameT = _added(dY, which, (groups, inner), level)
+    result: SameT = _add_gradient(dY, which, (groups, inner), level)
     return result
 
 
@@ -201,9 +201,9 @@ def align(
     ([[[1.0, 3.0], [5.0]], [[7.0], []]], [[2.0, 5.0], [7.0, 0.0]])
     """
     rows, level = rows_and_sequences(X, lengths)
-    which = _aligned(alignment, level)
+    which = _alignment_rows(alignment, level)
     values = backend_of(rows).take_rows(rows, which, max_bytes)
-    result: Ragged[Any] = ragged_like(X, values, (*_above(X), *alignment._levels))
+    result: Ragged[Any] = ragged_like(X, values, (*_outer_levels(X), *alignment._levels))
     return result
 
 
@@ -236,7 +236,7 @@ def backprop_align(dY: SameT | Sequence[Any], alignment: Ragged[Any], lengths: L
     array([ 1., 32.,  0.])
     """
     level = as_level(lengths)
-    result: SameT = _added(dY, _aligned(alignment, level), alignment._levels, level)
+    result: SameT = _add_gradient(dY, _alignment_rows(alignment, level), alignment._levels, level)
     return result
 
 
@@ -312,11 +312,11 @@ def insert_rows(
     [[3, 7, 8, 1, 4]]
     """
     values, level = rows_and_sequences(X, lengths)
-    places, groups = _named(at, level, row_ids, "at", ())
+    places, groups = _name_spans(at, level, row_ids, "at", ())
     before, grown = _core.place_rows(level, groups, places, True)
     given = rows._values if isinstance(rows, RaggedBase) else rows
     inserted = backend_of(values).insert_rows(values, before, given, max_bytes)
-    result: Ragged[Any] = ragged_like(X, inserted, (*_above(X), grown))
+    result: Ragged[Any] = ragged_like(X, inserted, (*_outer_levels(X), grown))
     return result
 
 
@@ -352,19 +352,19 @@ def backprop_insert_rows(
     (array([3, 1, 4]), array([7, 8]))
     """
     level = as_level(lengths)
-    places, groups = _named(at, level, row_ids, "at", ())
+    places, groups = _name_spans(at, level, row_ids, "at", ())
     before, grown = _core.place_rows(level, groups, places, True)
     rows = _rows_of(dY, (grown,))
     kept, removed = backend_of(rows).remove_rows(rows, before)
     return (dY._make(kept, (*dY._levels[:-1], level)) if isinstance(dY, RaggedBase) else kept), removed
 
 
-def _above(X: Any) -> Levels:
+def _outer_levels(X: Any) -> Levels:
     """The levels over the sequences that are taken."""
     return X._levels[:-1] if isinstance(X, RaggedBase) else ()
 
 
-def _named(
+def _name_spans(
     at: Any, level: Level, row_ids: Any, argument: str, trailing: tuple[int, ...]
 ) -> tuple[np.ndarray, Level]:
     """What was named, laid end to end, and which of it belongs to each sequence."""
@@ -391,7 +391,7 @@ def _named(
     return numbers.reshape(-1), groups
 
 
-def _aligned(alignment: Any, level: Level) -> NDArray[np.int64]:
+def _alignment_rows(alignment: Any, level: Level) -> NDArray[np.int64]:
     """The numbers of an alignment as rows of the values."""
     if not isinstance(alignment, RaggedBase):
         raise type_error("alignment", f"expected a Ragged, got {type(alignment).__name__}")
@@ -420,7 +420,7 @@ def _rows_of(dY: Any, levels: Levels) -> Any:
     return rows
 
 
-def _added(dY: Any, which: NDArray[np.int64], levels: Levels, level: Level) -> Any:
+def _add_gradient(dY: Any, which: NDArray[np.int64], levels: Levels, level: Level) -> Any:
     """Rows of a gradient, added to the rows that they were taken from."""
     rows = _rows_of(dY, levels)
     dX = backend_of(rows).backprop_gather_add(rows, which[:, None], level.total)

@@ -54,7 +54,7 @@ def backprop_reduce_var(
     >>> vl.ops.backprop_reduce_var(np.array([1.0, 1.0]), np.array([1.0, 3.0, 5.0]), [2, 1])
     array([-1.,  1.,  0.])
     """
-    result: RowsT = _back("var", d_vars, "d_vars", X, lengths, ddof, out)
+    result: RowsT = _reduce_gradient("var", d_vars, "d_vars", X, lengths, ddof, out)
     return result
 
 
@@ -86,7 +86,7 @@ def backprop_reduce_std(
     >>> vl.ops.backprop_reduce_std(np.array([1.0, 1.0]), np.array([1.0, 3.0, 5.0]), [2, 1])
     array([-0.5,  0.5,  0. ])
     """
-    result: RowsT = _back("std", d_stds, "d_stds", X, lengths, ddof, out)
+    result: RowsT = _reduce_gradient("std", d_stds, "d_stds", X, lengths, ddof, out)
     return result
 
 
@@ -117,7 +117,7 @@ def backprop_reduce_logsumexp(
     >>> vl.ops.backprop_reduce_logsumexp(np.array([1.0, 4.0]), np.zeros(3), [2, 1])
     array([0.5, 0.5, 4. ])
     """
-    result: RowsT = _back("logsumexp", d_sums, "d_sums", X, lengths, 0, out)
+    result: RowsT = _reduce_gradient("logsumexp", d_sums, "d_sums", X, lengths, 0, out)
     return result
 
 
@@ -148,7 +148,7 @@ def backprop_reduce_norm(
     >>> vl.ops.backprop_reduce_norm(np.array([5.0, 1.0]), np.array([3.0, 4.0, 0.0]), [2, 1])
     array([3., 4., 0.])
     """
-    result: RowsT = _back("norm", d_norms, "d_norms", X, lengths, 0, out)
+    result: RowsT = _reduce_gradient("norm", d_norms, "d_norms", X, lengths, 0, out)
     return result
 
 
@@ -181,11 +181,11 @@ def backprop_reduce_prod(
     >>> vl.ops.backprop_reduce_prod(np.array([1.0, 1.0]), np.array([0.0, 4.0, 7.0]), [2, 1])
     array([4., 0., 1.])
     """
-    result: RowsT = _back("prod", d_prods, "d_prods", X, lengths, 0, out)
+    result: RowsT = _reduce_gradient("prod", d_prods, "d_prods", X, lengths, 0, out)
     return result
 
 
-def _back(op: str, d: Any, argument: str, X: Any, lengths: Any, ddof: float, out: Any) -> Any:
+def _reduce_gradient(op: str, d: Any, argument: str, X: Any, lengths: Any, ddof: float, out: Any) -> Any:
     values, level = rows_and_level(X, lengths)
     rows = rows_of(d, argument)
     shape = (len(level), *values.shape[1:])

@@ -12,7 +12,7 @@ from varlen.backends.numeric import is_bool
 from varlen.backends.values import one_device
 from varlen.errors import type_error, value_error
 from varlen.levels import same_levels
-from varlen.ops.combine import alike, concatenate
+from varlen.ops.combine import concatenate, require_same_nesting
 from varlen.ops.inputs import as_bools, nested, same_kind
 from varlen.ops.operands import model_of, operand
 
@@ -92,7 +92,7 @@ def _sequences(mask: Any, nest: Any, x: Ragged[Any], y: Ragged[Any]) -> Ragged[A
         raise value_error(
             "condition", f"has {depth} levels; x and y, which nest differently, have {len(x._levels)}"
         )
-    alike(
+    require_same_nesting(
         [x._make(x._values, (*nest, *x._levels[depth:])) if depth else x, *parts], depth, "condition, x and y"
     )
     n = len(x._levels[depth])

@@ -51,7 +51,7 @@ class AxesBase:
         """What knows dims by words: itself, or what stands for it."""
         return self
 
-    def _over(self, dims: Sequence[Dim]) -> Self:
+    def _reorder(self, dims: Sequence[Dim]) -> Self:
         """The same over its dims in another order."""
         raise NotImplementedError
 
@@ -548,7 +548,7 @@ class AxesBase:
             raise ValueError(
                 f"perm: expected each of {[dim.name for dim in self.dims]} once, got {list(perm)}"
             )
-        return self._over([self.dims[k] for k in each])
+        return self._reorder([self.dims[k] for k in each])
 
     def copy_move_axis(self, old_axis: int, new_axis: int) -> Self:
         """The same with a dim in another place.
@@ -602,7 +602,7 @@ class AxesBase:
         each[a], each[b] = b, a
         return self.copy_transpose(each)
 
-    def _ahead(self, words: str) -> Self:
+    def _put_first(self, words: str) -> Self:
         """The dims of some letters first, then the others; features last where no letter is theirs."""
         ahead = [k for k in (self._axis_of(word) for word in words) if k is not None]
         return self.copy_transpose([*ahead, *[k for k in range(len(self.dims)) if k not in ahead]])
@@ -624,7 +624,7 @@ class AxesBase:
         ['batch', 'time', 'feature']
         """
         batch, time = self.batch_dim_axis, self.time_dim_axis
-        return self._ahead("TB" if batch is not None and time is not None and time < batch else "BT")
+        return self._put_first("TB" if batch is not None and time is not None and time < batch else "BT")
 
     def copy_template_new_dim_tags(
         self, new_dim_tags: Sequence[Dim], name: str | None = None, keep_special_axes: bool = False
@@ -653,7 +653,7 @@ class AxesBase:
         >>> x.copy_template_new_dim_tags([batch_dim]).dims == (batch_dim,)
         True
         """
-        return self.copy_template(name)._with(tuple(new_dim_tags), keep_special_axes)
+        return self.copy_template(name)._with_dims(tuple(new_dim_tags), keep_special_axes)
 
     def copy_template_replace_dim_tag(
         self, axis: Axis | int, new_dim_tag: Dim, name: str | None = None
@@ -738,7 +738,7 @@ class AxesBase:
         if self.sparse_dim is None:
             return self.copy_template(name, dtype=dtype)
         made = self.copy_template(name, dtype="float32" if dtype is None else dtype)
-        return made._with((*self.dims, self.sparse_dim), False, sparse_dim=None)
+        return made._with_dims((*self.dims, self.sparse_dim), False, sparse_dim=None)
 
     @property
     def dim_tags_set_implicit(self) -> frozenset[Dim]:

@@ -309,7 +309,7 @@ class Axes(AxesBase):
         >>> [dim.name for dim in x.copy_as_batch_major().dims]
         ['batch', 'time', 'feature']
         """
-        return self._ahead("B")
+        return self._put_first("B")
 
     def copy_as_time_major(self) -> Self:
         """The time first, then the batch.
@@ -327,7 +327,7 @@ class Axes(AxesBase):
         >>> [dim.name for dim in x.copy_as_time_major().dims]
         ['time', 'batch', 'feature']
         """
-        return self._ahead("TB")
+        return self._put_first("TB")
 
     def copy_as_time_batch_major(self) -> Self:
         """The time first, then the batch.
@@ -345,7 +345,7 @@ class Axes(AxesBase):
         >>> [dim.name for dim in x.copy_as_time_batch_major().dims]
         ['time', 'batch', 'feature']
         """
-        return self._ahead("TB")
+        return self._put_first("TB")
 
     def copy_as_batch_feature_major(self) -> Self:
         """The batch first, then the features.
@@ -363,7 +363,7 @@ class Axes(AxesBase):
         >>> [dim.name for dim in x.copy_as_batch_feature_major().dims]
         ['batch', 'feature', 'time']
         """
-        return self._ahead("BF")
+        return self._put_first("BF")
 
     def copy_as_batch_spatial_major(self) -> Self:
         """The batch first, the features last.

@@ -96,7 +96,7 @@ class Tensor(Axes, Data[Any]):
         """The name of the dtype of its values, such as "float32". Those of `values` have it as an object."""
         return dtype_name(self._values.dtype)
 
-    def _over(self, dims: Sequence[Dim]) -> Tensor:
+    def _reorder(self, dims: Sequence[Dim]) -> Tensor:
         return as_tensor(self.transpose(dims))
 
     @property
@@ -349,10 +349,10 @@ class Template(Axes, DataSpec):
         frame._facts, frame._dense = Facts(name=self.name, **facts), None
         return frame
 
-    def _over(self, dims: Sequence[Dim]) -> Template:
-        return self._with(tuple(dims), False, feature_dim=self.feature_dim, time_dim=self.time_dim)
+    def _reorder(self, dims: Sequence[Dim]) -> Template:
+        return self._with_dims(tuple(dims), False, feature_dim=self.feature_dim, time_dim=self.time_dim)
 
-    def _with(self, dims: tuple[Dim, ...], is_kept: bool, **said: Any) -> Template:
+    def _with_dims(self, dims: tuple[Dim, ...], is_kept: bool, **said: Any) -> Template:
         """The same over other dims; what "T" and "F" stand for stays in its places, or is not said."""
         facts: dict[str, Any] = self.facts
         for word in ("time_dim", "feature_dim"):

@@ -9,7 +9,7 @@ import numpy as np
 
 from varlen._core import Level
 from varlen.levels import flatten_levels, resolve_level
-from varlen.ops.combine import alike, check_rows, interleaved, parts_of
+from varlen.ops.combine import check_rows, interleave, parts_of, require_same_nesting
 from varlen.sequence.inputs import gradient_rows, select
 from varlen.types import Ragged
 
@@ -60,7 +60,7 @@ def sequence_concat(input: Iterable[RaggedT], name: str | None = None, *, level:
     """
     parts, at = _parts(input, level)
     check_rows(parts, "input")
-    return cast("RaggedT", interleaved(parts, at, "input"))
+    return cast("RaggedT", interleave(parts, at, "input"))
 
 
 def backprop_sequence_concat(dY: Any, input: Iterable[Any], *, level: int = -1) -> list[Ragged[Any]]:
@@ -87,7 +87,7 @@ def backprop_sequence_concat(dY: Any, input: Iterable[Any], *, level: int = -1) 
     parts, at = _parts(input, level)
     check_rows(parts, "input")
     nothing = [part._make(np.empty((part.total, 0), np.uint8), part.levels) for part in parts]
-    result = interleaved(nothing, at, "input")
+    result = interleave(nothing, at, "input")
     units = [flatten_levels(part.levels[at:]) for part in parts]
     d = gradient_rows(dY, result.total, result.levels, inner=tuple(parts[0].values.shape[1:]))
     lengths = np.stack([each.lengths for each in units], axis=1)
@@ -101,5 +101,5 @@ def _parts(input: Any, level: int) -> tuple[list[Ragged[Any]], int]:
     """The inputs, which nest alike above a level, and its number."""
     parts = parts_of(input, "input")
     at = resolve_level(level, parts[0].levels)
-    alike(parts, at, "input")
+    require_same_nesting(parts, at, "input")
     return parts, at

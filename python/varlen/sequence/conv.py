@@ -178,16 +178,16 @@ def backprop_sequence_conv(
     d_columns = d_columns.reshape(len(d), window.length, rows.shape[1])
     paired = is_complex(d_columns)  # sums are of real numbers only
     back = as_pairs(d_columns) if paired else d_columns
-    first, left, right = window.around
+    first, left, right = window.reach
     d_rows = backprop_seq2col(back, 0, left=left, right=right, stride=window.stride, lengths=window.units)
     if first:
         d_rows = backend_of(d_rows).shift(d_rows, window.units, first)
     d_rows = gradient_as(from_pairs(d_rows) if paired else d_rows, rows, d, filter)
     d_padding = None
     if padding_data is not None:
-        at, which = window.outside()
+        at, which = window.padding_places()
         padding = as_row_dtype(padding_data, "padding_data", rows)
-        d_padding = scatter_rows(_flat(back)[like(at, d)], which, len(padding))
+        d_padding = scatter_rows(_merge_windows(back)[like(at, d)], which, len(padding))
         d_padding = gradient_as(from_pairs(d_padding) if paired else d_padding, padding, d, filter)
     d_filter = gradient_as(product(conjugate(widen_halves(columns)).T, widen_halves(d)), filter, columns, d)
     d_bias = as_of(widen_halves(d).sum(0), d)
@@ -206,23 +206,23 @@ class _Window:
     stride: int
 
     @property
-    def around(self) -> tuple[int, int, int]:
+    def reach(self) -> tuple[int, int, int]:
         """How far rows are shifted, so that each window holds its row; then its reach to both sides."""
         last = self.start + self.length - 1
         first = max(self.start, 0) + min(last, 0)
         return first, first - self.start, last - first
 
     @property
-    def before(self) -> int:
+    def places_in_front(self) -> int:
         """Places of a window that may lie in front of a sequence."""
         return max(0, -self.start)
 
     @property
     def padding(self) -> int:
         """Places of a window that may lie outside a sequence, on both sides together."""
-        return self.before + max(0, self.start + self.length - 1)
+        return self.places_in_front + max(0, self.start + self.length - 1)
 
-    def outside(self) -> tuple[Any, Any]:
+    def padding_places(self) -> tuple[Any, Any]:
         """The places of all windows that lie outside their sequence, and the rows of padding for them."""
         rows = self.kept.positions * self.stride
         lengths = np.repeat(self.units.lengths, self.kept.lengths)
@@ -231,7 +231,7 @@ class _Window:
         )  # fmt: skip
         places = rows[at_edges, None] + np.arange(self.start, self.start + self.length)
         ends = lengths[at_edges, None]
-        which = np.where(places < 0, self.before + places, self.before + places - ends)
+        which = np.where(places < 0, self.places_in_front + places, self.places_in_front + places - ends)
         is_outside = (places < 0) | (places >= ends)
         at = at_edges[:, None] * self.length + np.arange(self.length)
         return at[is_outside], which[is_outside]
@@ -276,20 +276,20 @@ def _columns(rows: Any, window: _Window, padding: Any) -> Any:
 
 
 def _unfold(rows: Any, window: _Window, padding: Any) -> Any:
-    first, left, right = window.around
+    first, left, right = window.reach
     if first:
         rows = backend_of(rows).shift(rows, window.units, -first)
     columns = backend_of(rows).seq2col(rows, window.units, left, right, 1, window.stride)[0]
     if padding is None:
         return columns
-    at, which = window.outside()
+    at, which = window.padding_places()
     flat = columns.reshape(len(columns) * window.length, rows.shape[1])
     backend = backend_of(rows)
     flat = backend.put_rows(flat, at, backend.take_rows(padding, which))
     return flat.reshape(columns.shape)
 
 
-def _flat(d_columns: Any) -> Any:
+def _merge_windows(d_columns: Any) -> Any:
     return d_columns.reshape(d_columns.shape[0] * d_columns.shape[1], d_columns.shape[2])
 
 

@@ -81,7 +81,7 @@ def sequence_enumerate(
     if at < len(r.levels) - 1:
         if not is_zero(pad_value):
             raise ValueError(f"pad_value: at level {level} empty sequences pad, not {pad_value!r}")
-        return cast("RaggedT", _of_sequences(r, at, size))
+        return cast("RaggedT", _sequence_windows(r, at, size))
     values, units = r.values, r.levels[-1]
     inner = _inner(values)
     fill = fill_for(values, pad_value)
@@ -89,7 +89,7 @@ def sequence_enumerate(
     if is_zero(pad_value):
         return cast("RaggedT", r._make(result, r.levels))
     with naming_pad_value():
-        return cast("RaggedT", r._make(_filled(result, units, size, fill), r.levels))
+        return cast("RaggedT", r._make(_fill_ends(result, units, size, fill), r.levels))
 
 
 def backprop_sequence_enumerate(dY: Any, input: RaggedT, win_size: int, *, level: int = -1) -> RaggedT:
@@ -116,7 +116,7 @@ def backprop_sequence_enumerate(dY: Any, input: RaggedT, win_size: int, *, level
     r, size = sequences(input, "input"), as_int(win_size, "win_size", 1)
     at = resolve_level(level, r.levels)
     if at < len(r.levels) - 1:
-        result = _of_sequences(r._make(np.arange(r.total), r.levels), at, size)
+        result = _sequence_windows(r._make(np.arange(r.total), r.levels), at, size)
         d = gradient_rows(dY, result.total, result.levels, inner=tuple(r.values.shape[1:]))
         return cast("RaggedT", r._make(scatter_rows(d, result.values, r.total), r.levels))
     inner, units = _inner(r.values), r.levels[-1]
@@ -146,14 +146,14 @@ def _windows(rows: Any, units: Level, size: int) -> Any:
     )  # a dtype without a name of its own
 
 
-def _filled(result: Any, units: Level, size: int, fill: Any) -> Any:
+def _fill_ends(result: Any, units: Level, size: int, fill: Any) -> Any:
     """The windows with their places behind the end of sequences filled."""
     gaps = ~_core.seq2col(np.ones((units.total, 1, 1), np.bool_), units, 0, size - 1)[0]
     gaps = gaps.reshape(units.total, size, *(1 for _ in result.shape[2:]))
     return backend_of(result).fill_where(result, gaps, fill)
 
 
-def _of_sequences(r: Ragged[Any], at: int, size: int) -> Ragged[Any]:
+def _sequence_windows(r: Ragged[Any], at: int, size: int) -> Ragged[Any]:
     """Windows of the sequences below level `at`."""
     units = r.levels[at]
     # An empty sequence is put behind all others: it has number 0 when they are counted from the end.

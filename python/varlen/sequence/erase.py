@@ -8,7 +8,7 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
-from varlen.arguments import unmasked
+from varlen.arguments import refuse_mask
 from varlen.backends import backend_of
 from varlen.backends.values import apply_rows, as_values, readable
 from varlen.backends.values import is_array as is_any_array
@@ -224,7 +224,7 @@ def _token_sequences(tokens: Any) -> tuple[Ragged[Any] | None, Any]:
         is_tensor = is_any_array(tokens) and not isinstance(tokens, np.ndarray)
         # What floats round is compared as it is, below; the levels are the same.
         dtype = np.float64 if _holds_float(tokens) else None
-        given = Ragged.from_list(tokens if is_tensor else list(unmasked(tokens, "tokens")), dtype)
+        given = Ragged.from_list(tokens if is_tensor else list(refuse_mask(tokens, "tokens")), dtype)
     except (TypeError, ValueError, OverflowError) as error:
         where = getattr(error, "argument", "")
         raise name_argument(error, where.replace("data", "tokens", 1)) from None

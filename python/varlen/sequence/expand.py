@@ -89,7 +89,7 @@ def sequence_expand(
     if tracing.known(times.total * x.total >= 2**60):
         _groups(x.levels[at:], times)
     values, below = backend_of(x.values).repeat(x.values, x.levels[at:], times)
-    return cast("SameT", ragged_like(x, values, (*_above(x.levels, at, times), *below)))
+    return cast("SameT", ragged_like(x, values, (*_outer_levels(x.levels, at, times), *below)))
 
 
 def backprop_sequence_expand(
@@ -127,7 +127,7 @@ def backprop_sequence_expand(
     at = resolve_level(level, x.levels)
     _check_count(times, len(x.levels[at]), "sequences")
     groups, blocks = _groups(x.levels[at:], times)
-    levels = _repeated(x.levels, at, times) if isinstance(dY, Ragged) else ()
+    levels = _repeat_levels(x.levels, at, times) if isinstance(dY, Ragged) else ()
     d = gradient_rows(dY, groups.total, levels, inner=tuple(x.values.shape[1:]))
     backend = backend_of(d)
     return cast(
@@ -239,15 +239,15 @@ def _check_memory(count: int, rows: Any) -> None:
         fits_memory(numbers, "y")
 
 
-def _above(levels: Levels, at: int, times: Level) -> Levels:
+def _outer_levels(levels: Levels, at: int, times: Level) -> Levels:
     """The levels above; the innermost of them counts the sequences after they were repeated."""
     return (*levels[: at - 1], flatten_levels((levels[at - 1], times))) if at else ()
 
 
-def _repeated(levels: Levels, at: int, times: Level) -> Levels:
+def _repeat_levels(levels: Levels, at: int, times: Level) -> Levels:
     """The levels of what `sequence_expand` gives."""
     nothing = np.empty((levels[-1].total, 0), np.uint8)
-    return (*_above(levels, at, times), *_core.gather(nothing, levels[at:], times.row_ids)[1])
+    return (*_outer_levels(levels, at, times), *_core.gather(nothing, levels[at:], times.row_ids)[1])
 
 
 def _groups(levels: Levels, times: Level) -> tuple[Level, Level]:

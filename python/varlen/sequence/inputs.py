@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varlen.arguments import LARGEST, as_ints, is_zero, unmasked
+from varlen.arguments import LARGEST, as_ints, is_zero, refuse_mask
 from varlen.backends import arrays, backend_of
 from varlen.backends.values import as_values
 from varlen.errors import naming
@@ -54,11 +54,11 @@ def gradient_rows(
         if len(rows) != count:
             raise ValueError(f"{argument}: has {len(rows)} rows, expected {count}")
     if inner is not None:
-        of_shape(rows, inner, argument)
+        require_row_shape(rows, inner, argument)
     return rows
 
 
-def of_shape(rows: Any, inner: Sequence[int], argument: str) -> None:
+def require_row_shape(rows: Any, inner: Sequence[int], argument: str) -> None:
     """Refuse rows of another shape."""
     if tuple(rows.shape[1:]) != tuple(inner):
         raise ValueError(f"{argument}: has rows of shape {tuple(rows.shape[1:])}, expected {tuple(inner)}")
@@ -103,14 +103,14 @@ def array_of(given: Any, argument: str) -> np.ndarray:
         numbers: np.ndarray = as_ints(given)
         return numbers
     try:
-        return np.asarray(unmasked(given, argument))
+        return np.asarray(refuse_mask(given, argument))
     except ValueError:
         raise ValueError(f"{argument}: not a rectangle of numbers") from None
 
 
 def fill_for(values: Any, fill: Any) -> Any:
     """What the core fills with: zero bytes of the dtype, whatever it is, where 0 or 0.0 was given."""
-    unmasked(fill, "pad_value")
+    refuse_mask(fill, "pad_value")
     zero = is_zero(fill) or (type(fill) is float and fill == 0 and math.copysign(1, fill) > 0)
     if zero and isinstance(values, np.ndarray) and values.dtype.kind not in "biufc":
         return np.zeros((), values.dtype)

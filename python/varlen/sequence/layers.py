@@ -40,7 +40,7 @@ def run_layer(
         shape = tuple(x.values.shape[1:])
         raise ValueError(f"inputs: rows have shape {shape}, {name} takes ({layer.input_size},)")
     table = x.table
-    packed = _reversed(x) if reverse else x
+    packed = _reverse(x) if reverse else x
     start = init_memories(_start(layer, init, x, rows_of), table)
     running = int(table.size_at_t[0]) if table.longest else 0
     directions = 2 if layer.bidirectional else 1
@@ -57,12 +57,12 @@ def run_layer(
         rows = x.values.new_zeros((0, directions * (layer.proj_size or layer.hidden_size)))
         last = start
     outputs = packed.with_values(rows)
-    outputs = _reversed(outputs) if reverse else outputs
+    outputs = _reverse(outputs) if reverse else outputs
     is_one = directions * layer.num_layers == 1
     return outputs.to_ragged(), each_state(lambda one, _: one[:, 0], last) if is_one else last
 
 
-def _reversed(x: Packed[Any]) -> Packed[Any]:
+def _reverse(x: Packed[Any]) -> Packed[Any]:
     """The rows of each sequence from its last to its first."""
     return Packed.from_ragged(reversed_rows(x.to_ragged()), order=x.table)
 

@@ -119,7 +119,7 @@ def _read(given: Any, rows: int, argument: str) -> Levels:
     readings, reasons = [], []
     for make in (Level.from_lengths, Level.from_offsets):
         try:
-            levels = each_level(_flat(given), make, argument)
+            levels = each_level(_flatten_level(given), make, argument)
             check_levels(rows, levels, argument)
         except ValueError as error:
             reasons.append(vars(as_record(error, ValueError))["reason"])
@@ -134,7 +134,7 @@ def _read(given: Any, rows: int, argument: str) -> Levels:
     return readings[0]
 
 
-def _flat(given: Any) -> Any:
+def _flatten_level(given: Any) -> Any:
     """One level's integers of any shape with one axis longer than 1, as data may come; levels as they are."""
     if isinstance(given, (list, tuple, Level)):
         return given

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varlen.arguments import unmasked
+from varlen.arguments import refuse_mask
 from varlen.backends import backend_of
 from varlen.backends.values import is_array
 from varlen.ops.combine import concatenate
@@ -34,7 +34,7 @@ def check_steps(parts: Sequence[Any], argument: str) -> None:
         if not is_array(rows) or rows.ndim == 0:
             raise TypeError(f"{argument}: step {t} is of type {kind}, expected an array of rows")
         if isinstance(rows, np.ndarray):
-            unmasked(rows, f"{argument}: step {t}")
+            refuse_mask(rows, f"{argument}: step {t}")
             if rows.dtype.hasobject:
                 raise TypeError(f"{argument}: step {t} holds Python objects, which cannot be moved as bytes")
         levels = len(part.levels) if nests else 0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from varlen._core import Level
-from varlen.arguments import unmasked
+from varlen.arguments import refuse_mask
 from varlen.backends import backend_of
 from varlen.backends.numeric import cast, float64_values, floats, is_complex, numbers
 from varlen.backends.numpy.order import is_ordered, refuse
@@ -104,7 +104,7 @@ def sequence_pool(
     if with_index and kind != "max":
         raise ValueError(f'with_index: only "max" has one, not "{kind}"')
     values, units, above = units_of(r, None, level)
-    unmasked(pad_value, "pad_value")
+    refuse_mask(pad_value, "pad_value")
     if is_ordered(values):
         pad_value = np.datetime64("NaT") if _is_zero_time(values, pad_value) else fill_for(values, pad_value)
         if kind not in _ENDS:

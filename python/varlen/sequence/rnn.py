@@ -10,12 +10,12 @@ import numpy as np
 
 from varlen.backends.values import as_values, is_array, is_tensor, one_device
 from varlen.levels import same_levels
-from varlen.sequence.inputs import gradient_rows, of_shape, sequences
+from varlen.sequence.inputs import gradient_rows, require_row_shape, sequences
 from varlen.sequence.layers import is_layer, run_layer
 from varlen.sequence.outputs import check_steps, packed_of
 from varlen.sequence.states import as_many, each_state
 from varlen.sequence.steps import backprop_reorder, init_memories
-from varlen.sequence.sweeps import Growing, Once, Shrinking, Sweep, cut
+from varlen.sequence.sweeps import BackwardSweep, ForwardSweep, SingleStep, Sweep, cut
 from varlen.types import Packed, Ragged, RankTable
 
 if TYPE_CHECKING:
@@ -120,14 +120,14 @@ def rnn(
             raise TypeError(f"is_train: autograd follows {type(cell).__name__}; leave it out")
         outputs, last = run_layer(cell, x, init, reverse, lambda one, name: _start_of(one, x, name))
         return outputs, _in_original_order(last, x)
-    forward, backward = (Growing, Shrinking) if reverse else (Shrinking, Growing)
+    forward, backward = (BackwardSweep, ForwardSweep) if reverse else (ForwardSweep, BackwardSweep)
     start = init_memories(_start(cell, init, x), table)
     run = _Run(cell, is_train)
     last = run.forward(x.steps(), forward(table, start))
     ys = run.ys
     if table.total == 0:
         dry_run = _Run(cell, is_train)
-        dry_run.forward([_empty_step(x)], Once(cut(start, 0, 0)))
+        dry_run.forward([_empty_step(x)], SingleStep(cut(start, 0, 0)))
         ys = dry_run.ys
     outputs = _packed_outputs(ys, x, run.kinds).to_ragged()
     result = outputs, _in_original_order(last, x)
@@ -167,9 +167,9 @@ class _Run:
         backs: list[Any] = []
         state, running = sweep.start()
         state_count = len(state) if type(state) is tuple else 0
-        for x, size in zip(sweep.ordered(steps), sweep.sizes, strict=True):
+        for x, size in zip(sweep.reorder(steps), sweep.sizes, strict=True):
             if size != running:
-                state = sweep.resized(state, running, size)
+                state = sweep.resize(state, running, size)
                 running = size
             if is_train:
                 pair = cell(x, state, is_train=True)
@@ -197,7 +197,7 @@ class _Run:
             if not has_size:
                 self.check(y, state, sweep, len(ys), size)
             ys.append(y)
-        self.ys, self.backs = sweep.ordered(ys), sweep.ordered(backs)
+        self.ys, self.backs = sweep.reorder(ys), sweep.reorder(backs)
         return sweep.last(state, running)
 
     def split_result(self, result: Any, state_count: int) -> tuple[Any, Any]:
@@ -229,7 +229,7 @@ class _Run:
                 return
         except TypeError:  # a scalar has no length
             pass
-        t = sweep.ordered(range(len(sweep.sizes)))[at]
+        t = sweep.reorder(range(len(sweep.sizes)))[at]
         for one in parts:
             array = isinstance(one, Ragged) or is_array(one)
             if not array or not one.ndim:
@@ -244,9 +244,9 @@ class _Run:
         """The way back: the gradients of the steps, and those of the states before them."""
         dxs = []
         d, running = sweep.start()
-        for back, dy, size in zip(sweep.ordered(self.backs), sweep.ordered(dys), sweep.sizes, strict=True):
+        for back, dy, size in zip(sweep.reorder(self.backs), sweep.reorder(dys), sweep.sizes, strict=True):
             if size != running:
-                d = sweep.resized(d, running, size)
+                d = sweep.resize(d, running, size)
                 running = size
             if not self.output_is_state:
                 dx, d = back(dy, d)
@@ -256,7 +256,7 @@ class _Run:
                 dx, d = back(dy + d)
             d = tuple(d) if isinstance(d, tuple) else d
             dxs.append(dx)
-        return sweep.ordered(dxs), sweep.last(d, running)
+        return sweep.reorder(dxs), sweep.last(d, running)
 
 
 def _empty_step(x: Packed[Any]) -> Any:
@@ -309,7 +309,7 @@ def _gradient_of(d_last: Any, last: Any, table: RankTable) -> Any:
 
     def one(given: Any, name: str) -> Any:
         rows = _rows(given, table, name)
-        of_shape(rows, next(states).shape[1:], name)
+        require_row_shape(rows, next(states).shape[1:], name)
         return rows
 
     return each_state(one, d_last, "d_last")

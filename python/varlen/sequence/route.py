@@ -181,7 +181,7 @@ def merge_lod_tensor(
         raise ValueError(f"in_false: has {len(b)} levels, in_true has {len(a)}")
     at = resolve_level(level, a)
     is_true = _mask_of(mask, len(a[at]), len(b[at]), f"sequences of level {at}")
-    above = _above(a[:at], b[:at], is_true)
+    above = _outer_levels(a[:at], b[:at], is_true)
     if x is not None:
         _check_against(sequences(x, "x").levels, above, at, len(is_true))
     result = _merge(in_true._make(in_true.values, a[at:]), in_false._make(in_false.values, b[at:]), is_true)
@@ -238,7 +238,7 @@ def _merge(true: Ragged[Any], false: Ragged[Any], is_true: Bools) -> Ragged[Any]
     return concatenate(parts, axis=1)
 
 
-def _above(a: Levels, b: Levels, is_true: Bools) -> Levels:
+def _outer_levels(a: Levels, b: Levels, is_true: Bools) -> Levels:
     """The levels above those that are merged: the innermost of them holds what both hold."""
     if not a:
         return ()

@@ -9,11 +9,11 @@ from varlen.arguments import as_list
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, is_tensor
 from varlen.levels import flatten_levels, resolve_level
-from varlen.sequence.inputs import gradient_rows, of_shape, sequences
+from varlen.sequence.inputs import gradient_rows, require_row_shape, sequences
 from varlen.sequence.outputs import check_steps, joined, packed_of
 from varlen.sequence.states import as_many, each_state
 from varlen.types import Packed, Ragged, RankTable
-from varlen.types.packing import reordered
+from varlen.types.packing import permute
 
 if TYPE_CHECKING:
     from varlen.backends.values import ArrayT, StateT
@@ -436,8 +436,8 @@ def _reorder(x: Any, table: RankTable, order: Any, back: Any, argument: str) -> 
         what = "sequences" if isinstance(given, Ragged) else "rows"
         raise ValueError(f"{argument}: has {len(given)} {what}, but the table {len(table)} sequences")
     if isinstance(given, Ragged):
-        return given._make(*reordered(given.values, given.levels, order, back))
-    return reordered(given, (), order, back)[0]
+        return given._make(*permute(given.values, given.levels, order, back))
+    return permute(given, (), order, back)[0]
 
 
 def _pad_gradient(dY: Any, memory: Any, argument: str) -> Any:
@@ -454,7 +454,7 @@ def _pad_gradient(dY: Any, memory: Any, argument: str) -> Any:
             raise ValueError(f"{argument}: has {len(d)} rows, the memory {len(memory_rows)}")
         if nests and len(d) not in flatten_levels(memory.levels).offsets:
             raise ValueError(f"{argument}: has {len(d)} rows, but no sequence of the memory ends there")
-    of_shape(d, memory_rows.shape[1:], argument)
+    require_row_shape(d, memory_rows.shape[1:], argument)
     missing = (len(memory_rows) - len(d), *d.shape[1:])
     zeros = d.new_zeros(missing) if is_tensor(d) else backend_of(d).zeros(d, missing)
     result = joined([d, zeros])

@@ -17,9 +17,9 @@ class Sweep:
     def __init__(self, table: RankTable, states: Any) -> None:
         self.states = states
         self.count = len(table)
-        self.sizes = self.ordered(table.size_at_t.tolist())
+        self.sizes = self.reorder(table.size_at_t.tolist())
 
-    def ordered(self, steps: Any) -> Any:
+    def reorder(self, steps: Any) -> Any:
         """A list with an item for each step, in the order of the sweep. Its own inverse."""
         return steps
 
@@ -27,7 +27,7 @@ class Sweep:
         """The states before the first step, and how many sequences run."""
         return self.states, self.count
 
-    def resized(self, state: Any, running: int, size: int) -> Any:
+    def resize(self, state: Any, running: int, size: int) -> Any:
         """The states of a step of another size than the one before."""
         raise NotImplementedError
 
@@ -40,14 +40,14 @@ class Sweep:
         raise NotImplementedError
 
 
-class Shrinking(Sweep):
+class ForwardSweep(Sweep):
     """From the first step to the last: the states of sequences that have ended are set aside."""
 
     def __init__(self, table: RankTable, states: Any) -> None:
         super().__init__(table, states)
         self.finished: list[Any] = []
 
-    def resized(self, state: Any, running: int, size: int) -> Any:
+    def resize(self, state: Any, running: int, size: int) -> Any:
         if type(state) is tuple:
             self.finished.append(cut(state, size, running))
             return cut(state, 0, size)
@@ -63,29 +63,29 @@ class Shrinking(Sweep):
         return [len(self.sizes) - 1, *reversed(ended)]
 
 
-class Growing(Sweep):
+class BackwardSweep(Sweep):
     """From the last step to the first: sequences join with the state that they have."""
 
-    def ordered(self, steps: Any) -> Any:
+    def reorder(self, steps: Any) -> Any:
         return steps[::-1]
 
     def start(self) -> tuple[Any, int]:
         return cut(self.states, 0, 0), 0
 
-    def resized(self, state: Any, running: int, size: int) -> Any:
+    def resize(self, state: Any, running: int, size: int) -> Any:
         joining = cut(self.states, running, size)
         if not running:
             return joining
         return _concat_states([state, joining], self, size)
 
     def last(self, state: Any, running: int) -> Any:
-        return self.resized(state, running, self.count)
+        return self.resize(state, running, self.count)
 
     def steps(self, size: int) -> list[int]:
         return [sum(one >= size for one in self.sizes)]
 
 
-class Once(Sweep):
+class SingleStep(Sweep):
     """A single step without rows, which shows the dtype and shape of outputs where there are no steps."""
 
     def __init__(self, states: Any) -> None:

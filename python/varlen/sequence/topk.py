@@ -75,7 +75,7 @@ def sequence_topk_avg_pooling(
     r, row_ragged, tables, order, ks = _tables(input, row, col, topks, channel_num, level)
     values = r.values.reshape(-1)
     k_max = _largest_k(tables, ks)
-    best, _, kept = _largest(
+    best, _, kept = _top_k(
         values if is_float(values) else cast(values, float64_values(values)), tables, k_max
     )
     ends = np.minimum(ks, k_max) - 1
@@ -127,7 +127,7 @@ def backprop_sequence_topk_avg_pooling(
         gradient_rows(dY, row_ragged.total, row_ragged.levels, inner=(channel_num * len(ks),)), "dY"
     )
     k_max = _largest_k(tables, ks)
-    _, which, kept = _largest(r.values.reshape(-1), tables, k_max)
+    _, which, kept = _top_k(r.values.reshape(-1), tables, k_max)
     d = widen_halves(given).reshape(-1, len(ks))
     d = d[like(np.argsort(order), d)]
     each = _zeros(d, k_max)
@@ -145,7 +145,7 @@ def _largest_k(tables: Level, ks: list[int]) -> int:
     return max(1, min(max(ks), tables.longest))
 
 
-def _largest(values: Any, tables: Level, k_max: int) -> tuple[Any, Any, Level]:
+def _top_k(values: Any, tables: Level, k_max: int) -> tuple[Any, Any, Level]:
     """The largest numbers of each row, NaN first, where they stand in it, and the level of both."""
     if isinstance(values, np.ndarray):
         values = cast(values, values.dtype.newbyteorder("="))

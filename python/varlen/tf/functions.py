@@ -114,9 +114,7 @@ def _text(lists: Any) -> tuple[Any, Any] | None:
     if not isinstance(leaf, (str, bytes)):
         return None
     words: dict[str, int] = {}
-    ids, levels = _core.from_words(
-        _decoded(lists) if isinstance(leaf, bytes) else lists, words, name="pylist"
-    )
+    ids, levels = _core.from_words(_decode(lists) if isinstance(leaf, bytes) else lists, words, name="pylist")
     for word in words:
         if word.endswith("\0"):
             raise ValueError(f"pylist: {word!r} ends in NUL, which text of a fixed width does not keep")
@@ -124,10 +122,10 @@ def _text(lists: Any) -> tuple[Any, Any] | None:
     return np.array(kept)[ids], tuple(levels)
 
 
-def _decoded(lists: Any) -> Any:
+def _decode(lists: Any) -> Any:
     """Bytes as text of the same numbers."""
     if isinstance(lists, (list, tuple)):
-        return [_decoded(x) for x in lists]
+        return [_decode(x) for x in lists]
     if not isinstance(lists, bytes):
         raise TypeError(f"pylist: expected bytes, as the first string is, got {type(lists).__name__}")
     return lists.decode("latin-1")
@@ -331,7 +329,7 @@ def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Rows:
     for other in raggeds[1:]:
         if not same_levels(first._levels, other._levels):
             raise ValueError(f"args: {describe_difference(first._levels, other._levels)}")
-    result = op(*map(_flat, args), **{name: _flat(x) for name, x in kwargs.items()})
+    result = op(*map(_flat_values, args), **{name: _flat_values(x) for name, x in kwargs.items()})
     rows = as_values(result, "op")
     if len(rows) != len(first._values):
         raise ValueError(f"op: gave {len(rows)} rows for {len(first._values)}")
@@ -456,7 +454,7 @@ def segment_ids_to_row_splits(
     return level_from(segment_ids, lambda ids: Level.from_row_ids(ids, count), "segment_ids").offsets
 
 
-def _flat(x: Any) -> Any:
+def _flat_values(x: Any) -> Any:
     return x._values if isinstance(x, Ragged) else x
 
 

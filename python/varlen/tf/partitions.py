@@ -166,7 +166,7 @@ class RowPartitions(Ragged[ArrayT]):
         try:
             begins = level_from(row_starts, Level.from_bounds, "row_starts").bounds
         except ValueError as error:
-            raise _of_start(error) from None
+            raise _start_error(error) from None
         if len(begins) and begins[0] != 0:
             raise ValueError(f"row_starts: the first sequence starts at {begins[0]}, not at 0")
         rows = len(values)
@@ -653,7 +653,7 @@ def _rows(values: Any) -> Any:
     return values if isinstance(values, RaggedBase) else as_values(values)
 
 
-def _of_start(error: Any) -> Exception:
+def _start_error(error: Any) -> Exception:
     """An error about where sequences end, of which the starts were given."""
     if getattr(error, "code", "") != "decreasing":
         return cast("Exception", error)

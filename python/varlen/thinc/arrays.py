@@ -267,7 +267,7 @@ def _axes(ndim: int) -> str:
     return "1 axis" if ndim == 1 else f"{ndim} axes"
 
 
-def _named(result: F, name: str, parameters: list[Parameter], doc: str) -> F:
+def _with_name(result: F, name: str, parameters: list[Parameter], doc: str) -> F:
     function: Any = result
     function.__name__ = function.__qualname__ = name
     function.__signature__ = Signature(parameters)
@@ -279,7 +279,7 @@ def _option(name: str, default: Any) -> Parameter:
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default)
 
 
-def _plain(*names: str) -> list[Parameter]:
+def _parameters(*names: str) -> list[Parameter]:
     return [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in names]
 
 
@@ -324,7 +324,7 @@ def _alloc(name: str, ndim: int, default: str) -> _Alloc:
     ({sizes}{"," if ndim == 1 else ""})
     """
     options = [_option("dtype", default), _option("zeros", True)]
-    return _named(result, name, _plain(*(f"d{k}" for k in range(ndim))) + options, doc)
+    return _with_name(result, name, _parameters(*(f"d{k}" for k in range(ndim))) + options, doc)
 
 
 def _alloc_shape(name: str, default: str) -> _AllocShape:
@@ -357,7 +357,7 @@ def _alloc_shape(name: str, default: str) -> _AllocShape:
     dtype('{default}')
     """
     options = [_option("dtype", default), _option("zeros", True)]
-    return _named(result, name, _plain("shape") + options, doc)
+    return _with_name(result, name, _parameters("shape") + options, doc)
 
 
 def _asarray(name: str, ndim: int | None, default: str) -> _Asarray:
@@ -396,7 +396,7 @@ def _asarray(name: str, ndim: int | None, default: str) -> _Asarray:
     >>> vl.thinc.{name}({nested}).dtype
     dtype('{default}')
     """
-    return cast("_Asarray", _named(result, name, [*_plain("data"), _option("dtype", default)], doc))
+    return cast("_Asarray", _with_name(result, name, [*_parameters("data"), _option("dtype", default)], doc))
 
 
 def _reshape(name: str, ndim: int, kind: str = "") -> _Reshape:
@@ -433,7 +433,7 @@ def _reshape(name: str, ndim: int, kind: str = "") -> _Reshape:
     >>> vl.thinc.{name}({number}, {sizes}).ndim
     {ndim}
     """
-    return _named(result, name, _plain("array", *(f"d{k}" for k in range(ndim))), doc)
+    return _with_name(result, name, _parameters("array", *(f"d{k}" for k in range(ndim))), doc)
 
 
 def _reshape_shape(name: str, kind: str) -> _ReshapeShape:
@@ -467,7 +467,7 @@ def _reshape_shape(name: str, kind: str) -> _ReshapeShape:
     >>> vl.thinc.{name}(np.arange(4), (2, 2)).shape
     (2, 2)
     """
-    return _named(result, name, _plain("array", "shape"), doc)
+    return _with_name(result, name, _parameters("array", "shape"), doc)
 
 
 alloc1f, alloc2f, alloc3f, alloc4f = (_alloc(f"alloc{n}f", n, "float32") for n in range(1, 5))

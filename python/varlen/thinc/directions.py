@@ -56,7 +56,7 @@ def _forward(model: Model, X: Any, is_train: bool) -> tuple[Padded[Any], Callabl
     (forth, forth_back), (back, back_back) = (
         layer(x, is_train) for layer, x in zip(model.layers, (p, _backwards(p)), strict=True)
     )
-    Y = _beside(forth, _backwards(back))
+    Y = _concatenate(forth, _backwards(back))
     width = forth.data.shape[-1]
 
     def backprop(dY: Any) -> Padded[Any]:
@@ -89,5 +89,5 @@ def _part(p: Padded[Any], columns: slice) -> Padded[Any]:
     return Padded._make(np.ascontiguousarray(p.data[..., columns]), *p._fields)
 
 
-def _beside(a: Padded[Any], b: Padded[Any]) -> Padded[Any]:
+def _concatenate(a: Padded[Any], b: Padded[Any]) -> Padded[Any]:
     return Padded._make(np.concatenate([a.data, b.data], -1), *a._fields)

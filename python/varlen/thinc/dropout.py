@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from varlen.thinc.layers import own
+from varlen.thinc.layers import as_thinc
 from varlen.thinc.model import Model
 from varlen.thinc.types import from_thinc
 from varlen.transforms.convert import as_array
@@ -74,18 +74,18 @@ def set_dropout_rate(model: Model, drop: float, attrs: Sequence[str] = ("dropout
 def _forward(model: Model, X: Any, is_train: bool) -> tuple[Any, Callable[[Any], Any]]:
     rate = model.attrs["dropout_rate"]
     if rate == 0 or not (is_train and model.attrs["is_enabled"]):
-        return X, _same
+        return X, _identity
     values, leave = as_array(from_thinc(X))
     mask = model.ops.get_dropout_mask(values.shape, rate)
-    Y = own(leave(values * mask))
+    Y = as_thinc(leave(values * mask))
 
     def backprop(dY: Any) -> Any:
         d = from_thinc(dY)
         check_gradient(d, Y)
-        return own(leave(as_array(d)[0] * mask))
+        return as_thinc(leave(as_array(d)[0] * mask))
 
     return Y, backprop
 
 
-def _same(dY: Any) -> Any:
+def _identity(dY: Any) -> Any:
     return dY

@@ -30,14 +30,14 @@ def _enter(x: Any, kept: Any = None) -> Any:
 _PLAIN = (np.ndarray, list, tuple)
 
 
-def own(x: Any, kept: Any = None) -> Any:
+def as_thinc(x: Any, kept: Any = None) -> Any:
     """Containers of varlen as those of `varlen.thinc`, in tuples too; all else stays."""
     if isinstance(x, types.Ragged):
         return x if isinstance(x, Ragged) else Ragged._make(x._values, x._levels)
     if isinstance(x, types.Padded):
         return x if isinstance(x, Padded) else Padded._make(x._data, *x._fields)
     if type(x) is tuple and any(isinstance(item, (types.Ragged, types.Padded)) for item in x):
-        return tuple(map(own, x))
+        return tuple(map(as_thinc, x))
     return x
 
 
@@ -49,7 +49,7 @@ def _model_class() -> type[Model]:
     return Model
 
 
-OURS = ModelKind(_model_class, _enter, own, _never)
+OURS = ModelKind(_model_class, _enter, as_thinc, _never)
 
 
 def as_model(layer: Any) -> Model:
@@ -88,7 +88,7 @@ def _model_of(
         return cast(Model, model(OURS, make, *models, **options))
 
     layer.__module__ = __name__
-    layer.__doc__ = _said(transform)
+    layer.__doc__ = _docstring(transform)
     return layer
 
 
@@ -99,7 +99,7 @@ def _with_layers(transform: Any, many: bool, given: dict[str, Any], *layers: Lay
     return made
 
 
-def _said(transform: Any) -> str:
+def _docstring(transform: Any) -> str:
     """The docstring of a transform, about Models and on the containers of `varlen.thinc`."""
     text: str = transform.__doc__
     for ours, theirs in _WORDS.items():
@@ -124,7 +124,7 @@ def _dims_of_chain(first: Model, *others: Model) -> Dims:
 
 def _init_chain(model: Model, X: Any = None, Y: Any = None) -> None:
     """Each layer sees what those before it give for X; Y goes to those that do not know their width."""
-    seen = None if X is None else own(from_thinc(X))
+    seen = None if X is None else as_thinc(from_thinc(X))
     for layer in model.layers:
         layer.initialize(X=seen, Y=Y if layer.has_dim("nO") is None else None)
         seen = None if seen is None else layer.predict(seen)
@@ -270,7 +270,7 @@ def _tuple(model: Model, X: Any, is_train: bool) -> Any:
     Ys, backs = zip(*(layer(X, is_train) for layer in model.layers), strict=True)
 
     def backprop(dYs: Any) -> Any:
-        return own(total([back(dY) for back, dY in zip(backs, dYs, strict=True)], "gradients"))
+        return as_thinc(total([back(dY) for back, dY in zip(backs, dYs, strict=True)], "gradients"))
 
     return Ys, backprop
 
@@ -282,8 +282,8 @@ def _init_tuple(model: Model, X: Any = None, Y: Any = None) -> None:
 
 
 def _pass(model: Model, X: Any, is_train: bool) -> Any:
-    return X, _same
+    return X, _identity
 
 
-def _same(dY: Any) -> Any:
+def _identity(dY: Any) -> Any:
     return dY

@@ -8,7 +8,7 @@ from typing import Any
 
 from varlen import ops
 from varlen.ops.inputs import one_level
-from varlen.transforms.convert import Way, alike, as_array, as_padded, as_ragged
+from varlen.transforms.convert import Conversion, as_array, as_laid_out, as_padded, as_ragged
 from varlen.transforms.kinds import check_gradient, kind_error
 from varlen.transforms.layer import Backprop, Layer
 from varlen.types import Padded, Ragged
@@ -118,7 +118,7 @@ def padded2list() -> Layer:
     return Layer("padded2list", partial(_convert, _padded2list))
 
 
-def _convert(convert: Callable[[Any], Way], X: Any, is_train: bool) -> tuple[Any, Backprop]:
+def _convert(convert: Callable[[Any], Conversion], X: Any, is_train: bool) -> tuple[Any, Backprop]:
     Y, back = convert(X)
 
     def backprop(dY: Any) -> Any:
@@ -128,30 +128,30 @@ def _convert(convert: Callable[[Any], Way], X: Any, is_train: bool) -> tuple[Any
     return Y, backprop
 
 
-def _list2array(X: Any) -> Way:
+def _list2array(X: Any) -> Conversion:
     if not isinstance(X, (Ragged, list, tuple)):
         raise kind_error(X, expected="a list of arrays, or a Ragged")
     return as_array(X)
 
 
-def _list2ragged(X: Any) -> Way:
+def _list2ragged(X: Any) -> Conversion:
     if not isinstance(X, (Ragged, list, tuple)):
         raise kind_error(X, expected="a list of arrays, or a Ragged")
     return as_ragged(X)
 
 
-def _ragged2list(X: Any) -> Way:
+def _ragged2list(X: Any) -> Conversion:
     level = one_level(X, "X")
     return ops.ragged2list(X), lambda d: X._make(ops.flatten(d) if d else X.values, (level,))
 
 
-def _list2padded(X: Any) -> Way:
+def _list2padded(X: Any) -> Conversion:
     if not isinstance(X, (Padded, list, tuple)):
         raise kind_error(X, expected="a list of arrays, or a Padded")
     return as_padded(X)
 
 
-def _padded2list(X: Any) -> Way:
+def _padded2list(X: Any) -> Conversion:
     if not isinstance(X, Padded):
         raise kind_error(X, expected="a Padded")
-    return X.to_list(), lambda d: alike(ops.list2padded(d), X) if d else X
+    return X.to_list(), lambda d: as_laid_out(ops.list2padded(d), X) if d else X

@@ -44,7 +44,7 @@ def chain(*layers: Any) -> Layer | Any:
     >>> layer.name, layer.predict([np.array([1, 2]), np.array([3])])
     ('list2ragged>>reduce_sum', array([3, 3]))
     """
-    if any(map(is_model, _some(layers))):
+    if any(map(is_model, _require_layers(layers))):
         from varlen.transforms import thinc_layer
 
         return thinc_layer.chain(*layers)
@@ -86,7 +86,7 @@ def concatenate(*layers: Any) -> Layer | Any:
     array([[3, 2],
            [3, 3]])
     """
-    return result(_concatenate, *_some(layers))
+    return result(_concatenate, *_require_layers(layers))
 
 
 def add(*layers: Any) -> Layer | Any:
@@ -121,7 +121,7 @@ def add(*layers: Any) -> Layer | Any:
     >>> layer.predict(vl.Ragged([1, 2, 3], [2, 1])).to_list()
     [[0, 2], [6]]
     """
-    return result(_add, *_some(layers))
+    return result(_add, *_require_layers(layers))
 
 
 def residual(layer: Any) -> Layer | Any:
@@ -175,7 +175,7 @@ def _sum_gradients(dXs: list[Any]) -> Any:
     return total(there, "gradients") if there else None
 
 
-def _some(layers: tuple[Any, ...]) -> tuple[Any, ...]:
+def _require_layers(layers: tuple[Any, ...]) -> tuple[Any, ...]:
     if not layers:
         raise TypeError("layers: expected at least one")
     return layers

@@ -23,26 +23,26 @@ from varlen.types import Padded, Ragged
 
 ndarray = np.ndarray
 
-Way = tuple[Any, Callable[[Any], Any]]
+Conversion = tuple[Any, Callable[[Any], Any]]
 
 _make_ragged = Ragged._make
 
 
-def as_array(X: Any, pad: int = 0) -> Way:
+def as_array(X: Any, pad: int = 0) -> Conversion:
     """The values of a Ragged, the data of a Padded, a list's arrays end to end, or the array itself."""
     if isinstance(X, Ragged):
-        return X._values, partial(_around_ragged, X)
+        return X._values, partial(_wrap_ragged, X)
     if isinstance(X, Padded):
-        return X._data, partial(_around_padded, X)
+        return X._data, partial(_wrap_padded, X)
     if isinstance(X, (list, tuple)):
         flat = ops.flatten(X, pad=pad)
-        return flat, partial(_cut, type(X) is tuple, Level(list(map(len, X))), pad, len(flat))
+        return flat, partial(_cut_rows, type(X) is tuple, Level(list(map(len, X))), pad, len(flat))
     if is_array(X):
-        return X, _same
+        return X, _identity
     raise kind_error(X, expected="a Ragged, a Padded, a list of arrays or an array")
 
 
-def as_array2d(X: Any, pad: int = 0) -> Way:
+def as_array2d(X: Any, pad: int = 0) -> Conversion:
     """What `as_array` gives as a table: an axis of rows, and all trailing axes in one.
 
     A result as wide as what was seen gets the trailing axes of that.
@@ -55,14 +55,14 @@ def as_array2d(X: Any, pad: int = 0) -> Way:
     return seen, partial(_from_array2d, tuple(values.shape), leading, leave)
 
 
-def as_padded(X: Any) -> Way:
+def as_padded(X: Any) -> Conversion:
     """A Padded of the sequences; an array (steps, columns, ...) is one of columns equally long."""
     if isinstance(X, Padded):
         return X, partial(expect, Padded)
     if isinstance(X, Ragged):
         return innermost(X).to_padded(), partial(_ragged_of_padded, X)
     if tuples.is_four(X):
-        way: Way = tuples.four_as_padded(X)
+        way: Conversion = tuples.four_as_padded(X)
         return way
     if isinstance(X, (list, tuple)):
         return ops.list2padded(list(X)), partial(_list_of_padded, type(X) is tuple)
@@ -75,21 +75,21 @@ def as_padded(X: Any) -> Way:
     raise kind_error(X, expected="a Ragged, a Padded, a list of arrays or an array (steps, columns, ...)")
 
 
-def as_ragged(X: Any) -> Way:
+def as_ragged(X: Any) -> Conversion:
     """A Ragged of the sequences."""
     if isinstance(X, Ragged):
         return X, partial(_ragged_of_ragged, X)
     if isinstance(X, Padded):
         return X.to_ragged(), partial(_padded_of_ragged, X)
     if tuples.is_pair(X):
-        way: Way = tuples.pair_as_ragged(X)
+        way: Conversion = tuples.pair_as_ragged(X)
         return way
     if isinstance(X, (list, tuple)):
         return list_to_ragged(X), partial(_list_of_ragged, type(X) is tuple)
     raise _no_lengths(X)
 
 
-def as_list(X: Any) -> Way:
+def as_list(X: Any) -> Conversion:
     """A list with an array for each sequence, those of the innermost level of a Ragged."""
     if isinstance(X, list):
         return X, partial(expect, list)
@@ -102,7 +102,7 @@ def as_list(X: Any) -> Way:
     raise _no_lengths(X)
 
 
-def alike(d: Any, y: Any) -> Any:
+def as_laid_out(d: Any, y: Any) -> Any:
     """A gradient that holds the same sequences as y, laid out as y is."""
     if type(y) is ndarray and d.shape == y.shape:
         return d
@@ -145,21 +145,21 @@ def as_given(r: Ragged[Any], as_tuple: bool) -> Any:
     return tuple(items) if as_tuple else items
 
 
-def _same(y: Any) -> Any:
+def _identity(y: Any) -> Any:
     return y
 
 
-def _around_ragged(X: Ragged[Any], y: Any) -> Ragged[Any]:
+def _wrap_ragged(X: Ragged[Any], y: Any) -> Ragged[Any]:
     if type(y) is not ndarray or y.ndim == 0 or len(y) != len(X._values):
         y = _rows(y, (X._values.shape[0],))
     return X._make(as_values(y, "Y"), X._levels)
 
 
-def _around_padded(X: Padded[Any], y: Any) -> Padded[Any]:
+def _wrap_padded(X: Padded[Any], y: Any) -> Padded[Any]:
     return X._make(as_values(_rows(y, tuple(X._data.shape[:2])), "Y"), *X._fields)
 
 
-def _cut(as_tuple: bool, level: Level, pad: int, rows: int, y: Any) -> Any:
+def _cut_rows(as_tuple: bool, level: Level, pad: int, rows: int, y: Any) -> Any:
     items = ops.unflatten(_rows(y, (rows,)), level, pad)
     return tuple(items) if as_tuple else items
 

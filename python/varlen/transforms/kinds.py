@@ -41,16 +41,16 @@ def expect(expected: type, y: Any) -> Any:
     return y
 
 
-def mapped(x: Any, change: Callable[[Any], Any]) -> Any:
+def map_values(x: Any, change: Callable[[Any], Any]) -> Any:
     """A container of the same kind and structure around changed arrays."""
     if isinstance(x, Ragged):
         return x._make(change(x.values), x.levels)
     if isinstance(x, Padded):
         return x._make(change(x.data), *x._fields)
     if isinstance(x, list):
-        return [mapped(item, change) for item in x]
+        return [map_values(item, change) for item in x]
     if isinstance(x, tuple):
-        return tuple(mapped(item, change) for item in x)
+        return tuple(map_values(item, change) for item in x)
     if is_array(x):
         return change(x)
     raise kind_error(x, expected="arrays, or a Ragged, Padded, list or tuple of them")

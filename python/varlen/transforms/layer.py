@@ -241,11 +241,11 @@ def _by_name(name: str, f: Callable[..., Any], X: Any, is_train: bool) -> tuple[
     return _two(name, f(X, is_train=is_train))
 
 
-def _plain(name: str, f: Callable[..., Any], X: Any, is_train: bool) -> tuple[Any, Backprop]:
+def _call_function(name: str, f: Callable[..., Any], X: Any, is_train: bool) -> tuple[Any, Backprop]:
     return f(X), partial(_no_gradient, name)
 
 
-_LIKE = {"place": _by_place, "name": _by_name, "": _plain}
+_LIKE = {"place": _by_place, "name": _by_name, "": _call_function}
 
 
 def _two(name: str, given: Any) -> tuple[Any, Backprop]:

@@ -57,13 +57,13 @@ def _layer(kind: ModelKind, make: Callable[..., Layer], places: list[Layer | Non
     if built is not None and built[0] is make and built[1] == layers:
         kept: Layer = built[2]
         return kept
-    made = _made(kind, make, places, layers)
+    made = _make_layer(kind, make, places, layers)
     if built is not None:
         given._built = make, list(layers), made
     return made
 
 
-def _made(
+def _make_layer(
     kind: ModelKind, make: Callable[..., Layer], places: list[Layer | None], layers: list[Any]
 ) -> Layer:
     models = iter(layers)
@@ -82,7 +82,7 @@ def _forward(
 ) -> tuple[Any, Backprop]:
     layer = _layer(kind, make, places, given)
     kept: dict[int, Any] = {}
-    leave: Callable[[Any], Any] = _same if kind.stays(X) else partial(kind.leave, kept=kept)
+    leave: Callable[[Any], Any] = _identity if kind.stays(X) else partial(kind.leave, kept=kept)
     Y, back = layer(kind.enter(X, kept), is_train)
     return leave(Y), lambda dY: leave(back(kind.enter(dY)))
 
@@ -106,5 +106,5 @@ def _init(
                     given.set_dim(name, inner.get_dim(name))
 
 
-def _same(x: Any) -> Any:
+def _identity(x: Any) -> Any:
     return x

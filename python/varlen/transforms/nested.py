@@ -150,16 +150,16 @@ def map_list(layer: Any) -> Layer | Any:
 
 
 def _with_flatten(layer: Layer) -> Layer:
-    return Layer(f"with_flatten({layer.name})", partial(_flattened, layer), (layer,), _items)
+    return Layer(f"with_flatten({layer.name})", partial(_call_flat, layer), (layer,), _items)
 
 
-def _flattened(layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
+def _call_flat(layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
     items = _items(X)
     depth = _depth(X)
     if not is_train:
-        return _nested(X, depth, _each(layer.predict(items), len(items))), not_trained
+        return _nested(X, depth, _require_rows(layer.predict(items), len(items))), not_trained
     y, back = layer(items, True)
-    Y = _nested(X, depth, _each(y, len(items)))
+    Y = _nested(X, depth, _require_rows(y, len(items)))
 
     def backprop(dY: Any) -> Any:
         check_gradient(dY, Y)
@@ -168,7 +168,7 @@ def _flattened(layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
             flat = ops.flatten(parts) if parts else y[:0]
         else:
             flat = _items(dY, depth)
-        return _nested(X, depth, _each(back(flat), len(items)))
+        return _nested(X, depth, _require_rows(back(flat), len(items)))
 
     return Y, backprop
 
@@ -199,7 +199,7 @@ def _arrays(Y: Any) -> Iterator[Any]:
             yield y
 
 
-def _each(y: Any, count: int) -> Any:
+def _require_rows(y: Any, count: int) -> Any:
     if not isinstance(y, list) and not is_array(y):
         raise TypeError(f"the layer saw a list, but gave a {kind(y)}")
     if len(y) != count:
@@ -254,7 +254,7 @@ def _run_getitem(idx: int, layer: Layer, X: Any, is_train: bool) -> tuple[Any, B
 
 
 def _with_reshape(layer: Layer) -> Layer:
-    return Layer(f"with_reshape({layer.name})", partial(_reshaped, layer), (layer,), _as_table)
+    return Layer(f"with_reshape({layer.name})", partial(_call_reshaped, layer), (layer,), _as_table)
 
 
 def _as_table(X: Any) -> Any:
@@ -265,20 +265,20 @@ def _as_table(X: Any) -> Any:
     return X.reshape(math.prod(X.shape[:-1]), X.shape[-1])
 
 
-def _reshaped(layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
+def _call_reshaped(layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
     table = _as_table(X)
     leading = tuple(X.shape[:-1])
     y, back = layer(table, is_train)
-    Y = _unreshaped(y, leading)
+    Y = _restore_axes(y, leading)
 
     def backprop(dY: Any) -> Any:
         check_gradient(dY, Y)
-        return _unreshaped(back(dY.reshape(y.shape)), leading)
+        return _restore_axes(back(dY.reshape(y.shape)), leading)
 
     return Y, backprop if is_train else not_trained
 
 
-def _unreshaped(y: Any, leading: tuple[int, ...]) -> Any:
+def _restore_axes(y: Any, leading: tuple[int, ...]) -> Any:
     rows = math.prod(leading)
     if not is_array(y):
         raise TypeError(f"the layer saw an array, but gave a {kind(y)}")
@@ -288,14 +288,14 @@ def _unreshaped(y: Any, leading: tuple[int, ...]) -> Any:
 
 
 def _map_list(layer: Layer) -> Layer:
-    return Layer(f"map_list({layer.name})", partial(_mapped, layer), (layer,), _first)
+    return Layer(f"map_list({layer.name})", partial(_call_each, layer), (layer,), _first)
 
 
 def _first(X: Any) -> Any:
     return X[0] if X else None
 
 
-def _mapped(layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
+def _call_each(layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
     if not isinstance(X, (list, tuple)):
         raise kind_error(X, expected="a list")
     pairs = [layer(x, is_train) for x in X]

@@ -119,7 +119,7 @@ def reduce_first(*, empty: Any = None) -> Layer:
     >>> Y, backprop(Y).to_list()
     (array([1., 3.]), [[1.0, 0.0], [3.0]])
     """
-    return Layer("reduce_first", partial(_reduce, _first, empty))
+    return Layer("reduce_first", partial(_reduce, _first_rows, empty))
 
 
 def reduce_last(*, empty: Any = None) -> Layer:
@@ -145,7 +145,7 @@ def reduce_last(*, empty: Any = None) -> Layer:
     >>> Y, backprop(Y).to_list()
     (array([2., 3.]), [[0.0, 2.0], [3.0]])
     """
-    return Layer("reduce_last", partial(_reduce, _last, empty))
+    return Layer("reduce_last", partial(_reduce, _last_rows, empty))
 
 
 def expand_window(window_size: int = 1) -> Layer:
@@ -197,12 +197,12 @@ def _max(values: Any, level: Any, empty: Any) -> Reduced:
     return result, lambda d: ops.backprop_reduce_max(d, which, level)
 
 
-def _first(values: Any, level: Any, empty: Any) -> Reduced:
+def _first_rows(values: Any, level: Any, empty: Any) -> Reduced:
     result = ops.reduce_first(values, level, empty=empty)
     return result, lambda d: ops.backprop_reduce_first(d, level)
 
 
-def _last(values: Any, level: Any, empty: Any) -> Reduced:
+def _last_rows(values: Any, level: Any, empty: Any) -> Reduced:
     result = ops.reduce_last(values, level, empty=empty)
     return result, lambda d: ops.backprop_reduce_last(d, level)
 

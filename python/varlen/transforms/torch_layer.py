@@ -11,7 +11,7 @@ from torch.nn.utils.rnn import PackedSequence
 
 from varlen.backends.torch.memory import as_numpy, tensor_of
 from varlen.transforms.convert import innermost
-from varlen.transforms.kinds import check_gradient, mapped
+from varlen.transforms.kinds import check_gradient, map_values
 from varlen.transforms.layer import Backprop, Layer, not_trained
 from varlen.types import Padded, Ragged
 
@@ -47,18 +47,18 @@ def _run(module: torch.nn.Module, X: Any, is_train: bool) -> tuple[Any, Backprop
         seen.append(tensor)
         return tensor
 
-    inside = mapped(X, enter)
+    inside = map_values(X, enter)
     with torch.enable_grad():
-        y = _called(module, inside)
+        y = _call_module(module, inside)
     on_arrays = any(arrays)
-    Y = mapped(y, _array) if on_arrays else y
+    Y = map_values(y, _array) if on_arrays else y
 
     def backprop(dY: Any) -> Any:
         check_gradient(dY, Y)
         results: list[torch.Tensor] = []
         given: list[torch.Tensor] = []
-        mapped(y, _append_to(results))
-        mapped(dY, _append_to(given))
+        map_values(y, _append_to(results))
+        map_values(dY, _append_to(given))
         pairs = [(r, d.to(r.dtype)) for r, d in zip(results, given, strict=True) if r.requires_grad]
         asked = [x for x in seen if x.requires_grad]
         asked += [p for p in module.parameters() if p.requires_grad]
@@ -72,7 +72,7 @@ def _run(module: torch.nn.Module, X: Any, is_train: bool) -> tuple[Any, Backprop
             grad = torch.zeros_like(tensor) if grad is None else grad
             return as_numpy(grad) if isinstance(x, np.ndarray) else grad
 
-        return mapped(X, gradient)
+        return map_values(X, gradient)
 
     return Y, backprop
 
@@ -84,24 +84,24 @@ def _predict(module: torch.nn.Module, X: Any) -> Any:
         arrays.append(isinstance(x, np.ndarray))
         return tensor_of(x) if arrays[-1] else x
 
-    inside = mapped(X, enter)
+    inside = map_values(X, enter)
     training = [part for part in module.modules() if part.training]
     module.eval()
     try:
         with torch.no_grad():
-            y = _called(module, inside)
+            y = _call_module(module, inside)
     finally:
         for part in training:
             part.training = True
-    return mapped(y, _array) if any(arrays) else y
+    return map_values(y, _array) if any(arrays) else y
 
 
-def _called(module: torch.nn.Module, inside: Any) -> Any:
+def _call_module(module: torch.nn.Module, inside: Any) -> Any:
     if isinstance(module, torch.nn.RNNBase):
         if isinstance(inside, Ragged):
-            stepped = _stepped(module, innermost(inside).to_padded()).to_ragged()
+            stepped = _call_recurrent(module, innermost(inside).to_padded()).to_ragged()
             return inside._make(stepped.values, inside.levels)
-        return _stepped(module, inside) if isinstance(inside, Padded) else module(inside)[0]
+        return _call_recurrent(module, inside) if isinstance(inside, Padded) else module(inside)[0]
     y = module(inside)
     if isinstance(y, torch.Tensor) and isinstance(inside, Padded) and y.shape[:2] == inside.data.shape[:2]:
         return inside._make(y.contiguous(), *inside._fields)
@@ -110,7 +110,7 @@ def _called(module: torch.nn.Module, inside: Any) -> Any:
     return y
 
 
-def _stepped(module: torch.nn.RNNBase, padded: Padded[Any]) -> Padded[Any]:
+def _call_recurrent(module: torch.nn.RNNBase, padded: Padded[Any]) -> Padded[Any]:
     """What a recurrent module makes of the rows that there are; sequences without rows have none."""
     sizes, lengths, indices = padded._fields
     rows = padded.to_packed()

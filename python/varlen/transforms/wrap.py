@@ -7,7 +7,15 @@ from functools import partial
 from typing import Any
 
 from varlen.arguments import as_int
-from varlen.transforms.convert import Way, alike, as_array, as_array2d, as_list, as_padded, as_ragged
+from varlen.transforms.convert import (
+    Conversion,
+    as_array,
+    as_array2d,
+    as_laid_out,
+    as_list,
+    as_padded,
+    as_ragged,
+)
 from varlen.transforms.kinds import check_gradient, check_structure
 from varlen.transforms.layer import Backprop, Layer, not_trained, result
 
@@ -52,7 +60,7 @@ def with_array(layer: Any, pad: int = 0) -> Layer | Any:
     [array([-1, -2]), array([-3])]
     """
     enter = partial(as_array, pad=pad) if as_int(pad, "pad") else as_array
-    return result(partial(_wrapped, "with_array", enter), layer)
+    return result(partial(_wrap, "with_array", enter), layer)
 
 
 def with_array2d(layer: Any, pad: int = 0) -> Layer | Any:
@@ -88,7 +96,7 @@ def with_array2d(layer: Any, pad: int = 0) -> Layer | Any:
     >>> layer.predict(vl.Ragged(np.ones((1, 2, 2), int), [1])).to_list()
     [[[[1, 10], [100, 1000]]]]
     """
-    return result(partial(_wrapped, "with_array2d", partial(as_array2d, pad=as_int(pad, "pad"))), layer)
+    return result(partial(_wrap, "with_array2d", partial(as_array2d, pad=as_int(pad, "pad"))), layer)
 
 
 def with_padded(layer: Any) -> Layer | Any:
@@ -128,7 +136,7 @@ def with_padded(layer: Any) -> Layer | Any:
     >>> vl.transforms.with_padded(steps).predict(vl.Ragged([1, 2, 3, 4], [3, 1])).to_list()
     [[1, 3, 6], [4]]
     """
-    return result(partial(_wrapped, "with_padded", as_padded), layer)
+    return result(partial(_wrap, "with_padded", as_padded), layer)
 
 
 def with_ragged(layer: Any) -> Layer | Any:
@@ -161,7 +169,7 @@ def with_ragged(layer: Any) -> Layer | Any:
     >>> vl.transforms.with_ragged(lambda r: r * 10).predict([np.array([1, 2]), np.array([3])])
     [array([10, 20]), array([30])]
     """
-    return result(partial(_wrapped, "with_ragged", as_ragged), layer)
+    return result(partial(_wrap, "with_ragged", as_ragged), layer)
 
 
 def with_list(layer: Any) -> Layer | Any:
@@ -196,19 +204,19 @@ def with_list(layer: Any) -> Layer | Any:
     >>> layer.predict(vl.Ragged([1, 2, 3], [2, 1])).to_list()
     [[2, 1], [3]]
     """
-    return result(partial(_wrapped, "with_list", as_list), layer)
+    return result(partial(_wrap, "with_list", as_list), layer)
 
 
-def _wrapped(name: str, enter: Callable[[Any], Way], layer: Layer) -> Layer:
+def _wrap(name: str, enter: Callable[[Any], Conversion], layer: Layer) -> Layer:
     forward = partial(_run, enter, layer)
-    return Layer(f"{name}({layer.name})", forward, (layer,), partial(_entered, enter))
+    return Layer(f"{name}({layer.name})", forward, (layer,), partial(_enter, enter))
 
 
-def _entered(enter: Callable[[Any], Way], X: Any) -> Any:
+def _enter(enter: Callable[[Any], Conversion], X: Any) -> Any:
     return enter(X)[0]
 
 
-def _run(enter: Callable[[Any], Way], layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
+def _run(enter: Callable[[Any], Conversion], layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
     seen, leave = enter(X)
     if not is_train:
         return leave(layer.predict(seen)), not_trained
@@ -220,6 +228,6 @@ def _run(enter: Callable[[Any], Way], layer: Layer, X: Any, is_train: bool) -> t
         d = enter(dY)[0]
         if type(X) is tuple:  # fields of a container, or sequences: the small arrays are compared too
             check_structure(d, y, "the gradient", "the result")
-        return leave(back(alike(d, y)))
+        return leave(back(as_laid_out(d, y)))
 
     return Y, backprop

@@ -48,15 +48,15 @@ def apply(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
     for x in inputs:
         if not isinstance(x, RaggedBase) and getattr(x, "__array_ufunc__", True) is None:
             return NotImplemented
-    return _applied(ufunc, inputs, kwargs)
+    return _apply(ufunc, inputs, kwargs)
 
 
 def operator(name: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The result of a Python operator, by the name of its ufunc; graphs hold no ufunc."""
-    return matmul(*inputs) if name == "matmul" else _applied(name, inputs, kwargs)
+    return matmul(*inputs) if name == "matmul" else _apply(name, inputs, kwargs)
 
 
-def _applied(function: np.ufunc | str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _apply(function: np.ufunc | str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A ufunc, or the one of a name, on what stands for each operand."""
     outs = kwargs.pop("out", None) or ()
     model, row_ndim = model_of((*inputs, *outs, kwargs.get("where")))

@@ -43,7 +43,7 @@ def with_copied_attributes(result: T, x: object, base: type, memo: dict[int, Any
     return result
 
 
-def reduced(
+def reduce_container(
     restore: Callable[..., Any], parts: tuple[Any, ...], x: object, base: type, protocol: Any = 4
 ) -> tuple[Any, ...]:
     """What `__reduce_ex__` gives: how the container is made, and its attributes, where it has any."""

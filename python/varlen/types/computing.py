@@ -10,7 +10,7 @@ from varlen.ops.bins import bincount
 from varlen.ops.differences import diff
 from varlen.ops.search import searchsorted
 from varlen.ops.window import sliding_window
-from varlen.types.declared import Declared
+from varlen.types.declared import VerbMethods
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from varlen.backends.values import RaggedT
 
 
-class Computing(Declared[ArrayT]):
+class ComputingMethods(VerbMethods[ArrayT]):
     """Methods of `varlen.Ragged`, which inherits them.
 
     All take `level`: the level whose sequences become one row each, together with all that nests below it;

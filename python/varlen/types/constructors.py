@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, cast, overload
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int
 from varlen.backends.values import ArrayT, as_ints
-from varlen.ops.dense import unpadded, values_of_list
+from varlen.ops.dense import unpad_block, values_of_list
 from varlen.ops.inputs import one_level
-from varlen.ops.outputs import made
+from varlen.ops.outputs import make_container
 from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class Constructors(RaggedBase[ArrayT]):
         >>> vl.Ragged.from_dense(np.array([[1, 2, 0], [3, 0, 0]]), [2, 1]).to_list()
         [[1, 2], [3]]
         """
-        result: Any = made(cls, *unpadded(block, lengths, mask, padding_side, out))
+        result: Any = make_container(cls, *unpad_block(block, lengths, mask, padding_side, out))
         return cast("Ragged[RowsT]", result)
 
     @classmethod

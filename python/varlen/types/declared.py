@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from varlen._core import RaggedBase
 from varlen.backends.values import ArrayT
-from varlen.ops.reduce import counted, end_row, extreme, extreme_place, reduced
-from varlen.ops.scan import scanned, scanned_extreme
-from varlen.ops.softmax import exponentiated
+from varlen.ops.reduce import count_rows, end_row, extreme, extreme_place, reduce_rows
+from varlen.ops.scan import scan_rows, scanned_extreme
+from varlen.ops.softmax import exponentiate
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from varlen.backends.values import Axes
 
 
-class Declared(RaggedBase[ArrayT]):
+class VerbMethods(RaggedBase[ArrayT]):
     """Methods of `varlen.Ragged`, which inherits them."""
 
     __slots__ = ()
@@ -72,7 +72,7 @@ class Declared(RaggedBase[ArrayT]):
         >>> vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2]).sum(dtype=np.float32)
         array([8., 0., 6.], dtype=float32)
         """
-        return reduced("sum", self, None, axis, level, empty, None, 0, dtype, overflow)
+        return reduce_rows("sum", self, None, axis, level, empty, None, 0, dtype, overflow)
 
     def mean(self, axis: Axes = None, *, level: int = -1, empty: Any = 0, dtype: Any = None) -> ArrayT | Any:
         """The mean of each sequence's rows, column by column; as `ops.reduce_mean`.
@@ -112,7 +112,7 @@ class Declared(RaggedBase[ArrayT]):
         >>> vl.Ragged([3.0, 1.0, 5.0], [2, 1]).mean()
         array([2., 5.])
         """
-        return reduced("mean", self, None, axis, level, empty, None, 0, dtype)
+        return reduce_rows("mean", self, None, axis, level, empty, None, 0, dtype)
 
     def prod(
         self, axis: Axes = None, *, level: int = -1, empty: Any = 1, dtype: Any = None,
@@ -160,7 +160,7 @@ class Declared(RaggedBase[ArrayT]):
         >>> vl.Ragged([3, 1, 4], [2, 1]).prod()
         array([3, 4])
         """
-        return reduced("prod", self, None, axis, level, empty, None, 0, dtype, overflow)
+        return reduce_rows("prod", self, None, axis, level, empty, None, 0, dtype, overflow)
 
     def max(self, axis: Axes = None, *, level: int = -1, empty: Any = None) -> ArrayT | Any:
         """The largest number of each sequence, column by column; as `ops.reduce_max`.
@@ -407,7 +407,7 @@ class Declared(RaggedBase[ArrayT]):
         >>> vl.Ragged([0, 1, 0], [2, 1]).any()
         array([ True, False])
         """
-        return reduced("any", self, None, axis, level, empty, None)
+        return reduce_rows("any", self, None, axis, level, empty, None)
 
     def all(self, axis: Axes = None, *, level: int = -1, empty: Any = True) -> ArrayT | Any:
         """Whether all rows of each sequence are true, column by column; as `ops.reduce_all`.
@@ -444,7 +444,7 @@ class Declared(RaggedBase[ArrayT]):
         >>> vl.Ragged([0, 1, 2], [2, 1]).all()
         array([False,  True])
         """
-        return reduced("all", self, None, axis, level, empty, None)
+        return reduce_rows("all", self, None, axis, level, empty, None)
 
     def norm(self, axis: Axes = None, *, level: int = -1, empty: Any = 0) -> ArrayT | Any:
         """The Euclidean norm of each sequence's rows, column by column; as `ops.reduce_norm`.
@@ -481,7 +481,7 @@ class Declared(RaggedBase[ArrayT]):
         >>> vl.Ragged([3.0, 4.0, 2.0], [2, 1]).norm()
         array([5., 2.])
         """
-        return reduced("norm", self, None, axis, level, empty, None)
+        return reduce_rows("norm", self, None, axis, level, empty, None)
 
     def var(
         self, axis: Axes = None, *, level: int = -1, ddof: float = 0, empty: Any = float("nan"),
@@ -523,7 +523,7 @@ class Declared(RaggedBase[ArrayT]):
         >>> vl.Ragged([1.0, 3.0, 5.0], [2, 1]).var()
         array([1., 0.])
         """
-        return reduced("var", self, None, axis, level, empty, None, ddof)
+        return reduce_rows("var", self, None, axis, level, empty, None, ddof)
 
     def std(
         self, axis: Axes = None, *, level: int = -1, ddof: float = 0, empty: Any = float("nan"),
@@ -565,7 +565,7 @@ class Declared(RaggedBase[ArrayT]):
         >>> vl.Ragged([1.0, 3.0, 5.0], [2, 1]).std()
         array([1., 0.])
         """
-        return reduced("std", self, None, axis, level, empty, None, ddof)
+        return reduce_rows("std", self, None, axis, level, empty, None, ddof)
 
     def logsumexp(self, axis: Axes = None, *, level: int = -1, empty: Any = float("-inf")) -> ArrayT | Any:
         """The logarithm of the sum of exponentials of each sequence; as `ops.reduce_logsumexp`.
@@ -602,7 +602,7 @@ class Declared(RaggedBase[ArrayT]):
         >>> vl.Ragged([7.0, -np.inf, 5.0], [2, 1]).logsumexp()
         array([7., 5.])
         """
-        return reduced("logsumexp", self, None, axis, level, empty, None)
+        return reduce_rows("logsumexp", self, None, axis, level, empty, None)
 
     def ptp(self, axis: Axes = None, *, level: int = -1, empty: Any = None) -> ArrayT | Any:
         """The largest number of each sequence less its smallest one, column by column; as `ops.reduce_ptp`.
@@ -639,7 +639,7 @@ class Declared(RaggedBase[ArrayT]):
         >>> vl.Ragged([3, 1, 4], [2, 1]).ptp()
         array([2, 0])
         """
-        return reduced("ptp", self, None, axis, level, empty, None)
+        return reduce_rows("ptp", self, None, axis, level, empty, None)
 
     def mode(self, axis: Axes = None, *, level: int = -1, empty: Any = None) -> ArrayT | Any:
         """The most frequent number of each sequence, column by column; as `ops.reduce_mode`.
@@ -676,7 +676,7 @@ class Declared(RaggedBase[ArrayT]):
         >>> vl.Ragged([3, 1, 3, 5, 4], [3, 2]).mode()
         array([3, 4])
         """
-        return reduced("mode", self, None, axis, level, empty, None)
+        return reduce_rows("mode", self, None, axis, level, empty, None)
 
     def count(self, *, level: int = -1) -> ArrayT | Any:
         """How many rows each sequence has; as `ops.count`.
@@ -702,7 +702,7 @@ class Declared(RaggedBase[ArrayT]):
         >>> vl.Ragged([3, 1, 4], [2, 1]).count()
         array([2, 1])
         """
-        return counted(self, None, level)
+        return count_rows(self, None, level)
 
     def cumsum(
         self, axis: int | None = None, *, level: int = -1, exclusive: bool = False, reverse: bool = False,
@@ -751,7 +751,7 @@ class Declared(RaggedBase[ArrayT]):
         >>> vl.Ragged([3, 1, 4], [2, 1]).cumsum().to_list()
         [[3, 4], [4]]
         """
-        result: Self = scanned("sum", self, None, axis, level, exclusive, reverse, None, dtype, overflow)
+        result: Self = scan_rows("sum", self, None, axis, level, exclusive, reverse, None, dtype, overflow)
         return result
 
     def cumprod(
@@ -801,7 +801,7 @@ class Declared(RaggedBase[ArrayT]):
         >>> vl.Ragged([3, 2, 4], [2, 1]).cumprod().to_list()
         [[3, 6], [4]]
         """
-        result: Self = scanned("prod", self, None, axis, level, exclusive, reverse, None, dtype, overflow)
+        result: Self = scan_rows("prod", self, None, axis, level, exclusive, reverse, None, dtype, overflow)
         return result
 
     def cummax(
@@ -916,7 +916,7 @@ class Declared(RaggedBase[ArrayT]):
         >>> vl.Ragged([0.0, 0.0, 7.0], [2, 1]).softmax().values
         array([0.5, 0.5, 1. ])
         """
-        result: Self = exponentiated(self, None, False, axis, level, temperature, None, False)
+        result: Self = exponentiate(self, None, False, axis, level, temperature, None, False)
         return result
 
     def log_softmax(self, axis: int | None = None, *, level: int = -1, temperature: float = 1.0) -> Self:
@@ -953,5 +953,5 @@ class Declared(RaggedBase[ArrayT]):
         >>> vl.Ragged([0.0, 1000.0, 7.0], [2, 1]).log_softmax().values
         array([-1000.,     0.,     0.])
         """
-        result: Self = exponentiated(self, None, True, axis, level, temperature, None, False)
+        result: Self = exponentiate(self, None, True, axis, level, temperature, None, False)
         return result

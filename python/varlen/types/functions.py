@@ -101,7 +101,7 @@ def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
     if name in _ON_ROW_AXES and args:
         return _on_row_axis(func, name, args, kwargs)
     if name in ("cat", "concat", "concatenate", "stack"):
-        return _combined("torch", name, args, kwargs)
+        return _combine("torch", name, args, kwargs)
     if name == "matmul":
         given = given_to("torch", name, args, {key: x for key, x in kwargs.items() if key != "out"})
         return matmul(given["input"], given["other"])
@@ -125,7 +125,7 @@ def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
             name, given["input"] = "softmax", -given["input"]
         if name in ("std", "var"):
             given["ddof"] = _correction(name, given)
-        return _along_axis(f"torch.{name}", name, given.pop("input"), given.pop("dim", None), given)
+        return _reduce_axis(f"torch.{name}", name, given.pop("input"), given.pop("dim", None), given)
     raise _refusal(f"torch.{name}", f"r.{name}()" if _has_method(args, name) else "r.values, or r.to_dense()")
 
 
@@ -135,7 +135,7 @@ def by_numpy(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
     if name in ("array_equal", "array_equiv", "allclose"):
         return _equal(name, given_to("np", name, args, kwargs))
     if name in ("concatenate", "stack"):
-        return _combined("np", name, args, kwargs)
+        return _combine("np", name, args, kwargs)
     if name == "where" and len(args) == 3:
         from varlen.ops.where import where
 
@@ -161,7 +161,7 @@ def by_numpy(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
             if "ddof" in given:
                 raise ValueError(f"np.{name} takes ddof or correction, not both")
             given["ddof"] = given.pop("correction")
-        return _along_axis(f"np.{name}", name, given.pop("a"), given.pop("axis", None), given)
+        return _reduce_axis(f"np.{name}", name, given.pop("a"), given.pop("axis", None), given)
     if name in ("sort", "argsort") and _is_ragged(_first(args, kwargs, "a")):
         given = given_to("np", name, args, kwargs)
         if given.get("axis", -1) is None or "order" in given:
@@ -206,7 +206,7 @@ def _refusal(function: str, way: str) -> TypeError:
     return TypeError(f"{function} has no meaning for a Ragged; use {way}")
 
 
-def _along_axis(function: str, name: str, r: Ragged[Any], axis: Any, given: dict[str, Any]) -> Any:
+def _reduce_axis(function: str, name: str, r: Ragged[Any], axis: Any, given: dict[str, Any]) -> Any:
     """The method of that name along axes of the container; of everything where no axis is said."""
     method = _AXIS_METHODS[name]
     taken = {key: given.pop(key) for key in ("dtype", "initial", "ddof") if key in given}
@@ -231,7 +231,7 @@ def _along_axis(function: str, name: str, r: Ragged[Any], axis: Any, given: dict
         result = extreme_place(method[3:], r._values.reshape(-1), whole, None, -1, None)[0]
     else:
         axes = tuple(range(r.ndim)) if axis is None else axis
-        result = _reduced(function, method, r, axes, **taken)
+        result = _reduce(function, method, r, axes, **taken)
     if dtype is not None and result.dtype != dtype:
         of_numpy = _is_ragged(result) or isinstance(result, (np.ndarray, np.generic))
         result = result.astype(dtype) if of_numpy else backend_of(result).astype(result, dtype)
@@ -239,7 +239,7 @@ def _along_axis(function: str, name: str, r: Ragged[Any], axis: Any, given: dict
     return _with_axes(result, axes_of(every, r.ndim)) if keep else result
 
 
-def _reduced(
+def _reduce(
     function: str, method: str, r: Ragged[Any], axes: Any, initial: Any = None, **options: Any
 ) -> Any:
     if initial is not None and method in ("max", "min"):
@@ -337,7 +337,7 @@ def _on_row_axis(func: Callable[..., Any], name: str, args: Any, kwargs: dict[st
     return r._make(func(r.values, *args[1:], **{**kwargs, "dim": place - first + 1}), r.levels)
 
 
-def _combined(library: str, name: str, args: Any, kwargs: dict[str, Any]) -> Any:
+def _combine(library: str, name: str, args: Any, kwargs: dict[str, Any]) -> Any:
     from varlen.ops.combine import concatenate, stack
 
     given = given_to(library, name, args, kwargs)

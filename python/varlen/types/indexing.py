@@ -35,7 +35,7 @@ def get(r: Ragged[Any], key: Any) -> Any:
     if kind is list:
         return _pick(r, key) if tracing.is_tracing() else subscript(r, index_array(key))
     if isinstance(key, tuple):
-        return _many(r, key)
+        return _index_levels(r, key)
     if key is Ellipsis:
         return r[:]
     i = int_index(key)
@@ -69,7 +69,7 @@ def _window(r: Ragged[Any], window: slice, index: Any = None) -> Ragged[Any]:
     return result
 
 
-def _many(r: Ragged[Any], key: tuple[Any, ...]) -> Any:
+def _index_levels(r: Ragged[Any], key: tuple[Any, ...]) -> Any:
     if len(key) == 2 and type(key[0]) is slice and type(key[1]) is slice and key[0] == slice(None):
         return _window(r, key[1])
     keys = _expand_ellipsis(key, r.ndim)

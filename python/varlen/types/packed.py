@@ -17,11 +17,11 @@ from varlen.levels import Levels, describe_difference, each_level, resolve_level
 from varlen.ops.combine import split
 from varlen.ops.outputs import container, padded_class
 from varlen.types import arithmetic
-from varlen.types.attributes import reduced, with_attributes, with_copied_attributes
+from varlen.types.attributes import reduce_container, with_attributes, with_copied_attributes
 from varlen.types.indexing import int_index
 from varlen.types.packing import check_table, check_total, from_steps, rank_table, to_steps
 from varlen.types.padded import Padded
-from varlen.types.placed import Placed
+from varlen.types.placed import DeviceMethods
 from varlen.types.ragged import Ragged
 from varlen.types.ranks import RankTable
 from varlen.types.refusals import NoArray
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 @container("Packed")
-class Packed(NoArray, Placed, Generic[ArrayT]):
+class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
     """Sequences side by side, step by step and without padding, for recurrent layers.
 
     It is a list of steps. Step t holds element t of every sequence that is longer than t, the longest
@@ -524,7 +524,7 @@ class Packed(NoArray, Placed, Generic[ArrayT]):
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         parts = (to_state(self._values, by_torch(protocol)), self._table, self._inner, self._kind)
-        return reduced(_restore, parts, self, Packed, protocol)
+        return reduce_container(_restore, parts, self, Packed, protocol)
 
     @classmethod
     def _from_saved(cls, *parts: Any) -> Packed[Any]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def to_steps(values: Values, table: RankTable, inner: Levels) -> tuple[Values, RankTable, Levels]:
     """Values and the levels below in packed order, and the table: what a `Packed` is made of."""
     if inner:
-        rows, levels = reordered(values, inner, table.rows, table.places)
+        rows, levels = permute(values, inner, table.rows, table.places)
         return rows, table, levels
     return backend_of(values).ragged2packed(values, table.level, table), table, ()
 
@@ -26,11 +26,11 @@ def to_steps(values: Values, table: RankTable, inner: Levels) -> tuple[Values, R
 def from_steps(values: Values, table: RankTable, inner: Levels) -> tuple[Values, Levels]:
     """Values and the levels below of a `Packed`, in their original order."""
     if inner:
-        return reordered(values, inner, table.places, table.rows)
+        return permute(values, inner, table.places, table.rows)
     return backend_of(values).packed2ragged(values, table), ()
 
 
-def reordered(values: Values, levels: Levels, order: Any, inverse: Any) -> tuple[Values, Levels]:
+def permute(values: Values, levels: Levels, order: Any, inverse: Any) -> tuple[Values, Levels]:
     """Sequences, or the rows themselves where there are no levels, under a permutation and its inverse."""
     backend = backend_of(values)
     return (

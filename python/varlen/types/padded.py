@@ -15,9 +15,9 @@ from varlen.errors import type_error, value_error
 from varlen.ops.inputs import one_level
 from varlen.ops.outputs import container
 from varlen.types import arithmetic
-from varlen.types.attributes import reduced, with_attributes, with_copied_attributes
+from varlen.types.attributes import reduce_container, with_attributes, with_copied_attributes
 from varlen.types.indexing import int_index
-from varlen.types.placed import Placed
+from varlen.types.placed import DeviceMethods
 from varlen.types.ragged import Ragged
 from varlen.types.refusals import NoArray
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @container("Padded")
-class Padded(NoArray, Placed, Generic[ArrayT]):
+class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
     """Sequences side by side in one time-major block, sorted by length, for recurrent layers.
 
     Parameters
@@ -495,7 +495,7 @@ class Padded(NoArray, Placed, Generic[ArrayT]):
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         parts = (self._kind, to_state(self._data, by_torch(protocol)), *self._fields)
-        return reduced(_restore, parts, self, Padded, protocol)
+        return reduce_container(_restore, parts, self, Padded, protocol)
 
     @classmethod
     def _from_saved(cls, *parts: Any) -> Padded[Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TypeVar, overload
 from varlen.errors import type_error
 from varlen.ops.minibatch import take
 from varlen.types import arithmetic
-from varlen.types.attributes import reduced
+from varlen.types.attributes import reduce_container
 from varlen.types.indexing import int_index
 from varlen.types.refusals import NoArray
 
@@ -107,7 +107,7 @@ class Pairs(NoArray, Generic[T]):
         return _equal(self._one, other._one) and _equal(self._two, other._two)
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        return reduced(_restore, (self._one, self._two), self, Pairs, protocol)
+        return reduce_container(_restore, (self._one, self._two), self, Pairs, protocol)
 
     @classmethod
     def _from_saved(cls, *parts: Any) -> Pairs[Any]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class Placed:
+class DeviceMethods:
     """Methods of the containers, which inherit them: the device of their values, and the way to another.
 
     Levels and other counts stay on the host, where every call reads them. What a kernel needs of them goes to
@@ -72,7 +72,7 @@ class Placed:
         True
         """
         early = as_bool(non_blocking, "non_blocking")
-        return self._moved(lambda values: to_device(values, device, early))
+        return self._move(lambda values: to_device(values, device, early))
 
     def cpu(self) -> Self:
         """The same sequences with their values on the CPU, as `to("cpu")`.
@@ -142,9 +142,9 @@ class Placed:
         >>> r = vl.Ragged(torch.tensor([3, 1, 4]), [1, 2])
         >>> there = r.pin_memory() if torch.cuda.is_available() else r
         """
-        return self._moved(pin)
+        return self._move(pin)
 
-    def _moved(self, move: Callable[[Any], Any]) -> Self:
+    def _move(self, move: Callable[[Any], Any]) -> Self:
         rows = self._rows()
         moved = move(rows)
         return self if moved is rows else self._with_rows(moved)

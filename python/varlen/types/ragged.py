@@ -19,12 +19,12 @@ from varlen.ops.dense import padded
 from varlen.ops.inputs import same_kind
 from varlen.ops.outputs import container
 from varlen.types import arithmetic, dense, functions, indexing
-from varlen.types.attributes import reduced, with_attributes, with_copied_attributes
-from varlen.types.computing import Computing
+from varlen.types.attributes import reduce_container, with_attributes, with_copied_attributes
+from varlen.types.computing import ComputingMethods
 from varlen.types.constructors import Constructors
 from varlen.types.operators import Operators
-from varlen.types.placed import Placed
-from varlen.types.selecting import Selecting
+from varlen.types.placed import DeviceMethods
+from varlen.types.selecting import SelectingMethods
 from varlen.types.structure import Structure
 
 if TYPE_CHECKING:
@@ -44,10 +44,10 @@ if TYPE_CHECKING:
 class Ragged(
     Constructors[ArrayT],
     Structure[ArrayT],
-    Selecting[ArrayT],
-    Computing[ArrayT],
+    SelectingMethods[ArrayT],
+    ComputingMethods[ArrayT],
     Operators,
-    Placed,
+    DeviceMethods,
     RaggedBase[ArrayT],
 ):
     """Sequences of different lengths, at any depth of nesting.
@@ -461,7 +461,7 @@ class Ragged(
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         parts = to_state(self._values, by_torch(protocol)), self._levels
-        return reduced(_restore, parts, self, Ragged, protocol)
+        return reduce_container(_restore, parts, self, Ragged, protocol)
 
     @classmethod
     def _from_saved(cls, *parts: Any) -> Ragged[Any]:

@@ -12,7 +12,7 @@ from varlen.arguments import as_int
 from varlen.backends.values import as_ints
 from varlen.errors import error_of, naming, value_error
 from varlen.levels import Levels, each_level
-from varlen.types.attributes import reduced, with_attributes, with_copied_attributes
+from varlen.types.attributes import reduce_container, with_attributes, with_copied_attributes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -190,7 +190,7 @@ class RankTable:
             count = len(self)
             sizes = [count] if count else []
             ranks = np.arange(count)
-            self._inverse = _frozen(_core.packed2ragged(ranks, sizes, np.ones(count, int), self.indices)[0])
+            self._inverse = _freeze(_core.packed2ragged(ranks, sizes, np.ones(count, int), self.indices)[0])
         return self._inverse
 
     @property
@@ -205,14 +205,14 @@ class RankTable:
         """(total,) int64, read-only: packed row j is row rows[j] of the sequences laid end to end."""
         if self._rows is None:
             every = np.arange(self._level.total)
-            self._rows = _frozen(_core.ragged2packed(every, self._level, "stable", self._fields)[0])
+            self._rows = _freeze(_core.ragged2packed(every, self._level, "stable", self._fields)[0])
         return self._rows
 
     @property
     def places(self) -> Ints:
         """(total,) int64, read-only: row i is packed row places[i]."""
         if self._back is None:
-            self._back = _frozen(_core.packed2ragged(np.arange(self._level.total), *self._fields)[0])
+            self._back = _freeze(_core.packed2ragged(np.arange(self._level.total), *self._fields)[0])
         return self._back
 
     @property
@@ -266,7 +266,7 @@ class RankTable:
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         indices = None if self._presorted else self.indices
-        return reduced(_restore, (self._level, indices, self._outer), self, RankTable, protocol)
+        return reduce_container(_restore, (self._level, indices, self._outer), self, RankTable, protocol)
 
     @classmethod
     def _from_saved(cls, *parts: Any) -> RankTable:
@@ -299,7 +299,7 @@ def fields_of(level: Level, indices: Any) -> Fields:
     return _core.check_padded((level.longest, len(level)), None, ranked, order)
 
 
-def _frozen(array: Any) -> Any:
+def _freeze(array: Any) -> Any:
     array.flags.writeable = False
     return array
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class Selecting(RaggedBase[ArrayT]):
+class SelectingMethods(RaggedBase[ArrayT]):
     """Methods of `varlen.Ragged`, which inherits them: what is picked, repeated, moved and ordered.
 
     `level` names the level inside whose sequences something happens; -1 is the innermost. Methods that move

@@ -11,7 +11,7 @@ from varlen.lod import LoDTensor
 from varlen.tf import RaggedTensor
 from varlen.thinc import Padded, Pairs
 from varlen.thinc import Ragged as ThincRagged
-from varlen.types.declared import Declared
+from varlen.types.declared import VerbMethods
 
 KINDS = [LoDTensor, RaggedTensor, ThincRagged]
 LEVELS = [[2, 1], [2, 0, 3]]
@@ -239,7 +239,7 @@ def test_a_dialects_words_are_its_own():
     public = [name for name in dir(vl.Ragged) if not name.startswith("_")]
     of_devices = {"cpu", "cuda", "device", "pin_memory", "to"}
     assert of_devices < set(public)
-    assert len(set(public) - of_devices - vars(Declared).keys()) < 60
+    assert len(set(public) - of_devices - vars(VerbMethods).keys()) < 60
     for name in ("lod", "from_lod", "row_splits", "to_tensor", "flat_values", "starts_ends", "to_thinc"):
         assert not hasattr(vl.Ragged, name), name
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_dtype, unmasked
+from varlen.arguments import as_dtype, refuse_mask
 
 if TYPE_CHECKING:
     from varlen._core import Level
@@ -22,7 +22,7 @@ _READ_BY_HOST = (1, 3, 13)
 def as_rows(x: Any, argument: str = "values") -> np.ndarray:
     """Rows that the core can move: the array where its memory is contiguous, else a copy."""
     if not isinstance(x, np.ndarray):
-        given = unmasked(x, argument)
+        given = refuse_mask(x, argument)
         if not hasattr(x, "__array__") and hasattr(x, "__dlpack__"):
             x = _dlpack_array(x, argument)
         elif hasattr(x, "__cuda_array_interface__") and not hasattr(x, "detach"):
@@ -37,7 +37,7 @@ def as_rows(x: Any, argument: str = "values") -> np.ndarray:
             raise ValueError(f"{argument}: {error}") from None
         if x.dtype.hasobject and isinstance(given, (list, tuple)):
             _core.from_lists(given, 0, name=argument)  # says which item is not a number
-    unmasked(x, argument)
+    refuse_mask(x, argument)
     if x.dtype.hasobject:
         raise TypeError(f"{argument}: arrays of Python objects cannot be moved as bytes (dtype {x.dtype})")
     if x.ndim == 0:

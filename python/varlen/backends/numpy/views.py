@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_dtype, unmasked
+from varlen.arguments import as_dtype, refuse_mask
 from varlen.errors import naming
 
 
 def as_array(x: Any, argument: str) -> np.ndarray:
     """An array of any strides, from what NumPy reads."""
-    return np.asarray(unmasked(x, argument))
+    return np.asarray(refuse_mask(x, argument))
 
 
 def is_contiguous(x: np.ndarray) -> bool:

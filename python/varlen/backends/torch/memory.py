@@ -16,7 +16,7 @@ import torch
 
 from varlen import _core
 from varlen._core import is_plain_tensor
-from varlen.arguments import LARGEST, as_float, as_int, unmasked
+from varlen.arguments import LARGEST, as_float, as_int, refuse_mask
 from varlen.arguments import as_dtype as named_dtype
 from varlen.backends.numpy.rows import as_rows as rows_of_array
 from varlen.backends.torch.cast import as_dtype, bits_of, cast, exactly
@@ -294,8 +294,8 @@ def number_of(given: Any, argument: str) -> Any:
     """A number of Python, given as one or as a list, an array or a tensor of one."""
     if given is None or isinstance(given, (bool, int, float, complex)):
         return given  # a graph cannot ask its own numbers for attributes
-    numbers = given if hasattr(given, "item") else np.asarray(unmasked(given, argument))
-    unmasked(numbers, argument)
+    numbers = given if hasattr(given, "item") else np.asarray(refuse_mask(given, argument))
+    refuse_mask(numbers, argument)
     if math.prod(numbers.shape) != 1:
         raise ValueError(f"{argument}: expected one number, got shape {tuple(numbers.shape)}")
     return numbers.item()

@@ -14,7 +14,7 @@ from varlen.dims.data import Data
 from varlen.dims.errors import LengthMismatchError
 from varlen.dims.records import data_file, joint_data
 from varlen.levels import describe_difference
-from varlen.types.placed import Placed
+from varlen.types.placed import DeviceMethods
 
 if TYPE_CHECKING:
     import os
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class DataDict(Placed, Mapping[str, Data[Any]]):
+class DataDict(DeviceMethods, Mapping[str, Data[Any]]):
     """The Data of a batch by name. Dims that several of them have are the same, with the same lengths.
 
     It is a mapping that does not change; `batch | {"loss": loss}` makes another one.
@@ -124,8 +124,8 @@ class DataDict(Placed, Mapping[str, Data[Any]]):
         """Where the values are: "cpu", or what tensors say; that of the first key."""
         return next((device_of(data._values) for data in self._data.values()), "cpu")
 
-    def _moved(self, move: Callable[[Any], Any]) -> Self:
-        moved = {key: data._moved(move) for key, data in self._data.items()}
+    def _move(self, move: Callable[[Any], Any]) -> Self:
+        moved = {key: data._move(move) for key, data in self._data.items()}
         if all(map(lambda a, b: a is b, moved.values(), self._data.values())):
             return self
         return type(self)(moved)

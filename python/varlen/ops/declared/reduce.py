@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from varlen.ops.reduce import counted, end_row, extreme, extreme_place, reduced
+from varlen.ops.reduce import count_rows, end_row, extreme, extreme_place, reduce_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,7 +113,7 @@ def reduce_sum(
     Traceback (most recent call last):
     OverflowError: sum: 200 in sequence 0 is beyond int8, which holds -128 to 127; ...
     """
-    return reduced("sum", X, lengths, axis, level, empty, out, 0, dtype, overflow)
+    return reduce_rows("sum", X, lengths, axis, level, empty, out, 0, dtype, overflow)
 
 
 @overload
@@ -179,7 +179,7 @@ def reduce_mean(
     >>> vl.ops.reduce_mean(np.array([1, 2, 7]), [1, 2], dtype=np.float32)
     array([1. , 4.5], dtype=float32)
     """
-    return reduced("mean", X, lengths, axis, level, empty, out, 0, dtype)
+    return reduce_rows("mean", X, lengths, axis, level, empty, out, 0, dtype)
 
 
 @overload
@@ -244,7 +244,7 @@ def reduce_prod(
     >>> vl.ops.reduce_prod([2, 3, 4], [2, 1])
     array([6, 4])
     """
-    return reduced("prod", X, lengths, axis, level, empty, out, 0, dtype, overflow)
+    return reduce_rows("prod", X, lengths, axis, level, empty, out, 0, dtype, overflow)
 
 
 @overload
@@ -650,7 +650,7 @@ def reduce_any(
     >>> vl.ops.reduce_any([0, 3, 0], [2, 1])
     array([ True, False])
     """
-    return reduced("any", X, lengths, axis, level, empty, out)
+    return reduce_rows("any", X, lengths, axis, level, empty, out)
 
 
 @overload
@@ -705,7 +705,7 @@ def reduce_all(
     >>> vl.ops.reduce_all([0, 3, 1], [2, 1])
     array([False,  True])
     """
-    return reduced("all", X, lengths, axis, level, empty, out)
+    return reduce_rows("all", X, lengths, axis, level, empty, out)
 
 
 @overload
@@ -761,7 +761,7 @@ def reduce_norm(
     >>> vl.ops.reduce_norm([3.0, 4.0, 1.0], [2, 1])
     array([5., 1.])
     """
-    return reduced("norm", X, lengths, axis, level, empty, out)
+    return reduce_rows("norm", X, lengths, axis, level, empty, out)
 
 
 @overload
@@ -827,7 +827,7 @@ def reduce_var(
     >>> vl.ops.reduce_var(np.array([1.0, 3.0, 5.0]), [2, 1], ddof=1)
     array([ 2., nan])
     """
-    return reduced("var", X, lengths, axis, level, empty, out, ddof)
+    return reduce_rows("var", X, lengths, axis, level, empty, out, ddof)
 
 
 @overload
@@ -886,7 +886,7 @@ def reduce_std(
     >>> vl.ops.reduce_std(np.array([1.0, 3.0, 5.0]), [2, 1])
     array([1., 0.])
     """
-    return reduced("std", X, lengths, axis, level, empty, out, ddof)
+    return reduce_rows("std", X, lengths, axis, level, empty, out, ddof)
 
 
 @overload
@@ -943,7 +943,7 @@ def reduce_logsumexp(
     >>> vl.ops.reduce_logsumexp(np.array([1000.0, 1000.0, 5.0]), [2, 1]) - np.log(2)
     array([1000.        ,    4.30685282])
     """
-    return reduced("logsumexp", X, lengths, axis, level, empty, out)
+    return reduce_rows("logsumexp", X, lengths, axis, level, empty, out)
 
 
 @overload
@@ -1002,7 +1002,7 @@ def reduce_ptp(
     >>> vl.ops.reduce_ptp([3, 1, 4], [2, 1])
     array([2, 0])
     """
-    return reduced("ptp", X, lengths, axis, level, empty, out)
+    return reduce_rows("ptp", X, lengths, axis, level, empty, out)
 
 
 @overload
@@ -1062,7 +1062,7 @@ def reduce_mode(
     >>> vl.ops.reduce_mode([3, 1, 3, 5, 4], [3, 2])
     array([3, 4])
     """
-    return reduced("mode", X, lengths, axis, level, empty, out)
+    return reduce_rows("mode", X, lengths, axis, level, empty, out)
 
 
 @overload
@@ -1098,4 +1098,4 @@ def count(X: Any, lengths: Any = None, *, level: int = -1) -> Rows:
     >>> vl.ops.count([3, 1, 4], [2, 1])
     array([2, 1])
     """
-    return counted(X, lengths, level)
+    return count_rows(X, lengths, level)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from varlen.ops.scan import scanned, scanned_extreme
+from varlen.ops.scan import scan_rows, scanned_extreme
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,7 +98,7 @@ def cumsum(
     >>> vl.ops.cumsum([3, 1, 4, 1, 5], [3, 2], dtype=np.float32)
     array([3., 4., 8., 1., 6.], dtype=float32)
     """
-    return scanned("sum", X, lengths, axis, level, exclusive, reverse, out, dtype, overflow)
+    return scan_rows("sum", X, lengths, axis, level, exclusive, reverse, out, dtype, overflow)
 
 
 @overload
@@ -164,7 +164,7 @@ def cumprod(
     >>> vl.ops.cumprod([3, 2, 4, 5, 2], [3, 2])
     array([ 3,  6, 24,  5, 10])
     """
-    return scanned("prod", X, lengths, axis, level, exclusive, reverse, out, dtype, overflow)
+    return scan_rows("prod", X, lengths, axis, level, exclusive, reverse, out, dtype, overflow)
 
 
 @overload

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, overload
 
-from varlen.ops.softmax import exponentiated
+from varlen.ops.softmax import exponentiate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,7 +89,7 @@ def softmax(
     array([[0.5, 0.5],
            [0.5, 0.5]])
     """
-    return exponentiated(X, lengths, False, axis, level, temperature, out, inplace)
+    return exponentiate(X, lengths, False, axis, level, temperature, out, inplace)
 
 
 @overload
@@ -151,4 +151,4 @@ def log_softmax(
     >>> vl.ops.log_softmax(np.array([0.0, 1000.0, 3.0]), [2, 1])
     array([-1000.,     0.,     0.])
     """
-    return exponentiated(X, lengths, True, axis, level, temperature, out, inplace)
+    return exponentiate(X, lengths, True, axis, level, temperature, out, inplace)

@@ -26,7 +26,7 @@ _COMPARED = {
 _COMPARED |= {symbol: symbol for symbol in _COMPARED.values()}
 
 
-def _combined(
+def _combine(
     kinds: dict[str, str], a: Any, kind: str, b: Any, allow_broadcast_all_sources: bool | None, dim_order: Any
 ) -> Tensor:
     if kind not in kinds:
@@ -77,7 +77,7 @@ def combine(
     >>> rf.combine(x, "+", 1).values
     array([4, 2])
     """
-    return _combined(_KINDS, a, kind, b, allow_broadcast_all_sources, dim_order)
+    return _combine(_KINDS, a, kind, b, allow_broadcast_all_sources, dim_order)
 
 
 def compare(
@@ -116,7 +116,7 @@ def compare(
     >>> rf.compare(x, "greater", 1).values
     array([ True, False])
     """
-    return _combined(_COMPARED, a, kind, b, allow_broadcast_all_sources, dim_order)
+    return _combine(_COMPARED, a, kind, b, allow_broadcast_all_sources, dim_order)
 
 
 def clip_by_value(

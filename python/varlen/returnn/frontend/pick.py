@@ -142,7 +142,7 @@ def scatter_count(
     return scatter(each, indices=indices, indices_dim=indices_dim, fill_value=fill_value, out_dim=out_dim)
 
 
-def _scattering(mode: str, what: str) -> Callable[..., Tensor]:
+def _scatter_function(mode: str, what: str) -> Callable[..., Tensor]:
     def function(
         source: Data[Any],
         *,
@@ -178,8 +178,8 @@ def _scattering(mode: str, what: str) -> Callable[..., Tensor]:
     return function
 
 
-scatter_mean = _scattering("mean", "The mean")
-scatter_logsumexp = _scattering("logsumexp", "The logarithm of the sum of exponentials")
+scatter_mean = _scatter_function("mean", "The mean")
+scatter_logsumexp = _scatter_function("logsumexp", "The logarithm of the sum of exponentials")
 
 
 def repeat(
@@ -225,12 +225,12 @@ def repeat(
     [[3, 3, 3, 1], [2, 2]]
     """
     if max_len_factor is not None:
-        repeats = _limited(repeats, values.axis(in_spatial_dim), max_len_factor)
+        repeats = _limit_counts(repeats, values.axis(in_spatial_dim), max_len_factor)
     result, dim = _dims.repeat(values, in_spatial_dim, repeats, out_spatial_dim)
     return as_tensor(result), dim
 
 
-def _limited(repeats: Data[Any] | int, dim: Dim, factor: float) -> Data[Any] | int:
+def _limit_counts(repeats: Data[Any] | int, dim: Dim, factor: float) -> Data[Any] | int:
     """Counts that add up to no more than a factor times as many positions as each row has."""
     if factor < 1:
         raise ValueError(f"max_len_factor: expected at least 1, got {factor}")
