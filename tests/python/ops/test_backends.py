@@ -29,7 +29,8 @@ def test_backends_have_no_verbs_beside_the_table():
 @pytest.mark.parametrize("verb", VERBS)
 def test_the_table_says_in_a_line_what_a_verb_takes_and_gives(verb):
     meaning = inspect.getdoc(getattr(Backend, verb))
-    assert meaning.endswith(".") and "\n" not in meaning
+    assert meaning.endswith(".")
+    assert "\n" not in meaning
 
 
 def test_values_are_of_torch_where_one_of_them_is():
