@@ -17,7 +17,7 @@ from pathlib import Path
 
 Chapters = dict[str, list[tuple[str, float]]]
 
-FLOOR = re.compile(r"x (.*(?:memcpy|fill|memset|read|mmap|fsync).*)")
+FLOOR = re.compile(r"x (.*\b(?:memcpy|fill|memset|read|mmap|fsync)\b.*)")
 WIDTH, LEFT, RIGHT, TOP, LINE = 380, 66, 48, 42, 23
 STYLE = """
 .speed { --ink: #1f2328; --faint: #d0d7de; --ahead: #0b7a75; --behind: #c2570c; }

@@ -31,7 +31,7 @@ FRONTEND = """Functions of RETURNN's frontend: `import varlen.returnn.frontend a
 Names and arguments are RETURNN's. They take `Data` as well as `Tensor`, and give `Tensor`. Padding is
 neither stored nor read, whatever is said of masks.
 """
-DIMS = """Named axes: dims, with an exact algebra and lengths of any shape.
+DIMS = """Named axes: dims with an exact algebra and lengths of any shape.
 
 Examples
 --------

@@ -7,9 +7,8 @@ AXES = Argument(
     "Axes",
     "None",
     (
-        "In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: "
-        "0 is across the sequences, place by place, and what is left is as long as the longest that come "
-        "together."
+        "Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the "
+        "sequences, position by position; the result is as long as the longest sequence."
     ),
 )
 AXIS = Argument(
@@ -17,8 +16,8 @@ AXIS = Argument(
     "int | None",
     "None",
     (
-        "In place of `level`: the axis along which it runs, as NumPy counts those of the container: 0 is "
-        "across the sequences, place by place."
+        "Instead of `level`: the axis to run along, counted as in NumPy. Axis 0 runs across the "
+        "sequences, position by position."
     ),
 )
 LEVEL = Argument(
@@ -26,68 +25,71 @@ LEVEL = Argument(
     "int",
     "-1",
     (
-        "The level whose sequences become one row each, together with all that nests below it; -1 is the "
-        "innermost. The levels above it are kept."
+        "The level whose sequences become one row each; levels below it are merged, levels above it are "
+        "kept. -1 is the innermost."
     ),
 )
 LEVEL_IN_PLACE = Argument(
     "level",
     "int",
     "-1",
-    "The level whose sequences start anew, with all that nests below them; -1 is the innermost.",
+    "The level whose sequences each start anew; -1 is the innermost. All levels are kept.",
 )
-EMPTY = Argument("empty", "Any", "None", "What a sequence without rows gives; None refuses such a sequence.")
+EMPTY = Argument("empty", "Any", "None", "The result for a sequence without rows; None raises an error.")
 OUT = Argument(
-    ("out"), "Any", "None", "(n, ...) of the result's dtype, C-contiguous: filled and given back.", "None"
+    ("out"), "Any", "None", "(n, ...) of the result's dtype, C-contiguous: filled and returned.", "None"
 )
 OUT_IN_PLACE = Argument(
     "out",
     "Any",
     "None",
-    ("(total, ...) of the result's dtype, C-contiguous, not in the memory of X: filled and given back."),
+    ("(total, ...) of the result's dtype, C-contiguous, not overlapping X: filled and returned."),
     "None",
 )
 DTYPE = Argument(
     "dtype",
     "Any",
     "None",
-    "In which rows are added up, and what the result has, as NumPy's `dtype`: values become it first.",
+    "The dtype of accumulator and result, as in NumPy: values are converted to it first.",
 )
 OVERFLOW = Argument(
     "overflow",
     "str",
     '"wrap"',
     (
-        'What becomes of integers that the result\'s dtype cannot hold. "wrap" keeps what is left of them '
-        'modulo 2 to its bits, as NumPy does. "raise" refuses them: exactly, and for a look at the values'
-        " where none can be so large, a second pass where one could."
+        'Integers beyond the dtype of the result: "wrap" wraps them around, as NumPy does; "raise" raises '
+        "an error. The check is exact; it takes a second pass only if the values could overflow."
     ),
 )
 DDOF = Argument(
     "ddof",
     "float",
     "0",
-    "What is taken off the number of rows before squares are divided by it, as NumPy calls it.",
+    "Delta degrees of freedom, as in NumPy: the divisor is the number of rows minus `ddof`.",
 )
 WHICH = Argument(
     "which",
     "bool",
     "False",
     (
-        "Give also the first row inside each sequence that holds the number; not along other axes, and "
-        "not with `out`."
+        "Also return the position of the number in its sequence, the first of equal ones. Not along "
+        "other axes, and not with `out`."
     ),
     "False",
 )
-WHICH_IN_PLACE = Argument("which", "bool", "False", "Say which row it is, too.", "False")
-EXCLUSIVE = Argument("exclusive", "bool", "False", "Leave the row itself out.")
-REVERSE = Argument("reverse", "bool", "False", "From the last row of each sequence to the first.")
+WHICH_IN_PLACE = Argument("which", "bool", "False", "Also return its position in the sequence.", "False")
+EXCLUSIVE = Argument("exclusive", "bool", "False", "Leave out the row itself.")
+REVERSE = Argument("reverse", "bool", "False", "Run from the last row of each sequence to the first.")
 TEMPERATURE = Argument(
     "temperature",
     "float",
     "1.0",
-    "What X is divided by, 1e-30 to 1e30: above 1 the shares draw near each other, below 1 apart.",
+    "The divisor of X, 1e-30 to 1e30: above 1 evens the shares out, below 1 sharpens them.",
 )
 INPLACE = Argument(
-    "inplace", "bool", "False", "Write into X, C-contiguous floats, and give it back.", "False"
+    "inplace",
+    "bool",
+    "False",
+    "Write the result into X, C-contiguous floats, and return X.",
+    "False",
 )

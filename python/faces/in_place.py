@@ -17,21 +17,21 @@ from verb import Argument, Verb
 ROWS = "(total, ...), a Ragged for a Ragged. "
 SUMS = "Floats keep their dtype; bools and signed integers give int64, unsigned ones uint64, which wrap."
 RAISES = {
-    "TypeError": "Values that are not numbers.",
+    "TypeError": "The values are not numbers.",
     (
         "ValueError"
-    ): "Lengths that are negative or do not add up to the rows; no such axis, or an axis and a level.",
+    ): "Lengths are negative or do not add up to the rows; no such axis, or an axis and a level.",
     "IndexError": "There is no such level.",
 }
 BEYOND = {
     (
         "OverflowError"
-    ): 'With `overflow="raise"` a number that its dtype cannot hold, in any row; it is named, with its place.'
+    ): 'With `overflow="raise"`: the dtype cannot hold a number. The error names it and its position.'
 }
 
 
 def _excluding(text: str) -> Argument:
-    return EXCLUSIVE.with_default("False", f"Leave the row itself out: {text}.")
+    return EXCLUSIVE.with_default("False", f"Leave out the row itself: {text}.")
 
 
 def _running(name: str, noun: str, first: str, notes: str, example: str, method_example: str) -> Verb:
@@ -114,7 +114,7 @@ def _extreme(name: str, adjective: str, first: str, notes: str, example: str, me
             "same shape: the row inside the sequence that holds the number, the first of equal ones "
             "in the direction of the scan; -1 where no row came before."
         ),
-        method_returns="Nests as this one. The dtype of the values; NaN from the first one on.",
+        method_returns="Nests as this one, of the dtype of the values. NaN from the first NaN on.",
         method_summary=f"The {adjective} number so far of each sequence, column by column",
         raises=RAISES,
         notes=notes,
@@ -130,7 +130,7 @@ CUMMAX = _extreme(
     "max",
     "largest",
     "the first row is the lowest number of the dtype, -inf of floats",
-    "As `torch.cummax` with `which`, but that it names the first of equal numbers, as `reduce_max` does.",
+    "With `which` as `torch.cummax`, except that the first of equal numbers wins, as in `reduce_max`.",
     """
     >>> vl.ops.cummax([3, 1, 4, 1, 5], [3, 2])
     array([3, 3, 4, 1, 5])
@@ -153,19 +153,19 @@ CUMMIN = _extreme(
 
 _SHARES = "Floats keep their dtype; integers and bools give float64."
 _SOFTMAX_RAISES = {
-    "TypeError": "Values other than numbers.",
+    "TypeError": "The values are not numbers.",
     ("ValueError"): (
-        "Lengths that are negative or do not add up to the rows; a temperature that is not above zero; no "
-        "such axis, or an axis and a level; with `inplace` an array that is read-only, not contiguous or "
-        "not of floats."
+        "Lengths are negative or do not add up to the rows; the temperature is not above zero; there is no "
+        "such axis, or both an axis and a level are given; with `inplace`, X is read-only, not contiguous "
+        "or not floats."
     ),
     "IndexError": "There is no such level.",
 }
 _ALONG = AXIS.with_default(
     "None",
     (
-        "In place of `level`: the axis along which shares add up to one, as NumPy counts those of the "
-        "container: 0 is across the sequences, place by place, -1 the last axis of the rows."
+        "Instead of `level`: the axis along which shares add up to one, counted as in NumPy. Axis 0 runs "
+        "across the sequences, position by position; -1 is the last axis of the rows."
     ),
 )
 
@@ -198,15 +198,15 @@ def _softmax(
 
 SOFTMAX = _softmax(
     False,
-    "Exponentials of the rows of each sequence, as shares of their sum, column by column.",
-    "Exponentials of the rows of each sequence, as shares of their sum",
+    "The softmax of each sequence's rows, column by column.",
+    "The softmax of each sequence's rows, column by column",
     "log_softmax, backprop_softmax",
     (
-        "As Thinc's `Ops.softmax_sequences`, which clips to [-20, 20] in place of subtracting the "
-        "largest. NaN and +inf make their column of the sequence NaN, and so does nothing but -inf; "
-        "beside other numbers -inf gives 0. A gradient of 0 stays 0 there: what a loss leaves out makes "
-        "nothing else NaN. Float16 and bfloat16 are computed in float32. A sequence gives the same bits "
-        "alone, in a batch and with any number of threads."
+        "As Thinc's `Ops.softmax_sequences`, which clips to [-20, 20] instead of subtracting the "
+        "largest number. NaN or +inf makes its column of the sequence NaN, and so do numbers that are all "
+        "-inf; beside other numbers -inf gives 0. A gradient of 0 stays 0 in such a column, so that "
+        "values a loss leaves out make nothing else NaN. Float16 and bfloat16 are computed in float32. A "
+        "sequence gives the same bits alone, in a batch and with any number of threads."
     ),
     """
     >>> vl.ops.softmax(np.array([0.0, 0.0, 3.0]), [2, 1])
@@ -222,8 +222,8 @@ SOFTMAX = _softmax(
 )
 LOG_SOFTMAX = _softmax(
     True,
-    "The logarithm of `softmax`, without its rounding: no share is too small for it.",
-    "The logarithm of `softmax`, without its rounding",
+    "The logarithm of `softmax`, computed directly, so that tiny shares keep their precision.",
+    "The logarithm of `softmax`, precise for tiny shares",
     "softmax, backprop_log_softmax",
     "",
     """

@@ -10,17 +10,16 @@ SUMS = "Floats keep their dtype; bools and signed integers give int64, unsigned 
 MEANS = "Floats keep their dtype; integers and bools give float64."
 OF_METHOD = "(n, ...) array or tensor, or Ragged of the levels above"
 
-NO_NUMBERS = "Values that are not numbers."
+NO_NUMBERS = "The values are not numbers."
 NO_FIT = (
-    "Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is"
-    " None, which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a "
-    "level."
+    "Lengths are negative or do not add up to the rows; a sequence has no rows and `empty` is None; "
+    "the dtype cannot hold `empty`; there is no such axis, or both an axis and a level are given."
 )
 RAISES = {"TypeError": NO_NUMBERS, "ValueError": NO_FIT, "IndexError": "There is no such level."}
 BEYOND = {
     (
         "OverflowError"
-    ): 'With "raise" a result that its dtype cannot hold; it is named with its sequence and column.'
+    ): 'With "raise": the dtype cannot hold a result. The error names its sequence and column.'
 }
 
 
@@ -59,7 +58,7 @@ SUM = _fold(
     method_returns=SUMS,
     notes=(
         "As Thinc's `Ops.reduce_sum`; any dtype, any trailing dimensions. Float16 and bfloat16 are "
-        "added in float32, float32 in blocks of 4096 rows and the blocks in float64: a sequence "
+        "added in float32, float32 in blocks of 4096 rows and the blocks in float64. A sequence "
         "gives the same bits alone, in a batch and with any number of threads."
     ),
     example="""
@@ -94,15 +93,15 @@ MEAN = _fold(
         DTYPE.with_default(
             "None",
             (
-                "In which rows are added up, and what the result has. Integers are no accumulator of a mean: "
-                "values become them, and the mean of those is cut to one."
+                "The dtype of accumulator and result. For an integer dtype values are converted to it first, "
+                "and the mean is truncated."
             ),
         ),
     ),
     summary="The mean of each sequence's rows, column by column.",
     returns=ROWS + MEANS,
     method_returns=MEANS,
-    notes="As Thinc's `Ops.reduce_mean`, of which a sequence without rows gives zeros.",
+    notes="As Thinc's `Ops.reduce_mean`, which gives zeros for a sequence without rows.",
     example="""
     >>> vl.ops.reduce_mean(np.array([1.0, 2.0, 6.0]), [1, 2])
     array([1., 4.])
@@ -138,7 +137,7 @@ PROD = _fold(
 def _extreme(
     name: str, adjective: str, noun: str, notes: str, example: str, which: str, data: DataMethod
 ) -> Verb:
-    nan = f"A NaN is the {noun}, wherever it is."
+    nan = f"If a sequence holds NaN, the {noun} is NaN."
     return Verb(
         name,
         f"reduce_{name}",
@@ -151,7 +150,7 @@ def _extreme(
             "(n, ...) of the dtype of X, for more levels a Ragged of those above. With `which` also "
             f"the place inside each sequence, int64 (n, ...), -1 where a sequence has no rows. {nan}"
         ),
-        method_returns="The dtype of the values; NaN where there is one.",
+        method_returns="The dtype of the values; NaN if the sequence holds one.",
         raises=RAISES,
         notes=notes,
         example=f"""
@@ -173,10 +172,10 @@ MAX = _extreme(
     "max",
     "largest",
     "maximum",
-    "As Thinc's `Ops.reduce_max`, which always gives the rows too: `varlen.thinc.VarlenOps` does.",
+    "As Thinc's `Ops.reduce_max`, which always returns the positions too, as `varlen.thinc.VarlenOps` does.",
     "[[4, 3], [5, 5]]",
     "[[0, 1], [0, 0]]",
-    DataMethod("The greatest number", "-inf, of no integers an error", "array([3., 5.])"),
+    DataMethod("The largest number", "-inf, of no integers an error", "array([3., 5.])"),
 )
 MIN = _extreme(
     "min",
@@ -185,28 +184,30 @@ MIN = _extreme(
     "The counterpart of `reduce_max`, which Thinc lacks.",
     "[[2, 1], [5, 5]]",
     "[[1, 0], [0, 0]]",
-    DataMethod("The least number", "inf, of no integers an error", "array([1., 5.])"),
+    DataMethod("The smallest number", "inf, of no integers an error", "array([1., 5.])"),
 )
 
 
 def _place(name: str, adjective: str, gives: str, places: str, data: DataMethod) -> Verb:
     empty = EMPTY.with_default(
-        ("None"), "An integer, what a sequence without rows gives; None refuses such a sequence."
+        ("None"), "An integer: the result for a sequence without rows; None raises an error."
     )
     return Verb(
         f"arg{name}",
         f"arg{name}",
         "reduce",
         "reduce",
-        (
-            f"The first row inside each sequence that holds its {adjective} number, column by column: "
-            "int64 (n, ...)."
-        ),
+        f"The position of each sequence's {adjective} number, column by column: int64 (n, ...).",
         f'extreme_place("{name}", {{X}}, {{lengths}}, {{axis}}, {{level}}, {{empty}})',
         (AXES, LEVEL, empty),
-        returns="int64 (n, ...), for more levels a Ragged of those above.",
-        method_returns=f"int64 places, counted inside the sequence; NaN counts as the {adjective}.",
-        method_summary=f"The first place of the {adjective} number of each sequence, column by column",
+        returns=(
+            "int64 (n, ...), counted inside the sequence; the first of equal numbers. "
+            "For more levels a Ragged of those above."
+        ),
+        method_returns=(
+            f"int64, counted inside the sequence; the first of equal numbers. NaN counts as the {adjective}."
+        ),
+        method_summary=f"The position of each sequence's {adjective} number, column by column",
         raises=RAISES,
         example=f"""
         >>> vl.ops.arg{name}([3, 9, 9, 4], [3, 1])
@@ -225,20 +226,20 @@ ARGMAX = _place(
     "largest",
     "array([1, 0])",
     "array([1, 0])",
-    DataMethod("The place of the greatest number", "-1", "array([0, 0])"),
+    DataMethod("The position of the largest number", "-1", "array([0, 0])"),
 )
 ARGMIN = _place(
     "min",
     "smallest",
     "array([0, 0])",
     "array([0, 0])",
-    DataMethod("The place of the least number", "-1", "array([1, 0])"),
+    DataMethod("The position of the smallest number", "-1", "array([1, 0])"),
 )
 
 
 def _end(name: str, notes: str, gives: str, example: str, method_gives: str) -> Verb:
     empty = EMPTY.with_default(
-        ("None"), "What a sequence without rows gives, a number or a row; None refuses such a sequence."
+        ("None"), "The result for a sequence without rows, a number or a row; None raises an error."
     )
     return Verb(
         name,
@@ -266,15 +267,15 @@ def _end(name: str, notes: str, gives: str, example: str, method_gives: str) -> 
 
 FIRST = _end(
     ("first"),
-    "As Thinc's `Ops.reduce_first`, which gives the offsets too; dtype and trailing dimensions stay with no "
-    "sequences as well.",
+    "As Thinc's `Ops.reduce_first`, which also returns the offsets. Dtype and trailing dimensions stay even "
+    "without sequences.",
     "array([3, 4])",
     "vl.Ragged([3, 9, 4], [2, 0, 1]).first(empty=-1)",
     "array([ 3, -1,  4])",
 )
 LAST = _end(
     "last",
-    "As Thinc's `Ops.reduce_last`, which gives the numbers of the rows too.",
+    "As Thinc's `Ops.reduce_last`, which also returns the numbers of the rows.",
     "array([1, 4])",
     "vl.Ragged([3, 9, 4], [2, 1]).last()",
     "array([9, 4])",
@@ -286,7 +287,7 @@ ANY = _fold(
     "False",
     summary="Whether any row of each sequence is true, column by column.",
     returns=(
-        "bool (n, ...), for more levels a Ragged of those above. Every number but 0 is true, and so is NaN."
+        "bool (n, ...), for more levels a Ragged of those above. Every number but 0 is true, NaN included."
     ),
     method_returns="Bools.",
     example="""
@@ -305,7 +306,7 @@ ALL = _fold(
     "True",
     summary="Whether all rows of each sequence are true, column by column.",
     returns=(
-        "bool (n, ...), for more levels a Ragged of those above. Every number but 0 is true, and so is NaN."
+        "bool (n, ...), for more levels a Ragged of those above. Every number but 0 is true, NaN included."
     ),
     method_returns="Bools.",
     example="""
@@ -336,7 +337,7 @@ NORM = _fold(
     data=DataMethod("The Euclidean norm", "0", "array([3.16227766, 5.        ])"),
 )
 
-FEW = " NaN in sequences of no more than `ddof` rows."
+FEW = " NaN for sequences of at most `ddof` rows."
 
 VAR = _fold(
     "var",
@@ -346,7 +347,7 @@ VAR = _fold(
     returns=ROWS + MEANS + FEW,
     method_returns=MEANS + FEW,
     notes=(
-        "The mean first, then the squares of the differences, so that large means do no harm. "
+        "Computes the mean first, then the squared differences, so that large means lose no precision. "
         "Float16 and bfloat16 are computed in float32; float32 by blocks, as `reduce_sum` adds."
     ),
     example="""
@@ -384,11 +385,9 @@ STD = _fold(
 LOGSUMEXP = _fold(
     "logsumexp",
     'float("-inf")',
-    summary="The logarithm of the sum of the exponentials of each sequence's rows, column by column.",
+    summary="The logarithm of the sum of exponentials of each sequence, column by column.",
     method_summary="The logarithm of the sum of exponentials of each sequence",
-    returns=ROWS
-    + MEANS
-    + (" -inf where all numbers are -inf, +inf where there is one, NaN where there is one."),
+    returns=ROWS + MEANS + (" -inf if all numbers are -inf; +inf or NaN if a number is."),
     method_returns=MEANS,
     example="""
     >>> vl.ops.reduce_logsumexp(np.array([1000.0, 1000.0, 5.0]), [2, 1]) - np.log(2)
@@ -404,9 +403,9 @@ LOGSUMEXP = _fold(
 PTP = _fold(
     "ptp",
     "None",
-    summary="The largest number of each sequence less its smallest one, column by column.",
-    returns="(n, ...) of the dtype of X, for more levels a Ragged of those above. NaN where there is one.",
-    method_returns="The dtype of the values; NaN where there is one.",
+    summary="The largest number of each sequence minus its smallest, column by column.",
+    returns="(n, ...) of the dtype of X, for more levels a Ragged of those above. NaN if there is one.",
+    method_returns="The dtype of the values; NaN if the sequence holds one.",
     notes="As `np.ptp`: integers wrap.",
     example="""
     >>> vl.ops.reduce_ptp([3, 1, 4], [2, 1])
@@ -416,21 +415,19 @@ PTP = _fold(
     >>> vl.Ragged([3, 1, 4], [2, 1]).ptp()
     array([2, 0])
     """,
-    data=DataMethod("The greatest number less the least one", "an error", "array([2., 0.])"),
+    data=DataMethod("The largest number minus the smallest", "an error", "array([2., 0.])"),
 )
 
 MODE = _fold(
     "mode",
     "None",
-    summary=(
-        "The most frequent number of each sequence, column by column; of equally frequent ones the least."
-    ),
+    summary=("The most frequent number of each sequence, column by column; the smallest in a tie."),
     method_summary="The most frequent number of each sequence, column by column",
     returns="(n, ...) of the dtype of X, for more levels a Ragged of those above.",
-    method_returns="The dtype of the values; the least of equally frequent ones.",
+    method_returns="The dtype of the values; the smallest number in a tie.",
     notes=(
         'As `scipy.stats.mode` computes it with `nan_policy="propagate"`: NaN are equal to each other and '
-        "come after all numbers, so NaN is the result where it is more frequent than any number."
+        "come after all numbers, so NaN is the result only if it is more frequent than every number."
     ),
     example="""
     >>> vl.ops.reduce_mode([3, 1, 3, 5, 4], [3, 2])
@@ -448,14 +445,14 @@ COUNT = Verb(
     "count",
     "reduce",
     "reduce",
-    "How many rows each sequence has: int64 (n,), read-only.",
+    "The number of rows of each sequence: int64 (n,), read-only.",
     "count_rows({X}, {lengths}, {level})",
     (LEVEL,),
     returns=(
-        "int64 (n,), of the kind that the values have; for more levels a Ragged of those above. "
-        "All that lies below the level counts, levels in between do not."
+        "int64 (n,), an array or tensor like the values; for more levels a Ragged of those above. "
+        "Counts the rows below the level, not the items of levels in between."
     ),
-    method_returns="int64; all that lies below the level counts, levels in between do not.",
+    method_returns="int64. Counts the rows below the level, not the items of levels in between.",
     raises={"IndexError": "There is no such level."},
     example="""
     >>> vl.ops.count([3, 1, 4], [2, 1])

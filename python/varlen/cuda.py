@@ -1,4 +1,4 @@
-"""What there is of CUDA: whether the module was built, finds a driver, a device, and runs on it."""
+"""The state of CUDA: whether the kernels are built, find a driver and a device, and run."""
 
 import importlib
 import os
@@ -28,7 +28,7 @@ _WHY_NOT = {
 
 @dataclass(frozen=True)
 class Status:
-    """One sentence on the state of CUDA; true if kernels can run.
+    """The state of CUDA in one sentence; true if kernels can run.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ class Batch(DeviceMethods, dict[str, ArrayT]):
 
     @property
     def account(self) -> Account | None:
-        """What came in, what the batch holds, and what was left out, where `varlen.data.pack` made it."""
+        """The account of a batch from `varlen.data.pack`: what came in, what it holds, what was left out."""
         return getattr(self, "_account", None)
 
     if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Batch(DeviceMethods, dict[str, ArrayT]):
 
     @property
     def device(self) -> str:
-        """The device of the arrays: "cpu", or the tensors' device."""
+        """The device of the arrays: "cpu", or that of the tensors."""
         return next(map(device_of, self._movable().values()), "cpu")
 
     def _movable(self) -> dict[str, Any]:
@@ -64,7 +64,7 @@ class Batch(DeviceMethods, dict[str, ArrayT]):
         return {name: x for name, x in arrays.items() if not isinstance(x, np.ndarray)} or arrays
 
     def record_stream(self, stream: Any) -> None:
-        """Tell torch's allocator that a stream uses the tensors, which were made on another.
+        """Tell torch's allocator that a stream uses tensors made on another stream.
 
         Parameters
         ----------

@@ -87,7 +87,7 @@ class Batching(Rows):
     def data_schema(
         self, dims: Sequence[Dim] | DataSpecs | None = None, *, flatten: bool = False
     ) -> DataSpecs:
-        """The DataSpecs of batches with `layout="named"`: the dims that all of them have.
+        """The DataSpecs that describe batches with `layout="named"`: the dims they share.
 
         Parameters
         ----------

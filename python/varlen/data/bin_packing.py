@@ -18,7 +18,7 @@ __all__ = ["BinPacking"]
 
 
 class BinPacking(Sampler):
-    """Batches of bins, each a fixed number of tokens filled with whole rows: sequence packing.
+    """Sample batches for sequence packing: whole rows fill bins of a fixed number of tokens.
 
     The longest rows of a window are put first, each where `fit` says; a row that fits nowhere opens a bin.
     `Dataset.batch(layout="packed", pad_to=size)` lays the bins of a batch into a block `(batch_size, size)`;
@@ -126,7 +126,7 @@ class BinPacking(Sampler):
 
     @property
     def account(self) -> Account:
-        """The rows and tokens that came in, those that the bins hold, and what was cut or skipped.
+        """The account of the rows and tokens: what came in, what the bins hold, what was cut or skipped.
 
         Of an epoch with all its bins: what `drop_last` and `uneven` leave out is another in each epoch.
         """
@@ -147,7 +147,7 @@ class BinPacking(Sampler):
         return account
 
     def padding_share(self) -> float:
-        """The share of this epoch's bins that holds no data, each of `size` tokens.
+        """The share of tokens in this epoch's bins that hold no data.
 
         Returns
         -------

@@ -13,8 +13,7 @@ _PAGE = 4096
 
 
 class Buffers(dict[str, "np.ndarray[tuple[Any, ...], np.dtype]"]):
-    """Buffers for `out=`, by name: made when first needed, enlarged when a batch needs more, otherwise used
-    again.
+    """Named buffers for `out=`: allocated on first use, enlarged when needed, otherwise reused.
 
     Memory that is used again is several times faster to fill than new memory. A batch in buffers is
     valid until the next one is made in them.
@@ -44,7 +43,7 @@ class Buffers(dict[str, "np.ndarray[tuple[Any, ...], np.dtype]"]):
         self.slack = slack
 
     def grow(self, name: str, dtype: np.dtype, count: int) -> np.ndarray:
-        """A flat array of at least `count` entries: the one that is there, or a new one.
+        """A flat array of at least `count` entries: the existing one if it is large enough, else a new one.
 
         Parameters
         ----------
@@ -72,7 +71,7 @@ class Buffers(dict[str, "np.ndarray[tuple[Any, ...], np.dtype]"]):
 
     @property
     def is_free(self) -> bool:
-        """Whether nobody holds a batch that was made in them: no view, and no tensor of one.
+        """Whether no batch made in the buffers is still held, neither as a view nor as a tensor.
 
         Examples
         --------
@@ -96,7 +95,7 @@ class Buffers(dict[str, "np.ndarray[tuple[Any, ...], np.dtype]"]):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all buffers.
+        """The size of all buffers in bytes.
 
         Examples
         --------

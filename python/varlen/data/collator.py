@@ -28,7 +28,7 @@ __all__ = ["Collator", "StagedCollator"]
 
 
 class Collator(Generic[ArrayT]):
-    """A dataset and the options of its batches, as one function. Made by `Dataset.collator`.
+    """A dataset and the options of its batches, as one function. `Dataset.collator` makes it.
 
     It pickles as the paths of its files: workers of any start method open them themselves.
 
@@ -70,7 +70,7 @@ class Collator(Generic[ArrayT]):
 
     @property
     def epoch(self) -> int | None:
-        """The epoch that `set_epoch` gave; None: that of the batch sampler, or 0.
+        """The epoch from `set_epoch`; None for the epoch of the batch sampler, or 0.
 
         Examples
         --------
@@ -157,7 +157,7 @@ class Collator(Generic[ArrayT]):
 
 
 class StagedCollator(Collator[Any]):
-    """A collator of batches that go to a device. Made by `Dataset.collator(device=...)`.
+    """A collator of batches for a device. `Dataset.collator(device=...)` makes it.
 
     It touches no device, so it works in forked workers of a DataLoader: each of its batches is one block of
     memory, which the parent copies.

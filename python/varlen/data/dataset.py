@@ -98,7 +98,7 @@ class Dataset(Views):
         out: Any = None,
         **options: Unpack[BatchKeywords],
     ) -> Batch[Any] | DataDict:
-        """Rows, or windows of them, as one padded or ragged batch, in one call from the file to the arrays.
+        """Make one padded or ragged batch of rows or windows, in one call from the file to the arrays.
 
         The numbers are those of `JointNestedRaggedTensorDict.vstack([ds[i, a:b] for ...]).to_dense()`; keys
         of dim 0, one value for each row, are in the batch too.
@@ -303,7 +303,7 @@ class Dataset(Views):
         **options: Unpack[ArrayBatchKeywords],
     ) -> Collator[NDArray[Any]]: ...  # fmt: skip
     def collator(self, *, seed: Seed = None, **options: Unpack[BatchKeywords]) -> Collator[Any]:
-        """Make a `collate_fn` for a DataLoader, with these options. It can be pickled.
+        """Make a picklable `collate_fn` for a DataLoader, with these options.
 
         It takes row numbers, what `__getitems__` gives, or records of a dataset like this one.
 
@@ -454,7 +454,7 @@ class Dataset(Views):
         )
 
     def close(self) -> None:
-        """Close the files. Earlier batches and views stay valid; the dataset then has no rows.
+        """Close the files. Earlier batches and views stay valid; the dataset has no rows any more.
 
         Examples
         --------

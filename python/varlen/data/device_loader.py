@@ -21,7 +21,7 @@ __all__ = ["DeviceLoader"]
 
 
 class DeviceLoader:
-    """A loader whose batches come on a device, the next one while the loop works on this one.
+    """A loader that copies batches to a device, the next one while the loop works on the current one.
 
     The next batch is copied and padded on a stream of its own before this one is given; the loop's stream
     waits for the batch that it is given, and for nothing else. Batches are the loop's to keep.

@@ -14,7 +14,7 @@ __all__ = ["attention_mask", "document_mask"]
 
 
 def document_mask(document_ids: Any, causal: bool = True) -> Callable[..., Any]:
-    """The mask of packed rows as a function of places: the `mask_mod` of FlexAttention.
+    """The mask of packed rows as a function of positions: a `mask_mod` for FlexAttention.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def document_mask(document_ids: Any, causal: bool = True) -> Callable[..., Any]:
 
 
 def attention_mask(document_ids: ArrayT, causal: bool = True) -> ArrayT:
-    """The mask of packed rows as a block, which `scaled_dot_product_attention` takes as `mask[:, None]`.
+    """The mask of packed rows as a block; pass `mask[:, None]` to `scaled_dot_product_attention`.
 
     Parameters
     ----------

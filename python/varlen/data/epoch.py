@@ -34,7 +34,7 @@ _LOOKED_AT = 16
 
 
 class Epoch(Generic[ArrayT]):
-    """The result of `Dataset.epoch`: iterating gives batches, as often as wanted; `len` is their number.
+    """The result of `Dataset.epoch`: iterate it for batches, as often as you like; `len` counts them.
 
     With the same seed every pass is the same; without one each differs.
 
@@ -139,7 +139,7 @@ class Epoch(Generic[ArrayT]):
         return rows
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the last pass is: the batches that the loop has had, not those that were made ahead.
+        """The position of the last pass: the batches that the loop has consumed, not those made ahead.
 
         Returns
         -------
@@ -172,7 +172,7 @@ class Epoch(Generic[ArrayT]):
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on where a state was taken: the next pass gives the batches that are left.
+        """Resume from a state: the next pass gives the remaining batches.
 
         Parameters
         ----------

@@ -29,7 +29,7 @@ __all__ = ["IterableDataset"]
 
 
 class IterableDataset(Epoch[ArrayT]):
-    """Batches of a dataset as an IterableDataset of torch, for `DataLoader(..., batch_size=None)`.
+    """Batches of a dataset as a torch IterableDataset, for `DataLoader(..., batch_size=None)`.
 
     The worker processes of a loader share the batches out, so that each comes once, in the order of the
     sampler whatever their number. Each pass is of the next epoch, with another order and other windows,
@@ -116,7 +116,7 @@ class IterableDataset(Epoch[ArrayT]):
         _be_known_to_torch()
 
     def set_epoch(self, epoch: int) -> None:
-        """Set the epoch of the next pass, in this process and in workers; the ones after it count on.
+        """Set the epoch of the next pass, here and in workers; later passes count up from it.
 
         Parameters
         ----------
@@ -175,7 +175,7 @@ class IterableDataset(Epoch[ArrayT]):
         self._seen = epoch, sampler._start
 
     def state_dict(self, batches: int | None = None) -> dict[str, Any]:
-        """Where the last pass is, as that of an epoch; in a worker how many of its batches it has made.
+        """The position of the last pass, as of `Epoch.state_dict`; in a worker, the batches it has made.
 
         Parameters
         ----------
@@ -217,7 +217,7 @@ class IterableDataset(Epoch[ArrayT]):
         return {**state, "worker": worker}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on where a state was taken: the next pass gives the batches that are left.
+        """Resume from a state: the next pass gives the remaining batches.
 
         Parameters
         ----------

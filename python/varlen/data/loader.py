@@ -60,7 +60,7 @@ class Samples(Protocol):
 
 
 class Loader(Epoch[ArrayT]):
-    """Batches of a dataset for a training loop: threads make them ahead, and no worker process is needed.
+    """Batches of a dataset for a training loop: threads make them ahead, without worker processes.
 
     Each iteration is an epoch. After one, whole or left early, the next begins, with another order and other
     windows, unless `set_epoch` names it. The core releases the GIL while it makes a batch, so threads replace
@@ -180,8 +180,7 @@ class Loader(Epoch[ArrayT]):
 
     @property
     def sampler(self) -> Sampler | None:
-        """The sampler of the batches, which loops such as Lightning's tell the epoch; None where they are of
-        another kind.
+        """The sampler that Lightning and other loops tell the epoch; None for batches without one.
 
         Examples
         --------
@@ -213,7 +212,7 @@ class Loader(Epoch[ArrayT]):
             self._batches.set_epoch(number)
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the loop is: in the last iteration, or before an epoch that was set since.
+        """The position of the loop: in the last iteration, or at the start of an epoch set since.
 
         Returns
         -------

@@ -71,7 +71,7 @@ class LoopFinding:
 
 @dataclass(frozen=True)
 class LoopReport:
-    """What `check_loop` found: true where that is nothing.
+    """The findings of `check_loop`; true if there are none.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class LoopReport:
         return "\n".join([*lines, *(f"not tried: {note}" for note in self.notes)])
 
     def raise_for_findings(self) -> None:
-        """Raises where something was found.
+        """Raise an error if there are findings.
 
         Raises
         ------

@@ -32,7 +32,7 @@ Steps = list[tuple[list[Any], bytes]]  # the rows of each batch, and a digest of
 
 
 class Loop:
-    """A loop for `check_loop`, where it is more than an object to iterate.
+    """A loop for `check_loop` that is more than an iterable.
 
     Parameters
     ----------

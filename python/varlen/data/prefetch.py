@@ -122,7 +122,7 @@ class _SharedState(Generic[Item, Result]):
 
 
 class Prefetcher(Iterator[Result], Generic[Item, Result]):
-    """Makes batches ahead of the loop that takes them, in order.
+    """An iterator that makes batches ahead of the loop, in order.
 
     The buffers of a batch are filled again once nobody holds it, nor an array or a tensor of it. A loop that
     lets go of each batch goes round with depth + 2 sets of them; what it keeps stays as it is.
@@ -189,7 +189,7 @@ class Prefetcher(Iterator[Result], Generic[Item, Result]):
         return result
 
     def close(self) -> None:
-        """Stops the threads and waits for them. Batches that were taken stay valid.
+        """Stop the threads and wait for them. Batches already taken stay valid.
 
         Examples
         --------

@@ -59,7 +59,7 @@ def _packed_rows(rows: list[int], epoch: int, bins: Any, start: Any, end: Any) -
 
 
 class Records(Sequence["JointNestedRaggedTensorDict"]):
-    """Rows of a dataset by number: a sequence of rows, of which `collate` makes a batch in one call.
+    """A sequence of a dataset's rows, by number; `collate` makes a batch of them in one call.
 
     Parameters
     ----------

@@ -90,7 +90,7 @@ class Rows:
 
     @property
     def account(self) -> Account:
-        """What came in, what went out, and what was left out and why, from the first source to these rows.
+        """The account from the first source to these rows: what came in, went out, was left out, and why.
 
         It is that of the files, as `varlen info --account` shows it, and the rows that a view leaves out.
         Where files hold none, and for rows in memory, it begins here.
@@ -115,7 +115,7 @@ class Rows:
         return self.lengths_at(1)
 
     def lengths_at(self, dim: int | None = None) -> Ints:
-        """How many rows of a dim each row of the dataset has.
+        """The number of items that each row has along a dim.
 
         Parameters
         ----------

@@ -125,7 +125,7 @@ class Sampler:
 
     @property
     def sampler(self) -> Self:
-        """Itself: loops that look for the sampler inside a batch sampler, as Lightning, tell it the epoch.
+        """Returns itself: Lightning looks for a sampler inside the batch sampler and tells it the epoch.
 
         Examples
         --------
@@ -197,7 +197,7 @@ class Sampler:
         return RowNumbers(batch.tolist(), epoch)
 
     def padding_share(self) -> float:
-        """The share of padded slots of this epoch's batches that hold no data.
+        """The share of slots in this epoch's padded batches that hold no data.
 
         Returns
         -------

@@ -191,7 +191,7 @@ class LengthBuckets(Sampler):
 
 
 class TokenBudget(Sampler):
-    """Fill each batch up to a number of tokens: many short rows, or few long ones.
+    """Batches filled up to a number of tokens: many short rows, or few long ones.
 
     Parameters
     ----------

@@ -67,7 +67,7 @@ class CollateKeywords(PaddingKeywords, ModelKeywords, total=False):
 
 
 class Collate:
-    """A function for DataLoader's `collate_fn`: pads values of different lengths, or lays them end to end.
+    """A `collate_fn` for DataLoader that pads values of different lengths, or lays them end to end.
 
     Samples have one structure, and the batch has it too:
 

@@ -24,7 +24,7 @@ _PARTS = "dim1/part"
 
 
 class StagedBatch:
-    """A batch in one block of the host's memory, to be copied to a device and padded there.
+    """A batch in one block of host memory, ready to be copied to a device and padded there.
 
     The block has the rows of all keys end to end, in the dtypes that they are stored in, and the ends of
     their sequences. A worker of a DataLoader makes it; its parent pins it and takes it to the device. Made by
@@ -90,8 +90,7 @@ class StagedBatch:
             raise
 
     def pin_memory(self) -> StagedBatch:
-        """The same in memory of the host that a device reads by itself. A DataLoader with `pin_memory=True`
-        calls it.
+        """Copy the block to pinned memory. A DataLoader with `pin_memory=True` calls this.
 
         Returns
         -------
@@ -129,7 +128,7 @@ class StagedBatch:
         *,
         out: Mapping[str, Any] | None = None,
     ) -> Batch[Any]:
-        """The batch on a device: one copy and one kernel, on the current stream.
+        """Move the batch to a device: one copy and one kernel, on the current stream.
 
         Parameters
         ----------
@@ -237,7 +236,7 @@ class StagedBatch:
         return batch
 
     def cuda(self, device: torch.device | str | int = "cuda", non_blocking: bool = True) -> Batch[Any]:
-        """The batch on a CUDA device, as `to("cuda")`.
+        """Move the batch to a CUDA device, as `to("cuda")`.
 
         Parameters
         ----------

@@ -52,7 +52,7 @@ class Views(Batching):
     """The verbs that give other datasets."""
 
     def select(self, rows: Any) -> Self:
-        """Take rows in the given order: a view, which copies nothing.
+        """Take rows in the given order, as a view: nothing is copied.
 
         Everything that a dataset does counts rows by their place in the view, seeds of random windows too.
 
@@ -91,7 +91,7 @@ class Views(Batching):
         min_len: int | None = None,
         max_len: int | None = None,
     ) -> Self:
-        """Keep the rows for which a condition holds: a view.
+        """Keep the rows for which a condition holds, as a view.
 
         Parameters
         ----------
@@ -137,7 +137,7 @@ class Views(Batching):
         return self._some(np.flatnonzero(keep), "filter")
 
     def shuffle(self, seed: Seed = None) -> Self:
-        """Shuffle the rows: a view.
+        """Shuffle the rows, as a view.
 
         Parameters
         ----------
@@ -166,7 +166,7 @@ class Views(Batching):
     def split(
         self, sizes: Mapping[str, float] | str, *, shuffle: bool = True, seed: Seed = None
     ) -> dict[str, Self]:
-        """Split the rows into named parts, each row in exactly one: views.
+        """Split the rows into named views, each row in exactly one.
 
         Parameters
         ----------
@@ -219,7 +219,7 @@ class Views(Batching):
         }
 
     def concat(self, *others: Batching) -> Self:
-        """Join this dataset with others, in files or in memory: a view.
+        """Join this dataset with others, in files or in memory, as a view.
 
         Parameters
         ----------
@@ -260,7 +260,7 @@ class Views(Batching):
     def with_key(
         self, name: str, values: Any, dim: int | None = None, *, dtype: Any = None, padding_id: bool = True
     ) -> Self:
-        """Add a key, whose values stay in memory, or replace the key of that name.
+        """Add or replace a key, whose values stay in memory.
 
         Parameters
         ----------

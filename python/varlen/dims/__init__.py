@@ -1,4 +1,4 @@
-"""Named axes: dims, with an exact algebra and lengths of any shape.
+"""Named axes: dims with an exact algebra and lengths of any shape.
 
 Examples
 --------

@@ -74,23 +74,23 @@ class DataBase(DeviceMethods, Generic[ArrayT]):
 
     @property
     def values(self) -> ArrayT:
-        """The valid values as they lie, or the rectangle of padded storage: an array or a tensor, shared."""
+        """The valid values end to end, or the rectangle of padded storage: an array or a tensor, shared."""
         return self._values if self._dense is None else self._dense[0]
 
     @property
     def storage(self) -> str:
-        """'packed', or 'padded' of what `padded` gave."""
+        """The storage: 'packed', or 'padded' for results of `padded`."""
         return "packed" if self._dense is None else "padded"
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """The Level of each dim of the ragged part behind the first, in the order in which values lie."""
+        """The Level of each ragged dim after the first, in storage order."""
         shape = self._shape
         return tuple([shape.span(k, k + 1) for k in range(1, shape.ragged)])
 
     @property
     def name(self) -> str | None:
-        """The name that messages use."""
+        """The name for messages."""
         return self._facts.name
 
     @property
@@ -121,7 +121,7 @@ class DataBase(DeviceMethods, Generic[ArrayT]):
 
     @property
     def beam(self) -> Beam | None:
-        """The Beam that it belongs to, or None."""
+        """The Beam of the data, or None."""
         return self._facts.beam
 
     @property

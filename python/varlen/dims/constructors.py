@@ -19,7 +19,7 @@ def SpatialDim(
     over: Dim | Sequence[Dim] | None = None,
     vocab: Vocabulary | Sequence[str] | None = None,
 ) -> Dim:
-    """A dim of kind 'spatial': time, or any other axis that has places.
+    """Make a dim of kind 'spatial': time, or any other axis of positions.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def FeatureDim(
     *,
     vocab: Vocabulary | Sequence[str] | None = None,
 ) -> Dim:
-    """A dim of kind 'feature': channels, or classes.
+    """Make a dim of kind 'feature': channels or classes.
 
     Parameters
     ----------

@@ -161,7 +161,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
 
     @classmethod
     def from_list(cls, rows: Any, dims: Sequence[Dim], **facts: Any) -> Data[np.ndarray]:
-        """Nested lists, or lists of arrays, one level for each dim.
+        """Make Data from nested lists, or lists of arrays, with one level for each dim.
 
         Parameters
         ----------
@@ -197,7 +197,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
 
     @classmethod
     def from_padded(cls, block: Any, dims: Sequence[Dim], *, side: str = "right", **facts: Any) -> Data[Any]:
-        """A rectangle with an axis for each dim, in any order. Its padding is dropped, and never read.
+        """Make Data from a rectangle with one axis per dim, in any order. Its padding is never read.
 
         Parameters
         ----------
@@ -235,7 +235,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
 
     @classmethod
     def from_packed(cls, values: ArrayT, dims: Sequence[Dim], **facts: Any) -> Data[ArrayT]:
-        """Valid values that lie end to end, as `Data` itself takes them; nothing is copied.
+        """Make Data from valid values that lie end to end, as `Data` itself does; nothing is copied.
 
         Parameters
         ----------
@@ -257,7 +257,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
 
     @classmethod
     def from_ragged(cls, ragged: Ragged[ArrayT], dims: Sequence[Dim], **facts: Any) -> Data[ArrayT]:
-        """A Ragged: the first dim counts its sequences, one dim goes by each level and by each axis of a row.
+        """Make Data from a Ragged: a dim for its sequences, one for each level and each axis of a row.
 
         Parameters
         ----------
@@ -291,7 +291,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
 
     @classmethod
     def from_joint(cls, joint: Any, key: str, dims: Sequence[Dim] | None = None) -> Data[Any]:
-        """One key of a joint dict; `DataDict.from_joint` makes Data of all, which share their dims.
+        """Make Data from one key of a joint dict; `DataDict.from_joint` takes all keys, with shared dims.
 
         Parameters
         ----------
@@ -325,7 +325,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
 
     @classmethod
     def from_xarray(cls, array: Any, dims: Sequence[Dim] = (), **facts: Any) -> Data[np.ndarray]:
-        """A DataArray of xarray. Its padding is dropped, and never read.
+        """Make Data from an xarray DataArray. Its padding is never read.
 
         Parameters
         ----------
@@ -361,7 +361,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         return named_arrays.from_xarray(array, dims, **facts)
 
     def to_xarray(self, fill: Any = None) -> xarray.DataArray:
-        """A DataArray of xarray: a rectangle, with a coordinate "NAME_lengths" for each dim that needs it.
+        """Convert to an xarray DataArray: a rectangle, with a coordinate "NAME_lengths" per ragged dim.
 
         Parameters
         ----------
@@ -399,7 +399,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
 
     @property
     def time_dim(self) -> Dim | None:
-        """What "T" stands for: the one that was named, else the only one whose lengths differ; None without.
+        """The dim that "T" means: the one named so, else the only dim whose lengths differ, else None.
 
         Raises
         ------
@@ -410,7 +410,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
 
     @property
     def feature_dim(self) -> Dim | None:
-        """What "F" stands for: the one that was named, else the only one of a fixed size; None without.
+        """The dim that "F" means: the one named so, else the only dim of fixed size, else None.
 
         Raises
         ------
@@ -420,7 +420,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         return _axes.one_or_none(self, "F")
 
     def axis(self, axis: Axis) -> Dim:
-        """Look up one dim, with its lengths here.
+        """Look up one dim, with its lengths in this data.
 
         Parameters
         ----------
@@ -506,7 +506,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
     # Forms. Each is told in the file of its name.
 
     def to_ragged(self) -> Ragged[ArrayT]:
-        """The same values as a Ragged, whose levels are the dims behind the first; nothing is copied.
+        """Convert to a Ragged, whose levels are the dims after the first; nothing is copied.
 
         Returns
         -------
@@ -527,7 +527,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         return export.to_ragged(self)
 
     def to_list(self) -> list[Any]:
-        """Nested lists, one level for each dim.
+        """Convert to nested lists, one level for each dim.
 
         Returns
         -------
@@ -545,7 +545,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
     def to_padded(
         self, order: Sequence[Axis] | None = None, *, fill: Any = None, side: str = "right", out: Any = None
     ) -> ArrayT:
-        """A rectangle with an axis for each dim.
+        """Convert to a rectangle with one axis for each dim.
 
         Parameters
         ----------
@@ -576,7 +576,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         return padded  # type: ignore[no-any-return]
 
     def mask(self, axis: Axis | Sequence[Axis] = "dynamic") -> Data[Any]:
-        """A mask that is True where a rectangle of the dims has values.
+        """Make a mask that is True where the rectangle of the dims has values.
 
         Parameters
         ----------
@@ -598,7 +598,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         return export.mask(self, axis)
 
     def padded(self, fill: Any = None, side: str = "right") -> Data[ArrayT]:
-        """The same values in padded storage: a rectangle whose padding no operation reads.
+        """Convert to padded storage: a rectangle whose padding no operation reads.
 
         Parameters
         ----------
@@ -621,7 +621,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         return export.padded(self, fill, side)
 
     def packed(self) -> Data[ArrayT]:
-        """The same values in packed storage; returns itself if already packed.
+        """Convert to packed storage; returns itself if already packed.
 
         Returns
         -------
@@ -637,7 +637,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         return self if self._dense is None else self._like(self._values)
 
     def masked(self, value: Any, dims: Axis | Sequence[Axis] | None = None) -> Data[ArrayT]:
-        """Padded storage with a value in place of the padding; what is packed has none, and is given back.
+        """Fill the padding of padded storage with a value; returns itself if packed.
 
         Parameters
         ----------
@@ -662,7 +662,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         return self if self._dense is None else self.padded(value, self._dense[2])
 
     def numpy(self) -> Data[np.ndarray]:
-        """The same values as NumPy arrays; memory is shared where possible.
+        """Convert to NumPy arrays; memory is shared where possible.
 
         Returns
         -------
@@ -682,7 +682,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         return same  # type: ignore[no-any-return]
 
     def torch(self) -> Data[Any]:
-        """The same values as tensors; memory is shared where possible.
+        """Convert to tensors; memory is shared where possible.
 
         Returns
         -------
@@ -709,7 +709,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         return bool(getattr(self._values, "requires_grad", False))
 
     def detach(self) -> Data[ArrayT]:
-        """The same values, cut off from the gradient.
+        """Return the same values, detached from the gradient.
 
         Returns
         -------
@@ -730,7 +730,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         return self._like(self._tensor("detach").detach())
 
     def backward(self) -> None:
-        """Give the tensors that one number is computed from their gradients, as `torch.Tensor.backward`.
+        """Compute the gradients of this one number, as `torch.Tensor.backward`.
 
         Raises
         ------
@@ -760,7 +760,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
     # The order of dims, and their names.
 
     def transpose(self, order: Sequence[Axis]) -> Data[ArrayT]:
-        """The same values with dims in another order, for lists and rectangles. Nothing moves.
+        """Reorder the dims, for lists and rectangles. No values move.
 
         Parameters
         ----------
@@ -786,7 +786,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         return self._ordered(_axes.every_place(self, order))
 
     def batch_major(self) -> Data[ArrayT]:
-        """The same values with the batch dim first.
+        """Move the batch dim to the front.
 
         Returns
         -------
@@ -802,7 +802,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         return self._ordered(_axes.first(self, "B"))
 
     def time_major(self) -> Data[ArrayT]:
-        """The same values with the time dim first, then the batch.
+        """Move the time dim to the front, then the batch.
 
         Returns
         -------
@@ -818,7 +818,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         return self._ordered(_axes.first(self, "T", "B"))
 
     def compatible_to(self, dims: Sequence[Dim], *, expand: bool = False) -> Data[ArrayT]:
-        """The same values with dims in the given order; `expand` repeats them over missing dims.
+        """Bring the dims into the given order; `expand` repeats values over missing dims.
 
         Parameters
         ----------
@@ -906,7 +906,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         return self
 
     def copy(self, *, name: str | None = None, **facts: Any) -> Data[ArrayT]:
-        """Copy, with another name or other facts.
+        """Copy the data, with another name or other facts.
 
         Parameters
         ----------
@@ -968,7 +968,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         return int(self._values.item())
 
     def item(self) -> complex:
-        """The single number, as a Python number.
+        """Convert the single value to a Python number.
 
         Returns
         -------

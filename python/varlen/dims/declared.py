@@ -36,11 +36,10 @@ class VerbMethods:
         out_shape
             The dims that are expected.
         dtype
-            In which rows are added up, and what the result has, as NumPy's `dtype`: values become it first.
+            The dtype of accumulator and result, as in NumPy: values are converted to it first.
         overflow
-            What becomes of integers that the result's dtype cannot hold. "wrap" keeps what is left of them
-            modulo 2 to its bits, as NumPy does. "raise" refuses them: exactly, and for a look at the values
-            where none can be so large, a second pass where one could.
+            Integers beyond the dtype of the result: "wrap" wraps them around, as NumPy does; "raise" raises
+            an error. The check is exact; it takes a second pass only if the values could overflow.
 
         Returns
         -------
@@ -76,8 +75,8 @@ class VerbMethods:
         out_shape
             The dims that are expected.
         dtype
-            In which rows are added up, and what the result has. Integers are no accumulator of a mean: values
-            become them, and the mean of those is cut to one.
+            The dtype of accumulator and result. For an integer dtype values are converted to it first, and
+            the mean is truncated.
 
         Returns
         -------
@@ -113,11 +112,10 @@ class VerbMethods:
         out_shape
             The dims that are expected.
         dtype
-            In which rows are added up, and what the result has, as NumPy's `dtype`: values become it first.
+            The dtype of accumulator and result, as in NumPy: values are converted to it first.
         overflow
-            What becomes of integers that the result's dtype cannot hold. "wrap" keeps what is left of them
-            modulo 2 to its bits, as NumPy does. "raise" refuses them: exactly, and for a look at the values
-            where none can be so large, a second pass where one could.
+            Integers beyond the dtype of the result: "wrap" wraps them around, as NumPy does; "raise" raises
+            an error. The check is exact; it takes a second pass only if the values could overflow.
 
         Returns
         -------
@@ -142,7 +140,7 @@ class VerbMethods:
         self: Any, axis: Axis | Sequence[Axis] = "*", *, empty: Any = DEFAULT,
         out_shape: OutShape | None = None,
     ) -> Data[Any]:
-        """The greatest number over some dims, as `dims.reduce`.
+        """The largest number over some dims, as `dims.reduce`.
 
         Parameters
         ----------
@@ -176,7 +174,7 @@ class VerbMethods:
         self: Any, axis: Axis | Sequence[Axis] = "*", *, empty: Any = DEFAULT,
         out_shape: OutShape | None = None,
     ) -> Data[Any]:
-        """The least number over some dims, as `dims.reduce`.
+        """The smallest number over some dims, as `dims.reduce`.
 
         Parameters
         ----------
@@ -210,7 +208,7 @@ class VerbMethods:
         self: Any, axis: Axis | Sequence[Axis] = "*", *, empty: Any = DEFAULT,
         out_shape: OutShape | None = None,
     ) -> Data[Any]:
-        """The place of the greatest number over some dims, as `dims.reduce`.
+        """The position of the largest number over some dims, as `dims.reduce`.
 
         Parameters
         ----------
@@ -244,7 +242,7 @@ class VerbMethods:
         self: Any, axis: Axis | Sequence[Axis] = "*", *, empty: Any = DEFAULT,
         out_shape: OutShape | None = None,
     ) -> Data[Any]:
-        """The place of the least number over some dims, as `dims.reduce`.
+        """The position of the smallest number over some dims, as `dims.reduce`.
 
         Parameters
         ----------
@@ -482,7 +480,7 @@ class VerbMethods:
         self: Any, axis: Axis | Sequence[Axis] = "*", *, empty: Any = DEFAULT,
         out_shape: OutShape | None = None,
     ) -> Data[Any]:
-        """The greatest number less the least one over some dims, as `dims.reduce`.
+        """The largest number minus the smallest over some dims, as `dims.reduce`.
 
         Parameters
         ----------

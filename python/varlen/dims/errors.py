@@ -13,7 +13,7 @@ Found = TypeVar("Found")
 
 
 class LengthMismatchError(ValueError):
-    """Lengths differ where they have to be the same; the text names the row.
+    """Lengths differ that must be equal; the message names the row.
 
     Examples
     --------
@@ -25,7 +25,7 @@ class LengthMismatchError(ValueError):
 
 
 class AmbiguousAxisError(IndexError):
-    """Words for an axis fit more than one dim; the text names them.
+    """An axis description fits more than one dim; the message names them.
 
     Examples
     --------
@@ -38,7 +38,7 @@ class AmbiguousAxisError(IndexError):
 
 
 class OutShapeError(ValueError):
-    """The dims of a result are others than those that were expected.
+    """The dims of a result differ from the expected ones.
 
     Examples
     --------

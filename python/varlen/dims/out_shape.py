@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OptionalDim:
-    """A dim that a result may have, and may lack, in `Data.verify_out_shape`.
+    """A dim that a result may lack, for `Data.verify_out_shape`.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class OptionalDim:
 
 @dataclass(frozen=True)
 class ImplicitDim:
-    """A dim that a result has without an axis for it: classes of integers, or what lengths are over.
+    """A dim that a result has without an axis: the classes of integers, or a dim that lengths depend on.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class ImplicitSparseDim(ImplicitDim):
 
 
 class ImplicitDynSizeDim(ImplicitDim):
-    """What lengths are over, as an `ImplicitDim`.
+    """A dim that lengths depend on, as an `ImplicitDim`.
 
     Parameters
     ----------

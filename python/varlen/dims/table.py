@@ -17,7 +17,7 @@ _SORTS = {"quotient": (2, 3), "sum": (1, 2), "product": (1, 2), "multiple": (2,)
 
 
 def write_dims(dims: Iterable[Dim]) -> str:
-    """Dims as JSON, as a value of a file's metadata.
+    """Write dims as JSON, for a file's metadata.
 
     Dims that share parts, or lengths, do so in the text as well. A name has an id of its own, that no other
     name of any process has: dims of two files are equal where they were made of the same names.
@@ -55,7 +55,7 @@ def write_dims(dims: Iterable[Dim]) -> str:
 
 
 def read_dims(text: str) -> list[Dim]:
-    """The dims that `write_dims` wrote.
+    """Read the dims that `write_dims` wrote.
 
     Parameters
     ----------

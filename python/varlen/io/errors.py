@@ -10,7 +10,7 @@ __all__ = ["FileFormatError", "StaleFileError"]
 
 
 class FileFormatError(ValueError):
-    """A file breaks a rule of the format; the text names the file, the place and the fault.
+    """A file breaks a rule of the format; the message names the file, the place and the fault.
 
     Examples
     --------

@@ -30,7 +30,7 @@ def attention_pool(
 def attention_pool(
     X: Any, scores: Any, lengths: Any = None, *, level: int = -1, temperature: float = 1.0
 ) -> Rows:
-    """The rows of each sequence added up by the softmax of their scores.
+    """The sum of each sequence's rows, weighted by the softmax of their scores.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def backprop_attention_pool(
 def backprop_attention_pool(
     dY: Any, X: Any, scores: Any, lengths: Any = None, *, temperature: float = 1.0
 ) -> tuple[Any, Any]:
-    """The gradients of `attention_pool` from that of its result.
+    """The gradients of `attention_pool`, from the gradient of its result.
 
     Parameters
     ----------

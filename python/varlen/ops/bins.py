@@ -35,7 +35,7 @@ def bincount(
 def bincount(
     X: Any, lengths: Any = None, *, minlength: int = 0, weights: Any = None, level: int = -1
 ) -> Rows:
-    """Count each number from 0 on in each sequence, or add up its weights.
+    """Count how often each number occurs in each sequence, or add up weights.
 
     Parameters
     ----------

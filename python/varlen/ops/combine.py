@@ -111,7 +111,7 @@ def stack(raggeds: Iterable[RaggedT], axis: int = 0) -> RaggedT:
 
 @eager_only()
 def split(ragged: RaggedT, sizes: int | Sequence[int] | Any) -> list[RaggedT]:
-    """Split into consecutive pieces of `sizes` sequences each, or sizes[k] in piece k.
+    """Split into consecutive pieces: `sizes` sequences in each, or sizes[k] in piece k.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @eager_only()
 def cross(raggeds: Iterable[RaggedT], *, level: int = -1) -> tuple[RaggedT, ...]:
-    """Every item of a sequence with every item of the sequences of its number in the others.
+    """Pair every item of a sequence with every item of the matching sequences of the others.
 
     Parameters
     ----------

@@ -109,7 +109,7 @@ def backprop_ctc_loss(
     zero_infinity: bool = False,
     level: int = -1,
 ) -> Rows:
-    """The gradient of `ctc_loss` from that of its result.
+    """The gradient of `ctc_loss`, from the gradient of its result.
 
     Parameters
     ----------

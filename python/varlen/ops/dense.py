@@ -151,7 +151,7 @@ def from_dense(
     padding_side: str = "right",
     out: Any = None,
 ) -> Ragged[RowsT]:
-    """The sequences of a padded rectangle, from its lengths or its mask. The inverse of `to_dense`.
+    """Convert a padded rectangle to sequences, by its lengths or mask. The inverse of `to_dense`.
 
     Parameters
     ----------

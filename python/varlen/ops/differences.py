@@ -21,7 +21,7 @@ def diff(X: RaggedT, lengths: None = None, *, n: int = 1, level: int = -1) -> Ra
 @overload
 def diff(X: RowsT | Sequence[Any], lengths: Lengths, *, n: int = 1, level: int = -1) -> Ragged[RowsT]: ...
 def diff(X: Any, lengths: Any = None, *, n: int = 1, level: int = -1) -> Rows:
-    """Subtract the previous row of the sequence from each row, n times; a sequence loses up to n rows.
+    """Subtract from each row the previous row of its sequence, n times; a sequence loses up to n rows.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ def edit_distance(
     counts: bool = False,
     level: int = -1,
 ) -> Rows | tuple[Rows, Rows]:
-    """The edit distance (Levenshtein) of each sequence of `a`, a hypothesis, and that of `b`, its reference.
+    """The edit distance (Levenshtein) between each hypothesis in `a` and its reference in `b`.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ def einsum(
     lengths: Mapping[str, Lengths | Level | int] | None = None,
     out: Any = None,
 ) -> Rows:
-    """The sum of products that letters name, as `numpy.einsum`, sequence by sequence and without padding.
+    """Sum products over named axes, as `numpy.einsum`, sequence by sequence and without padding.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ def fill_empty_rows(
 ) -> tuple[Ragged[RowsT], RowsT]: ...
 @eager_only()
 def fill_empty_rows(X: Any, default: Any, lengths: Any = None) -> tuple[Rows, Rows]:
-    """Put one row into each empty innermost sequence, and say which those were.
+    """Put one row into each empty innermost sequence, and return which were empty.
 
     Parameters
     ----------

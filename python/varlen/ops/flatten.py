@@ -24,7 +24,7 @@ def flatten(
     pad: int = 0,
     ndim_if_empty: int = 2,
 ) -> RowsT:
-    """Arrays laid end to end on their first axis, as one array.
+    """Lay arrays end to end on their first axis, as one array.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ list2array = flatten
 
 @eager_only()
 def unflatten(X: RowsT | Sequence[Any], lengths: Lengths, pad: int = 0) -> list[RowsT]:
-    """The arrays that lie end to end in one. The inverse of `flatten`.
+    """Split one array into the arrays that lie end to end in it. The inverse of `flatten`.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def unflatten(X: RowsT | Sequence[Any], lengths: Lengths, pad: int = 0) -> list[
 
 @eager_only()
 def unpad(padded: RowsT | Sequence[Any], lengths: Lengths, *, padding_side: str = "right") -> list[RowsT]:
-    """The sequences of a rectangle without their padding. The inverse of `pad`.
+    """Remove the padding of a rectangle's sequences. The inverse of `pad`.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ def gather(
 def gather(
     X: Any, indices: Any, lengths: Any = None, *, axis: int | None = None, batch_dims: int = 0
 ) -> Rows:
-    """Take items along an axis by number, from the whole or inside each sequence.
+    """Take items along an axis by index, from the whole container or inside each sequence.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def boolean_mask(
 @overload
 def boolean_mask(X: RowsT | Sequence[Any], mask: Any, lengths: Lengths, *, flatten: bool) -> RowsT | Any: ...
 def boolean_mask(X: Any, mask: Any, lengths: Any = None, *, flatten: bool = False) -> Rows:
-    """Keep what a mask marks: sequences, their children, or single numbers, depending on its depth.
+    """Keep what a mask marks: sequences, their children or numbers, depending on the depth of the mask.
 
     Parameters
     ----------

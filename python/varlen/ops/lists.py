@@ -146,7 +146,7 @@ def list2ragged(
     dtype: DTypeLike | None = None,
     out: RowsT | None = None,
 ) -> Ragged[RowsT]:
-    """Arrays laid end to end on their first axis, as a `Ragged`.
+    """Lay arrays end to end on their first axis, as a `Ragged`.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def list2ragged(
 
 @eager_only()
 def ragged2list(ragged: RaggedBase[ArrayT]) -> list[ArrayT | Any]:
-    """Each sequence as a view of the values.
+    """Return each sequence as a view of the values.
 
     Parameters
     ----------

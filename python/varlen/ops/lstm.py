@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def lstm_forward_training(
     params: Any, H0: Any, C0: Any, X: RowsT, size_at_t: Any
 ) -> tuple[RowsT, tuple[Any, ...]]:
-    """An LSTM of any depth, in one direction or both, and what its gradient needs.
+    """Run an LSTM of any depth, in one direction or both, and keep what its gradient needs.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def lstm_forward_training(
 
 @eager_only()
 def lstm_forward_inference(params: Any, H0: Any, C0: Any, X: RowsT, size_at_t: Any) -> RowsT:
-    """What `lstm_forward_training` gives, without the state that its gradient needs.
+    """Run an LSTM as `lstm_forward_training` does, without keeping the state for a gradient.
 
     Parameters
     ----------

@@ -79,7 +79,7 @@ def mask(
 
 
 def positions(lengths: RaggedBase[RowsT] | RowsT | Level | Sequence[Any]) -> RowsT:
-    """The place of each row inside its sequence; what models call `position_ids`.
+    """The position of each row inside its sequence, which models call `position_ids`.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def positions(lengths: RaggedBase[RowsT] | RowsT | Level | Sequence[Any]) -> Row
 
 
 def segment_ids(lengths: RaggedBase[RowsT] | RowsT | Level | Sequence[Any], *, level: int = -1) -> RowsT:
-    """The sequence that each row is in: `row_ids` of a Ragged.
+    """The sequence that holds each row, as `row_ids` of a Ragged.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ def matmul(a: RaggedT, b: Any, *, transpose_a: bool = False, transpose_b: bool =
 @overload
 def matmul(a: Any, b: RaggedT, *, transpose_a: bool = False, transpose_b: bool = False) -> RaggedT | Any: ...
 def matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = False) -> Rows:
-    """The product of matrices: of all rows and one matrix, or sequence by sequence; `a @ b`.
+    """The matrix product `a @ b`: of all rows with one matrix, or sequence by sequence.
 
     Parameters
     ----------

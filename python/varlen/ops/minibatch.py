@@ -57,7 +57,7 @@ def minibatch(
     buffer: int = 1,
     seed: Any = None,
 ) -> SizedGenerator[Any]:
-    """Batches of `size` items, the last as many as are left.
+    """Batches of `size` items; the last batch holds the rest.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def multibatch(
     buffer: int = 1,
     seed: Any = None,
 ) -> SizedGenerator[list[Any]]:
-    """Batches of several sequences of the same length, side by side.
+    """Batches of several sequences of equal length, side by side.
 
     Parameters
     ----------

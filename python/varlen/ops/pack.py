@@ -24,7 +24,7 @@ def pack(
     level: int = -1,
     order: Any = "stable",
 ) -> Packed[RowsT]:
-    """The sequences of a level side by side, step by step, the longest first, without padding.
+    """Pack the sequences of a level step by step, the longest first, without padding.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def backprop_reduce_sum(d_sums: RowsT | Sequence[Any], lengths: Any, *, out: Any = None) -> RowsT:
-    """The gradient of `reduce_sum`: row i for every row of sequence i.
+    """The gradient of `reduce_sum`: every row of sequence i gets row i.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def backprop_reduce_sum(d_sums: RowsT | Sequence[Any], lengths: Any, *, out: Any
 
 
 def backprop_reduce_mean(d_means: RowsT | Sequence[Any], lengths: Any, *, out: Any = None) -> RowsT:
-    """The gradient of `reduce_mean`: row i, divided by the length of sequence i, for every row of sequence i.
+    """The gradient of `reduce_mean`: every row of sequence i gets row i divided by its length.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def backprop_reduce_mean(d_means: RowsT | Sequence[Any], lengths: Any, *, out: A
 def backprop_reduce_max(
     d_maxes: RowsT | Sequence[Any], which: Any, lengths: Any, *, out: Any = None
 ) -> RowsT:
-    """The gradient of `reduce_max`: each number goes to the row that `which` names, zeros to the others.
+    """The gradient of `reduce_max`: the row that `which` names gets the number, the others zero.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def backprop_reduce_max(
 
 
 def backprop_reduce_min(d_mins: RowsT | Sequence[Any], which: Any, lengths: Any, *, out: Any = None) -> RowsT:
-    """The gradient of `reduce_min`: each number goes to the row that `which` names, zeros to the others.
+    """The gradient of `reduce_min`: the row that `which` names gets the number, the others zero.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def backprop_reduce_min(d_mins: RowsT | Sequence[Any], which: Any, lengths: Any,
 
 
 def backprop_reduce_first(d_firsts: RowsT | Sequence[Any], lengths: Any, *, out: Any = None) -> RowsT:
-    """The gradient of `reduce_first`: row i for the first row of sequence i, zeros for the others.
+    """The gradient of `reduce_first`: the first row of sequence i gets row i, the others zeros.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def backprop_reduce_first(d_firsts: RowsT | Sequence[Any], lengths: Any, *, out:
 
 
 def backprop_reduce_last(d_lasts: RowsT | Sequence[Any], lengths: Any, *, out: Any = None) -> RowsT:
-    """The gradient of `reduce_last`: row i for the last row of sequence i, zeros for the others.
+    """The gradient of `reduce_last`: the last row of sequence i gets row i, the others zeros.
 
     Parameters
     ----------

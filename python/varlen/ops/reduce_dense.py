@@ -29,7 +29,7 @@ def reduce_dense(
     ddof: float = 0,
     out: Any = None,
 ) -> RowsT:
-    """One row for each sequence of a padded rectangle: masked pooling, which never reads the padding.
+    """Reduce each sequence of a padded rectangle to one row: masked pooling that never reads the padding.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ def backprop_cumsum(
     reverse: bool = False,
     out: Any = None,
 ) -> SameT:
-    """The gradient of `cumsum`: the running sum the other way.
+    """The gradient of `cumsum`: the running sum in the other direction.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def backprop_cumprod(
     reverse: bool = False,
     out: Any = None,
 ) -> SameT:
-    """The gradient of `cumprod`. Nothing is divided, so that zeros in X are no exception.
+    """The gradient of `cumprod`. It divides by nothing, so zeros in X are safe.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def backprop_cummax(
     level: int = -1,
     out: Any = None,
 ) -> SameT:
-    """The gradient of `cummax` and of `cummin`: each row is the sum of dY wherever it was the extreme.
+    """The gradient of `cummax` and `cummin`: each row sums dY over the places where it was the extreme.
 
     Parameters
     ----------

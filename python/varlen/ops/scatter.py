@@ -34,7 +34,7 @@ def gather_add(
     table: RowsT | Sequence[Any], indices: ArrayLike | torch.Tensor, *, out: Any = None
 ) -> RowsT: ...
 def gather_add(table: Any, indices: Any, *, out: Any = None) -> Rows:
-    """Add up the table rows that each row of indices names.
+    """Add up the table rows that each row of indices selects.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def gather_add(table: Any, indices: Any, *, out: Any = None) -> Rows:
 
 
 def backprop_gather_add(dY: RowsT | Sequence[Any], indices: Any, rows: int, *, out: Any = None) -> RowsT:
-    """The gradient of `gather_add`: for each row of the table the sum of the rows of dY that name it.
+    """The gradient of `gather_add`: each row of the table sums the rows of dY that selected it.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def backprop_gather_add(dY: RowsT | Sequence[Any], indices: Any, rows: int, *, o
 
 @eager_only()
 def scatter_add(table: Any, indices: Any, values: Any) -> None:
-    """Add each row of values to the row of the table that its index names, in place.
+    """Add each row of values to the table row at its index, in place.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ def searchsorted(
 ) -> RowsT: ...
 @eager_only()
 def searchsorted(X: Any, v: Any, lengths: Any = None, *, side: str = "left", level: int = -1) -> Rows:
-    """Find the places that keep each ascending sequence sorted; as `np.searchsorted`.
+    """Find where numbers go in each ascending sequence; as `np.searchsorted`.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def reverse(
     X: SameT | Sequence[Any], lengths: Lengths | None = None, *, level: int = -1, out: Any = None
 ) -> SameT:
-    """The rows of each sequence, last to first.
+    """Reverse the rows of each sequence.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def roll(
 def backprop_reverse(
     dY: SameT | Sequence[Any], lengths: Lengths | None = None, *, level: int = -1, out: Any = None
 ) -> SameT:
-    """The gradient of `reverse`, which is `reverse` of the gradient.
+    """The gradient of `reverse`: the reversed gradient.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ def backprop_reverse(
 def backprop_shift(
     dY: SameT | Sequence[Any], lengths: Lengths | None = None, *, by: Any, level: int = -1, out: Any = None
 ) -> SameT:
-    """The gradient of `shift`: rows move back by as many places, and zeros come in behind them.
+    """The gradient of `shift`: rows move back by `by` places, and zeros follow.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def backprop_shift(
 def backprop_roll(
     dY: SameT | Sequence[Any], lengths: Lengths | None = None, *, by: Any, level: int = -1, out: Any = None
 ) -> SameT:
-    """The gradient of `roll`: rows move back by as many places.
+    """The gradient of `roll`: rows move back by `by` places.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ def sort(
     descending: bool = False,
     out: Any = None,
 ) -> SameT:
-    """The rows of each sequence in ascending order, column by column as NumPy's `sort(axis=0)`.
+    """Sort the rows of each sequence in ascending order, column by column, as NumPy's `sort(axis=0)`.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def argsort(
     level: int = -1,
     descending: bool = False,
 ) -> Rows:
-    """The places inside each sequence in the order of its numbers, column by column.
+    """The positions that sort each sequence, column by column.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def topk(
     dense: bool = False,
     fill: Any = 0,
 ) -> tuple[Rows, Rows]:
-    """The k best numbers of each sequence in order, and the places that they have in it.
+    """The k best numbers of each sequence in order, and their positions.
 
     Parameters
     ----------
@@ -279,7 +279,7 @@ def unique(
     inverse: bool = False,
     counts: bool = False,
 ) -> Rows | tuple[Rows, ...]:
-    """The distinct numbers of each sequence, in ascending order.
+    """The distinct numbers of each sequence, ascending.
 
     Parameters
     ----------
@@ -387,7 +387,7 @@ def rank(
 def backprop_sort(
     dY: SameT | Sequence[Any], which: Any, lengths: Lengths | None = None, *, out: Any = None
 ) -> SameT:
-    """The gradient of `sort`: each number back to the place that it came from.
+    """The gradient of `sort`: each number goes back to its original position.
 
     Parameters
     ----------
@@ -425,7 +425,7 @@ def backprop_sort(
 
 
 def backprop_topk(dY: SameT | Sequence[Any], which: Any, lengths: Lengths, *, out: Any = None) -> SameT:
-    """The gradient of `topk`: each number back to the place that it came from, zeros to the others.
+    """The gradient of `topk`: each number goes back to its original position, the others get zero.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ def spans(
     row_ids: ArrayLike | None = None,
     max_bytes: int | None = None,
 ) -> Rows:
-    """The rows of spans of sequences, grouped by sequence. Spans may be empty, and lap over each other.
+    """Take the rows of spans, grouped by sequence. Spans may be empty and may overlap.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def spans(
 def backprop_spans(
     dY: SameT | Sequence[Any], at: Any, lengths: Lengths, *, row_ids: ArrayLike | None = None
 ) -> SameT:
-    """The gradient of `spans`: for each row of X the sum of the rows of dY that it was taken to.
+    """The gradient of `spans`: each row of X sums the rows of dY that were taken from it.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def align(
     lengths: Lengths | None = None,
     max_bytes: int | None = None,
 ) -> Rows:
-    """The rows of the pieces that each token is made of.
+    """Group the rows of pieces by the token that they make up.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def align(
 
 
 def backprop_align(dY: SameT | Sequence[Any], alignment: Ragged[Any], lengths: Lengths) -> SameT:
-    """The gradient of `align`: for each row of X the sum of the rows of dY that it was taken to.
+    """The gradient of `align`: each row of X sums the rows of dY that were taken from it.
 
     Parameters
     ----------
@@ -323,7 +323,7 @@ def insert_rows(
 def backprop_insert_rows(
     dY: SameT | Sequence[Any], at: Any, lengths: Lengths, *, row_ids: ArrayLike | None = None
 ) -> tuple[SameT, Values]:
-    """The gradient of `insert_rows`: the rows of dY that were there, and those that were put in.
+    """The gradient of `insert_rows`: the rows of dY of the original rows, and those of the inserted rows.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ def list2padded(
     fill: Any = None,
     max_bytes: int | None = None,
 ) -> Padded[RowsT]:
-    """Arrays side by side in one time-major block, the longest first.
+    """Lay arrays side by side in one time-major block, the longest first.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def padded2list(padded: Padded[ArrayT]) -> list[ArrayT]:
 def ragged2padded(
     ragged: Ragged[ArrayT], *, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
 ) -> Padded[ArrayT]:
-    """The sequences of a Ragged side by side in one time-major block, the longest first.
+    """Convert a Ragged to one time-major block, the longest sequence first.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def ragged2padded(
 
 @eager_only()
 def padded2ragged(padded: Padded[ArrayT]) -> Ragged[ArrayT]:
-    """The sequences of a Padded laid end to end, in their original order.
+    """Convert a Padded to a Ragged, in the original order.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def where(condition: Any, x: Any, y: Any) -> Ragged[Any]:
-    """Choose from x where a condition is true, else from y: value by value, or whole sequences.
+    """Choose from x where a condition is true, else from y, by value or by whole sequence.
 
     Parameters
     ----------

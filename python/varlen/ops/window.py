@@ -137,7 +137,7 @@ def backprop_seq2col(
     out: Any = None,
     max_bytes: int | None = None,
 ) -> SameT:
-    """The gradient of `seq2col`: for each row of X the sum of the places that it was used in.
+    """The gradient of `seq2col`: each row of X sums the gradients of all places that use it.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ def windows(
     drop_last: bool = False,
     max_bytes: int | None = None,
 ) -> Rows:
-    """Windows of `size` rows, `step` rows apart, through every sequence.
+    """Cut every sequence into windows of `size` rows, `step` rows apart.
 
     They begin at rows 0, step, 2 step, ... until one reaches the end of the sequence. The last may be
     shorter, so a sequence shorter than `size` has one window. An empty sequence has none.
@@ -279,7 +279,7 @@ def average_windows(
     drop_last: bool = False,
     max_bytes: int | None = None,
 ) -> Rows:
-    """Windows back to sequences: each row is the mean of the places that it has in windows.
+    """Turn windows back into sequences: each row is the mean of its places in the windows.
 
     Parameters
     ----------
@@ -326,7 +326,7 @@ def backprop_windows(
     drop_last: bool = False,
     max_bytes: int | None = None,
 ) -> SameT:
-    """The gradient of `windows`: each row is the sum of the places that it has in windows.
+    """The gradient of `windows`: each row sums its places in the windows.
 
     Parameters
     ----------
@@ -384,7 +384,7 @@ def backprop_average_windows(
     drop_last: bool = False,
     max_bytes: int | None = None,
 ) -> Rows:
-    """The gradient of `average_windows`: windows of rows, each divided by how many windows it lies in.
+    """The gradient of `average_windows`: windows of rows, each divided by the number of windows it is in.
 
     Parameters
     ----------
@@ -426,7 +426,7 @@ def sliding_window(
 ) -> Ragged[RowsT]: ...
 @eager_only()
 def sliding_window(X: Any, lengths: Any = None, *, width: int, level: int = -1) -> Rows:
-    """Join each row with the next `width` - 1 rows of its sequence, if there are enough: rows (width, ...).
+    """Join each row with the next `width` - 1 rows of its sequence, where they exist: rows (width, ...).
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Beam:
-    """One step of a beam search: the hypotheses of each source, the best first, and their history.
+    """One step of a beam search: the hypotheses of each source, best first, and their history.
 
     A beam never changes: `step` gives the next one, which remembers this one. Sources have as many
     hypotheses as are possible, at most k. A hypothesis that has ended stays, with its score, for as long as
@@ -138,7 +138,7 @@ class Beam:
         return f"Beam({len(self)} sources, {self._level.total} hypotheses, {ended} of them ended)"
 
     def expand(self, log_probs: Any) -> Ragged[Any]:
-        """The scores of every continuation: by source, by hypothesis, by token.
+        """The scores of every continuation, by source, hypothesis and token.
 
         A hypothesis that has ended becomes itself alone. `step` keeps the best of these.
 

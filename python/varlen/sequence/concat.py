@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def sequence_concat(input: Iterable[RaggedT], name: str | None = None, *, level: int = -1) -> RaggedT:
-    """Sequence k of the result is sequence k of every input, end to end, in the order of the inputs.
+    """Join the inputs sequence by sequence: sequence k of the result is sequence k of each, end to end.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def sequence_concat(input: Iterable[RaggedT], name: str | None = None, *, level:
 
 
 def backprop_sequence_concat(dY: Any, input: Iterable[Any], *, level: int = -1) -> list[Ragged[Any]]:
-    """The gradient of `sequence_concat`: for each input its part.
+    """The gradient of `sequence_concat`: each input gets its part.
 
     Parameters
     ----------

@@ -51,7 +51,7 @@ def sequence_conv(
     *,
     level: int = -1,
 ) -> RaggedT:
-    """For each row its window, `context_length` rows from `context_start` on, laid flat, times a filter.
+    """Multiply the window of each row, `context_length` rows from `context_start` on, with a filter.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def sequence_enumerate(
     input: RaggedT, win_size: int, pad_value: Any = 0, name: str | None = None, *, level: int = -1
 ) -> RaggedT:
-    """Each row with the `win_size` - 1 rows behind it in its sequence, padded where that ends.
+    """Join each row with the next `win_size` - 1 rows of its sequence, padded beyond its end.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def sequence_enumerate(
 
 
 def backprop_sequence_enumerate(dY: Any, input: RaggedT, win_size: int, *, level: int = -1) -> RaggedT:
-    """The gradient of `sequence_enumerate`: for each row the sum of the places that it has.
+    """The gradient of `sequence_enumerate`: each row sums the gradients of all windows that hold it.
 
     Parameters
     ----------

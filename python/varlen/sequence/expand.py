@@ -95,7 +95,7 @@ def sequence_expand(
 def backprop_sequence_expand(
     dY: Any, x: SameT | Sequence[Any], y: Any, ref_level: int = -1, *, level: int = -1
 ) -> SameT:
-    """The gradient of `sequence_expand` for x: for each row the sum of those of its repeats.
+    """The gradient of `sequence_expand` for x: each row sums the gradients of its repeats.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def sequence_expand_as(x: Any, y: Any, name: str | None = None, *, level: int = 
 def backprop_sequence_expand_as(
     dY: RaggedBase[RowsT] | RowsT | Sequence[Any], y: Any, *, level: int = -1
 ) -> RowsT:
-    """The gradient of `sequence_expand_as` for x: the sum of each sequence.
+    """The gradient of `sequence_expand_as` for x: each row sums the gradients of its sequence.
 
     Parameters
     ----------

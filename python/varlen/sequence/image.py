@@ -32,7 +32,7 @@ def im2sequence(
     out_stride: Sizes = 1,
     name: str | None = None,
 ) -> Ragged[RowsT]:
-    """The patches of each image, from left to right and from top to bottom, as the rows of a sequence.
+    """Cut each image into patches, left to right and top to bottom, as the rows of a sequence.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def backprop_im2sequence(
     input_image_size: Any = None,
     out_stride: Sizes = 1,
 ) -> RowsT:
-    """The gradient of `im2sequence`: for each number of an image the sum of the places that it has.
+    """The gradient of `im2sequence`: each number of an image sums the gradients of its patches.
 
     Parameters
     ----------

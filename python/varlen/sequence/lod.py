@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @eager_only()
 def lod_reset(x: Any, y: Any = None, target_lod: Any = None) -> Ragged[Any]:
-    """The same rows under other levels, as Paddle's `lod_reset`.
+    """Give the same rows other levels, as Paddle's `lod_reset`.
 
     Rows are shared, and so is their gradient.
 
@@ -63,7 +63,7 @@ def lod_reset(x: Any, y: Any = None, target_lod: Any = None) -> Ragged[Any]:
 
 @eager_only()
 def lod_append(x: RaggedT, level: Any, *, empty: str | None = None) -> RaggedT:
-    """One more level, the innermost, as Paddle's `lod_append`.
+    """Add an innermost level, as Paddle's `lod_append`.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @eager_only()
 def row_conv(input: SameT | Sequence[Any], filter: Any, *, level: int = -1) -> SameT:
-    """Each row and those behind it, number by number times a row of a filter each, added up.
+    """Convolve each row with the rows that follow it: each is multiplied by a filter row, then added up.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def row_conv(input: SameT | Sequence[Any], filter: Any, *, level: int = -1) -> S
 def backprop_row_conv(
     dY: Any, input: SameT | Sequence[Any], filter: Any, *, level: int = -1
 ) -> tuple[SameT, Values]:
-    """The gradients of `row_conv`: of input and of filter.
+    """The gradients of `row_conv`, for the input and the filter.
 
     Parameters
     ----------

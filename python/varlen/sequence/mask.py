@@ -34,7 +34,7 @@ def sequence_mask(
     *,
     level: int = -1,
 ) -> RowsT | Any:
-    """1 where a sequence of so many rows, padded to `maxlen`, has one: out[..., j] = j < x[...].
+    """The mask of lengths x, padded to `maxlen`: out[..., j] = j < x[...].
 
     Parameters
     ----------

@@ -105,7 +105,7 @@ def sequence_pad(
 
 
 def backprop_sequence_pad(dY: Any, x: RaggedT, *, level: int = -1) -> RaggedT:
-    """The gradient of `sequence_pad`: the places that hold rows; those that were filled give nothing.
+    """The gradient of `sequence_pad`: the rows get theirs, the padding is dropped.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def sequence_unpad(
 
 
 def backprop_sequence_unpad(dY: Any, x: SameT | Sequence[Any], length: Any) -> SameT:
-    """The gradient of `sequence_unpad`: zeros where x is not read.
+    """The gradient of `sequence_unpad`: zeros for the padding of x.
 
     Parameters
     ----------

@@ -51,7 +51,7 @@ def sequence_pool(
     level: int = -1,
     with_index: bool = False,
 ) -> Rows | tuple[Rows, Rows]:
-    """One row for each sequence: its average, sum, sum over the root of its length, largest, last or first.
+    """Reduce each sequence to one row: its average, sum, sum over root length, maximum, last or first row.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def sequence_pool(
 
 
 def sequence_first_step(input: RaggedBase[ArrayT], *, level: int = -1) -> ArrayT | Any:
-    """The first row of each sequence, zeros (of times NaT) where it has none: `sequence_pool` of "first".
+    """The first row of each sequence; zeros, or NaT, for an empty one: `sequence_pool` with "first".
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def sequence_first_step(input: RaggedBase[ArrayT], *, level: int = -1) -> ArrayT
 
 
 def sequence_last_step(input: RaggedBase[ArrayT], *, level: int = -1) -> ArrayT | Any:
-    """The last row of each sequence, zeros (of times NaT) where it has none: `sequence_pool` of "last".
+    """The last row of each sequence; zeros, or NaT, for an empty one: `sequence_pool` with "last".
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def sequence_last_step(input: RaggedBase[ArrayT], *, level: int = -1) -> ArrayT 
 
 
 def backprop_sequence_pool(dY: Any, input: RaggedT, pool_type: str, *, level: int = -1) -> RaggedT:
-    """The gradient of `sequence_pool`; rows that pad empty sequences give nothing.
+    """The gradient of `sequence_pool`; the rows that stand for empty sequences have none.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ def backprop_sequence_pool(dY: Any, input: RaggedT, pool_type: str, *, level: in
 
 
 def backprop_sequence_first_step(dY: Any, input: RaggedT, *, level: int = -1) -> RaggedT:
-    """The gradient of `sequence_first_step`: row i for the first row of sequence i, zeros for the others.
+    """The gradient of `sequence_first_step`: the first row of sequence i gets row i, the others zeros.
 
     Parameters
     ----------
@@ -265,7 +265,7 @@ def backprop_sequence_first_step(dY: Any, input: RaggedT, *, level: int = -1) ->
 
 
 def backprop_sequence_last_step(dY: Any, input: RaggedT, *, level: int = -1) -> RaggedT:
-    """The gradient of `sequence_last_step`: row i for the last row of sequence i, zeros for the others.
+    """The gradient of `sequence_last_step`: the last row of sequence i gets row i, the others zeros.
 
     Parameters
     ----------

@@ -66,7 +66,7 @@ def sequence_reshape(input: RaggedT, new_dim: int, *, level: int = -1) -> Ragged
 
 
 def backprop_sequence_reshape(dY: Any, input: RaggedT, new_dim: int, *, level: int = -1) -> RaggedT:
-    """The gradient of `sequence_reshape`: the same numbers, cut as `input` is.
+    """The gradient of `sequence_reshape`: the same numbers, cut into the rows of `input`.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ def sequence_reverse(x: RaggedT, name: str | None = None, *, level: int = -1) ->
 
 
 def backprop_sequence_reverse(dY: RaggedT, *, level: int = -1) -> RaggedT:
-    """The gradient of `sequence_reverse`, which is `sequence_reverse` of the gradient.
+    """The gradient of `sequence_reverse`: the reversed gradient.
 
     Parameters
     ----------

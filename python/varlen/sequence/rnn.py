@@ -42,7 +42,7 @@ def rnn(
     order: Any = "stable",
     is_train: bool = False,
 ) -> tuple[Any, Any]:
-    """A recurrent cell over the sequences of a level, step by step, without padding.
+    """Run a recurrent cell over the sequences of a level, step by step, without padding.
 
     A step takes element t of every sequence that is longer than t, the longest sequence first, so that the
     states still needed are a prefix: nothing is masked, and no work is done for padding.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def split_lod(x: Ragged[Any], num: int) -> list[Ragged[Any]]:
-    """Consecutive parts of equally many outermost sequences, as Paddle's `SplitLoDTensor`.
+    """Split into consecutive parts of equally many outermost sequences, as Paddle's `SplitLoDTensor`.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def split_lod(x: Ragged[Any], num: int) -> list[Ragged[Any]]:
 
 
 def merge_lod(parts: Iterable[Ragged[Any]]) -> Ragged[Any]:
-    """Parts one after another, as Paddle's `MergeLoDTensor`: the inverse of `split_lod`, as `vl.concatenate`.
+    """Join parts, as Paddle's `MergeLoDTensor`: the inverse of `split_lod`; same as `vl.concatenate`.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def merge_lod(parts: Iterable[Ragged[Any]]) -> Ragged[Any]:
 
 
 def split_lod_tensor(input: SameT | Sequence[Any], mask: Any, level: int = 0) -> tuple[SameT, SameT]:
-    """Sequences for which a mask is True, and those for which it is False.
+    """Split the sequences into those where a mask is True and those where it is False.
 
     Moves whole sequences of `level`. The levels above stay, and hold the sequences that are left; Paddle's
     `split_lod_tensor` drops them. Autograd follows; the gradient is `merge_lod_tensor` of two gradients.
@@ -136,7 +136,7 @@ def split_lod_tensor(input: SameT | Sequence[Any], mask: Any, level: int = 0) ->
 def merge_lod_tensor(
     in_true: SameT | Sequence[Any], in_false: Any, x: Any, mask: Any, level: int = 0
 ) -> SameT:
-    """The two parts that `split_lod_tensor` made, as one again, in the original order.
+    """Join the two parts of `split_lod_tensor` again, in the original order.
 
     What is below `level`, and the rows, may have changed meanwhile in any way. Autograd follows; the
     gradients are `split_lod_tensor` of one.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def sequence_scatter(
     input: SameT | Sequence[Any], index: Any, updates: Any, name: str | None = None, *, level: int = -1
 ) -> SameT:
-    """A copy of `input`, to whose row k the updates of sequence k are added at the places of sequence k.
+    """Copy `input` and add sequence k of the updates to row k, at the indices in sequence k.
 
     Parameters
     ----------

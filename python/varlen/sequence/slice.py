@@ -75,7 +75,7 @@ def sequence_slice(
 
 
 def backprop_sequence_slice(dY: Any, input: RaggedT, offset: Any, length: Any, *, level: int = -1) -> RaggedT:
-    """The gradient of `sequence_slice`: zeros where `input` is not read.
+    """The gradient of `sequence_slice`: zeros for rows outside the slices.
 
     Parameters
     ----------

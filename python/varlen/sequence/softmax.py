@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def sequence_softmax(
     input: RaggedT, use_cudnn: bool = False, name: str | None = None, *, level: int = -1
 ) -> RaggedT:
-    """Exponentials of the rows of each sequence, as shares of their sum, column by column.
+    """The softmax of each sequence's rows, column by column.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def sequence_softmax(
 
 
 def backprop_sequence_softmax(dY: Any, Y: RaggedT, *, level: int = -1) -> RaggedT:
-    """The gradient of `sequence_softmax`, from what that gave.
+    """The gradient of `sequence_softmax`, from its result.
 
     Parameters
     ----------

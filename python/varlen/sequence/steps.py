@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def sort_by_length(x: Ragged[Any], level: int = -1, *, order: Any = "stable") -> RankTable:
-    """The sequences of a level ranked by length, the longest first.
+    """Rank the sequences of a level by length, the longest first.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def max_sequence_len(rank_table: RankTable) -> int:
 
 
 def segment_inputs(x: Ragged[ArrayT], table: RankTable) -> Packed[ArrayT]:
-    """The steps of an input: step t holds element t of every sequence that is longer, in the table's order.
+    """The steps of an input: step t holds element t of every sequence longer than t, in rank order.
 
     Where the ranked level is not the innermost an element is a whole sub-sequence, and a step a Ragged.
 
@@ -133,7 +133,7 @@ def segment_inputs(x: Ragged[ArrayT], table: RankTable) -> Packed[ArrayT]:
 def concat_outputs(
     steps: Packed[ArrayT] | Sequence[ArrayT], table: RankTable | None = None
 ) -> Ragged[ArrayT]:
-    """The outputs of all steps as sequences in their original order: The inverse of `segment_inputs`.
+    """Join the outputs of all steps to sequences in their original order: the inverse of `segment_inputs`.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def concat_outputs(
 
 
 def reorder(x: StateT, table: RankTable) -> StateT:
-    """Rows, or the sequences of a Ragged, by rank: what was i-th comes at the rank of sequence i.
+    """Reorder rows, or the sequences of a Ragged, by rank: item i moves to the rank of sequence i.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ def reorder(x: StateT, table: RankTable) -> StateT:
 
 
 def backprop_reorder(dY: StateT, table: RankTable) -> StateT:
-    """The gradient of `reorder`, and its inverse: back to the original order.
+    """The gradient and the inverse of `reorder`: back to the original order.
 
     Parameters
     ----------
@@ -253,7 +253,7 @@ def backprop_reorder(dY: StateT, table: RankTable) -> StateT:
 
 
 def init_memories(h0: StateT, table: RankTable) -> StateT:
-    """The states that sequences start with, in the order of their rank: `reorder` of `h0`.
+    """The initial states of the sequences, in rank order: `reorder` of `h0`.
 
     Paddle's loop over steps expects initial states in that order, and leaves it to the caller to sort them.
 
@@ -291,7 +291,7 @@ def init_memories(h0: StateT, table: RankTable) -> StateT:
 
 
 def shrink(memory: StateT, t: int, table: RankTable) -> StateT:
-    """The memories of the sequences that are longer than t: a prefix, shared.
+    """Keep the memories of the sequences longer than t: a prefix that shares memory.
 
     Parameters
     ----------
@@ -339,7 +339,7 @@ def shrink(memory: StateT, t: int, table: RankTable) -> StateT:
 
 
 def backprop_shrink(dY: Any, memory: StateT) -> StateT:
-    """The gradient of `shrink` for a memory: zeros where it was cut off.
+    """The gradient of `shrink` for a memory: zeros for the part that was cut off.
 
     Parameters
     ----------
@@ -373,7 +373,7 @@ def backprop_shrink(dY: Any, memory: StateT) -> StateT:
 
 
 def backprop_segment_inputs(dY: Packed[Any] | Sequence[Any], table: RankTable | None = None) -> Ragged[Any]:
-    """The gradient of `segment_inputs`, which is `concat_outputs`.
+    """The gradient of `segment_inputs`: the same as `concat_outputs`.
 
     Parameters
     ----------
@@ -402,7 +402,7 @@ def backprop_segment_inputs(dY: Packed[Any] | Sequence[Any], table: RankTable | 
 
 
 def backprop_concat_outputs(dY: Ragged[Any], table: RankTable) -> Packed[Any]:
-    """The gradient of `concat_outputs`, which is `segment_inputs`.
+    """The gradient of `concat_outputs`: the same as `segment_inputs`.
 
     Parameters
     ----------
@@ -468,7 +468,7 @@ def _check_table(table: Any) -> RankTable:
 
 
 def lod_rank_table(x: Ragged[Any], level: int = 0) -> RankTable:
-    """The sequences of a level ranked by length; `sort_by_length` of the outermost level by default.
+    """Rank the sequences of a level by length: `sort_by_length`, of the outermost level by default.
 
     Parameters
     ----------

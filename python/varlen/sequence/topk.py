@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def sequence_topk_avg_pooling(
     input: RaggedT, row: Any, col: Any, topks: Sequence[int], channel_num: int, *, level: int = -1
 ) -> RaggedT:
-    """Of each row of each item's tables, the sums of its k largest numbers, divided by k, for each k.
+    """For each row of each item's tables and each k, the sum of the k largest numbers divided by k.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def sequence_topk_avg_pooling(
 def backprop_sequence_topk_avg_pooling(
     dY: Any, input: RaggedT, row: Any, col: Any, topks: Sequence[int], channel_num: int, *, level: int = -1
 ) -> RaggedT:
-    """The gradient of `sequence_topk_avg_pooling`: each of the k largest numbers gets 1 / k of it.
+    """The gradient of `sequence_topk_avg_pooling`: each of the k largest numbers gets 1 / k.
 
     Parameters
     ----------

@@ -98,7 +98,7 @@ class NumpyOps(CpuOps):
     def minibatch(
         self, size: int | Iterable[int], sequence: Any, *, shuffle: bool = False, buffer: int = 1
     ) -> ops.SizedGenerator[Any]:
-        """Batches of `size` items, the last as many as are left.
+        """Batches of `size` items; the last batch holds the rest.
 
         Parameters
         ----------
@@ -140,7 +140,7 @@ class NumpyOps(CpuOps):
         shuffle: bool = False,
         buffer: int = 1,
     ) -> ops.SizedGenerator[list[Any]]:
-        """Batches of several sequences of the same length, side by side.
+        """Batches of several sequences of equal length, side by side.
 
         Parameters
         ----------

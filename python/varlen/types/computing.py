@@ -52,7 +52,7 @@ class ComputingMethods(VerbMethods[ArrayT]):
     __slots__ = ()
 
     def attention_pool(self, scores: Any, *, level: int = -1, temperature: float = 1.0) -> ArrayT | Any:
-        """The rows of each sequence added up by the softmax of their scores; as `ops.attention_pool`.
+        """The sum of each sequence's rows, weighted by the softmax of scores; as `ops.attention_pool`.
 
         Parameters
         ----------
@@ -81,7 +81,7 @@ class ComputingMethods(VerbMethods[ArrayT]):
         return attention_pool(self, scores, level=level, temperature=temperature)
 
     def diff(self, n: int = 1, *, level: int = -1) -> Self:
-        """Subtract the previous row of the sequence from each row, n times; as `np.diff`.
+        """Subtract from each row the previous row of its sequence, n times; as `np.diff`.
 
         Parameters
         ----------
@@ -111,7 +111,7 @@ class ComputingMethods(VerbMethods[ArrayT]):
         return result
 
     def bincount(self, minlength: int = 0, weights: Any = None, *, level: int = -1) -> ArrayT | Any:
-        """Count each number from 0 on in each sequence, or add up its weights.
+        """Count how often each number occurs in each sequence, or add up weights.
 
         Parameters
         ----------
@@ -148,7 +148,7 @@ class ComputingMethods(VerbMethods[ArrayT]):
     def searchsorted(
         self, v: RaggedT | ArrayLike | ArrayT, side: str = "left", *, level: int = -1
     ) -> RaggedT | ArrayT:
-        """Find the places that keep each ascending sequence sorted; as `np.searchsorted`.
+        """Find where numbers go in each ascending sequence; as `np.searchsorted`.
 
         Parameters
         ----------
@@ -180,7 +180,7 @@ class ComputingMethods(VerbMethods[ArrayT]):
         return result
 
     def sliding_window(self, width: int, *, level: int = -1) -> Self:
-        """Join each row with the next `width` - 1 rows of its sequence, where there are enough.
+        """Join each row with the next `width` - 1 rows of its sequence, where they exist.
 
         Nothing is padded: a sequence loses `width` - 1 rows, or all. `ops.windows` has shorter windows and
         steps, `sequence_enumerate` pads, `ops.ngrams` hashes.

@@ -227,7 +227,7 @@ class Constructors(RaggedBase[ArrayT]):
 
     @eager_only()
     def to_nested(self) -> torch.Tensor:
-        """A nested tensor of torch of the jagged layout. The inverse of `from_nested`.
+        """Convert to a nested torch tensor with the jagged layout. The inverse of `from_nested`.
 
         Returns
         -------

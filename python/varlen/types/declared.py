@@ -33,20 +33,18 @@ class VerbMethods(RaggedBase[ArrayT]):
         Parameters
         ----------
         axis
-            In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0
-            is across the sequences, place by place, and what is left is as long as the longest that come
-            together.
+            Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
+            sequences, position by position; the result is as long as the longest sequence.
         level
-            The level whose sequences become one row each, together with all that nests below it; -1 is the
-            innermost. The levels above it are kept.
+            The level whose sequences become one row each; levels below it are merged, levels above it are
+            kept. -1 is the innermost.
         empty
-            What a sequence without rows gives; None refuses such a sequence.
+            The result for a sequence without rows; None raises an error.
         dtype
-            In which rows are added up, and what the result has, as NumPy's `dtype`: values become it first.
+            The dtype of accumulator and result, as in NumPy: values are converted to it first.
         overflow
-            What becomes of integers that the result's dtype cannot hold. "wrap" keeps what is left of them
-            modulo 2 to its bits, as NumPy does. "raise" refuses them: exactly, and for a look at the values
-            where none can be so large, a second pass where one could.
+            Integers beyond the dtype of the result: "wrap" wraps them around, as NumPy does; "raise" raises
+            an error. The check is exact; it takes a second pass only if the values could overflow.
 
         Returns
         -------
@@ -56,14 +54,14 @@ class VerbMethods(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Values that are not numbers.
+            The values are not numbers.
         ValueError
-            Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is
-            None, which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+            Lengths are negative or do not add up to the rows; a sequence has no rows and `empty` is None; the
+            dtype cannot hold `empty`; there is no such axis, or both an axis and a level are given.
         IndexError
             There is no such level.
         OverflowError
-            With "raise" a result that its dtype cannot hold; it is named with its sequence and column.
+            With "raise": the dtype cannot hold a result. The error names its sequence and column.
 
         Examples
         --------
@@ -80,17 +78,16 @@ class VerbMethods(RaggedBase[ArrayT]):
         Parameters
         ----------
         axis
-            In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0
-            is across the sequences, place by place, and what is left is as long as the longest that come
-            together.
+            Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
+            sequences, position by position; the result is as long as the longest sequence.
         level
-            The level whose sequences become one row each, together with all that nests below it; -1 is the
-            innermost. The levels above it are kept.
+            The level whose sequences become one row each; levels below it are merged, levels above it are
+            kept. -1 is the innermost.
         empty
-            What a sequence without rows gives; None refuses such a sequence.
+            The result for a sequence without rows; None raises an error.
         dtype
-            In which rows are added up, and what the result has. Integers are no accumulator of a mean: values
-            become them, and the mean of those is cut to one.
+            The dtype of accumulator and result. For an integer dtype values are converted to it first, and
+            the mean is truncated.
 
         Returns
         -------
@@ -100,10 +97,10 @@ class VerbMethods(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Values that are not numbers.
+            The values are not numbers.
         ValueError
-            Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is
-            None, which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+            Lengths are negative or do not add up to the rows; a sequence has no rows and `empty` is None; the
+            dtype cannot hold `empty`; there is no such axis, or both an axis and a level are given.
         IndexError
             There is no such level.
 
@@ -123,20 +120,18 @@ class VerbMethods(RaggedBase[ArrayT]):
         Parameters
         ----------
         axis
-            In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0
-            is across the sequences, place by place, and what is left is as long as the longest that come
-            together.
+            Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
+            sequences, position by position; the result is as long as the longest sequence.
         level
-            The level whose sequences become one row each, together with all that nests below it; -1 is the
-            innermost. The levels above it are kept.
+            The level whose sequences become one row each; levels below it are merged, levels above it are
+            kept. -1 is the innermost.
         empty
-            What a sequence without rows gives; None refuses such a sequence.
+            The result for a sequence without rows; None raises an error.
         dtype
-            In which rows are added up, and what the result has, as NumPy's `dtype`: values become it first.
+            The dtype of accumulator and result, as in NumPy: values are converted to it first.
         overflow
-            What becomes of integers that the result's dtype cannot hold. "wrap" keeps what is left of them
-            modulo 2 to its bits, as NumPy does. "raise" refuses them: exactly, and for a look at the values
-            where none can be so large, a second pass where one could.
+            Integers beyond the dtype of the result: "wrap" wraps them around, as NumPy does; "raise" raises
+            an error. The check is exact; it takes a second pass only if the values could overflow.
 
         Returns
         -------
@@ -146,14 +141,14 @@ class VerbMethods(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Values that are not numbers.
+            The values are not numbers.
         ValueError
-            Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is
-            None, which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+            Lengths are negative or do not add up to the rows; a sequence has no rows and `empty` is None; the
+            dtype cannot hold `empty`; there is no such axis, or both an axis and a level are given.
         IndexError
             There is no such level.
         OverflowError
-            With "raise" a result that its dtype cannot hold; it is named with its sequence and column.
+            With "raise": the dtype cannot hold a result. The error names its sequence and column.
 
         Examples
         --------
@@ -168,27 +163,26 @@ class VerbMethods(RaggedBase[ArrayT]):
         Parameters
         ----------
         axis
-            In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0
-            is across the sequences, place by place, and what is left is as long as the longest that come
-            together.
+            Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
+            sequences, position by position; the result is as long as the longest sequence.
         level
-            The level whose sequences become one row each, together with all that nests below it; -1 is the
-            innermost. The levels above it are kept.
+            The level whose sequences become one row each; levels below it are merged, levels above it are
+            kept. -1 is the innermost.
         empty
-            What a sequence without rows gives; None refuses such a sequence.
+            The result for a sequence without rows; None raises an error.
 
         Returns
         -------
         (n, ...) array or tensor, or Ragged of the levels above
-            The dtype of the values; NaN where there is one.
+            The dtype of the values; NaN if the sequence holds one.
 
         Raises
         ------
         TypeError
-            Values that are not numbers.
+            The values are not numbers.
         ValueError
-            Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is
-            None, which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+            Lengths are negative or do not add up to the rows; a sequence has no rows and `empty` is None; the
+            dtype cannot hold `empty`; there is no such axis, or both an axis and a level are given.
         IndexError
             There is no such level.
 
@@ -205,27 +199,26 @@ class VerbMethods(RaggedBase[ArrayT]):
         Parameters
         ----------
         axis
-            In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0
-            is across the sequences, place by place, and what is left is as long as the longest that come
-            together.
+            Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
+            sequences, position by position; the result is as long as the longest sequence.
         level
-            The level whose sequences become one row each, together with all that nests below it; -1 is the
-            innermost. The levels above it are kept.
+            The level whose sequences become one row each; levels below it are merged, levels above it are
+            kept. -1 is the innermost.
         empty
-            What a sequence without rows gives; None refuses such a sequence.
+            The result for a sequence without rows; None raises an error.
 
         Returns
         -------
         (n, ...) array or tensor, or Ragged of the levels above
-            The dtype of the values; NaN where there is one.
+            The dtype of the values; NaN if the sequence holds one.
 
         Raises
         ------
         TypeError
-            Values that are not numbers.
+            The values are not numbers.
         ValueError
-            Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is
-            None, which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+            Lengths are negative or do not add up to the rows; a sequence has no rows and `empty` is None; the
+            dtype cannot hold `empty`; there is no such axis, or both an axis and a level are given.
         IndexError
             There is no such level.
 
@@ -237,32 +230,31 @@ class VerbMethods(RaggedBase[ArrayT]):
         return extreme("min", self, None, axis, level, empty, False, None)
 
     def argmax(self, axis: Axes = None, *, level: int = -1, empty: Any = None) -> ArrayT | Any:
-        """The first place of the largest number of each sequence, column by column; as `ops.argmax`.
+        """The position of each sequence's largest number, column by column; as `ops.argmax`.
 
         Parameters
         ----------
         axis
-            In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0
-            is across the sequences, place by place, and what is left is as long as the longest that come
-            together.
+            Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
+            sequences, position by position; the result is as long as the longest sequence.
         level
-            The level whose sequences become one row each, together with all that nests below it; -1 is the
-            innermost. The levels above it are kept.
+            The level whose sequences become one row each; levels below it are merged, levels above it are
+            kept. -1 is the innermost.
         empty
-            An integer, what a sequence without rows gives; None refuses such a sequence.
+            An integer: the result for a sequence without rows; None raises an error.
 
         Returns
         -------
         (n, ...) array or tensor, or Ragged of the levels above
-            int64 places, counted inside the sequence; NaN counts as the largest.
+            int64, counted inside the sequence; the first of equal numbers. NaN counts as the largest.
 
         Raises
         ------
         TypeError
-            Values that are not numbers.
+            The values are not numbers.
         ValueError
-            Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is
-            None, which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+            Lengths are negative or do not add up to the rows; a sequence has no rows and `empty` is None; the
+            dtype cannot hold `empty`; there is no such axis, or both an axis and a level are given.
         IndexError
             There is no such level.
 
@@ -274,32 +266,31 @@ class VerbMethods(RaggedBase[ArrayT]):
         return extreme_place("max", self, None, axis, level, empty)
 
     def argmin(self, axis: Axes = None, *, level: int = -1, empty: Any = None) -> ArrayT | Any:
-        """The first place of the smallest number of each sequence, column by column; as `ops.argmin`.
+        """The position of each sequence's smallest number, column by column; as `ops.argmin`.
 
         Parameters
         ----------
         axis
-            In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0
-            is across the sequences, place by place, and what is left is as long as the longest that come
-            together.
+            Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
+            sequences, position by position; the result is as long as the longest sequence.
         level
-            The level whose sequences become one row each, together with all that nests below it; -1 is the
-            innermost. The levels above it are kept.
+            The level whose sequences become one row each; levels below it are merged, levels above it are
+            kept. -1 is the innermost.
         empty
-            An integer, what a sequence without rows gives; None refuses such a sequence.
+            An integer: the result for a sequence without rows; None raises an error.
 
         Returns
         -------
         (n, ...) array or tensor, or Ragged of the levels above
-            int64 places, counted inside the sequence; NaN counts as the smallest.
+            int64, counted inside the sequence; the first of equal numbers. NaN counts as the smallest.
 
         Raises
         ------
         TypeError
-            Values that are not numbers.
+            The values are not numbers.
         ValueError
-            Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is
-            None, which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+            Lengths are negative or do not add up to the rows; a sequence has no rows and `empty` is None; the
+            dtype cannot hold `empty`; there is no such axis, or both an axis and a level are given.
         IndexError
             There is no such level.
 
@@ -316,10 +307,10 @@ class VerbMethods(RaggedBase[ArrayT]):
         Parameters
         ----------
         level
-            The level whose sequences become one row each, together with all that nests below it; -1 is the
-            innermost. The levels above it are kept.
+            The level whose sequences become one row each; levels below it are merged, levels above it are
+            kept. -1 is the innermost.
         empty
-            What a sequence without rows gives, a number or a row; None refuses such a sequence.
+            The result for a sequence without rows, a number or a row; None raises an error.
 
         Returns
         -------
@@ -329,8 +320,8 @@ class VerbMethods(RaggedBase[ArrayT]):
         Raises
         ------
         ValueError
-            Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is
-            None, which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+            Lengths are negative or do not add up to the rows; a sequence has no rows and `empty` is None; the
+            dtype cannot hold `empty`; there is no such axis, or both an axis and a level are given.
         IndexError
             There is no such level.
 
@@ -347,10 +338,10 @@ class VerbMethods(RaggedBase[ArrayT]):
         Parameters
         ----------
         level
-            The level whose sequences become one row each, together with all that nests below it; -1 is the
-            innermost. The levels above it are kept.
+            The level whose sequences become one row each; levels below it are merged, levels above it are
+            kept. -1 is the innermost.
         empty
-            What a sequence without rows gives, a number or a row; None refuses such a sequence.
+            The result for a sequence without rows, a number or a row; None raises an error.
 
         Returns
         -------
@@ -360,8 +351,8 @@ class VerbMethods(RaggedBase[ArrayT]):
         Raises
         ------
         ValueError
-            Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is
-            None, which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+            Lengths are negative or do not add up to the rows; a sequence has no rows and `empty` is None; the
+            dtype cannot hold `empty`; there is no such axis, or both an axis and a level are given.
         IndexError
             There is no such level.
 
@@ -378,14 +369,13 @@ class VerbMethods(RaggedBase[ArrayT]):
         Parameters
         ----------
         axis
-            In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0
-            is across the sequences, place by place, and what is left is as long as the longest that come
-            together.
+            Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
+            sequences, position by position; the result is as long as the longest sequence.
         level
-            The level whose sequences become one row each, together with all that nests below it; -1 is the
-            innermost. The levels above it are kept.
+            The level whose sequences become one row each; levels below it are merged, levels above it are
+            kept. -1 is the innermost.
         empty
-            What a sequence without rows gives; None refuses such a sequence.
+            The result for a sequence without rows; None raises an error.
 
         Returns
         -------
@@ -395,10 +385,10 @@ class VerbMethods(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Values that are not numbers.
+            The values are not numbers.
         ValueError
-            Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is
-            None, which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+            Lengths are negative or do not add up to the rows; a sequence has no rows and `empty` is None; the
+            dtype cannot hold `empty`; there is no such axis, or both an axis and a level are given.
         IndexError
             There is no such level.
 
@@ -415,14 +405,13 @@ class VerbMethods(RaggedBase[ArrayT]):
         Parameters
         ----------
         axis
-            In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0
-            is across the sequences, place by place, and what is left is as long as the longest that come
-            together.
+            Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
+            sequences, position by position; the result is as long as the longest sequence.
         level
-            The level whose sequences become one row each, together with all that nests below it; -1 is the
-            innermost. The levels above it are kept.
+            The level whose sequences become one row each; levels below it are merged, levels above it are
+            kept. -1 is the innermost.
         empty
-            What a sequence without rows gives; None refuses such a sequence.
+            The result for a sequence without rows; None raises an error.
 
         Returns
         -------
@@ -432,10 +421,10 @@ class VerbMethods(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Values that are not numbers.
+            The values are not numbers.
         ValueError
-            Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is
-            None, which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+            Lengths are negative or do not add up to the rows; a sequence has no rows and `empty` is None; the
+            dtype cannot hold `empty`; there is no such axis, or both an axis and a level are given.
         IndexError
             There is no such level.
 
@@ -452,14 +441,13 @@ class VerbMethods(RaggedBase[ArrayT]):
         Parameters
         ----------
         axis
-            In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0
-            is across the sequences, place by place, and what is left is as long as the longest that come
-            together.
+            Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
+            sequences, position by position; the result is as long as the longest sequence.
         level
-            The level whose sequences become one row each, together with all that nests below it; -1 is the
-            innermost. The levels above it are kept.
+            The level whose sequences become one row each; levels below it are merged, levels above it are
+            kept. -1 is the innermost.
         empty
-            What a sequence without rows gives; None refuses such a sequence.
+            The result for a sequence without rows; None raises an error.
 
         Returns
         -------
@@ -469,10 +457,10 @@ class VerbMethods(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Values that are not numbers.
+            The values are not numbers.
         ValueError
-            Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is
-            None, which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+            Lengths are negative or do not add up to the rows; a sequence has no rows and `empty` is None; the
+            dtype cannot hold `empty`; there is no such axis, or both an axis and a level are given.
         IndexError
             There is no such level.
 
@@ -491,30 +479,29 @@ class VerbMethods(RaggedBase[ArrayT]):
         Parameters
         ----------
         axis
-            In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0
-            is across the sequences, place by place, and what is left is as long as the longest that come
-            together.
+            Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
+            sequences, position by position; the result is as long as the longest sequence.
         level
-            The level whose sequences become one row each, together with all that nests below it; -1 is the
-            innermost. The levels above it are kept.
+            The level whose sequences become one row each; levels below it are merged, levels above it are
+            kept. -1 is the innermost.
         ddof
-            What is taken off the number of rows before squares are divided by it, as NumPy calls it.
+            Delta degrees of freedom, as in NumPy: the divisor is the number of rows minus `ddof`.
         empty
-            What a sequence without rows gives; None refuses such a sequence.
+            The result for a sequence without rows; None raises an error.
 
         Returns
         -------
         (n, ...) array or tensor, or Ragged of the levels above
-            Floats keep their dtype; integers and bools give float64. NaN in sequences of no more than `ddof`
+            Floats keep their dtype; integers and bools give float64. NaN for sequences of at most `ddof`
             rows.
 
         Raises
         ------
         TypeError
-            Values that are not numbers.
+            The values are not numbers.
         ValueError
-            Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is
-            None, which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+            Lengths are negative or do not add up to the rows; a sequence has no rows and `empty` is None; the
+            dtype cannot hold `empty`; there is no such axis, or both an axis and a level are given.
         IndexError
             There is no such level.
 
@@ -533,30 +520,29 @@ class VerbMethods(RaggedBase[ArrayT]):
         Parameters
         ----------
         axis
-            In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0
-            is across the sequences, place by place, and what is left is as long as the longest that come
-            together.
+            Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
+            sequences, position by position; the result is as long as the longest sequence.
         level
-            The level whose sequences become one row each, together with all that nests below it; -1 is the
-            innermost. The levels above it are kept.
+            The level whose sequences become one row each; levels below it are merged, levels above it are
+            kept. -1 is the innermost.
         ddof
-            What is taken off the number of rows before squares are divided by it, as NumPy calls it.
+            Delta degrees of freedom, as in NumPy: the divisor is the number of rows minus `ddof`.
         empty
-            What a sequence without rows gives; None refuses such a sequence.
+            The result for a sequence without rows; None raises an error.
 
         Returns
         -------
         (n, ...) array or tensor, or Ragged of the levels above
-            Floats keep their dtype; integers and bools give float64. NaN in sequences of no more than `ddof`
+            Floats keep their dtype; integers and bools give float64. NaN for sequences of at most `ddof`
             rows.
 
         Raises
         ------
         TypeError
-            Values that are not numbers.
+            The values are not numbers.
         ValueError
-            Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is
-            None, which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+            Lengths are negative or do not add up to the rows; a sequence has no rows and `empty` is None; the
+            dtype cannot hold `empty`; there is no such axis, or both an axis and a level are given.
         IndexError
             There is no such level.
 
@@ -573,14 +559,13 @@ class VerbMethods(RaggedBase[ArrayT]):
         Parameters
         ----------
         axis
-            In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0
-            is across the sequences, place by place, and what is left is as long as the longest that come
-            together.
+            Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
+            sequences, position by position; the result is as long as the longest sequence.
         level
-            The level whose sequences become one row each, together with all that nests below it; -1 is the
-            innermost. The levels above it are kept.
+            The level whose sequences become one row each; levels below it are merged, levels above it are
+            kept. -1 is the innermost.
         empty
-            What a sequence without rows gives; None refuses such a sequence.
+            The result for a sequence without rows; None raises an error.
 
         Returns
         -------
@@ -590,10 +575,10 @@ class VerbMethods(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Values that are not numbers.
+            The values are not numbers.
         ValueError
-            Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is
-            None, which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+            Lengths are negative or do not add up to the rows; a sequence has no rows and `empty` is None; the
+            dtype cannot hold `empty`; there is no such axis, or both an axis and a level are given.
         IndexError
             There is no such level.
 
@@ -605,32 +590,31 @@ class VerbMethods(RaggedBase[ArrayT]):
         return reduce_rows("logsumexp", self, None, axis, level, empty, None)
 
     def ptp(self, axis: Axes = None, *, level: int = -1, empty: Any = None) -> ArrayT | Any:
-        """The largest number of each sequence less its smallest one, column by column; as `ops.reduce_ptp`.
+        """The largest number of each sequence minus its smallest, column by column; as `ops.reduce_ptp`.
 
         Parameters
         ----------
         axis
-            In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0
-            is across the sequences, place by place, and what is left is as long as the longest that come
-            together.
+            Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
+            sequences, position by position; the result is as long as the longest sequence.
         level
-            The level whose sequences become one row each, together with all that nests below it; -1 is the
-            innermost. The levels above it are kept.
+            The level whose sequences become one row each; levels below it are merged, levels above it are
+            kept. -1 is the innermost.
         empty
-            What a sequence without rows gives; None refuses such a sequence.
+            The result for a sequence without rows; None raises an error.
 
         Returns
         -------
         (n, ...) array or tensor, or Ragged of the levels above
-            The dtype of the values; NaN where there is one.
+            The dtype of the values; NaN if the sequence holds one.
 
         Raises
         ------
         TypeError
-            Values that are not numbers.
+            The values are not numbers.
         ValueError
-            Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is
-            None, which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+            Lengths are negative or do not add up to the rows; a sequence has no rows and `empty` is None; the
+            dtype cannot hold `empty`; there is no such axis, or both an axis and a level are given.
         IndexError
             There is no such level.
 
@@ -647,27 +631,26 @@ class VerbMethods(RaggedBase[ArrayT]):
         Parameters
         ----------
         axis
-            In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0
-            is across the sequences, place by place, and what is left is as long as the longest that come
-            together.
+            Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
+            sequences, position by position; the result is as long as the longest sequence.
         level
-            The level whose sequences become one row each, together with all that nests below it; -1 is the
-            innermost. The levels above it are kept.
+            The level whose sequences become one row each; levels below it are merged, levels above it are
+            kept. -1 is the innermost.
         empty
-            What a sequence without rows gives; None refuses such a sequence.
+            The result for a sequence without rows; None raises an error.
 
         Returns
         -------
         (n, ...) array or tensor, or Ragged of the levels above
-            The dtype of the values; the least of equally frequent ones.
+            The dtype of the values; the smallest number in a tie.
 
         Raises
         ------
         TypeError
-            Values that are not numbers.
+            The values are not numbers.
         ValueError
-            Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is
-            None, which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+            Lengths are negative or do not add up to the rows; a sequence has no rows and `empty` is None; the
+            dtype cannot hold `empty`; there is no such axis, or both an axis and a level are given.
         IndexError
             There is no such level.
 
@@ -679,18 +662,18 @@ class VerbMethods(RaggedBase[ArrayT]):
         return reduce_rows("mode", self, None, axis, level, empty, None)
 
     def count(self, *, level: int = -1) -> ArrayT | Any:
-        """How many rows each sequence has; as `ops.count`.
+        """The number of rows of each sequence; as `ops.count`.
 
         Parameters
         ----------
         level
-            The level whose sequences become one row each, together with all that nests below it; -1 is the
-            innermost. The levels above it are kept.
+            The level whose sequences become one row each; levels below it are merged, levels above it are
+            kept. -1 is the innermost.
 
         Returns
         -------
         (n, ...) array or tensor, or Ragged of the levels above
-            int64; all that lies below the level counts, levels in between do not.
+            int64. Counts the rows below the level, not the items of levels in between.
 
         Raises
         ------
@@ -713,20 +696,19 @@ class VerbMethods(RaggedBase[ArrayT]):
         Parameters
         ----------
         axis
-            In place of `level`: the axis along which it runs, as NumPy counts those of the container: 0 is
-            across the sequences, place by place.
+            Instead of `level`: the axis to run along, counted as in NumPy. Axis 0 runs across the sequences,
+            position by position.
         level
-            The level whose sequences start anew, with all that nests below them; -1 is the innermost.
+            The level whose sequences each start anew; -1 is the innermost. All levels are kept.
         exclusive
-            Leave the row itself out: the first row is 0, the next one the first row of X, and so on.
+            Leave out the row itself: the first row is 0, the next one the first row of X, and so on.
         reverse
-            From the last row of each sequence to the first.
+            Run from the last row of each sequence to the first.
         dtype
-            In which rows are added up, and what the result has, as NumPy's `dtype`: values become it first.
+            The dtype of accumulator and result, as in NumPy: values are converted to it first.
         overflow
-            What becomes of integers that the result's dtype cannot hold. "wrap" keeps what is left of them
-            modulo 2 to its bits, as NumPy does. "raise" refuses them: exactly, and for a look at the values
-            where none can be so large, a second pass where one could.
+            Integers beyond the dtype of the result: "wrap" wraps them around, as NumPy does; "raise" raises
+            an error. The check is exact; it takes a second pass only if the values could overflow.
 
         Returns
         -------
@@ -737,14 +719,13 @@ class VerbMethods(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Values that are not numbers.
+            The values are not numbers.
         ValueError
-            Lengths that are negative or do not add up to the rows; no such axis, or an axis and a level.
+            Lengths are negative or do not add up to the rows; no such axis, or an axis and a level.
         IndexError
             There is no such level.
         OverflowError
-            With `overflow="raise"` a number that its dtype cannot hold, in any row; it is named, with its
-            place.
+            With `overflow="raise"`: the dtype cannot hold a number. The error names it and its position.
 
         Examples
         --------
@@ -763,20 +744,19 @@ class VerbMethods(RaggedBase[ArrayT]):
         Parameters
         ----------
         axis
-            In place of `level`: the axis along which it runs, as NumPy counts those of the container: 0 is
-            across the sequences, place by place.
+            Instead of `level`: the axis to run along, counted as in NumPy. Axis 0 runs across the sequences,
+            position by position.
         level
-            The level whose sequences start anew, with all that nests below them; -1 is the innermost.
+            The level whose sequences each start anew; -1 is the innermost. All levels are kept.
         exclusive
-            Leave the row itself out: the first row is 1.
+            Leave out the row itself: the first row is 1.
         reverse
-            From the last row of each sequence to the first.
+            Run from the last row of each sequence to the first.
         dtype
-            In which rows are added up, and what the result has, as NumPy's `dtype`: values become it first.
+            The dtype of accumulator and result, as in NumPy: values are converted to it first.
         overflow
-            What becomes of integers that the result's dtype cannot hold. "wrap" keeps what is left of them
-            modulo 2 to its bits, as NumPy does. "raise" refuses them: exactly, and for a look at the values
-            where none can be so large, a second pass where one could.
+            Integers beyond the dtype of the result: "wrap" wraps them around, as NumPy does; "raise" raises
+            an error. The check is exact; it takes a second pass only if the values could overflow.
 
         Returns
         -------
@@ -787,14 +767,13 @@ class VerbMethods(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Values that are not numbers.
+            The values are not numbers.
         ValueError
-            Lengths that are negative or do not add up to the rows; no such axis, or an axis and a level.
+            Lengths are negative or do not add up to the rows; no such axis, or an axis and a level.
         IndexError
             There is no such level.
         OverflowError
-            With `overflow="raise"` a number that its dtype cannot hold, in any row; it is named, with its
-            place.
+            With `overflow="raise"`: the dtype cannot hold a number. The error names it and its position.
 
         Examples
         --------
@@ -812,26 +791,26 @@ class VerbMethods(RaggedBase[ArrayT]):
         Parameters
         ----------
         axis
-            In place of `level`: the axis along which it runs, as NumPy counts those of the container: 0 is
-            across the sequences, place by place.
+            Instead of `level`: the axis to run along, counted as in NumPy. Axis 0 runs across the sequences,
+            position by position.
         level
-            The level whose sequences start anew, with all that nests below them; -1 is the innermost.
+            The level whose sequences each start anew; -1 is the innermost. All levels are kept.
         exclusive
-            Leave the row itself out: the first row is the lowest number of the dtype, -inf of floats.
+            Leave out the row itself: the first row is the lowest number of the dtype, -inf of floats.
         reverse
-            From the last row of each sequence to the first.
+            Run from the last row of each sequence to the first.
 
         Returns
         -------
         Ragged
-            Nests as this one. The dtype of the values; NaN from the first one on.
+            Nests as this one, of the dtype of the values. NaN from the first NaN on.
 
         Raises
         ------
         TypeError
-            Values that are not numbers.
+            The values are not numbers.
         ValueError
-            Lengths that are negative or do not add up to the rows; no such axis, or an axis and a level.
+            Lengths are negative or do not add up to the rows; no such axis, or an axis and a level.
         IndexError
             There is no such level.
 
@@ -851,26 +830,26 @@ class VerbMethods(RaggedBase[ArrayT]):
         Parameters
         ----------
         axis
-            In place of `level`: the axis along which it runs, as NumPy counts those of the container: 0 is
-            across the sequences, place by place.
+            Instead of `level`: the axis to run along, counted as in NumPy. Axis 0 runs across the sequences,
+            position by position.
         level
-            The level whose sequences start anew, with all that nests below them; -1 is the innermost.
+            The level whose sequences each start anew; -1 is the innermost. All levels are kept.
         exclusive
-            Leave the row itself out: the first row is the highest number of the dtype, inf of floats.
+            Leave out the row itself: the first row is the highest number of the dtype, inf of floats.
         reverse
-            From the last row of each sequence to the first.
+            Run from the last row of each sequence to the first.
 
         Returns
         -------
         Ragged
-            Nests as this one. The dtype of the values; NaN from the first one on.
+            Nests as this one, of the dtype of the values. NaN from the first NaN on.
 
         Raises
         ------
         TypeError
-            Values that are not numbers.
+            The values are not numbers.
         ValueError
-            Lengths that are negative or do not add up to the rows; no such axis, or an axis and a level.
+            Lengths are negative or do not add up to the rows; no such axis, or an axis and a level.
         IndexError
             There is no such level.
 
@@ -883,17 +862,17 @@ class VerbMethods(RaggedBase[ArrayT]):
         return result
 
     def softmax(self, axis: int | None = None, *, level: int = -1, temperature: float = 1.0) -> Self:
-        """Exponentials of the rows of each sequence, as shares of their sum; as `ops.softmax`.
+        """The softmax of each sequence's rows, column by column; as `ops.softmax`.
 
         Parameters
         ----------
         axis
-            In place of `level`: the axis along which shares add up to one, as NumPy counts those of the
-            container: 0 is across the sequences, place by place, -1 the last axis of the rows.
+            Instead of `level`: the axis along which shares add up to one, counted as in NumPy. Axis 0 runs
+            across the sequences, position by position; -1 is the last axis of the rows.
         level
-            The level whose sequences start anew, with all that nests below them; -1 is the innermost.
+            The level whose sequences each start anew; -1 is the innermost. All levels are kept.
         temperature
-            What X is divided by, 1e-30 to 1e30: above 1 the shares draw near each other, below 1 apart.
+            The divisor of X, 1e-30 to 1e30: above 1 evens the shares out, below 1 sharpens them.
 
         Returns
         -------
@@ -903,11 +882,11 @@ class VerbMethods(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Values other than numbers.
+            The values are not numbers.
         ValueError
-            Lengths that are negative or do not add up to the rows; a temperature that is not above zero; no
-            such axis, or an axis and a level; with `inplace` an array that is read-only, not contiguous or
-            not of floats.
+            Lengths are negative or do not add up to the rows; the temperature is not above zero; there is no
+            such axis, or both an axis and a level are given; with `inplace`, X is read-only, not contiguous
+            or not floats.
         IndexError
             There is no such level.
 
@@ -920,17 +899,17 @@ class VerbMethods(RaggedBase[ArrayT]):
         return result
 
     def log_softmax(self, axis: int | None = None, *, level: int = -1, temperature: float = 1.0) -> Self:
-        """The logarithm of `softmax`, without its rounding; as `ops.log_softmax`.
+        """The logarithm of `softmax`, precise for tiny shares; as `ops.log_softmax`.
 
         Parameters
         ----------
         axis
-            In place of `level`: the axis along which shares add up to one, as NumPy counts those of the
-            container: 0 is across the sequences, place by place, -1 the last axis of the rows.
+            Instead of `level`: the axis along which shares add up to one, counted as in NumPy. Axis 0 runs
+            across the sequences, position by position; -1 is the last axis of the rows.
         level
-            The level whose sequences start anew, with all that nests below them; -1 is the innermost.
+            The level whose sequences each start anew; -1 is the innermost. All levels are kept.
         temperature
-            What X is divided by, 1e-30 to 1e30: above 1 the shares draw near each other, below 1 apart.
+            The divisor of X, 1e-30 to 1e30: above 1 evens the shares out, below 1 sharpens them.
 
         Returns
         -------
@@ -940,11 +919,11 @@ class VerbMethods(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Values other than numbers.
+            The values are not numbers.
         ValueError
-            Lengths that are negative or do not add up to the rows; a temperature that is not above zero; no
-            such axis, or an axis and a level; with `inplace` an array that is read-only, not contiguous or
-            not of floats.
+            Lengths are negative or do not add up to the rows; the temperature is not above zero; there is no
+            such axis, or both an axis and a level are given; with `inplace`, X is read-only, not contiguous
+            or not floats.
         IndexError
             There is no such level.
 

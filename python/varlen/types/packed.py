@@ -187,7 +187,7 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
 
     @classmethod
     def from_padded(cls, padded: Padded[RowsT] | Any, table: RankTable | None = None) -> Packed[RowsT]:
-        """Convert a `Padded`; keeps its order, and leaves out steps that no sequence reaches.
+        """Convert a `Padded`: keep its order, and leave out steps that no sequence reaches.
 
         Parameters
         ----------
@@ -223,7 +223,7 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
     def from_packed_sequence(
         cls, packed_sequence: PackedSequence, table: RankTable | None = None
     ) -> Packed[torch.Tensor]:
-        """Convert a torch `PackedSequence`; keeps its order.
+        """Convert a torch `PackedSequence` and keep its order.
 
         Parameters
         ----------
@@ -266,12 +266,12 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
 
     @property
     def values(self) -> ArrayT:
-        """The rows of step 0, those of step 1 and so on: (total, ...), shared with the container."""
+        """The rows of step 0, then of step 1 and so on: (total, ...), shared with the container."""
         return self._values
 
     @property
     def table(self) -> RankTable:
-        """The order of the sequences: share it to pack other inputs alike."""
+        """The order of the sequences. Share it to pack other inputs the same way."""
         return self._table
 
     @property
@@ -291,12 +291,12 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
 
     @property
     def indices(self) -> Ints:
-        """(n,) int64, read-only: rank k is sequence indices[k]."""
+        """(n,) int64, read-only: the sequence at rank k is indices[k]."""
         return self._table.indices
 
     @property
     def lengths(self) -> Ints:
-        """(n,) int64, read-only: by rank, the longest first; `level.lengths` are in the original order."""
+        """(n,) int64, read-only: lengths by rank, longest first; `level.lengths` has the original order."""
         return self._table.lengths
 
     @property
@@ -329,7 +329,7 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
     @overload
     def with_values(self, values: ArrayLike) -> Packed[np.ndarray]: ...
     def with_values(self, values: Any) -> Packed[Any]:
-        """Replace the values, for example by a layer's output.
+        """Replace the values, for example with a layer's output.
 
         Parameters
         ----------
@@ -356,7 +356,7 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
         return self._make(rows, self._table, self._inner, self._kind)
 
     def steps(self) -> list[ArrayT | Any]:
-        """All steps at once; faster than one by one.
+        """All steps at once, which is faster than one by one.
 
         Returns
         -------
@@ -379,7 +379,7 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
         return views
 
     def to_ragged(self) -> Ragged[ArrayT]:
-        """The sequences end to end in their original order.
+        """Convert to a Ragged: the sequences end to end in their original order.
 
         Returns
         -------
@@ -419,7 +419,7 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
         return padded._of(self._kind)
 
     def to_packed_sequence(self, *, empty: str = "raise") -> PackedSequence:
-        """A torch `PackedSequence`; without permutations where `table.presorted`.
+        """Convert to a torch `PackedSequence`; without permutations if `table.presorted`.
 
         Parameters
         ----------
@@ -495,7 +495,7 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
         return self._kind._make(self._values, self._inner)[a:b] if self._inner else self._values[a:b]
 
     def equals(self, other: object, equal_nan: bool = False) -> bool:
-        """Whether `other` is a Packed of the same order, levels and values; dtypes may differ.
+        """Whether `other` is a Packed with the same order, levels and values; dtypes may differ.
 
         Parameters
         ----------

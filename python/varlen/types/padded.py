@@ -278,12 +278,12 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
 
     @property
     def lengths(self) -> Ints:
-        """(B,) int64, read-only: of the columns, the longest first."""
+        """(B,) int64, read-only: the lengths of the columns, the longest first."""
         return self._lengths
 
     @property
     def indices(self) -> Ints:
-        """(B,) int64, read-only: column k is sequence indices[k]."""
+        """(B,) int64, read-only: column k holds sequence indices[k]."""
         return self._indices
 
     @property
@@ -317,11 +317,11 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all four arrays."""
+        """The size of all four arrays in bytes."""
         return int(self._data.nbytes) + sum(field.nbytes for field in self._fields)
 
     def to_ragged(self) -> Ragged[ArrayT]:
-        """The sequences end to end, in their original order; `ops.padded2ragged`.
+        """Convert to a Ragged, in the original order; `ops.padded2ragged`.
 
         Returns
         -------
@@ -337,7 +337,7 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
         return self._kind._make(values, (level,))
 
     def to_list(self) -> list[ArrayT]:
-        """The sequences in their original order; `ops.padded2list`.
+        """Convert to a list of sequences, in the original order; `ops.padded2list`.
 
         Returns
         -------
@@ -353,7 +353,7 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
         return backend_of(r._values).ragged2list(r._values, r._levels)
 
     def to_packed(self) -> ArrayT:
-        """The rows step by step, without padding.
+        """Convert to a Packed: rows step by step, without padding.
 
         Returns
         -------
@@ -369,7 +369,7 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
         return Ragged.from_dense(self._data, level).values
 
     def to_packed_sequence(self, *, empty: str = "raise") -> PackedSequence:
-        """A torch `PackedSequence` with all four fields. The inverse of `from_packed_sequence`.
+        """Convert to a torch `PackedSequence` with all four fields. The inverse of `from_packed_sequence`.
 
         Parameters
         ----------
@@ -397,7 +397,7 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
 
     @classmethod
     def from_packed_sequence(cls, packed_sequence: PackedSequence) -> Padded[torch.Tensor]:
-        """Convert a torch `PackedSequence`; keeps its order.
+        """Convert a torch `PackedSequence` and keep its order.
 
         Parameters
         ----------
@@ -466,7 +466,7 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
         return self._make(data, *fields)._of(self._kind)
 
     def equals(self, other: object, equal_nan: bool = False) -> bool:
-        """Whether `other` is a Padded of equal fields, data behind the ends included; dtypes may differ.
+        """Whether `other` is a Padded with equal fields, padding included; dtypes may differ.
 
         Parameters
         ----------

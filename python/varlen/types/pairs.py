@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class Pairs(NoArray, Generic[T]):
-    """Two batches whose items belong together: inputs and outputs, forwards and backwards.
+    """Two batches whose items belong together, such as inputs and outputs.
 
     Parameters
     ----------
@@ -69,12 +69,12 @@ class Pairs(NoArray, Generic[T]):
 
     @property
     def one(self) -> T:
-        """The first of the two."""
+        """The first batch."""
         return self._one
 
     @property
     def two(self) -> T:
-        """The second of the two."""
+        """The second batch."""
         return self._two
 
     def __len__(self) -> int:

@@ -37,11 +37,11 @@ class DeviceMethods:
 
     @property
     def device(self) -> str:
-        """Where the values are: "cpu", or what a tensor says: "cuda:0"; so of arrays of CuPy and JAX."""
+        """The device of the values: "cpu", or for example "cuda:0" for tensors, CuPy's and JAX's arrays."""
         return device_of(self._rows())
 
     def to(self, device: Any, non_blocking: bool = False) -> Self:
-        """The same sequences with their values on a device.
+        """Move the values to a device.
 
         Parameters
         ----------
@@ -75,7 +75,7 @@ class DeviceMethods:
         return self._move(lambda values: to_device(values, device, early))
 
     def cpu(self) -> Self:
-        """The same sequences with their values on the CPU, as `to("cpu")`.
+        """Move the values to the CPU, as `to("cpu")`.
 
         Returns
         -------
@@ -91,7 +91,7 @@ class DeviceMethods:
         return self.to("cpu")
 
     def cuda(self, device: Any = "cuda", non_blocking: bool = False) -> Self:
-        """The same sequences with their values on a CUDA device, as `to("cuda")`.
+        """Move the values to a CUDA device, as `to("cuda")`.
 
         Parameters
         ----------
@@ -121,7 +121,7 @@ class DeviceMethods:
         return self.to(device, non_blocking)
 
     def pin_memory(self) -> Self:
-        """The same sequences with their values in memory of the host that a device reads by itself.
+        """Copy the values to pinned memory, which a device reads directly.
 
         Copies from there to a device go faster, and beside what the host does (`non_blocking`). A DataLoader
         with `pin_memory=True` calls it.

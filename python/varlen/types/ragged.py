@@ -50,7 +50,7 @@ class Ragged(
     DeviceMethods,
     RaggedBase[ArrayT],
 ):
-    """Sequences of different lengths, at any depth of nesting.
+    """Sequences of different lengths, nested to any depth.
 
     Parameters
     ----------
@@ -145,13 +145,13 @@ class Ragged(
 
     @property
     def data(self) -> ArrayT:
-        """The values as Thinc has them: (total, width), all trailing axes in one. Shares memory."""
+        """The values as Thinc's table, (total, width): trailing axes merged, memory shared."""
         rows: Any = self._values
         return cast("ArrayT", rows.reshape(len(rows), math.prod(rows.shape[1:])))
 
     @property
     def dataXd(self) -> ArrayT:
-        """The values with their trailing axes: Thinc's name for `values`."""
+        """The values with their trailing axes, under Thinc's name."""
         return self._values
 
     @property
@@ -161,7 +161,7 @@ class Ragged(
 
     @property
     def levels(self) -> Levels:
-        """The levels, outermost first. Share them, and containers are known to nest alike."""
+        """The levels, outermost first. Containers that share them nest alike without a check."""
         return self._levels
 
     @property
@@ -182,13 +182,13 @@ class Ragged(
 
     @property
     def row_ids(self) -> ArrayT:
-        """The sequence that each row of the outermost level is in: int64, of the kind of the values."""
+        """The sequence that holds each row of the outermost level: int64, array or tensor like the values."""
         numbers = backend_of(self._values).level_array(self._levels[0], "row_ids", self._values)
         return cast("ArrayT", numbers)
 
     @property
     def positions(self) -> ArrayT:
-        """The place of each row of the outermost level in its sequence: int64, of the kind of the values."""
+        """The position of each row inside its outermost sequence: int64, array or tensor like the values."""
         numbers = backend_of(self._values).level_array(self._levels[0], "positions", self._values)
         return cast("ArrayT", numbers)
 
@@ -231,12 +231,12 @@ class Ragged(
 
     @property
     def size(self) -> int:
-        """The number of numbers, trailing axes included."""
+        """The count of numbers, trailing axes included."""
         return math.prod(list(self._values.shape))
 
     @property
     def nbytes(self) -> int:
-        """The bytes of values and offsets."""
+        """The size of values and offsets in bytes."""
         offsets = sum([tracing.count_of(level) + 1 for level in self._levels])
         itemsize: int = self._values.dtype.itemsize
         nbytes: int = self.size * itemsize + 8 * offsets
@@ -468,7 +468,7 @@ class Ragged(
         return _restore(cls, *parts)
 
     def equals(self, other: object, equal_nan: bool = False) -> bool:
-        """Whether `other` is a Ragged that nests alike and holds equal values; dtypes may differ.
+        """Whether `other` is a Ragged of equal nesting and equal values; dtypes may differ.
 
         Parameters
         ----------
@@ -499,7 +499,7 @@ class Ragged(
         return functions.by_torch(func, args, kwargs or {})
 
     def tanh(self) -> Self:
-        """The hyperbolic tangent of each number: what `torch.nn.functional.tanh` calls.
+        """The hyperbolic tangent of each number; `torch.nn.functional.tanh` calls this.
 
         Returns
         -------
@@ -515,7 +515,7 @@ class Ragged(
         return result
 
     def sigmoid(self) -> Self:
-        """The logistic function of each number: what `torch.nn.functional.sigmoid` calls.
+        """The logistic function of each number; `torch.nn.functional.sigmoid` calls this.
 
         Returns
         -------
@@ -531,7 +531,7 @@ class Ragged(
         return result
 
     def dim(self) -> NoReturn:
-        """Refuse a module of torch that counts the axes of its input: rows and rectangles differ in them.
+        """Refuse torch modules that count the axes of their input: rows have fewer axes than rectangles.
 
         Raises
         ------

@@ -25,7 +25,7 @@ ORDERS = ("stable", "reversed", "torch")
 
 
 class RankTable:
-    """Sequences ranked by length, the longest first, so that those still running at a step come first.
+    """Sequences ranked by length, the longest first: those that reach a step come first.
 
     Rank k is sequence indices[k]. The permutation is data: nothing works it out anew. Several inputs of the
     same lengths share one table, and all that is derived from it is worked out once.
@@ -102,7 +102,7 @@ class RankTable:
 
     @classmethod
     def of(cls, level: Level, order: Any = "stable", outer: Levels = ()) -> Self:
-        """The table of a level.
+        """Make the table of a level.
 
         Parameters
         ----------
@@ -149,17 +149,17 @@ class RankTable:
 
     @property
     def outer(self) -> Levels:
-        """The levels above, outermost first."""
+        """The levels above the ranked one, outermost first."""
         return self._outer
 
     @property
     def levels(self) -> Levels:
-        """Those above and the ranked one."""
+        """The levels above and the ranked level, outermost first."""
         return (*self._outer, self._level)
 
     @property
     def presorted(self) -> bool:
-        """Whether it was made without a permutation."""
+        """Whether the table was made without a permutation."""
         return self._presorted
 
     @property
@@ -169,17 +169,17 @@ class RankTable:
 
     @property
     def lengths(self) -> Ints:
-        """(n,) int64, read-only: by rank, the longest first."""
+        """(n,) int64, read-only: lengths by rank, the longest first."""
         return self._fields[1]
 
     @property
     def indices(self) -> Ints:
-        """(n,) int64, read-only: rank k is sequence indices[k]."""
+        """(n,) int64, read-only: the sequence at rank k is indices[k]."""
         return self._fields[2]
 
     @property
     def items(self) -> list[tuple[int, int]]:
-        """(index, length) by rank, as Paddle's table has them."""
+        """Pairs of index and length, by rank, as in Paddle's table."""
         return list(zip(self.indices.tolist(), self.lengths.tolist(), strict=True))
 
     @property
@@ -195,7 +195,7 @@ class RankTable:
 
     @property
     def steps(self) -> Level:
-        """The rows of each step: its offsets say where in packed rows a step begins."""
+        """The level of the steps: its offsets say where each step begins in packed rows."""
         if self._steps is None:
             self._steps = Level.from_lengths(self.size_at_t)
         return self._steps
@@ -217,7 +217,7 @@ class RankTable:
 
     @property
     def longest(self) -> int:
-        """How many steps there are; 0 where there are no sequences."""
+        """The number of steps; 0 without sequences."""
         return self._level.longest
 
     @property

@@ -103,7 +103,7 @@ class SelectingMethods(RaggedBase[ArrayT]):
         return result
 
     def gather(self, indices: Any, axis: int | None = None, *, batch_dims: int = 0) -> Self | Any:
-        """Take items along an axis by number, from the whole or inside each sequence.
+        """Take items along an axis by index, from the whole container or inside each sequence.
 
         Parameters
         ----------
@@ -140,7 +140,7 @@ class SelectingMethods(RaggedBase[ArrayT]):
     @overload
     def boolean_mask(self, mask: Any, *, flatten: bool) -> ArrayT | Any: ...
     def boolean_mask(self, mask: Any, *, flatten: bool = False) -> Self | ArrayT | Any:
-        """Keep what a mask marks: sequences, their contents, or numbers, depending on its depth.
+        """Keep what a mask marks: sequences, their contents or numbers, depending on the depth of the mask.
 
         Parameters
         ----------
@@ -168,7 +168,7 @@ class SelectingMethods(RaggedBase[ArrayT]):
         return boolean_mask(self, mask, flatten=flatten)
 
     def fill_empty_rows(self, default: Any) -> tuple[Self, ArrayT | Any]:
-        """Put one row into each empty innermost sequence, and say which those were.
+        """Put one row into each empty innermost sequence, and return which were empty.
 
         Parameters
         ----------
@@ -198,7 +198,7 @@ class SelectingMethods(RaggedBase[ArrayT]):
         return fill_empty_rows(self, default)
 
     def sort(self, axis: int | None = None, *, level: int = -1, descending: bool = False) -> Self:
-        """The rows of each sequence in ascending order, or in descending; as `ops.sort`.
+        """Sort the rows of each sequence, ascending or descending; as `ops.sort`.
 
         Parameters
         ----------
@@ -233,7 +233,7 @@ class SelectingMethods(RaggedBase[ArrayT]):
         return result
 
     def argsort(self, axis: int | None = None, *, level: int = -1, descending: bool = False) -> Self:
-        """The places inside each sequence in the order of its numbers; as `ops.argsort`.
+        """The positions that sort each sequence; as `ops.argsort`.
 
         Parameters
         ----------
@@ -270,7 +270,7 @@ class SelectingMethods(RaggedBase[ArrayT]):
     def topk(
         self, k: int, *, level: int = -1, largest: bool = True, dense: bool = False, fill: Any = 0
     ) -> tuple[Self | ArrayT | Any, Self | ArrayT | Any]:
-        """The k largest numbers of each sequence in order, and their places; as `ops.topk`.
+        """The k largest numbers of each sequence in order, and their positions; as `ops.topk`.
 
         Parameters
         ----------

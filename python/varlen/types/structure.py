@@ -43,7 +43,7 @@ class Structure(RaggedBase[ArrayT]):
 
     @eager_only()
     def add_level(self, lengths: Any, level: int = 0, *, empty: str | None = None) -> Self:
-        """Add a level that groups the contents of `level`.
+        """Add a level that groups the items of `level`.
 
         Parameters
         ----------
@@ -204,7 +204,7 @@ class Structure(RaggedBase[ArrayT]):
     def to_padded(
         self, *, ties: str = "reversed", fill: Any = None, max_bytes: int | None = None
     ) -> Padded[ArrayT]:
-        """The sequences side by side, time-major, the longest first; `ops.ragged2padded`.
+        """Convert to a Padded: time-major, the longest sequence first; `ops.ragged2padded`.
 
         Parameters
         ----------
@@ -232,7 +232,7 @@ class Structure(RaggedBase[ArrayT]):
         return result
 
     def pack(self, *, level: int = -1, order: Any = "stable") -> Packed[ArrayT]:
-        """The sequences of a level side by side, step by step, the longest first, without padding.
+        """Pack the sequences of a level step by step, the longest first, without padding.
 
         Parameters
         ----------

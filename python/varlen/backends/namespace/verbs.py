@@ -232,7 +232,7 @@ class Verbs(LibraryVerbs):
         return on_tensors(_core.block_mask, level, pair, before, behind, out, max_bytes, beside)
 
     def scatter_add(self, table: Any, indices: Any, values: Any) -> None:
-        """Add each row of values to the row of the table that its index names, in place."""
+        """Add each row of values to the table row at its index, in place."""
         rows = values if isinstance(values, self.type) else self.like(as_ints(values), table)
         on_tensors(_core.scatter_add, table, indices, rows)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def gather_add(table: Any, indices: Any, out: Any = None) -> NDArray[Any]:
-    """Add up the table rows that each row of indices names."""
+    """Add up the table rows that each row of indices selects."""
     return _core.gather_add(table, as_ints(indices), out)
 
 
@@ -23,5 +23,5 @@ def backprop_gather_add(d: Any, indices: Any, rows: int, out: Any = None) -> NDA
 
 
 def scatter_add(table: Any, indices: Any, values: Any) -> None:
-    """Add each row of values to the row of the table that its index names, in place."""
+    """Add each row of values to the table row at its index, in place."""
     _core.scatter_add(table, as_ints(indices), as_rows(as_ints(values), "values"))

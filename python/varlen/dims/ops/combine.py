@@ -90,7 +90,7 @@ def combine(
     broadcast: bool = False,
     out_shape: OutShape | None = None,
 ) -> Data[Any]:
-    """Two or more operands, number by number; what lacks a dim is repeated over it.
+    """Combine two or more operands elementwise; an operand without a dim is repeated over it.
 
     Parameters
     ----------
@@ -274,7 +274,7 @@ def where(
     broadcast: bool = False,
     out_shape: OutShape | None = None,
 ) -> Data[Any]:
-    """Numbers of one operand where a condition holds, of another where it does not.
+    """Choose numbers from one operand where a condition holds, else from another.
 
     Parameters
     ----------
@@ -343,7 +343,7 @@ def with_dims_of(data: Data[Any], dims: Sequence[Dim]) -> Data[Any]:
 
 
 def expand_dim(data: Data[Any], dim: Dim, *, out_shape: OutShape | None = None) -> Data[Any]:
-    """The same numbers repeated over a dim; nothing needs it, as operands line up by themselves.
+    """Repeat the numbers over a new dim. Rarely needed: operands line up by themselves.
 
     Parameters
     ----------

@@ -282,7 +282,7 @@ def split(
     *,
     out_shapes: Sequence[OutShape] | None = None,
 ) -> list[Data[Any]]:
-    """The pieces of a dim, one behind the other: the way back from `concat`.
+    """Split a dim into consecutive pieces: the inverse of `concat`.
 
     Parameters
     ----------
@@ -362,7 +362,7 @@ def split(
 
 
 def stack(xs: Sequence[Data[Any]], dim: Dim | None = None, *, out_shape: OutShape | None = None) -> Data[Any]:
-    """Several Data along a new dim, which comes first.
+    """Stack several Data along a new first dim.
 
     Parameters
     ----------

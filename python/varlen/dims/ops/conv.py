@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def conv_out_dim(
     dim: Dim, filter: Dim | int, *, stride: int = 1, dilation: int = 1, padding: str | int = "valid"
 ) -> Dim:
-    """The dim of what a convolution or a pooling gives, before anything runs.
+    """The dim that a convolution or pooling will give, without running it.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def conv1d(
     out_spatial_dim: Dim | None = None,
     out_shape: OutShape | None = None,
 ) -> Data[Any]:
-    """A convolution along one dim, as networks have it: the filter is not reversed.
+    """Convolve along one dim, as in neural networks: the filter is not reversed.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def transposed_conv1d(
     out_spatial_dim: Dim | None = None,
     out_shape: OutShape | None = None,
 ) -> Data[Any]:
-    """The gradient of a convolution: each position gives a copy of the filter, `stride` apart, added up.
+    """Transposed convolution: each position adds a scaled copy of the filter, `stride` apart.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ _FIRST = _LETTERS[-1]  # of rows as they lie, or of sequences
 def dot(
     a: Data[Any], b: Data[Any], reduce: Axis | Sequence[Axis], *, out_shape: OutShape | None = None
 ) -> Data[Any]:
-    """The sum of products over some dims: matrices by matrices, sequence by sequence, without padding.
+    """Sum products over some dims: matrix products, sequence by sequence, without padding.
 
     Parameters
     ----------

@@ -120,7 +120,7 @@ def clip_by_value(
     *,
     out_shape: OutShape | None = None,
 ) -> Data[Any]:
-    """Numbers brought between two bounds.
+    """Clip each number to two bounds.
 
     Parameters
     ----------

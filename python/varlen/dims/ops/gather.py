@@ -31,7 +31,7 @@ def gather(
     clip: bool = False,
     out_shape: OutShape | None = None,
 ) -> Data[Any]:
-    """The numbers, or whole sequences, at some positions of a dim; dims that both have go together.
+    """Take the numbers or sequences at some positions of a dim; dims that both have are aligned.
 
     Parameters
     ----------

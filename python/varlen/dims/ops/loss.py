@@ -37,7 +37,7 @@ def cross_entropy(
     label_smoothing: float = 0.0,
     out_shape: OutShape | None = None,
 ) -> Data[Any]:
-    """Minus the log of the probability of the target, at each position.
+    """The cross entropy: minus the log probability of the target, at each position.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def ctc_loss(
     zero_infinity: bool = False,
     out_shape: OutShape | None = None,
 ) -> Data[Any]:
-    """Minus the log of the probability of labels whose places nobody knows, for each sequence.
+    """The CTC loss: minus the log probability of the labels of each sequence, over all alignments.
 
     Parameters
     ----------
@@ -279,7 +279,7 @@ def edit_distance(
     normalize: bool = False,
     out_shape: OutShape | None = None,
 ) -> Data[Any]:
-    """The fewest substitutions, insertions and deletions that make each sequence of `a` from that of `b`.
+    """The edit distance: the fewest substitutions, insertions and deletions from `b` to `a`, by sequence.
 
     Parameters
     ----------

@@ -171,7 +171,7 @@ def full(
 def zeros_like(
     x: Data[Any], *, dtype: DTypeLike | None = None, out_shape: OutShape | None = None
 ) -> Data[Any]:
-    """0 wherever another Data has values.
+    """A Data of zeros, like another Data.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def zeros_like(
 def ones_like(
     x: Data[Any], *, dtype: DTypeLike | None = None, out_shape: OutShape | None = None
 ) -> Data[Any]:
-    """1 wherever another Data has values.
+    """A Data of ones, like another Data.
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ def ones_like(
 def full_like(
     x: Data[Any], value: complex, *, dtype: DTypeLike | None = None, out_shape: OutShape | None = None
 ) -> Data[Any]:
-    """One number wherever another Data has values.
+    """A Data filled with one number, like another Data.
 
     Parameters
     ----------
@@ -265,7 +265,7 @@ def full_like(
 def range_over_dim(
     dim: Dim, *, like: Data[Any] | None = None, out_shape: OutShape | None = None
 ) -> Data[Any]:
-    """The positions along a dim: 0, 1, ... in each row of what it is over.
+    """The positions along a dim: 0, 1, ... in each row.
 
     Parameters
     ----------
@@ -324,7 +324,7 @@ def arange(
     like: Data[Any] | None = None,
     out_shape: OutShape | None = None,
 ) -> Data[Any]:
-    """Numbers at equal distances along a dim, from the same one in each row of what it is over.
+    """Evenly spaced numbers along a dim, with the same start in each row.
 
     Parameters
     ----------
@@ -378,7 +378,7 @@ def one_hot(
     dtype: DTypeLike | None = None,
     out_shape: OutShape | None = None,
 ) -> Data[Any]:
-    """1 at the class that an integer says, 0 at all others, over one dim more.
+    """Encode classes one-hot, along one more dim: 1 at the class of each integer, 0 elsewhere.
 
     Parameters
     ----------
@@ -444,7 +444,7 @@ def _beside_classes(shape: Shape, order: tuple[int, ...] | None, classes: Dim) -
 
 
 def num_elements_of_shape(dims: Sequence[Dim]) -> int | Data[Any]:
-    """How many valid positions dims have.
+    """The number of valid positions of some dims.
 
     Parameters
     ----------
@@ -490,7 +490,7 @@ def num_elements_of_shape(dims: Sequence[Dim]) -> int | Data[Any]:
 def last_frame_position_of_dim(
     dim: Dim, *, like: Data[Any] | None = None, out_shape: OutShape | None = None
 ) -> Data[Any]:
-    """The last position of each row of a dim; -1 where it has none.
+    """The last position of each row of a dim; -1 for an empty row.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 def merge_dims(
     x: Data[Any], dims: Sequence[Axis], out_dim: Dim | None = None, *, out_shape: OutShape | None = None
 ) -> Data[Any]:
-    """Some dims as their product: the position (i, j) is i * length of the second + j.
+    """Merge dims into their product: position (i, j) becomes i * length of the second + j.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def flatten(
     *,
     out_shape: OutShape | None = None,
 ) -> Data[Any]:
-    """All valid positions of some dims, one behind the other, along a new dim.
+    """Flatten some dims: all valid positions follow each other along a new dim.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def flatten(
 def unflatten(
     x: Data[Any], axis: Axis, dims: Sequence[Dim], *, out_shape: OutShape | None = None
 ) -> Data[Any]:
-    """A dim as the valid positions of others: the inverse of `flatten`.
+    """Unflatten a dim into the valid positions of others: the inverse of `flatten`.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ def split_dims(
     pad_value: complex | None = None,
     out_shape: OutShape | None = None,
 ) -> Data[Any]:
-    """A dim as the product of others: the inverse of `merge_dims`.
+    """Split a dim into the product of others: the inverse of `merge_dims`.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ def split_dims(
 
 @names_itself
 def squeeze(x: Data[Any], axis: Axis | Sequence[Axis], *, out_shape: OutShape | None = None) -> Data[Any]:
-    """The same numbers without dims that have one position in each row.
+    """Remove dims that have one position in each row.
 
     Parameters
     ----------

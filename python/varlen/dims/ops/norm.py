@@ -34,7 +34,7 @@ def layer_norm(
     eps: float = 1e-6,
     out_shape: OutShape | None = None,
 ) -> Data[Any]:
-    """Numbers less their mean, over their standard deviation, over some dims at each position of the others.
+    """Normalize over some dims, at each position of the others: subtract the mean, divide by the deviation.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def _moments(values: Any, level: Any) -> tuple[Any, Any]:
 
 
 class Moments(NamedTuple):
-    """Mean and variance of numbers, and of how many: of one batch, or running over many.
+    """Mean, variance and count of numbers, of one batch or running over many.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ class Moments(NamedTuple):
 
     @staticmethod
     def initial(in_dim: Dim | Sequence[Dim], *, like: Data[Any] | None = None) -> Moments:
-        """Mean 0 and variance 1 of nothing: what running statistics begin with.
+        """The start of running statistics: mean 0, variance 1, count 0.
 
         Parameters
         ----------
@@ -198,7 +198,7 @@ class Moments(NamedTuple):
         return Moments(mean, mean + 1, zeros(dims, like=like, dtype=np.int64))
 
     def updated(self, now: Moments, momentum: float = 0.1) -> Moments:
-        """Running statistics, a step nearer to those of a batch.
+        """Update running statistics by one step towards those of a batch.
 
         Parameters
         ----------
@@ -247,7 +247,7 @@ def _detached(x: Data[Any]) -> Data[Any]:
 
 
 def moments(x: Data[Any], axis: Axis | Sequence[Axis]) -> Moments:
-    """The mean and the variance over some dims, of all valid positions.
+    """The mean and variance over some dims, of all valid positions.
 
     Parameters
     ----------
@@ -301,7 +301,7 @@ def batch_norm(
     eps: float = 1e-3,
     out_shape: OutShape | None = None,
 ) -> Data[Any]:
-    """Each feature less its mean, over its standard deviation, of all valid frames of the batch.
+    """Normalize each feature by its mean and deviation over all valid frames of the batch.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ def pad(
     out_dim: Dim | Sequence[Dim | None] | None = None,
     out_shape: OutShape | None = None,
 ) -> Data[Any]:
-    """More positions at the ends of a dim: at the end of each row, not of the longest.
+    """Pad the ends of a dim: at the end of each row, not of the longest one.
 
     Parameters
     ----------

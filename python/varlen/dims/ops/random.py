@@ -46,7 +46,7 @@ def random(
     sparse_dim: Dim | None = None,
     out_shape: OutShape | None = None,
 ) -> Data[Any]:
-    """Random numbers at the valid positions of dims; none is drawn for padding.
+    """Draw random numbers at the valid positions of dims; none is drawn for padding.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def dropout(
     training: bool = True,
     out_shape: OutShape | None = None,
 ) -> Data[Any]:
-    """0 in place of a share of the numbers, drawn at random; the others over the share that is left.
+    """Set a random share of the numbers to 0, and divide the others by the share that is kept.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ def repeat(
     *,
     out_shape: OutShape | None = None,
 ) -> tuple[Data[Any], Dim]:
-    """Each position of a dim so many times, one behind the other.
+    """Repeat each position of a dim a given number of times.
 
     Parameters
     ----------

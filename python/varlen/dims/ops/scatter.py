@@ -38,7 +38,7 @@ def scatter(
     axis: Axis | Sequence[Axis] | None = None,
     out_shape: OutShape | None = None,
 ) -> Data[Any]:
-    """Numbers brought to the positions of a dim that indices say; a mode makes one of those that meet.
+    """Scatter numbers to the positions of a dim that indices name; a mode combines those that meet.
 
     Parameters
     ----------

@@ -121,7 +121,7 @@ def masked_scatter(
     in_dim: Axis | None = None,
     out_shape: OutShape | None = None,
 ) -> Data[Any]:
-    """The inverse of `masked_select`: what it took goes back to where the mask is True.
+    """The inverse of `masked_select`: put values back where the mask is True.
 
     Parameters
     ----------

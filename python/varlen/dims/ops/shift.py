@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def reverse(x: Data[Any], axis: Axis = "T", *, out_shape: OutShape | None = None) -> Data[Any]:
-    """The positions of a dim, last to first, for each position of the others.
+    """Reverse a dim, row by row.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def _reversed(x: Data[Any], k: int) -> Data[Any]:
 def shift(
     x: Data[Any], axis: Axis, amount: Amount, *, value: Any = None, out_shape: OutShape | None = None
 ) -> Data[Any]:
-    """Each position of a dim some places on; what leaves a row is lost, and a value comes in.
+    """Shift a dim by some positions, row by row; a fill value replaces what leaves.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ def slice(
     out_dim: Dim | None = None,
     out_shape: OutShape | None = None,
 ) -> Data[Any]:
-    """A slice of a dim, of each row as Python slices a list: what is not there is left out.
+    """Slice a dim, row by row, as Python slices a list: positions beyond the end are left out.
 
     Parameters
     ----------

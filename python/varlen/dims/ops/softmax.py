@@ -26,7 +26,7 @@ def softmax(
     scale: float = 1.0,
     out_shape: OutShape | None = None,
 ) -> Data[Any]:
-    """Numbers that sum to one over some dims: exp(scale * x) over its sum, the largest subtracted first.
+    """The softmax over some dims: exp(scale * x) divided by its sum, computed stably.
 
     Parameters
     ----------

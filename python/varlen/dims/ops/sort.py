@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def sort(
     x: Data[Any], axis: Axis = "T", *, descending: bool = False, out_shape: OutShape | None = None
 ) -> tuple[Data[Any], Data[Any]]:
-    """Numbers in order along a dim, and where they were.
+    """Sort the numbers along a dim, and return their original positions.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def sort(
 def argsort(
     x: Data[Any], axis: Axis = "T", *, descending: bool = False, out_shape: OutShape | None = None
 ) -> Data[Any]:
-    """Where the numbers are that come first, second and so on along a dim.
+    """The positions that sort the numbers along a dim.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def top_k(
     *,
     out_shape: OutShape | None = None,
 ) -> tuple[Data[Any], list[Data[Any]], Dim]:
-    """The k largest numbers along some dims, the largest first, and where they were.
+    """The k largest numbers along some dims, the largest first, and their positions.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def unique(
     *,
     out_shape: OutShape | None = None,
 ) -> tuple[Data[Any], Data[Any], Data[Any], Dim]:
-    """The distinct numbers along a dim in ascending order, which of them each is, and how often they come.
+    """The distinct numbers along a dim, ascending, with their inverse indices and counts.
 
     Parameters
     ----------
@@ -271,7 +271,7 @@ def search_sorted(
     side: str = "left",
     out_shape: OutShape | None = None,
 ) -> Data[Any]:
-    """Where numbers would go along a dim in which others ascend: how many of those come before.
+    """Find where numbers would go along an ascending dim: how many come before each.
 
     Parameters
     ----------

@@ -116,7 +116,7 @@ def window(
     out_dim: Dim | None = None,
     out_shape: OutShape | None = None,
 ) -> Data[Any]:
-    """Windows that go along a dim, each row for itself.
+    """Cut a dim into windows, row by row.
 
     Parameters
     ----------

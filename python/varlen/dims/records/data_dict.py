@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class DataDict(DeviceMethods, Mapping[str, Data[Any]]):
-    """The Data of a batch by name. Dims that several of them have are the same, with the same lengths.
+    """The Data of a batch by name. Dims that several Data share have the same lengths.
 
     It is a mapping that does not change; `batch | {"loss": loss}` makes another one.
 
@@ -97,11 +97,11 @@ class DataDict(DeviceMethods, Mapping[str, Data[Any]]):
 
     @property
     def dims(self) -> tuple[Dim, ...]:
-        """All dims, with their lengths, each once; those of classes too."""
+        """All dims with their lengths, each once, including those of classes."""
         return all_dims((data.dims, data.sparse_dim) for data in self._data.values())
 
     def for_inference(self) -> DataDict:
-        """The keys that are there without labels.
+        """The keys that are available without labels.
 
         Returns
         -------
@@ -121,7 +121,7 @@ class DataDict(DeviceMethods, Mapping[str, Data[Any]]):
 
     @property
     def device(self) -> str:
-        """Where the values are: "cpu", or what tensors say; that of the first key."""
+        """The device of the first key's values: "cpu", or the device of its tensor."""
         return next((device_of(data._values) for data in self._data.values()), "cpu")
 
     def _move(self, move: Callable[[Any], Any]) -> Self:
@@ -131,7 +131,7 @@ class DataDict(DeviceMethods, Mapping[str, Data[Any]]):
         return type(self)(moved)
 
     def record_stream(self, stream: Any) -> None:
-        """Tell torch's allocator that a stream uses the tensors, which were made on another.
+        """Tell torch's allocator that a stream uses tensors made on another stream.
 
         Parameters
         ----------
@@ -148,7 +148,7 @@ class DataDict(DeviceMethods, Mapping[str, Data[Any]]):
                 values.record_stream(stream)
 
     def numpy(self) -> DataDict:
-        """The same values as NumPy arrays; memory is shared where possible.
+        """Convert to NumPy arrays; memory is shared where possible.
 
         Returns
         -------
@@ -163,7 +163,7 @@ class DataDict(DeviceMethods, Mapping[str, Data[Any]]):
         return DataDict({key: data.numpy() for key, data in self._data.items()})
 
     def torch(self) -> DataDict:
-        """The same values as tensors; memory is shared where possible.
+        """Convert to tensors; memory is shared where possible.
 
         Returns
         -------
@@ -181,7 +181,7 @@ class DataDict(DeviceMethods, Mapping[str, Data[Any]]):
 
     @classmethod
     def from_joint(cls, joint: Any, dims: Sequence[Dim] | None = None) -> DataDict:
-        """A joint dict: a Dim for its rows and for each level, a Data for each key.
+        """Make Data from a joint dict: a Dim for its rows and each level, a Data for each key.
 
         Parameters
         ----------
@@ -215,7 +215,7 @@ class DataDict(DeviceMethods, Mapping[str, Data[Any]]):
         return joint_data.joint_of(self)
 
     def save(self, path: str | os.PathLike[str], *, durable: bool = True) -> None:
-        """Write a safetensors file: values under the names of the keys, the dims in its metadata.
+        """Write a safetensors file: the values under their keys, the dims in its metadata.
 
         Parameters
         ----------
@@ -251,7 +251,7 @@ class DataDict(DeviceMethods, Mapping[str, Data[Any]]):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> DataDict:
-        """What `save` wrote, mapped: values are read when something needs them.
+        """Map a file that `save` wrote: values are read when they are needed.
 
         Parameters
         ----------

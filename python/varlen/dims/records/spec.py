@@ -23,7 +23,7 @@ WORDS = (
 
 @dataclass(frozen=True, init=False, eq=False)
 class DataSpec:
-    """The description of a Data before there is a batch: dims, dtype and facts, no values.
+    """The description of a Data without values: dims, dtype and facts.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class DataSpec:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What is said beside dims and dtype, as `Data` takes it."""
+        """The facts besides dims and dtype, as arguments of `Data`."""
         return {word: getattr(self, word) for word in WORDS[2:6]}
 
     def __repr__(self) -> str:

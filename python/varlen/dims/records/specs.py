@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class DataSpecs(Mapping[str, DataSpec]):
-    """The `DataSpec` of each key: a model's input, and how samples become a batch.
+    """The `DataSpec` of each key: describes a model's input, and collates samples into batches.
 
     Parameters
     ----------
@@ -78,12 +78,12 @@ class DataSpecs(Mapping[str, DataSpec]):
 
     @property
     def dims(self) -> tuple[Dim, ...]:
-        """All dims, each once, those of classes too."""
+        """All dims, each once, including those of classes."""
         return all_dims((spec.dims, spec.sparse_dim) for spec in self._specs.values())
 
     @classmethod
     def of(cls, data: Mapping[str, Data[Any]]) -> DataSpecs:
-        """What some data have beside their values.
+        """Describe some data: the DataSpecs of their keys.
 
         Parameters
         ----------
@@ -103,7 +103,7 @@ class DataSpecs(Mapping[str, DataSpec]):
         return cls({key: spec_of(one) for key, one in data.items()})
 
     def for_inference(self) -> DataSpecs:
-        """The keys that are there without labels.
+        """The keys that are available without labels.
 
         Returns
         -------

@@ -60,21 +60,20 @@ def reduce_sum(
     lengths
         (n,) integers, or a `Level`; none beside a Ragged.
     axis
-        In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0 is
-        across the sequences, place by place, and what is left is as long as the longest that come together.
+        Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
+        sequences, position by position; the result is as long as the longest sequence.
     level
-        The level whose sequences become one row each, together with all that nests below it; -1 is the
-        innermost. The levels above it are kept.
+        The level whose sequences become one row each; levels below it are merged, levels above it are kept.
+        -1 is the innermost.
     empty
-        What a sequence without rows gives; None refuses such a sequence.
+        The result for a sequence without rows; None raises an error.
     out
-        (n, ...) of the result's dtype, C-contiguous: filled and given back.
+        (n, ...) of the result's dtype, C-contiguous: filled and returned.
     dtype
-        In which rows are added up, and what the result has, as NumPy's `dtype`: values become it first.
+        The dtype of accumulator and result, as in NumPy: values are converted to it first.
     overflow
-        What becomes of integers that the result's dtype cannot hold. "wrap" keeps what is left of them modulo
-        2 to its bits, as NumPy does. "raise" refuses them: exactly, and for a look at the values where none
-        can be so large, a second pass where one could.
+        Integers beyond the dtype of the result: "wrap" wraps them around, as NumPy does; "raise" raises an
+        error. The check is exact; it takes a second pass only if the values could overflow.
 
     Returns
     -------
@@ -85,19 +84,19 @@ def reduce_sum(
     Raises
     ------
     TypeError
-        Values that are not numbers.
+        The values are not numbers.
     ValueError
-        Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is None,
-        which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+        Lengths are negative or do not add up to the rows; a sequence has no rows and `empty` is None; the
+        dtype cannot hold `empty`; there is no such axis, or both an axis and a level are given.
     IndexError
         There is no such level.
     OverflowError
-        With "raise" a result that its dtype cannot hold; it is named with its sequence and column.
+        With "raise": the dtype cannot hold a result. The error names its sequence and column.
 
     Notes
     -----
     As Thinc's `Ops.reduce_sum`; any dtype, any trailing dimensions. Float16 and bfloat16 are added in
-    float32, float32 in blocks of 4096 rows and the blocks in float64: a sequence gives the same bits alone,
+    float32, float32 in blocks of 4096 rows and the blocks in float64. A sequence gives the same bits alone,
     in a batch and with any number of threads.
 
     Examples
@@ -139,18 +138,18 @@ def reduce_mean(
     lengths
         (n,) integers, or a `Level`; none beside a Ragged.
     axis
-        In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0 is
-        across the sequences, place by place, and what is left is as long as the longest that come together.
+        Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
+        sequences, position by position; the result is as long as the longest sequence.
     level
-        The level whose sequences become one row each, together with all that nests below it; -1 is the
-        innermost. The levels above it are kept.
+        The level whose sequences become one row each; levels below it are merged, levels above it are kept.
+        -1 is the innermost.
     empty
-        What a sequence without rows gives; None refuses such a sequence.
+        The result for a sequence without rows; None raises an error.
     out
-        (n, ...) of the result's dtype, C-contiguous: filled and given back.
+        (n, ...) of the result's dtype, C-contiguous: filled and returned.
     dtype
-        In which rows are added up, and what the result has. Integers are no accumulator of a mean: values
-        become them, and the mean of those is cut to one.
+        The dtype of accumulator and result. For an integer dtype values are converted to it first, and the
+        mean is truncated.
 
     Returns
     -------
@@ -161,16 +160,16 @@ def reduce_mean(
     Raises
     ------
     TypeError
-        Values that are not numbers.
+        The values are not numbers.
     ValueError
-        Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is None,
-        which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+        Lengths are negative or do not add up to the rows; a sequence has no rows and `empty` is None; the
+        dtype cannot hold `empty`; there is no such axis, or both an axis and a level are given.
     IndexError
         There is no such level.
 
     Notes
     -----
-    As Thinc's `Ops.reduce_mean`, of which a sequence without rows gives zeros.
+    As Thinc's `Ops.reduce_mean`, which gives zeros for a sequence without rows.
 
     Examples
     --------
@@ -205,21 +204,20 @@ def reduce_prod(
     lengths
         (n,) integers, or a `Level`; none beside a Ragged.
     axis
-        In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0 is
-        across the sequences, place by place, and what is left is as long as the longest that come together.
+        Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
+        sequences, position by position; the result is as long as the longest sequence.
     level
-        The level whose sequences become one row each, together with all that nests below it; -1 is the
-        innermost. The levels above it are kept.
+        The level whose sequences become one row each; levels below it are merged, levels above it are kept.
+        -1 is the innermost.
     empty
-        What a sequence without rows gives; None refuses such a sequence.
+        The result for a sequence without rows; None raises an error.
     out
-        (n, ...) of the result's dtype, C-contiguous: filled and given back.
+        (n, ...) of the result's dtype, C-contiguous: filled and returned.
     dtype
-        In which rows are added up, and what the result has, as NumPy's `dtype`: values become it first.
+        The dtype of accumulator and result, as in NumPy: values are converted to it first.
     overflow
-        What becomes of integers that the result's dtype cannot hold. "wrap" keeps what is left of them modulo
-        2 to its bits, as NumPy does. "raise" refuses them: exactly, and for a look at the values where none
-        can be so large, a second pass where one could.
+        Integers beyond the dtype of the result: "wrap" wraps them around, as NumPy does; "raise" raises an
+        error. The check is exact; it takes a second pass only if the values could overflow.
 
     Returns
     -------
@@ -230,14 +228,14 @@ def reduce_prod(
     Raises
     ------
     TypeError
-        Values that are not numbers.
+        The values are not numbers.
     ValueError
-        Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is None,
-        which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+        Lengths are negative or do not add up to the rows; a sequence has no rows and `empty` is None; the
+        dtype cannot hold `empty`; there is no such axis, or both an axis and a level are given.
     IndexError
         There is no such level.
     OverflowError
-        With "raise" a result that its dtype cannot hold; it is named with its sequence and column.
+        With "raise": the dtype cannot hold a result. The error names its sequence and column.
 
     Examples
     --------
@@ -280,39 +278,39 @@ def reduce_max(
     lengths
         (n,) integers, or a `Level`; none beside a Ragged.
     axis
-        In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0 is
-        across the sequences, place by place, and what is left is as long as the longest that come together.
+        Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
+        sequences, position by position; the result is as long as the longest sequence.
     level
-        The level whose sequences become one row each, together with all that nests below it; -1 is the
-        innermost. The levels above it are kept.
+        The level whose sequences become one row each; levels below it are merged, levels above it are kept.
+        -1 is the innermost.
     empty
-        What a sequence without rows gives; None refuses such a sequence.
+        The result for a sequence without rows; None raises an error.
     which
-        Give also the first row inside each sequence that holds the number; not along other axes, and not with
-        `out`.
+        Also return the position of the number in its sequence, the first of equal ones. Not along other axes,
+        and not with `out`.
     out
-        (n, ...) of the result's dtype, C-contiguous: filled and given back.
+        (n, ...) of the result's dtype, C-contiguous: filled and returned.
 
     Returns
     -------
     numpy.ndarray, torch.Tensor or Ragged, or a tuple of two
         (n, ...) of the dtype of X, for more levels a Ragged of those above. With `which` also the place
-        inside each sequence, int64 (n, ...), -1 where a sequence has no rows. A NaN is the maximum, wherever
-        it is.
+        inside each sequence, int64 (n, ...), -1 where a sequence has no rows. If a sequence holds NaN, the
+        maximum is NaN.
 
     Raises
     ------
     TypeError
-        Values that are not numbers.
+        The values are not numbers.
     ValueError
-        Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is None,
-        which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+        Lengths are negative or do not add up to the rows; a sequence has no rows and `empty` is None; the
+        dtype cannot hold `empty`; there is no such axis, or both an axis and a level are given.
     IndexError
         There is no such level.
 
     Notes
     -----
-    As Thinc's `Ops.reduce_max`, which always gives the rows too: `varlen.thinc.VarlenOps` does.
+    As Thinc's `Ops.reduce_max`, which always returns the positions too, as `varlen.thinc.VarlenOps` does.
 
     Examples
     --------
@@ -358,33 +356,33 @@ def reduce_min(
     lengths
         (n,) integers, or a `Level`; none beside a Ragged.
     axis
-        In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0 is
-        across the sequences, place by place, and what is left is as long as the longest that come together.
+        Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
+        sequences, position by position; the result is as long as the longest sequence.
     level
-        The level whose sequences become one row each, together with all that nests below it; -1 is the
-        innermost. The levels above it are kept.
+        The level whose sequences become one row each; levels below it are merged, levels above it are kept.
+        -1 is the innermost.
     empty
-        What a sequence without rows gives; None refuses such a sequence.
+        The result for a sequence without rows; None raises an error.
     which
-        Give also the first row inside each sequence that holds the number; not along other axes, and not with
-        `out`.
+        Also return the position of the number in its sequence, the first of equal ones. Not along other axes,
+        and not with `out`.
     out
-        (n, ...) of the result's dtype, C-contiguous: filled and given back.
+        (n, ...) of the result's dtype, C-contiguous: filled and returned.
 
     Returns
     -------
     numpy.ndarray, torch.Tensor or Ragged, or a tuple of two
         (n, ...) of the dtype of X, for more levels a Ragged of those above. With `which` also the place
-        inside each sequence, int64 (n, ...), -1 where a sequence has no rows. A NaN is the minimum, wherever
-        it is.
+        inside each sequence, int64 (n, ...), -1 where a sequence has no rows. If a sequence holds NaN, the
+        minimum is NaN.
 
     Raises
     ------
     TypeError
-        Values that are not numbers.
+        The values are not numbers.
     ValueError
-        Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is None,
-        which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+        Lengths are negative or do not add up to the rows; a sequence has no rows and `empty` is None; the
+        dtype cannot hold `empty`; there is no such axis, or both an axis and a level are given.
     IndexError
         There is no such level.
 
@@ -412,7 +410,7 @@ def argmax(
     X: RowsT | Sequence[Any], lengths: Lengths, *, axis: Axes = None, level: int = -1, empty: Any = None,
 ) -> RowsT: ...
 def argmax(X: Any, lengths: Any = None, *, axis: Axes = None, level: int = -1, empty: Any = None) -> Rows:
-    """The first row inside each sequence that holds its largest number, column by column: int64 (n, ...).
+    """The position of each sequence's largest number, column by column: int64 (n, ...).
 
     Parameters
     ----------
@@ -421,26 +419,27 @@ def argmax(X: Any, lengths: Any = None, *, axis: Axes = None, level: int = -1, e
     lengths
         (n,) integers, or a `Level`; none beside a Ragged.
     axis
-        In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0 is
-        across the sequences, place by place, and what is left is as long as the longest that come together.
+        Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
+        sequences, position by position; the result is as long as the longest sequence.
     level
-        The level whose sequences become one row each, together with all that nests below it; -1 is the
-        innermost. The levels above it are kept.
+        The level whose sequences become one row each; levels below it are merged, levels above it are kept.
+        -1 is the innermost.
     empty
-        An integer, what a sequence without rows gives; None refuses such a sequence.
+        An integer: the result for a sequence without rows; None raises an error.
 
     Returns
     -------
     numpy.ndarray, torch.Tensor or Ragged
-        int64 (n, ...), for more levels a Ragged of those above.
+        int64 (n, ...), counted inside the sequence; the first of equal numbers. For more levels a Ragged of
+        those above.
 
     Raises
     ------
     TypeError
-        Values that are not numbers.
+        The values are not numbers.
     ValueError
-        Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is None,
-        which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+        Lengths are negative or do not add up to the rows; a sequence has no rows and `empty` is None; the
+        dtype cannot hold `empty`; there is no such axis, or both an axis and a level are given.
     IndexError
         There is no such level.
 
@@ -461,7 +460,7 @@ def argmin(
     X: RowsT | Sequence[Any], lengths: Lengths, *, axis: Axes = None, level: int = -1, empty: Any = None,
 ) -> RowsT: ...
 def argmin(X: Any, lengths: Any = None, *, axis: Axes = None, level: int = -1, empty: Any = None) -> Rows:
-    """The first row inside each sequence that holds its smallest number, column by column: int64 (n, ...).
+    """The position of each sequence's smallest number, column by column: int64 (n, ...).
 
     Parameters
     ----------
@@ -470,26 +469,27 @@ def argmin(X: Any, lengths: Any = None, *, axis: Axes = None, level: int = -1, e
     lengths
         (n,) integers, or a `Level`; none beside a Ragged.
     axis
-        In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0 is
-        across the sequences, place by place, and what is left is as long as the longest that come together.
+        Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
+        sequences, position by position; the result is as long as the longest sequence.
     level
-        The level whose sequences become one row each, together with all that nests below it; -1 is the
-        innermost. The levels above it are kept.
+        The level whose sequences become one row each; levels below it are merged, levels above it are kept.
+        -1 is the innermost.
     empty
-        An integer, what a sequence without rows gives; None refuses such a sequence.
+        An integer: the result for a sequence without rows; None raises an error.
 
     Returns
     -------
     numpy.ndarray, torch.Tensor or Ragged
-        int64 (n, ...), for more levels a Ragged of those above.
+        int64 (n, ...), counted inside the sequence; the first of equal numbers. For more levels a Ragged of
+        those above.
 
     Raises
     ------
     TypeError
-        Values that are not numbers.
+        The values are not numbers.
     ValueError
-        Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is None,
-        which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+        Lengths are negative or do not add up to the rows; a sequence has no rows and `empty` is None; the
+        dtype cannot hold `empty`; there is no such axis, or both an axis and a level are given.
     IndexError
         There is no such level.
 
@@ -519,10 +519,10 @@ def reduce_first(X: Any, lengths: Any = None, *, level: int = -1, empty: Any = N
     lengths
         (n,) integers, or a `Level`; none beside a Ragged.
     level
-        The level whose sequences become one row each, together with all that nests below it; -1 is the
-        innermost. The levels above it are kept.
+        The level whose sequences become one row each; levels below it are merged, levels above it are kept.
+        -1 is the innermost.
     empty
-        What a sequence without rows gives, a number or a row; None refuses such a sequence.
+        The result for a sequence without rows, a number or a row; None raises an error.
 
     Returns
     -------
@@ -532,15 +532,15 @@ def reduce_first(X: Any, lengths: Any = None, *, level: int = -1, empty: Any = N
     Raises
     ------
     ValueError
-        Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is None,
-        which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+        Lengths are negative or do not add up to the rows; a sequence has no rows and `empty` is None; the
+        dtype cannot hold `empty`; there is no such axis, or both an axis and a level are given.
     IndexError
         There is no such level.
 
     Notes
     -----
-    As Thinc's `Ops.reduce_first`, which gives the offsets too; dtype and trailing dimensions stay with no
-    sequences as well.
+    As Thinc's `Ops.reduce_first`, which also returns the offsets. Dtype and trailing dimensions stay even
+    without sequences.
 
     Examples
     --------
@@ -568,10 +568,10 @@ def reduce_last(X: Any, lengths: Any = None, *, level: int = -1, empty: Any = No
     lengths
         (n,) integers, or a `Level`; none beside a Ragged.
     level
-        The level whose sequences become one row each, together with all that nests below it; -1 is the
-        innermost. The levels above it are kept.
+        The level whose sequences become one row each; levels below it are merged, levels above it are kept.
+        -1 is the innermost.
     empty
-        What a sequence without rows gives, a number or a row; None refuses such a sequence.
+        The result for a sequence without rows, a number or a row; None raises an error.
 
     Returns
     -------
@@ -581,14 +581,14 @@ def reduce_last(X: Any, lengths: Any = None, *, level: int = -1, empty: Any = No
     Raises
     ------
     ValueError
-        Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is None,
-        which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+        Lengths are negative or do not add up to the rows; a sequence has no rows and `empty` is None; the
+        dtype cannot hold `empty`; there is no such axis, or both an axis and a level are given.
     IndexError
         There is no such level.
 
     Notes
     -----
-    As Thinc's `Ops.reduce_last`, which gives the numbers of the rows too.
+    As Thinc's `Ops.reduce_last`, which also returns the numbers of the rows.
 
     Examples
     --------
@@ -620,28 +620,28 @@ def reduce_any(
     lengths
         (n,) integers, or a `Level`; none beside a Ragged.
     axis
-        In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0 is
-        across the sequences, place by place, and what is left is as long as the longest that come together.
+        Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
+        sequences, position by position; the result is as long as the longest sequence.
     level
-        The level whose sequences become one row each, together with all that nests below it; -1 is the
-        innermost. The levels above it are kept.
+        The level whose sequences become one row each; levels below it are merged, levels above it are kept.
+        -1 is the innermost.
     empty
-        What a sequence without rows gives; None refuses such a sequence.
+        The result for a sequence without rows; None raises an error.
     out
-        (n, ...) of the result's dtype, C-contiguous: filled and given back.
+        (n, ...) of the result's dtype, C-contiguous: filled and returned.
 
     Returns
     -------
     numpy.ndarray, torch.Tensor or Ragged
-        bool (n, ...), for more levels a Ragged of those above. Every number but 0 is true, and so is NaN.
+        bool (n, ...), for more levels a Ragged of those above. Every number but 0 is true, NaN included.
 
     Raises
     ------
     TypeError
-        Values that are not numbers.
+        The values are not numbers.
     ValueError
-        Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is None,
-        which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+        Lengths are negative or do not add up to the rows; a sequence has no rows and `empty` is None; the
+        dtype cannot hold `empty`; there is no such axis, or both an axis and a level are given.
     IndexError
         There is no such level.
 
@@ -675,28 +675,28 @@ def reduce_all(
     lengths
         (n,) integers, or a `Level`; none beside a Ragged.
     axis
-        In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0 is
-        across the sequences, place by place, and what is left is as long as the longest that come together.
+        Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
+        sequences, position by position; the result is as long as the longest sequence.
     level
-        The level whose sequences become one row each, together with all that nests below it; -1 is the
-        innermost. The levels above it are kept.
+        The level whose sequences become one row each; levels below it are merged, levels above it are kept.
+        -1 is the innermost.
     empty
-        What a sequence without rows gives; None refuses such a sequence.
+        The result for a sequence without rows; None raises an error.
     out
-        (n, ...) of the result's dtype, C-contiguous: filled and given back.
+        (n, ...) of the result's dtype, C-contiguous: filled and returned.
 
     Returns
     -------
     numpy.ndarray, torch.Tensor or Ragged
-        bool (n, ...), for more levels a Ragged of those above. Every number but 0 is true, and so is NaN.
+        bool (n, ...), for more levels a Ragged of those above. Every number but 0 is true, NaN included.
 
     Raises
     ------
     TypeError
-        Values that are not numbers.
+        The values are not numbers.
     ValueError
-        Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is None,
-        which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+        Lengths are negative or do not add up to the rows; a sequence has no rows and `empty` is None; the
+        dtype cannot hold `empty`; there is no such axis, or both an axis and a level are given.
     IndexError
         There is no such level.
 
@@ -730,15 +730,15 @@ def reduce_norm(
     lengths
         (n,) integers, or a `Level`; none beside a Ragged.
     axis
-        In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0 is
-        across the sequences, place by place, and what is left is as long as the longest that come together.
+        Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
+        sequences, position by position; the result is as long as the longest sequence.
     level
-        The level whose sequences become one row each, together with all that nests below it; -1 is the
-        innermost. The levels above it are kept.
+        The level whose sequences become one row each; levels below it are merged, levels above it are kept.
+        -1 is the innermost.
     empty
-        What a sequence without rows gives; None refuses such a sequence.
+        The result for a sequence without rows; None raises an error.
     out
-        (n, ...) of the result's dtype, C-contiguous: filled and given back.
+        (n, ...) of the result's dtype, C-contiguous: filled and returned.
 
     Returns
     -------
@@ -749,10 +749,10 @@ def reduce_norm(
     Raises
     ------
     TypeError
-        Values that are not numbers.
+        The values are not numbers.
     ValueError
-        Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is None,
-        which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+        Lengths are negative or do not add up to the rows; a sequence has no rows and `empty` is None; the
+        dtype cannot hold `empty`; there is no such axis, or both an axis and a level are given.
     IndexError
         There is no such level.
 
@@ -787,38 +787,38 @@ def reduce_var(
     lengths
         (n,) integers, or a `Level`; none beside a Ragged.
     axis
-        In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0 is
-        across the sequences, place by place, and what is left is as long as the longest that come together.
+        Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
+        sequences, position by position; the result is as long as the longest sequence.
     level
-        The level whose sequences become one row each, together with all that nests below it; -1 is the
-        innermost. The levels above it are kept.
+        The level whose sequences become one row each; levels below it are merged, levels above it are kept.
+        -1 is the innermost.
     ddof
-        What is taken off the number of rows before squares are divided by it, as NumPy calls it.
+        Delta degrees of freedom, as in NumPy: the divisor is the number of rows minus `ddof`.
     empty
-        What a sequence without rows gives; None refuses such a sequence.
+        The result for a sequence without rows; None raises an error.
     out
-        (n, ...) of the result's dtype, C-contiguous: filled and given back.
+        (n, ...) of the result's dtype, C-contiguous: filled and returned.
 
     Returns
     -------
     numpy.ndarray, torch.Tensor or Ragged
         (n, ...), for more levels a Ragged of those above. Floats keep their dtype; integers and bools give
-        float64. NaN in sequences of no more than `ddof` rows.
+        float64. NaN for sequences of at most `ddof` rows.
 
     Raises
     ------
     TypeError
-        Values that are not numbers.
+        The values are not numbers.
     ValueError
-        Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is None,
-        which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+        Lengths are negative or do not add up to the rows; a sequence has no rows and `empty` is None; the
+        dtype cannot hold `empty`; there is no such axis, or both an axis and a level are given.
     IndexError
         There is no such level.
 
     Notes
     -----
-    The mean first, then the squares of the differences, so that large means do no harm. Float16 and bfloat16
-    are computed in float32; float32 by blocks, as `reduce_sum` adds.
+    Computes the mean first, then the squared differences, so that large means lose no precision. Float16 and
+    bfloat16 are computed in float32; float32 by blocks, as `reduce_sum` adds.
 
     Examples
     --------
@@ -853,31 +853,31 @@ def reduce_std(
     lengths
         (n,) integers, or a `Level`; none beside a Ragged.
     axis
-        In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0 is
-        across the sequences, place by place, and what is left is as long as the longest that come together.
+        Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
+        sequences, position by position; the result is as long as the longest sequence.
     level
-        The level whose sequences become one row each, together with all that nests below it; -1 is the
-        innermost. The levels above it are kept.
+        The level whose sequences become one row each; levels below it are merged, levels above it are kept.
+        -1 is the innermost.
     ddof
-        What is taken off the number of rows before squares are divided by it, as NumPy calls it.
+        Delta degrees of freedom, as in NumPy: the divisor is the number of rows minus `ddof`.
     empty
-        What a sequence without rows gives; None refuses such a sequence.
+        The result for a sequence without rows; None raises an error.
     out
-        (n, ...) of the result's dtype, C-contiguous: filled and given back.
+        (n, ...) of the result's dtype, C-contiguous: filled and returned.
 
     Returns
     -------
     numpy.ndarray, torch.Tensor or Ragged
         (n, ...), for more levels a Ragged of those above. Floats keep their dtype; integers and bools give
-        float64. NaN in sequences of no more than `ddof` rows.
+        float64. NaN for sequences of at most `ddof` rows.
 
     Raises
     ------
     TypeError
-        Values that are not numbers.
+        The values are not numbers.
     ValueError
-        Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is None,
-        which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+        Lengths are negative or do not add up to the rows; a sequence has no rows and `empty` is None; the
+        dtype cannot hold `empty`; there is no such axis, or both an axis and a level are given.
     IndexError
         There is no such level.
 
@@ -903,7 +903,7 @@ def reduce_logsumexp(
     X: Any, lengths: Any = None, *, axis: Axes = None, level: int = -1, empty: Any = float("-inf"),
     out: Any = None,
 ) -> Rows:
-    """The logarithm of the sum of the exponentials of each sequence's rows, column by column.
+    """The logarithm of the sum of exponentials of each sequence, column by column.
 
     Parameters
     ----------
@@ -912,29 +912,29 @@ def reduce_logsumexp(
     lengths
         (n,) integers, or a `Level`; none beside a Ragged.
     axis
-        In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0 is
-        across the sequences, place by place, and what is left is as long as the longest that come together.
+        Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
+        sequences, position by position; the result is as long as the longest sequence.
     level
-        The level whose sequences become one row each, together with all that nests below it; -1 is the
-        innermost. The levels above it are kept.
+        The level whose sequences become one row each; levels below it are merged, levels above it are kept.
+        -1 is the innermost.
     empty
-        What a sequence without rows gives; None refuses such a sequence.
+        The result for a sequence without rows; None raises an error.
     out
-        (n, ...) of the result's dtype, C-contiguous: filled and given back.
+        (n, ...) of the result's dtype, C-contiguous: filled and returned.
 
     Returns
     -------
     numpy.ndarray, torch.Tensor or Ragged
         (n, ...), for more levels a Ragged of those above. Floats keep their dtype; integers and bools give
-        float64. -inf where all numbers are -inf, +inf where there is one, NaN where there is one.
+        float64. -inf if all numbers are -inf; +inf or NaN if a number is.
 
     Raises
     ------
     TypeError
-        Values that are not numbers.
+        The values are not numbers.
     ValueError
-        Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is None,
-        which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+        Lengths are negative or do not add up to the rows; a sequence has no rows and `empty` is None; the
+        dtype cannot hold `empty`; there is no such axis, or both an axis and a level are given.
     IndexError
         There is no such level.
 
@@ -959,7 +959,7 @@ def reduce_ptp(
 def reduce_ptp(
     X: Any, lengths: Any = None, *, axis: Axes = None, level: int = -1, empty: Any = None, out: Any = None,
 ) -> Rows:
-    """The largest number of each sequence less its smallest one, column by column.
+    """The largest number of each sequence minus its smallest, column by column.
 
     Parameters
     ----------
@@ -968,28 +968,28 @@ def reduce_ptp(
     lengths
         (n,) integers, or a `Level`; none beside a Ragged.
     axis
-        In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0 is
-        across the sequences, place by place, and what is left is as long as the longest that come together.
+        Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
+        sequences, position by position; the result is as long as the longest sequence.
     level
-        The level whose sequences become one row each, together with all that nests below it; -1 is the
-        innermost. The levels above it are kept.
+        The level whose sequences become one row each; levels below it are merged, levels above it are kept.
+        -1 is the innermost.
     empty
-        What a sequence without rows gives; None refuses such a sequence.
+        The result for a sequence without rows; None raises an error.
     out
-        (n, ...) of the result's dtype, C-contiguous: filled and given back.
+        (n, ...) of the result's dtype, C-contiguous: filled and returned.
 
     Returns
     -------
     numpy.ndarray, torch.Tensor or Ragged
-        (n, ...) of the dtype of X, for more levels a Ragged of those above. NaN where there is one.
+        (n, ...) of the dtype of X, for more levels a Ragged of those above. NaN if there is one.
 
     Raises
     ------
     TypeError
-        Values that are not numbers.
+        The values are not numbers.
     ValueError
-        Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is None,
-        which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+        Lengths are negative or do not add up to the rows; a sequence has no rows and `empty` is None; the
+        dtype cannot hold `empty`; there is no such axis, or both an axis and a level are given.
     IndexError
         There is no such level.
 
@@ -1018,7 +1018,7 @@ def reduce_mode(
 def reduce_mode(
     X: Any, lengths: Any = None, *, axis: Axes = None, level: int = -1, empty: Any = None, out: Any = None,
 ) -> Rows:
-    """The most frequent number of each sequence, column by column; of equally frequent ones the least.
+    """The most frequent number of each sequence, column by column; the smallest in a tie.
 
     Parameters
     ----------
@@ -1027,15 +1027,15 @@ def reduce_mode(
     lengths
         (n,) integers, or a `Level`; none beside a Ragged.
     axis
-        In place of `level`: the axis or axes that are reduced, as NumPy counts those of the container: 0 is
-        across the sequences, place by place, and what is left is as long as the longest that come together.
+        Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
+        sequences, position by position; the result is as long as the longest sequence.
     level
-        The level whose sequences become one row each, together with all that nests below it; -1 is the
-        innermost. The levels above it are kept.
+        The level whose sequences become one row each; levels below it are merged, levels above it are kept.
+        -1 is the innermost.
     empty
-        What a sequence without rows gives; None refuses such a sequence.
+        The result for a sequence without rows; None raises an error.
     out
-        (n, ...) of the result's dtype, C-contiguous: filled and given back.
+        (n, ...) of the result's dtype, C-contiguous: filled and returned.
 
     Returns
     -------
@@ -1045,17 +1045,17 @@ def reduce_mode(
     Raises
     ------
     TypeError
-        Values that are not numbers.
+        The values are not numbers.
     ValueError
-        Lengths that are negative or do not add up to the rows; a sequence without rows where `empty` is None,
-        which is named; an `empty` that the dtype cannot hold; no such axis, or an axis and a level.
+        Lengths are negative or do not add up to the rows; a sequence has no rows and `empty` is None; the
+        dtype cannot hold `empty`; there is no such axis, or both an axis and a level are given.
     IndexError
         There is no such level.
 
     Notes
     -----
     As `scipy.stats.mode` computes it with `nan_policy="propagate"`: NaN are equal to each other and come
-    after all numbers, so NaN is the result where it is more frequent than any number.
+    after all numbers, so NaN is the result only if it is more frequent than every number.
 
     Examples
     --------
@@ -1070,7 +1070,7 @@ def count(X: RaggedBase[ArrayT], lengths: None = None, *, level: int = -1) -> Ar
 @overload
 def count(X: RowsT | Sequence[Any], lengths: Lengths, *, level: int = -1) -> RowsT: ...
 def count(X: Any, lengths: Any = None, *, level: int = -1) -> Rows:
-    """How many rows each sequence has: int64 (n,), read-only.
+    """The number of rows of each sequence: int64 (n,), read-only.
 
     Parameters
     ----------
@@ -1079,14 +1079,14 @@ def count(X: Any, lengths: Any = None, *, level: int = -1) -> Rows:
     lengths
         (n,) integers, or a `Level`; none beside a Ragged.
     level
-        The level whose sequences become one row each, together with all that nests below it; -1 is the
-        innermost. The levels above it are kept.
+        The level whose sequences become one row each; levels below it are merged, levels above it are kept.
+        -1 is the innermost.
 
     Returns
     -------
     numpy.ndarray, torch.Tensor or Ragged
-        int64 (n,), of the kind that the values have; for more levels a Ragged of those above. All that lies
-        below the level counts, levels in between do not.
+        int64 (n,), an array or tensor like the values; for more levels a Ragged of those above. Counts the
+        rows below the level, not the items of levels in between.
 
     Raises
     ------

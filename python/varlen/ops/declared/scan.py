@@ -46,22 +46,21 @@ def cumsum(
     lengths
         (n,) integers, or a `Level`; none beside a Ragged.
     axis
-        In place of `level`: the axis along which it runs, as NumPy counts those of the container: 0 is across
-        the sequences, place by place.
+        Instead of `level`: the axis to run along, counted as in NumPy. Axis 0 runs across the sequences,
+        position by position.
     level
-        The level whose sequences start anew, with all that nests below them; -1 is the innermost.
+        The level whose sequences each start anew; -1 is the innermost. All levels are kept.
     exclusive
-        Leave the row itself out: the first row is 0, the next one the first row of X, and so on.
+        Leave out the row itself: the first row is 0, the next one the first row of X, and so on.
     reverse
-        From the last row of each sequence to the first.
+        Run from the last row of each sequence to the first.
     out
-        (total, ...) of the result's dtype, C-contiguous, not in the memory of X: filled and given back.
+        (total, ...) of the result's dtype, C-contiguous, not overlapping X: filled and returned.
     dtype
-        In which rows are added up, and what the result has, as NumPy's `dtype`: values become it first.
+        The dtype of accumulator and result, as in NumPy: values are converted to it first.
     overflow
-        What becomes of integers that the result's dtype cannot hold. "wrap" keeps what is left of them modulo
-        2 to its bits, as NumPy does. "raise" refuses them: exactly, and for a look at the values where none
-        can be so large, a second pass where one could.
+        Integers beyond the dtype of the result: "wrap" wraps them around, as NumPy does; "raise" raises an
+        error. The check is exact; it takes a second pass only if the values could overflow.
 
     Returns
     -------
@@ -72,13 +71,13 @@ def cumsum(
     Raises
     ------
     TypeError
-        Values that are not numbers.
+        The values are not numbers.
     ValueError
-        Lengths that are negative or do not add up to the rows; no such axis, or an axis and a level.
+        Lengths are negative or do not add up to the rows; no such axis, or an axis and a level.
     IndexError
         There is no such level.
     OverflowError
-        With `overflow="raise"` a number that its dtype cannot hold, in any row; it is named, with its place.
+        With `overflow="raise"`: the dtype cannot hold a number. The error names it and its position.
 
     Notes
     -----
@@ -125,22 +124,21 @@ def cumprod(
     lengths
         (n,) integers, or a `Level`; none beside a Ragged.
     axis
-        In place of `level`: the axis along which it runs, as NumPy counts those of the container: 0 is across
-        the sequences, place by place.
+        Instead of `level`: the axis to run along, counted as in NumPy. Axis 0 runs across the sequences,
+        position by position.
     level
-        The level whose sequences start anew, with all that nests below them; -1 is the innermost.
+        The level whose sequences each start anew; -1 is the innermost. All levels are kept.
     exclusive
-        Leave the row itself out: the first row is 1.
+        Leave out the row itself: the first row is 1.
     reverse
-        From the last row of each sequence to the first.
+        Run from the last row of each sequence to the first.
     out
-        (total, ...) of the result's dtype, C-contiguous, not in the memory of X: filled and given back.
+        (total, ...) of the result's dtype, C-contiguous, not overlapping X: filled and returned.
     dtype
-        In which rows are added up, and what the result has, as NumPy's `dtype`: values become it first.
+        The dtype of accumulator and result, as in NumPy: values are converted to it first.
     overflow
-        What becomes of integers that the result's dtype cannot hold. "wrap" keeps what is left of them modulo
-        2 to its bits, as NumPy does. "raise" refuses them: exactly, and for a look at the values where none
-        can be so large, a second pass where one could.
+        Integers beyond the dtype of the result: "wrap" wraps them around, as NumPy does; "raise" raises an
+        error. The check is exact; it takes a second pass only if the values could overflow.
 
     Returns
     -------
@@ -151,13 +149,13 @@ def cumprod(
     Raises
     ------
     TypeError
-        Values that are not numbers.
+        The values are not numbers.
     ValueError
-        Lengths that are negative or do not add up to the rows; no such axis, or an axis and a level.
+        Lengths are negative or do not add up to the rows; no such axis, or an axis and a level.
     IndexError
         There is no such level.
     OverflowError
-        With `overflow="raise"` a number that its dtype cannot hold, in any row; it is named, with its place.
+        With `overflow="raise"`: the dtype cannot hold a number. The error names it and its position.
 
     Examples
     --------
@@ -200,18 +198,18 @@ def cummax(
     lengths
         (n,) integers, or a `Level`; none beside a Ragged.
     axis
-        In place of `level`: the axis along which it runs, as NumPy counts those of the container: 0 is across
-        the sequences, place by place.
+        Instead of `level`: the axis to run along, counted as in NumPy. Axis 0 runs across the sequences,
+        position by position.
     level
-        The level whose sequences start anew, with all that nests below them; -1 is the innermost.
+        The level whose sequences each start anew; -1 is the innermost. All levels are kept.
     exclusive
-        Leave the row itself out: the first row is the lowest number of the dtype, -inf of floats.
+        Leave out the row itself: the first row is the lowest number of the dtype, -inf of floats.
     reverse
-        From the last row of each sequence to the first.
+        Run from the last row of each sequence to the first.
     which
-        Say which row it is, too.
+        Also return its position in the sequence.
     out
-        (total, ...) of the result's dtype, C-contiguous, not in the memory of X: filled and given back.
+        (total, ...) of the result's dtype, C-contiguous, not overlapping X: filled and returned.
 
     Returns
     -------
@@ -223,15 +221,15 @@ def cummax(
     Raises
     ------
     TypeError
-        Values that are not numbers.
+        The values are not numbers.
     ValueError
-        Lengths that are negative or do not add up to the rows; no such axis, or an axis and a level.
+        Lengths are negative or do not add up to the rows; no such axis, or an axis and a level.
     IndexError
         There is no such level.
 
     Notes
     -----
-    As `torch.cummax` with `which`, but that it names the first of equal numbers, as `reduce_max` does.
+    With `which` as `torch.cummax`, except that the first of equal numbers wins, as in `reduce_max`.
 
     Examples
     --------
@@ -276,18 +274,18 @@ def cummin(
     lengths
         (n,) integers, or a `Level`; none beside a Ragged.
     axis
-        In place of `level`: the axis along which it runs, as NumPy counts those of the container: 0 is across
-        the sequences, place by place.
+        Instead of `level`: the axis to run along, counted as in NumPy. Axis 0 runs across the sequences,
+        position by position.
     level
-        The level whose sequences start anew, with all that nests below them; -1 is the innermost.
+        The level whose sequences each start anew; -1 is the innermost. All levels are kept.
     exclusive
-        Leave the row itself out: the first row is the highest number of the dtype, inf of floats.
+        Leave out the row itself: the first row is the highest number of the dtype, inf of floats.
     reverse
-        From the last row of each sequence to the first.
+        Run from the last row of each sequence to the first.
     which
-        Say which row it is, too.
+        Also return its position in the sequence.
     out
-        (total, ...) of the result's dtype, C-contiguous, not in the memory of X: filled and given back.
+        (total, ...) of the result's dtype, C-contiguous, not overlapping X: filled and returned.
 
     Returns
     -------
@@ -299,9 +297,9 @@ def cummin(
     Raises
     ------
     TypeError
-        Values that are not numbers.
+        The values are not numbers.
     ValueError
-        Lengths that are negative or do not add up to the rows; no such axis, or an axis and a level.
+        Lengths are negative or do not add up to the rows; no such axis, or an axis and a level.
     IndexError
         There is no such level.
 

@@ -34,7 +34,7 @@ def softmax(
     X: Any, lengths: Any = None, *, axis: int | None = None, level: int = -1, temperature: float = 1.0,
     out: Any = None, inplace: bool = False,
 ) -> Rows:
-    """Exponentials of the rows of each sequence, as shares of their sum, column by column.
+    """The softmax of each sequence's rows, column by column.
 
     Parameters
     ----------
@@ -43,16 +43,16 @@ def softmax(
     lengths
         (n,) integers, or a `Level`; none beside a Ragged.
     axis
-        In place of `level`: the axis along which shares add up to one, as NumPy counts those of the
-        container: 0 is across the sequences, place by place, -1 the last axis of the rows.
+        Instead of `level`: the axis along which shares add up to one, counted as in NumPy. Axis 0 runs across
+        the sequences, position by position; -1 is the last axis of the rows.
     level
-        The level whose sequences start anew, with all that nests below them; -1 is the innermost.
+        The level whose sequences each start anew; -1 is the innermost. All levels are kept.
     temperature
-        What X is divided by, 1e-30 to 1e30: above 1 the shares draw near each other, below 1 apart.
+        The divisor of X, 1e-30 to 1e30: above 1 evens the shares out, below 1 sharpens them.
     out
-        (total, ...) of the result's dtype, C-contiguous, not in the memory of X: filled and given back.
+        (total, ...) of the result's dtype, C-contiguous, not overlapping X: filled and returned.
     inplace
-        Write into X, C-contiguous floats, and give it back.
+        Write the result into X, C-contiguous floats, and return X.
 
     Returns
     -------
@@ -62,10 +62,10 @@ def softmax(
     Raises
     ------
     TypeError
-        Values other than numbers.
+        The values are not numbers.
     ValueError
-        Lengths that are negative or do not add up to the rows; a temperature that is not above zero; no such
-        axis, or an axis and a level; with `inplace` an array that is read-only, not contiguous or not of
+        Lengths are negative or do not add up to the rows; the temperature is not above zero; there is no such
+        axis, or both an axis and a level are given; with `inplace`, X is read-only, not contiguous or not
         floats.
     IndexError
         There is no such level.
@@ -76,10 +76,11 @@ def softmax(
 
     Notes
     -----
-    As Thinc's `Ops.softmax_sequences`, which clips to [-20, 20] in place of subtracting the largest. NaN and
-    +inf make their column of the sequence NaN, and so does nothing but -inf; beside other numbers -inf gives
-    0. A gradient of 0 stays 0 there: what a loss leaves out makes nothing else NaN. Float16 and bfloat16 are
-    computed in float32. A sequence gives the same bits alone, in a batch and with any number of threads.
+    As Thinc's `Ops.softmax_sequences`, which clips to [-20, 20] instead of subtracting the largest number.
+    NaN or +inf makes its column of the sequence NaN, and so do numbers that are all -inf; beside other
+    numbers -inf gives 0. A gradient of 0 stays 0 in such a column, so that values a loss leaves out make
+    nothing else NaN. Float16 and bfloat16 are computed in float32. A sequence gives the same bits alone, in a
+    batch and with any number of threads.
 
     Examples
     --------
@@ -106,7 +107,7 @@ def log_softmax(
     X: Any, lengths: Any = None, *, axis: int | None = None, level: int = -1, temperature: float = 1.0,
     out: Any = None, inplace: bool = False,
 ) -> Rows:
-    """The logarithm of `softmax`, without its rounding: no share is too small for it.
+    """The logarithm of `softmax`, computed directly, so that tiny shares keep their precision.
 
     Parameters
     ----------
@@ -115,16 +116,16 @@ def log_softmax(
     lengths
         (n,) integers, or a `Level`; none beside a Ragged.
     axis
-        In place of `level`: the axis along which shares add up to one, as NumPy counts those of the
-        container: 0 is across the sequences, place by place, -1 the last axis of the rows.
+        Instead of `level`: the axis along which shares add up to one, counted as in NumPy. Axis 0 runs across
+        the sequences, position by position; -1 is the last axis of the rows.
     level
-        The level whose sequences start anew, with all that nests below them; -1 is the innermost.
+        The level whose sequences each start anew; -1 is the innermost. All levels are kept.
     temperature
-        What X is divided by, 1e-30 to 1e30: above 1 the shares draw near each other, below 1 apart.
+        The divisor of X, 1e-30 to 1e30: above 1 evens the shares out, below 1 sharpens them.
     out
-        (total, ...) of the result's dtype, C-contiguous, not in the memory of X: filled and given back.
+        (total, ...) of the result's dtype, C-contiguous, not overlapping X: filled and returned.
     inplace
-        Write into X, C-contiguous floats, and give it back.
+        Write the result into X, C-contiguous floats, and return X.
 
     Returns
     -------
@@ -134,10 +135,10 @@ def log_softmax(
     Raises
     ------
     TypeError
-        Values other than numbers.
+        The values are not numbers.
     ValueError
-        Lengths that are negative or do not add up to the rows; a temperature that is not above zero; no such
-        axis, or an axis and a level; with `inplace` an array that is read-only, not contiguous or not of
+        Lengths are negative or do not add up to the rows; the temperature is not above zero; there is no such
+        axis, or both an axis and a level are given; with `inplace`, X is read-only, not contiguous or not
         floats.
     IndexError
         There is no such level.

@@ -270,7 +270,7 @@ def num_elements_of_shape(
     source: Data[Any] | None = None,
     distributed: bool = False,
 ) -> int | Tensor:
-    """How many valid positions dims have.
+    """The number of valid positions of some dims.
 
     Parameters
     ----------

@@ -126,7 +126,7 @@ def clip_by_value(
     *,
     allow_broadcast_all_sources: bool = False,
 ) -> Tensor:
-    """Numbers brought between two bounds.
+    """Clip each number to two bounds.
 
     Parameters
     ----------

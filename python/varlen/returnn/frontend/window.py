@@ -24,7 +24,7 @@ def window(
     out_spatial_dim: Dim | None = None,
     use_mask: bool | None = None,
 ) -> tuple[Tensor, Dim]:
-    """Windows that go along a dim, each row for itself.
+    """Cut a dim into windows, row by row.
 
     Parameters
     ----------
