@@ -25,7 +25,7 @@ RESTRUCTURED = ".. python/faces: {}\n"
 VERBS: tuple[Verb, ...] = (*reduce.VERBS, *in_place.VERBS)
 
 OPS = "Arrays and lengths in, arrays out: the verbs of the package as plain functions."
-SEQUENCE = "Paddle's LoD family at any depth: ops on sequences, with a level to choose, and their gradients."
+SEQUENCE = "Paddle's LoD family at any depth: ops on the sequences of any level, and their gradients."
 FRONTEND = """Functions of RETURNN's frontend: `import varlen.returnn.frontend as rf`.
 
 Names and arguments are RETURNN's. They take `Data` as well as `Tensor`, and give `Tensor`. Padding is

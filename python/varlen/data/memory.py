@@ -90,7 +90,7 @@ class Column:
 
     @property
     def padding_id(self) -> int | None:
-        """The id of the word "[PAD]", which stands for no value; None where the vocabulary lacks it."""
+        """The id of the word "[PAD]", which stands for no value; None if the vocabulary lacks it."""
         return padding_id(self.vocabulary)
 
 

@@ -80,7 +80,7 @@ class Tally:
     _seen: Distinct | None = field(init=False, default=None, repr=False, compare=False)
 
     def add(self, values: Array, *, nulls: int = 0) -> None:
-        """Counts one more piece of values.
+        """Count one more piece of values.
 
         Parameters
         ----------
@@ -100,7 +100,7 @@ class Tally:
         self.count_inside(values, nulls=nulls)
 
     def count_inside(self, values: Array, *, nulls: int = 0) -> None:
-        """Counts nulls and distinct values alone.
+        """Count only nulls and distinct values.
 
         Parameters
         ----------
@@ -125,7 +125,7 @@ class Tally:
         self.count_distinct(values)
 
     def count_distinct(self, values: Array | None) -> None:
-        """Counts distinct values alone.
+        """Count only distinct values.
 
         Parameters
         ----------
@@ -147,7 +147,7 @@ class Tally:
                 self._seen.add(values)
 
     def count_words(self, words: Iterable[str]) -> None:
-        """Counts distinct words alone.
+        """Count only distinct words.
 
         Parameters
         ----------
@@ -165,7 +165,7 @@ class Tally:
         self._seen.add_words(words)
 
     def settle(self) -> None:
-        """Takes over what was counted piece by piece.
+        """Take over counts that were made piece by piece.
 
         Examples
         --------
@@ -222,7 +222,7 @@ class Tally:
 
 @dataclass
 class Reason:
-    """The number of values concerned, and the first places.
+    """A reason: how many values it concerns, and the first places.
 
     Parameters
     ----------
@@ -294,11 +294,11 @@ class Balance:
 
     @property
     def left_out(self) -> int:
-        """Values that were left out for a reason, less those that were added for one."""
+        """The number of values left out for a reason, minus those added for one."""
         return sum(reason.left_out for reason in self.reasons.values())
 
     def add(self, why: str, reason: Reason) -> None:
-        """Takes one more reason into account.
+        """Add one more reason.
 
         Parameters
         ----------
@@ -375,7 +375,7 @@ def _lost(n: int) -> str:
 
 
 class Account:
-    """An account: what came in, what went out, what was left out and why, by columns.
+    """An account by columns: what came in, what went out, what was left out and why.
 
     `varlen convert`, `varlen.io.build`, `Dataset.map`, `Dataset.save` and `varlen.data.pack` keep one. It
     lies in the metadata of a file, or in the `index.json` of a folder. Accounts of parts add up: `a + b`.
@@ -421,7 +421,7 @@ class Account:
             self.add_file(name, rows)
 
     def column(self, name: str) -> Balance:
-        """The balance of a column, made where it is new.
+        """The balance of a column, created if it is new.
 
         Parameters
         ----------
@@ -441,7 +441,7 @@ class Account:
         return self.columns.setdefault(name, Balance())
 
     def add_file(self, file: str, rows: int) -> None:
-        """Rows of a file.
+        """Record the rows of a file.
 
         Parameters
         ----------
@@ -464,7 +464,7 @@ class Account:
     def leave_out(
         self, column: str | None, why: str, values: int, nulls: int | None = 0, first: Iterable[str] = ()
     ) -> None:
-        """Values that do not go out, or that are added where there are less than none.
+        """Record values that are left out, or added if the count is negative.
 
         Parameters
         ----------
@@ -519,7 +519,7 @@ class Account:
     def set_result(
         self, rows: int, values: Mapping[str, int], words: Mapping[str, Sized] | None = None
     ) -> None:
-        """What was written, counted where it lies.
+        """Record the result, counted from what was written.
 
         Parameters
         ----------
@@ -593,7 +593,7 @@ class Account:
     __hash__ = None  # type: ignore[assignment]
 
     def successor(self) -> Account:
-        """The account of what is made of this result: its result is counted anew.
+        """Start the account of data made from this result: its own result is counted anew.
 
         Returns
         -------
@@ -632,7 +632,7 @@ class Account:
         }
 
     def as_text(self) -> str:
-        """JSON in one line, as the metadata of a file holds it.
+        """Convert to one line of JSON, as in the metadata of a file.
 
         Returns
         -------

@@ -42,7 +42,7 @@ _T = TypeVar("_T")
 
 
 class File:
-    """A `.nrt` file. Made by `open_file`; any number of threads may read it.
+    """A `.nrt` file. `open_file` makes it; any number of threads may read it.
 
     Its arrays are read-only views of one map of the file, or owned copies where it was opened with
     `mmap=False`. Two opens of a file that did not change give the same object. Pickles as its path and
@@ -101,17 +101,17 @@ class File:
 
     @property
     def mmap(self) -> bool:
-        """Whether arrays are views of a map of the file; otherwise each is read into memory of its own."""
+        """Whether arrays are views of the mapped file; otherwise each is read into its own memory."""
         return self._mmap
 
     @property
     def identity(self) -> Identity:
-        """What the file was when it was opened: its size in bytes, time of change in ns, and inode."""
+        """The identity of the opened file: its size in bytes, modification time in ns, and inode."""
         return self._identity
 
     @property
     def layout(self) -> FileLayout:
-        """Where the tensors of each key lie in the file, as its header says."""
+        """The place of each key's tensors in the file, according to its header."""
         return self._layout
 
     @property
@@ -121,7 +121,7 @@ class File:
 
     @property
     def schema(self) -> Schema:
-        """The schema: as declared when the file was written, or else as its keys are."""
+        """The schema: the one declared at writing, else one derived from the keys."""
         declared = self._named(lambda: self._layout.schema).declared
         return self._named(lambda: Schema.of(self.fields, declared))
 
@@ -156,7 +156,7 @@ class File:
 
     @property
     def account(self) -> Account | None:
-        """What came into the file, and what was left out and why; None where nobody kept an account."""
+        """The account of the file: what came in, what was left out and why; None if none was kept."""
         text = self.header.metadata.get(ACCOUNT)
         return None if text is None else self._named(lambda: Account.from_text(text))
 
@@ -193,7 +193,7 @@ class File:
         return self._layout.entry(name)
 
     def check(self) -> None:
-        """Refuse a path that no longer leads to the file that was opened.
+        """Raise an error if the path no longer leads to the opened file.
 
         Raises
         ------
@@ -221,7 +221,7 @@ class File:
             )
 
     def guard(self) -> None:
-        """Refuse a mapped file that was changed in place: its bytes may be gone.
+        """Raise an error if a mapped file was changed in place: its bytes may be gone.
 
         One look at the path, for use before large reads: to touch what was cut off a mapped file ends the
         process. A file that was replaced or unlinked is still there for those who have mapped it.
@@ -244,7 +244,7 @@ class File:
             self.check()
 
     def validate(self) -> None:
-        """Read every bound and every id of a word once, and refuse what does not fit.
+        """Read every bound and every word id once, and raise an error if one does not fit.
 
         Opening checks only the last bounds.
 
@@ -271,7 +271,7 @@ class File:
                 self._named(functools.partial(refuse_wordless, joint, name, words))
 
     def joint(self, keys: Iterable[str] | None = None) -> _core.Joint:
-        """The keys with the levels that they need: views of the map, or read whole with `mmap=False`.
+        """The keys with the levels they need: views of the map, or read whole with `mmap=False`.
 
         Parameters
         ----------
@@ -415,7 +415,7 @@ class File:
         return self.owned_level(number)
 
     def owned_level(self, number: int) -> _core.Level:
-        """A level of a file that has only lengths: they are added up once, and kept.
+        """A level of a file that stores only lengths: they are added up once, and kept.
 
         Parameters
         ----------
@@ -457,7 +457,7 @@ class File:
         return found
 
     def reader(self) -> _core.FileReader:
-        """A second handle of the file, for reads of ranges of its data.
+        """Open a second handle to the file, for reading ranges of its data.
 
         Returns
         -------
@@ -481,7 +481,7 @@ class File:
         return _core.FileReader(self._path, self._identity, self.header.data_start)
 
     def will_need(self, begins: Array, ends: Array) -> None:
-        """Ask the system to read ranges of the data ahead.
+        """Ask the operating system to read ranges of the data ahead.
 
         Parameters
         ----------
@@ -580,7 +580,7 @@ def _identity(info: os.stat_result) -> Identity:
 
 
 def open_file(path: str | os.PathLike[str], *, mmap: bool = True) -> File:
-    """Opens a `.nrt` or safetensors file whose tensors are called `dimK/name`.
+    """Open a `.nrt` or safetensors file whose tensors are called `dimK/name`.
 
     The header is read and checked, nothing else. A file that is open already and did not change is not opened
     again: the handle is shared.

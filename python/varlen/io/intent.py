@@ -121,7 +121,7 @@ class SchemaColumn:
             raise ValueError(f"dims: expected names that differ, got {self.dims}")
 
     def check_zone(self, name: str, dtype: np.dtype, is_zoned: bool) -> None:
-        """Refuses times with a zone where none is declared, and times without where one is.
+        """Refuse times with a zone if none is declared, and times without a zone if one is.
 
         Parameters
         ----------
@@ -149,7 +149,7 @@ class SchemaColumn:
 
     @property
     def is_words(self) -> bool:
-        """Words of a vocabulary, not numbers.
+        """Whether the column holds words of a vocabulary, not numbers.
 
         Examples
         --------
@@ -247,7 +247,7 @@ class Schema(Mapping[str, SchemaColumn]):
 
     @property
     def dtypes(self) -> dict[str, Any]:
-        """The dtype of each column, `str` for words: what a writer casts to.
+        """The dtype that a writer casts each column to, `str` for words.
 
         Examples
         --------
@@ -258,7 +258,7 @@ class Schema(Mapping[str, SchemaColumn]):
 
     @classmethod
     def of(cls, stored: Mapping[str, Field], declared: Mapping[str, Any] | None = None) -> Schema:
-        """The schema of a file or a data set, as far as the file states it.
+        """The schema of a file or data set, as far as the file states it.
 
         Parameters
         ----------
@@ -415,7 +415,7 @@ class Schema(Mapping[str, SchemaColumn]):
         words: Mapping[str, Any],
         where: str = "rows",
     ) -> None:
-        """Raise an error if rows differ from the schema, or have nulls that it forbids.
+        """Raise an error if rows differ from the schema, or hold nulls that it forbids.
 
         Parameters
         ----------

@@ -181,7 +181,7 @@ def renew_lock() -> None:
 
 
 def read_header(path: str | os.PathLike[str]) -> _core.Header:
-    """The checked header of any safetensors file, whatever its tensors are called.
+    """Read and check the header of any safetensors file, whatever its tensors are called.
 
     Parameters
     ----------

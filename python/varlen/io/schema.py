@@ -56,7 +56,7 @@ class Field:
 
     @property
     def unit(self) -> str | None:
-        """The unit of time, such as "ns"; None where the key is no time.
+        """The unit of time, such as "ns"; None if the key holds no times.
 
         Examples
         --------
@@ -67,7 +67,7 @@ class Field:
 
     @property
     def padding_id(self) -> int | None:
-        """The id of the word "[PAD]", which stands for no value; None where the vocabulary lacks it.
+        """The id of the word "[PAD]", which stands for no value; None if the vocabulary lacks it.
 
         Examples
         --------
@@ -77,7 +77,7 @@ class Field:
         return padding_id(self.vocabulary)
 
     def conflict(self, other: Field, *, words: bool = True, widen: bool = False) -> str | None:
-        """Why rows of the two fields cannot be one sequence.
+        """The reason why rows of two fields cannot be joined; None if they can.
 
         Parameters
         ----------
@@ -114,7 +114,7 @@ class Field:
         return None
 
     def joined(self, other: Field) -> Field:
-        """The field that rows of both have.
+        """The field of rows joined from both.
 
         Parameters
         ----------

@@ -12,7 +12,7 @@ __all__ = ["read_schema"]
 
 
 def read_schema(path: str | os.PathLike[str]) -> Schema:
-    """The schema in a file of TOML, or that a ``.nrt`` file or folder of shards was written with.
+    """Read the schema from a TOML file, a ``.nrt`` file or a folder of shards.
 
     Parameters
     ----------

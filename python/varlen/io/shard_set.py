@@ -117,7 +117,7 @@ def open_shards(
 
 
 class ShardSet:
-    """The rows of one or more files as one sequence; made by `open_shards`.
+    """The rows of one or more files as one sequence. `open_shards` makes it.
 
     Where an index tells how many rows a shard has, the shard is opened when its rows are first asked for. Any
     number of threads may read one set. It pickles as the paths and identities of its files: another process
@@ -201,7 +201,7 @@ class ShardSet:
 
     @property
     def offsets(self) -> Ints:
-        """The row at which each shard begins, and the number of rows; int64."""
+        """The first row of each shard, and the number of rows at the end; int64."""
         return self._count_rows()[1]
 
     @property
@@ -217,7 +217,7 @@ class ShardSet:
 
     @property
     def account(self) -> Account:
-        """What came into the files, and what was left out and why: of an index, or the sum of the files'.
+        """The account of the files, of the index or summed: what came in, what was left out and why.
 
         The account of a file that holds none begins with the file. Keys that are not exposed are unread.
         """
@@ -248,14 +248,14 @@ class ShardSet:
 
     @property
     def schema(self) -> Schema:
-        """The schema: as declared when the shards were written, or else as their keys are."""
+        """The schema: the one declared at writing, else one derived from the keys."""
         fields = self.fields
         declared = self.file(self._first).schema if self._shards else {}
         return Schema({n: declared.get(n) or column for n, column in Schema.of(fields).items()})
 
     @property
     def declared(self) -> Schema:
-        """What a schema declares of the keys; nothing of those that were written without one.
+        """The declarations of the keys that were written with a schema.
 
         Examples
         --------
@@ -275,24 +275,24 @@ class ShardSet:
 
     @property
     def opens_together(self) -> bool:
-        """Whether all files may be opened for a few rows: not where each is copied first."""
+        """Whether all files may be opened for a few rows; False if each would be copied first."""
         return self._cache is None or None not in self._files
 
     @property
     def names(self) -> list[str]:
-        """The keys that are exposed."""
+        """The exposed keys."""
         return list(self.fields)
 
     @property
     def depth(self) -> int:
-        """Levels of nesting of the deepest key exposed."""
+        """The number of levels of the deepest exposed key."""
         if self._keys is None and self._shards:
             return self.file(self._first).depth
         return max((field.dim for field in self.fields.values()), default=0)
 
     @property
     def joints(self) -> list[_core.Joint]:
-        """One Joint a shard, of its own dtypes: views of the maps; with `mmap=False` files are read whole."""
+        """One Joint per shard, with its own dtypes: views of maps; with `mmap=False` files are read whole."""
         return [self.joint(shard) for shard in range(len(self.counts))]
 
     def joint(self, shard: int) -> _core.Joint:
@@ -359,7 +359,7 @@ class ShardSet:
         return level.bounds if isinstance(level, _core.Level) else level
 
     def values(self, shard: int, name: str) -> np.ndarray[tuple[Any, ...], np.dtype]:
-        """The flat values of a key of one shard, of the dtype of its file.
+        """The flat values of a key in one shard, with the dtype of its file.
 
         Parameters
         ----------
@@ -385,7 +385,7 @@ class ShardSet:
         return self.file(shard).values(name)
 
     def wider(self, shard: int) -> Mapping[str, np.dtype]:
-        """The keys that a shard holds in a narrower dtype than `fields` says.
+        """The keys that a shard stores in a narrower dtype than `fields` gives.
 
         Parameters
         ----------
@@ -419,7 +419,7 @@ class ShardSet:
         return found
 
     def file(self, shard: int) -> File:
-        """The file of a shard, opened the first time.
+        """The file of a shard, opened on first use.
 
         Parameters
         ----------
@@ -458,7 +458,7 @@ class ShardSet:
         return file
 
     def check(self) -> None:
-        """Refuse files that were replaced or changed since they were opened.
+        """Raise an error if files were replaced or changed since they were opened.
 
         Raises
         ------
@@ -479,7 +479,7 @@ class ShardSet:
                 file.check()
 
     def guard(self, shards: Iterable[int] | None = None) -> None:
-        """Refuse mapped files that were changed in place: for use before large reads.
+        """Raise an error if mapped files were changed in place; call it before large reads.
 
         Parameters
         ----------
@@ -526,7 +526,7 @@ class ShardSet:
             self.file(shard).validate()
 
     def locate(self, rows: Any) -> tuple[Ints, Ints]:
-        """The shard of each row, and its row there.
+        """The shard of each row, and the row's number in it.
 
         Parameters
         ----------
@@ -568,7 +568,7 @@ class ShardSet:
         return shards, flat - self.offsets[shards]
 
     def read(self, row: int, begin: int | None = None, end: int | None = None) -> _core.Joint:
-        """One row, or a window of it; with `mmap=False` only its bytes are read.
+        """Read one row, or a window of it; with `mmap=False` only its bytes are read.
 
         Parameters
         ----------
@@ -604,7 +604,7 @@ class ShardSet:
     def read_many(
         self, rows: Any, starts: Any = None, ends: Any = None, keys: Sequence[str] | None = None
     ) -> _core.Joint:
-        """Rows in their order, or a window of each; only the bytes of the windows are read.
+        """Read rows in the given order, or a window of each; only the bytes of the windows are read.
 
         Parameters
         ----------
@@ -661,7 +661,7 @@ class ShardSet:
         return _core.Joint.concat(parts).take(back)
 
     def prefetch(self, rows: Any, starts: Any = None, ends: Any = None) -> None:
-        """Ask the system to read rows of mapped files ahead; nothing happens with `mmap=False`.
+        """Ask the operating system to read rows of mapped files ahead; does nothing with `mmap=False`.
 
         Parameters
         ----------
@@ -690,7 +690,7 @@ class ShardSet:
             file.will_need(*wanted_ranges(file, local[mine], cut[0], cut[1]))
 
     def rows_of(self, ids: Any) -> Ints:
-        """The row that each id stands for; the ids are sorted when they are first asked for, and kept.
+        """Find the row of each id; the ids are sorted on first use, and kept.
 
         Parameters
         ----------

@@ -23,7 +23,7 @@ __all__ = ["ShardWriter"]
 
 
 class ShardWriter(atomic.AtomicWriter):
-    """Appends rows to `part-00000.nrt`, `part-00001.nrt`, ... of a folder, indexed when it is closed.
+    """A writer of `part-00000.nrt`, `part-00001.nrt`, ... in a folder, which closing indexes.
 
     Shards get their names, and the index is written, in `close` alone: until then, and after an error, the
     folder holds no shard. What is written is what `varlen.open` reads as one sequence.
@@ -76,7 +76,7 @@ class ShardWriter(atomic.AtomicWriter):
         self._open = True
 
     def append(self, rows: Any) -> None:
-        """Add rows to as many shards as they fill; after an error the writer is closed.
+        """Append rows, to as many shards as they fill; an error closes the writer.
 
         Parameters
         ----------

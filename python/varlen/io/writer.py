@@ -71,7 +71,7 @@ class _Column:
 
 
 class Writer(atomic.AtomicWriter):
-    """Appends rows to a file, which appears when the writer is closed, complete.
+    """A writer of one file, which appears complete when the writer is closed.
 
     Memory is bounded whatever the number of rows: columns wait in a temporary file beside the target, which
     no folder lists. An error, or leaving the block by one, leaves nothing behind and the old file as it was.
@@ -161,7 +161,7 @@ class Writer(atomic.AtomicWriter):
 
     @property
     def fields(self) -> dict[str, Field]:
-        """The keys so far.
+        """The keys written so far.
 
         Examples
         --------

@@ -20,7 +20,7 @@ _MASK = re.compile(r"dim(\d+)/mask")
 
 
 def pprint_dense(dense_dict: Mapping[str, Array]) -> None:
-    """Print what `to_dense` gave, key by key, without blank lines.
+    """Print the result of `to_dense` key by key, without blank lines.
 
     Keys come in groups of one number of dimensions, the mask first, the others sorted; a line of `.` stands
     between them and where NumPy would print a blank line, `---` between groups.
@@ -76,7 +76,7 @@ class DenseMethods(JointState):
         empty_keys: bool = False,
         max_bytes: int | None = None,
     ) -> dict[str, Array]:
-        """All keys as rectangles, padded at every level, with a mask for each dim that has a key.
+        """Pad all keys to rectangles, at every level, with a mask for each dim that has a key.
 
         Parameters
         ----------

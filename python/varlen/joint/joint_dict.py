@@ -180,7 +180,7 @@ class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods, Plac
         return columns.infer_dtype(vals)
 
     def save(self, fp: str | os.PathLike[str], *, durable: bool = True) -> None:
-        """Write a file that upstream and safetensors can read; whole or not at all.
+        """Write a file that upstream and safetensors can read, completely or not at all.
 
         Parameters
         ----------
@@ -244,7 +244,7 @@ class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods, Plac
 
     @classmethod
     def load_slice(cls: type[Self], fp: str | os.PathLike[str], idx: Any) -> Self:
-        """The rows of an index, as `load(fp)[idx]` gives them.
+        """Load the rows of an index, as `load(fp)[idx]` does.
 
         Parameters
         ----------

@@ -30,7 +30,7 @@ class KeyMethods(IndexMethods):
     """Keys of a joint dict."""
 
     def items(self) -> Iterator[tuple[str, Ragged[Array] | Any]]:
-        """Each key with its values, in stored order.
+        """The keys with their values, in stored order.
 
         Returns
         -------
@@ -47,7 +47,7 @@ class KeyMethods(IndexMethods):
         return ((name, self[name]) for _, name in self._names())
 
     def lengths(self, dim: int = 1) -> Array:
-        """The lengths of the sequences of a level, over all rows; values are not read.
+        """The lengths of a level's sequences, over all rows; no values are read.
 
         Parameters
         ----------
@@ -261,7 +261,7 @@ class KeyMethods(IndexMethods):
         return self._wrap(view.with_column(name, at, flat, metadata or None), given)
 
     def to_list(self) -> dict[str, Any]:
-        """Every key as nested lists.
+        """Convert every key to nested lists.
 
         Returns
         -------
@@ -304,7 +304,7 @@ class KeyMethods(IndexMethods):
 
     @property
     def vocabularies(self) -> Mapping[str, tuple[str, ...]]:
-        """The words that ids stand for, of each key that has them.
+        """The vocabulary of each key that has one.
 
         Examples
         --------

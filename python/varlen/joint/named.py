@@ -20,7 +20,7 @@ class NamedMethods(JointState):
 
     @classmethod
     def from_data(cls: type[Self], data: Mapping[str, Data[Any]]) -> Self:
-        """Values over dims: the first dim counts the rows, those whose lengths differ are the levels.
+        """Make a joint dict from Data: the first dim counts the rows, ragged dims become levels.
 
         Parameters
         ----------

@@ -62,11 +62,11 @@ class JointArrays(DeviceMethods, dict[str, Any]):
 
     @property
     def device(self) -> str:
-        """Where the values are, as torch says it."""
+        """The device of the values, in torch's words."""
         return next((device_of(_rows_of(value)) for value in self.values()), "cpu")
 
     def to_joint(self) -> JointNestedRaggedTensorDict:
-        """The joint dict of these values, in memory of the host, with the dtypes that it had.
+        """Convert back to a joint dict in host memory, with the original dtypes.
 
         Returns
         -------
@@ -113,11 +113,11 @@ class PlacedMethods(JointState):
 
     @property
     def device(self) -> str:
-        """Where the values are: "cpu". `to` gives their tensors elsewhere."""
+        """The device of the values: always "cpu". `to` gives tensors on other devices."""
         return "cpu"
 
     def to(self: Self, device: Any, non_blocking: bool = False) -> Self | JointArrays:
-        """The keys as tensors or arrays of CuPy on a device, under the same levels.
+        """Move the keys to a device, as tensors or CuPy arrays under the same levels.
 
         Parameters
         ----------
@@ -164,7 +164,7 @@ class PlacedMethods(JointState):
         return self if place.type == "cpu" else _tensors_of(self).to(place, early)
 
     def cpu(self: Self) -> Self:
-        """The joint dict itself, as `to("cpu")`.
+        """Return the joint dict itself, as `to("cpu")`.
 
         Returns
         -------
@@ -181,7 +181,7 @@ class PlacedMethods(JointState):
         return self
 
     def cuda(self: Self, device: Any = "cuda", non_blocking: bool = False) -> Self | JointArrays:
-        """The keys as tensors or arrays of CuPy on a CUDA device, as `to("cuda")`.
+        """Move the keys to a CUDA device, as `to("cuda")`.
 
         Parameters
         ----------
@@ -205,7 +205,7 @@ class PlacedMethods(JointState):
         return self.to(device, non_blocking)
 
     def pin_memory(self) -> JointArrays:
-        """The keys as tensors in memory of the host that a device reads by itself.
+        """Copy the keys to tensors in pinned memory, which a device reads directly.
 
         Returns
         -------

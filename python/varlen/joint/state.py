@@ -151,7 +151,7 @@ class JointState:
 
     @property
     def tensors(self) -> dict[str, Array]:
-        """The flat arrays as a dict that may be edited: `dim{d}/{name}`, and `dim{d}/bounds` for each level.
+        """The flat arrays as an editable dict: `dim{d}/{name}`, and `dim{d}/bounds` for each level.
 
         From the first touch on the dict is what the object holds: arrays may be assigned, added and popped,
         and every operation sees it. Keys that an integer index left behind are there as `dim-1/{name}`.
@@ -242,7 +242,7 @@ class JointState:
 
     @property
     def max_n_dims(self) -> int:
-        """Dimensions of the deepest key or level; 0 where nothing is left to index.
+        """The dimensions of the deepest key or level; 0 if nothing is left to index.
 
         Examples
         --------
@@ -255,7 +255,7 @@ class JointState:
 
     @property
     def min_n_dims(self) -> int:
-        """Dimensions of the shallowest key; 0 where one was left behind by an index, or there is none.
+        """The dimensions of the shallowest key; 0 if an index left one behind, or there is no key.
 
         Examples
         --------
@@ -269,7 +269,7 @@ class JointState:
         return min(dims, default=-1) + 1
 
     def keys(self) -> set[str]:
-        """The names of the keys, those that an index left behind too.
+        """The names of the keys, including those that an index left behind.
 
         Returns
         -------
@@ -321,7 +321,7 @@ class JointState:
         return _split(full_key_str)[0]
 
     def equals(self, other: object, equal_nan: bool = False) -> bool:
-        """True where both hold the same keys at the same dims, with equal lengths and equal values.
+        """Whether both hold the same keys at the same dims, with equal lengths and values.
 
         Parameters
         ----------

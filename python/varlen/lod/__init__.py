@@ -1,4 +1,4 @@
-"""For code that was written for Paddle: `LoDTensor`, what makes one, and the sequence ops under their names.
+"""Paddle's names for Paddle code: `LoDTensor`, its constructors, and the sequence ops.
 
 The ops are those of `varlen.sequence`: an import of `paddle.static.nn` or `paddle.fluid.layers` changes, the
 calls stay. What they make of arrays is a `LoDTensor`; a Ragged that is given keeps its class.

@@ -17,7 +17,7 @@ from varlen.types import Ragged
 
 
 def create_lod_tensor(data: Any, recursive_seq_lens: Any, place: Any = None) -> LoDTensor[Any]:
-    """Data under levels, as Paddle's `create_lod_tensor`.
+    """Make an LoDTensor from data and lengths, as Paddle's `create_lod_tensor`.
 
     Parameters
     ----------

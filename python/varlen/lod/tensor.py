@@ -79,7 +79,7 @@ class LoDTensor(Ragged[ArrayT]):
     def from_recursive_sequence_lengths(
         cls, values: RowsT | RaggedBase[RowsT] | Sequence[Any], recursive_sequence_lengths: Any
     ) -> LoDTensor[RowsT]:
-        """From a list of lengths for each level, outermost first; Paddle's `set_recursive_sequence_lengths`.
+        """Make one from lengths per level, outermost first; Paddle's `set_recursive_sequence_lengths`.
 
         Parameters
         ----------
@@ -112,7 +112,7 @@ class LoDTensor(Ragged[ArrayT]):
 
     @classmethod
     def from_lod(cls, values: RowsT | RaggedBase[RowsT] | Sequence[Any], lod: Any) -> LoDTensor[RowsT]:
-        """From offsets for each level that count the sequences of the next one; Paddle's `set_lod`.
+        """Make one from offsets per level, which count the next level's sequences; Paddle's `set_lod`.
 
         Parameters
         ----------
@@ -146,7 +146,7 @@ class LoDTensor(Ragged[ArrayT]):
     def from_absolute_offsets(
         cls, values: RowsT | RaggedBase[RowsT] | Sequence[Any], offsets: Any, *, empty: str | None = None
     ) -> LoDTensor[RowsT]:
-        """From offsets for each level that count rows, as `absolute_offsets` gives them.
+        """Make one from offsets per level that count rows, as `absolute_offsets` gives them.
 
         Parameters
         ----------
@@ -181,7 +181,7 @@ class LoDTensor(Ragged[ArrayT]):
     def from_seq_pos(
         cls, values: RowsT | RaggedBase[RowsT] | Sequence[Any], start_poses: Any, dim: int | None = None
     ) -> LoDTensor[RowsT]:
-        """From where sequences start, counted in rows of the sequence that holds them, without ends.
+        """Make one from the start of each sequence, in rows of the enclosing sequence, without ends.
 
         Parameters
         ----------
@@ -219,7 +219,7 @@ class LoDTensor(Ragged[ArrayT]):
         return cast("LoDTensor[RowsT]", result)
 
     def recursive_sequence_lengths(self) -> list[list[int]]:
-        """Lengths of each level, outermost first. As arrays: `levels`.
+        """The lengths of each level, outermost first. `levels` has them as arrays.
 
         Returns
         -------
@@ -234,7 +234,7 @@ class LoDTensor(Ragged[ArrayT]):
         return [level.lengths.tolist() for level in self._levels]
 
     def lod(self) -> list[list[int]]:
-        """Offsets of each level, outermost first; they count the sequences of the next level.
+        """The offsets of each level, outermost first; they count the sequences of the next level.
 
         Returns
         -------
@@ -303,7 +303,7 @@ class LoDTensor(Ragged[ArrayT]):
         self._levels = levels
 
     def absolute_offsets(self) -> tuple[Ints, ...]:
-        """Offsets of each level, counted in rows, outermost first; Paddle's `ToAbsOffset`.
+        """The offsets of each level in rows, outermost first; Paddle's `ToAbsOffset`.
 
         Returns
         -------
@@ -318,7 +318,7 @@ class LoDTensor(Ragged[ArrayT]):
         return tuple(level.offsets for level in levels_over_rows(self._levels))
 
     def seq_pos(self) -> Self | Any:
-        """Where sequences start inside the sequence that holds them, counted in rows.
+        """The start of each sequence inside its enclosing sequence, counted in rows.
 
         Returns
         -------
@@ -335,7 +335,7 @@ class LoDTensor(Ragged[ArrayT]):
         return self._make(starts, (vectors,))
 
     def has_valid_recursive_sequence_lengths(self) -> bool:
-        """Whether the levels fit the values. Only the values of a tensor that was resized do not.
+        """Whether the levels fit the values, which fails only for resized tensors.
 
         Returns
         -------
@@ -350,7 +350,7 @@ class LoDTensor(Ragged[ArrayT]):
         return self._levels[-1].total == len(self._values)
 
     def slice_in_level(self, level: int, begin: int, end: int) -> Self:
-        """Sequences begin to end of a level, without the levels above; Paddle's `SliceInLevel`, with rows.
+        """Slice sequences begin to end of a level, without the levels above; Paddle's `SliceInLevel`.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Layers around arrays and containers, with gradients: of any framework, and of none."""
+"""Layers around arrays and containers, with gradients, with or without a framework."""
 
 from functools import partial
 from typing import Any

@@ -15,7 +15,7 @@ from varlen.types import Padded, Ragged
 
 
 def list2array() -> Layer:
-    """Arrays of a list laid end to end as one array; of a Ragged its values.
+    """Lay the arrays of a list end to end as one array; for a Ragged return its values.
 
     Returns
     -------
@@ -36,7 +36,7 @@ def list2array() -> Layer:
 
 
 def list2ragged() -> Layer:
-    """Arrays of a list, (length, ...), as a Ragged. A Ragged passes.
+    """Convert a list of arrays (length, ...) to a Ragged. A Ragged passes through.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def list2ragged() -> Layer:
 
 
 def ragged2list() -> Layer:
-    """A Ragged of one level as a list of views, (length, ...) each.
+    """Convert a Ragged of one level to a list of views, (length, ...) each.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def ragged2list() -> Layer:
 
 
 def list2padded() -> Layer:
-    """Arrays of a list, (length, ...), as a Padded. A Padded passes.
+    """Convert a list of arrays (length, ...) to a Padded. A Padded passes through.
 
     Returns
     -------
@@ -99,7 +99,7 @@ def list2padded() -> Layer:
 
 
 def padded2list() -> Layer:
-    """A Padded as a list of arrays, (length, ...), in their original order.
+    """Convert a Padded to a list of arrays (length, ...), in their original order.
 
     Returns
     -------

@@ -17,7 +17,7 @@ from varlen.types import Padded
 
 
 def chain(*layers: Any) -> Layer | Any:
-    """One layer after another: each sees what the one before it gave. Gradients go the other way.
+    """Chain layers: each sees the result of the one before it. Gradients flow back the other way.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def chain(*layers: Any) -> Layer | Any:
 
 
 def concatenate(*layers: Any) -> Layer | Any:
-    """All layers see X; the columns of what they give stand side by side, along the last axis.
+    """Give X to all layers and concatenate their results along the last axis.
 
     Their results are of one kind, with sequences of the same lengths: arrays, Ragged, Padded, lists or
     tuples. Rows of one number count as (T, 1). The gradients that they give for X are added.
@@ -90,7 +90,7 @@ def concatenate(*layers: Any) -> Layer | Any:
 
 
 def add(*layers: Any) -> Layer | Any:
-    """All layers see X; what they give is added, row by row: arrays, Ragged, Padded, lists or tuples.
+    """Give X to all layers and add their results: arrays, Ragged, Padded, lists or tuples.
 
     The gradients that they give for X are added too.
 
@@ -125,7 +125,7 @@ def add(*layers: Any) -> Layer | Any:
 
 
 def residual(layer: Any) -> Layer | Any:
-    """X and what the layer gives for it, added: arrays, Ragged, Padded, lists or tuples.
+    """Add X to the layer's result for it: arrays, Ragged, Padded, lists or tuples.
 
     Parameters
     ----------

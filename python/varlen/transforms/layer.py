@@ -100,7 +100,7 @@ class Layer:
         return self._forward(X, is_train)
 
     def begin_update(self, X: Any) -> tuple[Any, Backprop]:
-        """The result for X and its gradient: Thinc's word for `layer(X, is_train=True)`.
+        """The result for X, and the function for its gradient; Thinc's name for `layer(X, is_train=True)`.
 
         Parameters
         ----------
@@ -122,7 +122,7 @@ class Layer:
         return self._forward(X, True)
 
     def sample(self, X: Any) -> Rows:
-        """What the layers inside see of X. Thinc initializes its models with that.
+        """The input that inner layers see of X. Thinc initializes its models with it.
 
         Parameters
         ----------
@@ -142,7 +142,7 @@ class Layer:
         return X if self._sample is None else self._sample(X)
 
     def to_thinc(self) -> Model[Any, Any]:
-        """A Thinc `Model` that does the same, and takes and gives Thinc's own containers.
+        """Convert to a Thinc `Model` that takes and returns Thinc's own containers.
 
         Returns
         -------
@@ -172,7 +172,7 @@ def result(make: Callable[..., Layer], *layers: Any) -> Any:
 
 
 def as_layer(given: Any) -> Layer:
-    """A Layer of anything that can be called. How it is called is found out once, here.
+    """Make a Layer from any callable. This finds out once how to call it.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from varlen.transforms.layer import Backprop, Layer, not_trained, result
 
 
 def with_flatten(layer: Any) -> Layer | Any:
-    """The layer sees all items of nested lists as one list; what it gives is nested as they were.
+    """The layer sees all items of nested lists as one list; its result is nested as before.
 
     Lists may nest to any depth that is the same everywhere. Everything that is not a list is an item, a tuple
     too.
@@ -52,7 +52,7 @@ def with_flatten(layer: Any) -> Layer | Any:
 
 
 def with_getitem(idx: int, layer: Any) -> Layer | Any:
-    """The layer sees item `idx` of a tuple, and its result takes that place. Gradients do the same.
+    """The layer sees item `idx` of a tuple, and its result replaces the item. Gradients do the same.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def with_getitem(idx: int, layer: Any) -> Layer | Any:
 
 
 def with_reshape(layer: Any) -> Layer | Any:
-    """The layer sees an array (..., width) as a table: all axes but the last in one.
+    """The layer sees an array (..., width) as a table: all axes but the last are merged.
 
     Parameters
     ----------

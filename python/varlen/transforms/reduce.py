@@ -149,7 +149,7 @@ def reduce_last(*, empty: Any = None) -> Layer:
 
 
 def expand_window(window_size: int = 1) -> Layer:
-    """Each row with `window_size` neighbours on either side beside it; a layer around `ops.seq2col`.
+    """Join each row with `window_size` neighbours on either side; a layer around `ops.seq2col`.
 
     Places outside the row's own sequence are zero.
 

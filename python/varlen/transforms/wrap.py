@@ -21,7 +21,7 @@ from varlen.transforms.layer import Backprop, Layer, not_trained, result
 
 
 def with_array(layer: Any, pad: int = 0) -> Layer | Any:
-    """The layer sees one array: all rows of all sequences, without where each begins.
+    """The layer sees one array: all rows of all sequences, without their bounds.
 
     Of a Ragged it sees the values, of a Padded the data, padding included, (L, B, ...), of a list or tuple of
     arrays these end to end; an array is seen as it is. It gives as many rows. `varlen.Ragged` and `Padded` go
@@ -64,7 +64,7 @@ def with_array(layer: Any, pad: int = 0) -> Layer | Any:
 
 
 def with_array2d(layer: Any, pad: int = 0) -> Layer | Any:
-    """As `with_array`, but the layer sees a table: a row, and all trailing axes in one; (T, 1) for (T,).
+    """As `with_array`, but the layer sees a table with trailing axes merged; (T, 1) for (T,).
 
     The steps and columns of a Padded are one axis of rows. A result as wide as what was seen gets its
     trailing axes back; one of another width stays a table.
@@ -140,7 +140,7 @@ def with_padded(layer: Any) -> Layer | Any:
 
 
 def with_ragged(layer: Any) -> Layer | Any:
-    """The layer sees a Ragged. A Padded, a list or a tuple of arrays comes out as what it was.
+    """The layer sees a Ragged. A Padded, list or tuple of arrays comes out in its own type.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def with_ragged(layer: Any) -> Layer | Any:
 
 
 def with_list(layer: Any) -> Layer | Any:
-    """The layer sees a list with an array for each sequence. A Ragged or Padded comes out as what it was.
+    """The layer sees a list with an array per sequence. A Ragged or Padded comes out in its own type.
 
     Of a nested Ragged it sees the innermost sequences.
 
