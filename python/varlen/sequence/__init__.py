@@ -1,4 +1,4 @@
-"""Paddle's LoD family at any depth: ops on sequences, with a level to choose, and their gradients."""
+"""Paddle's LoD family at any depth: ops on the sequences of any level, and their gradients."""
 
 # Written by python/faces: change its declarations, and run `python python/faces`.
 # fmt: off
