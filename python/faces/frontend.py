@@ -26,13 +26,13 @@ class Face:
 TEXTS = {
     "a": "Numbers.",
     "axis": "The dim.",
-    "distributed": "False, as that of `reduce`.",
-    "handle_dynamic_dims": "Taken for the sake of code that says it: each row ends where it ends.",
+    "distributed": "False, as in `reduce`.",
+    "handle_dynamic_dims": "Accepted for compatibility: each row ends at its own end.",
     "other": "Any values.",
     "source": "Any values.",
     "spatial_dim": "The dim.",
     "tensor": "Any values.",
-    "use_mask": "Taken for the sake of code that says it: there is no padding to be masked.",
+    "use_mask": "Accepted for compatibility: there is no padding to mask.",
     "x": "Any values.",
 }
 X = '>>> x = vl.Data(np.array([3, 1]), [vl.Dim("two", 2)])'
@@ -261,7 +261,7 @@ FACES = (
     Face(
         "identity",
         "x: Data[Any]",
-        "The same.",
+        "Return the values as they are.",
         "as_tensor(x)",
         """
         >>> rf.identity(vl.Data(np.ones(2), [vl.Dim("two", 2)])).values
@@ -301,7 +301,7 @@ FACES = (
     Face(
         "ceil_divide",
         f"a: Data[Any], b: {OPERAND}",
-        "The quotient, and the least integer that is not below it, number by number.",
+        "The quotient of each pair of numbers, rounded up.",
         "as_tensor(-floor_divide(-a, b))",
         """
         >>> rf.ceil_divide(vl.Data(np.array([4, 5]), [vl.Dim("two", 2)]), 2).values
@@ -315,7 +315,7 @@ FACES = (
     Face(
         "matmul",
         "a: Data[Any], b: Data[Any], *, reduce: Dim | Sequence[Dim], use_mask: bool = True",
-        "Products, summed over some dims; those whose lengths differ too.",
+        "Sum products over some dims, including ragged ones.",
         "as_tensor(_dims.dot(a, b, reduce))",
         """
         >>> time = vl.Dim("time", lengths=[2, 1])
@@ -330,7 +330,7 @@ FACES = (
     Face(
         "softmax",
         "a: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: bool = True",
-        "Numbers that sum to one over some dims.",
+        "The softmax over some dims.",
         "as_tensor(_dims.softmax(a, axis))",
         """
         >>> time = vl.Dim("time", lengths=[2, 1])
@@ -372,14 +372,14 @@ FACES = (
     Face(
         "is_float_dtype",
         "dtype: str",
-        "Whether a dtype is one of floats.",
+        "Whether a dtype is a float type.",
         'dtype.startswith(("float", "bfloat"))',
         """
         >>> rf.is_float_dtype("bfloat16"), rf.is_float_dtype("int8")
         (True, False)
         """,
-        {"dtype": "Its name."},
-        "Also of bfloat16.",
+        {"dtype": "The name."},
+        "True for bfloat16 too.",
         "bool",
     ),
     Face(
@@ -396,7 +396,7 @@ FACES = (
     Face(
         "copy_to_device",
         "x: Data[Any], device: str | None = None",
-        "The same with values on a device.",
+        "Move the values to a device.",
         "on_device(x, device)",
         """
         >>> rf.copy_to_device(vl.Data(np.array([3, 1]), [vl.Dim("two", 2)]), "cpu").device
@@ -412,7 +412,7 @@ FACES = (
     Face(
         "set_sparse_dim",
         "source: Data[Any], sparse_dim: Dim",
-        "Integers as positions of a dim.",
+        "Declare integers as positions of a dim.",
         "with_roles(source, sparse_dim)",
         """
         >>> x = vl.Data(np.array([2, 0]), [vl.Dim("two", 2)])
@@ -420,12 +420,12 @@ FACES = (
         'words'
         """,
         {"source": "Integers.", "sparse_dim": "The dim."},
-        "Of the same values, which are shared.",
+        "With the same values, shared.",
     ),
     Face(
         "expand_dim",
         "source: Data[Any], dim: Dim",
-        "The same, repeated over one more dim.",
+        "Repeat the values over one more dim.",
         "as_tensor(_dims.expand_dim(source, dim))",
         """
         >>> rf.expand_dim(vl.Data(np.array([3, 1]), [vl.Dim("two", 2)]), vl.Dim("three", 3)).ndim
@@ -437,7 +437,7 @@ FACES = (
     Face(
         "squeeze",
         "source: Data[Any], axis: Dim",
-        "The same without a dim of one position.",
+        "Remove a dim of one position.",
         "as_tensor(_dims.squeeze(source, axis))",
         """
         >>> one = vl.Dim("one", 1)
@@ -449,7 +449,7 @@ FACES = (
     Face(
         "split",
         "source: Data[Any], *, axis: Dim, out_dims: Sequence[Dim]",
-        "The parts of which a dim is the sum.",
+        "Split along a dim that is a sum of dims.",
         "tuple([as_tensor(part) for part in _dims.split(source, axis, out_dims)])",
         """
         >>> two, three = vl.Dim("two", 2), vl.Dim("three", 3)
@@ -458,13 +458,13 @@ FACES = (
         [[0, 1], [2, 3, 4]]
         """,
         {"out_dims": "Dims of the parts; their sum is as long."},
-        "One for each dim.",
+        "One part for each dim.",
         "tuple[Tensor, ...]",
     ),
     Face(
         "shift_right",
         "source: Data[Any], *, axis: Dim, pad_value: Any, amount: int = 1",
-        "What stood some positions before, in each row.",
+        "Shift right: each position gets the value some positions before it, row by row.",
         'as_tensor(_dims.shift(source, axis, amount, value=number(pad_value, "pad_value")))',
         f"""{ROWS}
     >>> rf.shift_right(x, axis=time, pad_value=0).to_list()
@@ -475,7 +475,7 @@ FACES = (
     Face(
         "shift_left",
         "source: Data[Any], *, axis: Dim, pad_value: Any, amount: int = 1",
-        "What stands some positions behind, in each row.",
+        "Shift left: each position gets the value some positions after it, row by row.",
         'as_tensor(_dims.shift(source, axis, -amount, value=number(pad_value, "pad_value")))',
         f"""{ROWS}
     >>> rf.shift_left(x, axis=time, pad_value=0).to_list()
@@ -486,7 +486,7 @@ FACES = (
     Face(
         "reverse_sequence",
         "tensor: Data[Any], *, axis: Dim, handle_dynamic_dims: bool = True",
-        "Each row the other way round.",
+        "Reverse each row.",
         "as_tensor(_dims.reverse(tensor, axis))",
         f"""{ROWS}
     >>> rf.reverse_sequence(x, axis=time).to_list()
@@ -496,7 +496,7 @@ FACES = (
     Face(
         "cumsum",
         "source: Data[Any], *, spatial_dim: Dim",
-        "The sum of all positions up to each, in each row.",
+        "The running sum of each row.",
         "as_tensor(_dims.cumsum(source, spatial_dim))",
         f"""{ROWS}
     >>> rf.cumsum(x, spatial_dim=time).to_list()
@@ -523,7 +523,7 @@ FACES = (
         "search_sorted",
         'sorted_seq: Data[Any], values: Data[Any], *, axis: Dim, side: str = "left", '
         'out_dtype: DTypeLike = "int32"',
-        "Where numbers would go among others that ascend, in each row.",
+        "Find where numbers would go in each ascending row.",
         "as_tensor(_dims.search_sorted(sorted_seq, values, axis, side=side).cast(out_dtype))",
         """
         >>> time = vl.Dim("time", lengths=[3, 1])
@@ -558,7 +558,7 @@ FACES = (
     Face(
         "last_frame_position_of_dim",
         "dim: Dim, *, device: str | None = None, allow_scalar_on_cpu: bool = True",
-        "The last place of each row of a dim.",
+        "The last position of each row of a dim.",
         "on_device(_dims.last_frame_position_of_dim(dim), device)",
         """
         >>> rf.last_frame_position_of_dim(vl.Dim("time", lengths=[3, 0])).values
@@ -569,13 +569,13 @@ FACES = (
             "device": "Where places lie.",
             "allow_scalar_on_cpu": "Taken for the sake of code that says it.",
         },
-        "Over what the dim is over; -1 of an empty row, where RETURNN has 0.",
+        "Over the dims that the dim depends on; -1 for an empty row, where RETURNN gives 0.",
     ),
     Face(
         "cross_entropy",
         "*, estimated: Data[Any], target: Data[Any], axis: Dim, "
         'estimated_type: Literal["logits", "probs", "log-probs"]',
-        "How improbable the classes of a target are.",
+        "The cross entropy of target classes.",
         "as_tensor(_dims.cross_entropy(estimated, target, axis, estimated_type=estimated_type))",
         """
         >>> words, time = vl.Dim("words", 2), vl.Dim("time", lengths=[2, 1])
@@ -591,12 +591,12 @@ FACES = (
             "axis": "The dim of the classes.",
             "estimated_type": 'What is given: "logits", "probs" or "log-probs".',
         },
-        "Over the dims of both, but the classes.",
+        "Over the dims of both, without the classes.",
     ),
     Face(
         "edit_distance",
         'a: Data[Any], a_spatial_dim: Dim, b: Data[Any], b_spatial_dim: Dim, *, dtype: DTypeLike = "int32"',
-        "The fewest substitutions, insertions and deletions between sequences.",
+        "The edit distance between sequences: the fewest substitutions, insertions and deletions.",
         "as_tensor(_dims.edit_distance(a, b, axis=a_spatial_dim, b_axis=b_spatial_dim).cast(dtype))",
         """
         >>> found, true = vl.Dim("found", lengths=[3, 1]), vl.Dim("true", lengths=[2, 2])
@@ -615,7 +615,7 @@ FACES = (
     Face(
         "normalize",
         "a: Data[Any], *, axis: Dim | Sequence[Dim], epsilon: float = 1e-6",
-        "Numbers less their mean, over their standard deviation, over some dims.",
+        "Normalize over some dims: subtract the mean, divide by the standard deviation.",
         "as_tensor(_dims.layer_norm(a, axis, eps=epsilon))",
         """
         >>> time = vl.Dim("time", lengths=[2, 1])
@@ -627,7 +627,7 @@ FACES = (
     ),
     _random(
         "uniform",
-        "Random numbers that are all as probable.",
+        "Draw uniform random numbers.",
         "minval=None, maxval=None",
         """
         >>> rf.random_uniform([vl.Dim("two", 2)], dtype="int32", minval=3, maxval=4).values
@@ -636,7 +636,7 @@ FACES = (
     ),
     _random(
         "normal",
-        "Random numbers of a normal distribution.",
+        "Draw normal random numbers.",
         "mean=0.0, stddev=1.0",
         """
         >>> rf.random_normal([vl.Dim("two", 2)], seed=0).values.round(3)
@@ -645,7 +645,7 @@ FACES = (
     ),
     _random(
         "truncated_normal",
-        "Random numbers of a normal distribution, none beyond two standard deviations.",
+        "Draw normal random numbers, none beyond two standard deviations.",
         "mean=0.0, stddev=1.0, minval=None, maxval=None",
         """
         >>> bool((np.abs(rf.random_truncated_normal([vl.Dim("many", 99)]).values) <= 2).all())

@@ -12,7 +12,7 @@ SETUP = """
     >>> time, feature = SpatialDim("time"), FeatureDim("feature", 4)
     >>> x = Tensor("x", [batch_dim, time, feature], "float32")"""
 WORDS = {"batch": "B", "time": "T", "feature": "F"}
-NONE, SEVERAL = {"IndexError": "It has none."}, "There are several, and none was named."
+NONE, SEVERAL = {"IndexError": "There is none."}, "There are several, and none is named so."
 STAY = "The other dims stay in their order."
 
 
@@ -45,7 +45,7 @@ def _method(
 def _has(kind: str, what: str, returns: str) -> Face:
     call = f'self.has_axis("{WORDS[kind]}")'
     return _method(
-        f"have_{kind}_axis", f"Whether it has {what}.", call, "bool", returns, "x.{name}()", "True"
+        f"have_{kind}_axis", f"Whether there is {what}.", call, "bool", returns, "x.{name}()", "True"
     )
 
 
@@ -67,13 +67,13 @@ def _with_axis(kind: str, what: str) -> Face:
     argument, word = f"{kind}_dim_axis", WORDS[kind]
     return _method(
         f"copy_with_{argument}",
-        f"The same with the {what} in another place.",
+        f"Copy with the {what} moved to another index.",
         f'self.copy_move_axis(self.get_axis_from_description("{word}"), {argument})',
         "Self",
         STAY,
         f'x.{{name}}(1).get_axis_from_description("{word}")',
         "1",
-        {argument: ("int", "Its number then.")},
+        {argument: ("int", "Its new index.")},
     )
 
 
@@ -86,7 +86,7 @@ def methods() -> Iterator[Face]:
     """All of them, in the order of the manual."""
     yield _method(
         "get_dim_tag",
-        "The dim with a number.",
+        "The dim at an index.",
         "self.dims[self._number(axis)]",
         "Dim",
         "As `dims[axis]`.",
@@ -96,7 +96,7 @@ def methods() -> Iterator[Face]:
     )
     yield _method(
         "get_static_axes",
-        "The numbers of the dims but the batch that have one size.",
+        "The indices of the dims of fixed size, without the batch.",
         '[k for k, dim in enumerate(self.dims) if dim.kind != "batch" and dim.size is not None]',
         "list[int]",
         "Ascending.",
@@ -105,7 +105,7 @@ def methods() -> Iterator[Face]:
     )
     yield _method(
         "get_batch_shape_dim_tags",
-        "Its dims.",
+        "The dims.",
         "self.dims",
         "tuple[Dim, ...]",
         "As `dims`.",
@@ -114,7 +114,7 @@ def methods() -> Iterator[Face]:
     )
     yield _method(
         "get_dyn_size_tags",
-        "The dims but the batch whose lengths differ.",
+        "The dims whose lengths differ, without the batch.",
         "[self.dims[k] for k in self.get_dynamic_axes()]",
         "list[Dim]",
         "In their order.",
@@ -123,8 +123,8 @@ def methods() -> Iterator[Face]:
     )
     yield _has("batch", "a dim of the batch", "As `batch_dim_axis` is not None.")
     several = "Also where there are several."
-    yield _has("time", "a dim whose lengths differ, or one that was named as time", several)
-    yield _has("feature", "a dim of fixed size, or one that was named as features", several)
+    yield _has("time", "a dim whose lengths differ, or one named as time", several)
+    yield _has("feature", "a dim of fixed size, or one named as features", several)
     yield _method(
         "has_dynamic_size",
         "As `is_axis_dynamic`.",
@@ -133,19 +133,19 @@ def methods() -> Iterator[Face]:
         "Whether the lengths of the dim differ.",
         "x.{name}(1)",
         "True",
-        {"axis": ("Axis | int", "Its number, or words for it.")},
+        {"axis": ("Axis | int", "Its index, or a description of it.")},
     )
     yield _dim_of("batch", "batch_dim", NONE)
     yield _dim_of("time", "time", NONE | {"AmbiguousAxisError": SEVERAL})
     for kind, what in (("batch", "batch"), ("time", "time"), ("feature", "features")):
         yield _with_axis(kind, what)
-    yield _major("batch", "The batch first.", 'self._put_first("B")', "batch", "time", "feature")
+    yield _major("batch", "Copy with the batch first.", 'self._put_first("B")', "batch", "time", "feature")
     for name in ("time", "time_batch"):
-        text = "The time first, then the batch."
+        text = "Copy with the time first, then the batch."
         yield _major(name, text, 'self._put_first("TB")', "time", "batch", "feature")
     yield _major(
         "batch_feature",
-        "The batch first, then the features.",
+        "Copy with the batch first, then the features.",
         'self._put_first("BF")',
         "batch",
         "feature",
@@ -153,7 +153,7 @@ def methods() -> Iterator[Face]:
     )
     yield _major(
         "batch_spatial",
-        "The batch first, the features last.",
+        "Copy with the batch first, the features last.",
         "self.copy_as_batch_major().copy_with_feature_last()",
         "batch",
         "time",
@@ -161,7 +161,7 @@ def methods() -> Iterator[Face]:
     )
     yield _method(
         "copy_with_feature_last",
-        "The features last, the rest as it is.",
+        "Copy with the features last.",
         "self if self.feature_dim_axis is None else self.copy_with_feature_dim_axis(-1)",
         "Self",
         "Of the same values; itself without features.",
@@ -170,7 +170,7 @@ def methods() -> Iterator[Face]:
     )
     yield _method(
         "copy_template_excluding_time_dim",
-        "What it has beside its values, without the time.",
+        "Copy the template, without the time.",
         'self.copy_template_excluding_axis("T", name)',
         "Template",
         "Without values.",
@@ -191,7 +191,7 @@ def methods() -> Iterator[Face]:
         {"IndexError": "One has none."},
     )
     yield _method(
-        "get_full_name", "Its name.", "self.name", "str | None", "None without.", "x.{name}()", "'x'"
+        "get_full_name", "The name.", "self.name", "str | None", "None without.", "x.{name}()", "'x'"
     )
 
 

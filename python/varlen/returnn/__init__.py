@@ -1,4 +1,4 @@
-"""For code written for RETURNN: its tensors and dims, and the functions of its frontend.
+"""RETURNN's names: its tensors and dims, and the functions of its frontend.
 
 RETURNN itself is neither needed nor imported, but by `from_returnn` and `to_returnn`. What differs is told in
 the manual, "Coming from RETURNN".

@@ -66,48 +66,48 @@ class AxesBase:
 
     @property
     def dim_tags(self) -> tuple[Dim, ...]:
-        """Its dims, as older code calls them."""
+        """The dims, under the name of older code."""
         return self.dims
 
     @property
     def batch_ndim(self) -> int:
-        """How many dims it has, the batch among them."""
+        """The number of dims, including the batch."""
         return len(self.dims)
 
     @property
     def batch_shape(self) -> tuple[int | None, ...]:
-        """The size of each dim; None of the batch and where lengths differ."""
+        """The size of each dim; None for the batch and where lengths differ."""
         return tuple([None if dim.kind == "batch" else dim.size for dim in self.dims])
 
     @property
     def shape(self) -> tuple[int | None, ...]:
-        """The sizes of its dims but the batch, as `batch_shape` has them."""
+        """The sizes of the dims without the batch, as in `batch_shape`."""
         return tuple([dim.size for dim in self.dims if dim.kind != "batch"])
 
     @property
     def batch_dim_axis(self) -> int | None:
-        """Where the batch is among its dims; None without."""
+        """The index of the batch dim; None without one."""
         return self._axis_of("B")
 
     @property
     def time_dim_axis(self) -> int | None:
-        """Where the time is among its dims; None without."""
+        """The index of the time dim; None without one."""
         return self._axis_of("T")
 
     @property
     def feature_dim_axis(self) -> int | None:
-        """Where the features are among its dims; None without."""
+        """The index of the feature dim; None without one."""
         return self._axis_of("F")
 
     @property
     def feature_dim_or_sparse_dim(self) -> Dim | None:
-        """Its classes, else its features; None without."""
+        """The dim of the classes, else of the features; None without either."""
         axis = self.feature_dim_axis if self.sparse_dim is None else None
         return self.sparse_dim if axis is None else self.dims[axis]
 
     @property
     def dim(self) -> int | None:
-        """How many features or classes there are; None without."""
+        """The number of features or classes; None without either."""
         found = self.feature_dim_or_sparse_dim
         return None if found is None else found.size
 
@@ -122,7 +122,7 @@ class AxesBase:
         return self.time_dim_axis == 0
 
     def get_dim_tag_from_description(self, axis: Axis) -> Dim:
-        """The dim that words mean.
+        """Look up a dim by its description.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class AxesBase:
         return found
 
     def get_axis_from_description(self, axis: Axis) -> int:
-        """The number of the dim that words mean.
+        """Look up the index of a dim by its description.
 
         Parameters
         ----------
@@ -184,7 +184,7 @@ class AxesBase:
         return self.dims.index(self.get_dim_tag_from_description(axis))
 
     def get_axes_from_description(self, axes: Axis | Sequence[Axis] | None) -> list[int]:
-        """The numbers of the dims that words mean.
+        """Look up the indices of dims by their description.
 
         Parameters
         ----------
@@ -218,7 +218,7 @@ class AxesBase:
     def get_axes(
         self, exclude_time: bool = False, exclude_batch: bool = False, exclude_feature: bool = False
     ) -> list[int]:
-        """The numbers of its dims but some.
+        """The indices of the dims, without some.
 
         Parameters
         ----------
@@ -243,7 +243,7 @@ class AxesBase:
         return [k for k in range(len(self.dims)) if k not in gone]
 
     def get_dynamic_axes(self) -> list[int]:
-        """The numbers of the dims but the batch whose lengths differ.
+        """The indices of the dims whose lengths differ, without the batch.
 
         Returns
         -------
@@ -261,7 +261,7 @@ class AxesBase:
         return [k for k, dim in enumerate(self.dims) if dim.kind != "batch" and dim.size is None]
 
     def get_spatial_batch_axes(self) -> list[int]:
-        """The numbers of the dims but the batch and the features.
+        """The indices of the dims, without the batch and the features.
 
         Returns
         -------
@@ -279,7 +279,7 @@ class AxesBase:
         return self.get_axes(exclude_batch=True, exclude_feature=True)
 
     def get_feature_batch_axes(self) -> list[int]:
-        """The numbers of the dims of features.
+        """The indices of the feature dims.
 
         Returns
         -------
@@ -298,7 +298,7 @@ class AxesBase:
         return [] if axis is None else [axis]
 
     def get_axes_by_tag_name(self, name: str, spatial_only: bool = False) -> list[int]:
-        """The numbers of the dims with a part of a name.
+        """The indices of the dims whose name contains a text.
 
         Parameters
         ----------
@@ -324,7 +324,7 @@ class AxesBase:
         return [k for k in among if name.lower() in self.dims[k].name.lower()]
 
     def get_axis_by_tag_name(self, name: str, spatial_only: bool = False) -> int:
-        """The number of the one dim with a part of a name.
+        """The index of the one dim whose name contains a text.
 
         Parameters
         ----------
@@ -361,7 +361,7 @@ class AxesBase:
     def get_special_axes_dict(
         self, counted_with_batch_dim: bool = True, only_available: bool = False
     ) -> dict[str, int | None]:
-        """Where time and features are.
+        """The indices of the time and the features, by name.
 
         Parameters
         ----------
@@ -489,7 +489,7 @@ class AxesBase:
         return axis is not None and self.is_axis_dynamic(axis)
 
     def remaining_dims(self, remove: Dim | Sequence[Dim] | None = None) -> list[Dim]:
-        """Its dims but some.
+        """The dims, without some.
 
         Parameters
         ----------
@@ -518,7 +518,7 @@ class AxesBase:
         return [dim for k, dim in enumerate(self.dims) if k not in gone]
 
     def copy_transpose(self, perm: Sequence[Dim | int]) -> Self:
-        """The same with its dims in another order.
+        """Copy with the dims in another order.
 
         Parameters
         ----------
@@ -551,7 +551,7 @@ class AxesBase:
         return self._reorder([self.dims[k] for k in each])
 
     def copy_move_axis(self, old_axis: int, new_axis: int) -> Self:
-        """The same with a dim in another place.
+        """Copy with a dim moved to another index.
 
         Parameters
         ----------
@@ -577,7 +577,7 @@ class AxesBase:
         return self.copy_transpose(each)
 
     def copy_swap_axes(self, axis1: int, axis2: int) -> Self:
-        """The same with two dims in the place of each other.
+        """Copy with two dims swapped.
 
         Parameters
         ----------
@@ -608,7 +608,7 @@ class AxesBase:
         return self.copy_transpose([*ahead, *[k for k in range(len(self.dims)) if k not in ahead]])
 
     def copy_as_bt_or_tb_major(self) -> Self:
-        """Batch and time first, in the order that they have.
+        """Copy with batch and time first, in their present order.
 
         Returns
         -------
@@ -629,7 +629,7 @@ class AxesBase:
     def copy_template_new_dim_tags(
         self, new_dim_tags: Sequence[Dim], name: str | None = None, keep_special_axes: bool = False
     ) -> Template:
-        """What it has beside its values, over other dims.
+        """Copy the template, over other dims.
 
         Parameters
         ----------
@@ -658,7 +658,7 @@ class AxesBase:
     def copy_template_replace_dim_tag(
         self, axis: Axis | int, new_dim_tag: Dim, name: str | None = None
     ) -> Template:
-        """What it has beside its values, with another dim in the place of one.
+        """Copy the template, with one dim replaced.
 
         Parameters
         ----------
@@ -687,7 +687,7 @@ class AxesBase:
         return self.copy_template_new_dim_tags(dims, name, keep_special_axes=True)
 
     def copy_template_excluding_axis(self, exclude_axis: Axis | int, name: str | None = None) -> Template:
-        """What it has beside its values, without one dim.
+        """Copy the template, without one dim.
 
         Parameters
         ----------
@@ -713,7 +713,7 @@ class AxesBase:
         return self.copy_template_new_dim_tags([*self.dims[:k], *self.dims[k + 1 :]], name)
 
     def copy_template_dense(self, name: str | None = None, dtype: Any = None) -> Template:
-        """What it has beside its values, with its classes as features.
+        """Copy the template, with its classes as features.
 
         Parameters
         ----------
@@ -742,27 +742,27 @@ class AxesBase:
 
     @property
     def dim_tags_set_implicit(self) -> frozenset[Dim]:
-        """Its dims, its classes and what its lengths are over."""
+        """The dims, the classes and the dims that lengths depend on."""
         return frozenset([*self.dims, *self.dim_tags_set_implicit_only])
 
     @property
     def dim_tags_set_implicit_only(self) -> frozenset[Dim]:
-        """Its classes and what its lengths are over, where these are no axes."""
+        """The classes and the dims that lengths depend on, if they are not axes."""
         return frozenset([dim for dim in implicit_dims(self._frame) if dim not in self.dims])
 
     @property
     def time_dim_axis_excluding_batch(self) -> int | None:
-        """Where the time is among its dims but the batch; None without."""
+        """The index of the time dim, counted without the batch; None without one."""
         axis = self.time_dim_axis
         return None if axis is None else self.get_batch_axis_excluding_batch(axis)
 
     @property
     def is_batch_feature_major(self) -> bool:
-        """Whether the batch comes first, and then the features."""
+        """Whether the batch comes first, then the features."""
         return self.batch_dim_axis == 0 and self.feature_dim_axis == 1
 
     def get_batch_axis(self, axis: int) -> int:
-        """The number of a dim that was counted without the batch.
+        """Convert an index that was counted without the batch.
 
         Parameters
         ----------
@@ -786,7 +786,7 @@ class AxesBase:
         return _place(axis, "axis", rest)
 
     def get_batch_axis_excluding_batch(self, axis: int) -> int | None:
-        """The number of a dim without the batch.
+        """The index of a dim, counted without the batch.
 
         Parameters
         ----------

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def from_returnn(tensor: Any, dims: MutableMapping[Any, Dim] | None = None) -> Tensor:
-    """A Tensor of RETURNN, of its eager backends, as one of ours.
+    """Convert a Tensor of RETURNN's eager backends to varlen's.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def _from_dim(dim: Any, known: MutableMapping[Any, Dim]) -> Dim:
 
 
 def to_returnn(data: Data[Any], dims: MutableMapping[Dim, Any] | None = None) -> returnn.tensor.Tensor:
-    """A Data as a Tensor of RETURNN, padded.
+    """Convert a Data to a Tensor of RETURNN, padded.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ class Axes(AxesBase):
     __slots__ = ()
 
     def get_dim_tag(self, axis: int) -> Dim:
-        """The dim with a number.
+        """The dim at an index.
 
         Parameters
         ----------
@@ -46,7 +46,7 @@ class Axes(AxesBase):
         return self.dims[self._number(axis)]
 
     def get_static_axes(self) -> list[int]:
-        """The numbers of the dims but the batch that have one size.
+        """The indices of the dims of fixed size, without the batch.
 
         Returns
         -------
@@ -64,7 +64,7 @@ class Axes(AxesBase):
         return [k for k, dim in enumerate(self.dims) if dim.kind != "batch" and dim.size is not None]
 
     def get_batch_shape_dim_tags(self) -> tuple[Dim, ...]:
-        """Its dims.
+        """The dims.
 
         Returns
         -------
@@ -82,7 +82,7 @@ class Axes(AxesBase):
         return self.dims
 
     def get_dyn_size_tags(self) -> list[Dim]:
-        """The dims but the batch whose lengths differ.
+        """The dims whose lengths differ, without the batch.
 
         Returns
         -------
@@ -100,7 +100,7 @@ class Axes(AxesBase):
         return [self.dims[k] for k in self.get_dynamic_axes()]
 
     def have_batch_axis(self) -> bool:
-        """Whether it has a dim of the batch.
+        """Whether there is a dim of the batch.
 
         Returns
         -------
@@ -118,7 +118,7 @@ class Axes(AxesBase):
         return self.has_axis("B")
 
     def have_time_axis(self) -> bool:
-        """Whether it has a dim whose lengths differ, or one that was named as time.
+        """Whether there is a dim whose lengths differ, or one named as time.
 
         Returns
         -------
@@ -136,7 +136,7 @@ class Axes(AxesBase):
         return self.has_axis("T")
 
     def have_feature_axis(self) -> bool:
-        """Whether it has a dim of fixed size, or one that was named as features.
+        """Whether there is a dim of fixed size, or one named as features.
 
         Returns
         -------
@@ -159,7 +159,7 @@ class Axes(AxesBase):
         Parameters
         ----------
         axis
-            Its number, or words for it.
+            Its index, or a description of it.
 
         Returns
         -------
@@ -187,7 +187,7 @@ class Axes(AxesBase):
         Raises
         ------
         IndexError
-            It has none.
+            There is none.
 
         Examples
         --------
@@ -210,9 +210,9 @@ class Axes(AxesBase):
         Raises
         ------
         IndexError
-            It has none.
+            There is none.
         AmbiguousAxisError
-            There are several, and none was named.
+            There are several, and none is named so.
 
         Examples
         --------
@@ -225,12 +225,12 @@ class Axes(AxesBase):
         return self.get_dim_tag_from_description("T")
 
     def copy_with_batch_dim_axis(self, batch_dim_axis: int) -> Self:
-        """The same with the batch in another place.
+        """Copy with the batch moved to another index.
 
         Parameters
         ----------
         batch_dim_axis
-            Its number then.
+            Its new index.
 
         Returns
         -------
@@ -248,12 +248,12 @@ class Axes(AxesBase):
         return self.copy_move_axis(self.get_axis_from_description("B"), batch_dim_axis)
 
     def copy_with_time_dim_axis(self, time_dim_axis: int) -> Self:
-        """The same with the time in another place.
+        """Copy with the time moved to another index.
 
         Parameters
         ----------
         time_dim_axis
-            Its number then.
+            Its new index.
 
         Returns
         -------
@@ -271,12 +271,12 @@ class Axes(AxesBase):
         return self.copy_move_axis(self.get_axis_from_description("T"), time_dim_axis)
 
     def copy_with_feature_dim_axis(self, feature_dim_axis: int) -> Self:
-        """The same with the features in another place.
+        """Copy with the features moved to another index.
 
         Parameters
         ----------
         feature_dim_axis
-            Its number then.
+            Its new index.
 
         Returns
         -------
@@ -294,7 +294,7 @@ class Axes(AxesBase):
         return self.copy_move_axis(self.get_axis_from_description("F"), feature_dim_axis)
 
     def copy_as_batch_major(self) -> Self:
-        """The batch first.
+        """Copy with the batch first.
 
         Returns
         -------
@@ -312,7 +312,7 @@ class Axes(AxesBase):
         return self._put_first("B")
 
     def copy_as_time_major(self) -> Self:
-        """The time first, then the batch.
+        """Copy with the time first, then the batch.
 
         Returns
         -------
@@ -330,7 +330,7 @@ class Axes(AxesBase):
         return self._put_first("TB")
 
     def copy_as_time_batch_major(self) -> Self:
-        """The time first, then the batch.
+        """Copy with the time first, then the batch.
 
         Returns
         -------
@@ -348,7 +348,7 @@ class Axes(AxesBase):
         return self._put_first("TB")
 
     def copy_as_batch_feature_major(self) -> Self:
-        """The batch first, then the features.
+        """Copy with the batch first, then the features.
 
         Returns
         -------
@@ -366,7 +366,7 @@ class Axes(AxesBase):
         return self._put_first("BF")
 
     def copy_as_batch_spatial_major(self) -> Self:
-        """The batch first, the features last.
+        """Copy with the batch first, the features last.
 
         Returns
         -------
@@ -384,7 +384,7 @@ class Axes(AxesBase):
         return self.copy_as_batch_major().copy_with_feature_last()
 
     def copy_with_feature_last(self) -> Self:
-        """The features last, the rest as it is.
+        """Copy with the features last.
 
         Returns
         -------
@@ -402,7 +402,7 @@ class Axes(AxesBase):
         return self if self.feature_dim_axis is None else self.copy_with_feature_dim_axis(-1)
 
     def copy_template_excluding_time_dim(self, name: str | None = None) -> Template:
-        """What it has beside its values, without the time.
+        """Copy the template, without the time.
 
         Parameters
         ----------
@@ -417,7 +417,7 @@ class Axes(AxesBase):
         Raises
         ------
         IndexError
-            It has none.
+            There is none.
 
         Examples
         --------
@@ -458,7 +458,7 @@ class Axes(AxesBase):
         return self.get_time_dim_tag() == other.get_time_dim_tag()
 
     def get_full_name(self) -> str | None:
-        """Its name.
+        """The name.
 
         Returns
         -------

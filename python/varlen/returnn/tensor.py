@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Tensor(Axes, Data[Any]):
-    """A `varlen.Data` that is made as RETURNN makes it: of a rectangle with padding, which is dropped.
+    """A `varlen.Data` with RETURNN's constructor: it takes a padded rectangle and drops the padding.
 
     Operators give Tensors, functions of `varlen.returnn.frontend` too; methods of Data give Data, which these
     functions take as well.
@@ -93,7 +93,7 @@ class Tensor(Axes, Data[Any]):
 
     @property
     def dtype(self) -> str:  # type: ignore[override]
-        """The name of the dtype of its values, such as "float32". Those of `values` have it as an object."""
+        """The name of the dtype, such as "float32". `values.dtype` is the dtype object."""
         return dtype_name(self._values.dtype)
 
     def _reorder(self, dims: Sequence[Dim]) -> Tensor:
@@ -101,13 +101,13 @@ class Tensor(Axes, Data[Any]):
 
     @property
     def raw_tensor(self) -> NDArray[Any] | torch.Tensor:
-        """The rectangle with an axis for each dim, and zeros as padding. RETURNN gives its own, shared."""
+        """A rectangle with one axis per dim and zeros as padding: a copy, while RETURNN shares its own."""
         block: NDArray[Any] | torch.Tensor = self.to_padded()
         return block
 
     @property
     def placeholder(self) -> NDArray[Any] | torch.Tensor:
-        """As `raw_tensor`, as older code calls it."""
+        """As `raw_tensor`, under the name of older code."""
         return self.raw_tensor
 
     def get_sequence_lengths(self) -> NDArray[Any] | None:
@@ -128,7 +128,7 @@ class Tensor(Axes, Data[Any]):
         return self.lengths("T")
 
     def num_elements(self) -> int:
-        """How many valid positions it has.
+        """The number of valid positions.
 
         Returns
         -------
@@ -206,7 +206,7 @@ class Tensor(Axes, Data[Any]):
         return as_tensor(super().copy(name=name, **facts))
 
     def copy_template(self, name: str | None = None, *, dtype: DTypeLike | None = None) -> Template:
-        """What it has beside its values.
+        """Copy the template: everything but the values.
 
         Parameters
         ----------
@@ -231,7 +231,7 @@ class Tensor(Axes, Data[Any]):
         return Template(self.name if name is None else name, spec.dims, kept, **spec.facts)
 
     def copy_masked(self, mask_value: Any, *, dims: Axis | Sequence[Axis] | None = None) -> Tensor:
-        """As `Data.masked`: what is packed has no padding.
+        """As `Data.masked`: packed storage has no padding.
 
         Parameters
         ----------
@@ -303,7 +303,7 @@ class _Dims(NamedTuple):
 
 
 class Template(Axes, DataSpec):
-    """A `Tensor` before there are values: what RETURNN's is without a raw tensor.
+    """A `Tensor` without values, as RETURNN's without a raw tensor.
 
     Parameters
     ----------
@@ -363,7 +363,7 @@ class Template(Axes, DataSpec):
 
     @property
     def raw_tensor(self) -> None:
-        """None: it has no values."""
+        """Always None: a template has no values."""
 
     @property
     def placeholder(self) -> None:
@@ -376,7 +376,7 @@ class Template(Axes, DataSpec):
 
     @property
     def ndim(self) -> int:
-        """How many dims it has, the batch among them."""
+        """The number of dims, including the batch."""
         return len(self.dims)
 
     @property
@@ -390,7 +390,7 @@ class Template(Axes, DataSpec):
         return None if self.sparse_dim is None else self.sparse_dim.vocab
 
     def copy_template(self, name: str | None = None, *, dtype: DTypeLike | None = None) -> Template:
-        """The same under another name, or of another dtype.
+        """Copy under another name, or with another dtype.
 
         Parameters
         ----------

@@ -12,7 +12,7 @@ from varlen.returnn.tensor import Template
 
 
 class TemplateDict(DataSpecs):
-    """A `TensorDict` before there are values: a `Template` for each key.
+    """A `TensorDict` without values: a `Template` for each key.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class TemplateDict(DataSpecs):
         return dict(self)
 
     def copy_template(self) -> TemplateDict:
-        """The same.
+        """Copy the templates.
 
         Returns
         -------
@@ -62,7 +62,7 @@ class TemplateDict(DataSpecs):
 
 
 class TensorDict(DataDict):
-    """A `varlen.dims.DataDict`; of keys without values a `TemplateDict`.
+    """A `varlen.dims.DataDict`; a `TemplateDict` for keys without values.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class TensorDict(DataDict):
         return dict(self)
 
     def copy_template(self) -> TemplateDict:
-        """What its keys have beside their values.
+        """Copy the templates of the keys: everything but the values.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""What a Data means: a number for each valid position of its dims, in a dict; padding is not there.
+"""A plain model of Data: a dict with a number for each valid position of its dims, without padding.
 
 A position is a dict from dims to ints. All axes are alike: an axis has a length at each position of those
 that it is over. A static or scalar axis is over none. The order of axes is that of lists and of

@@ -245,7 +245,7 @@ def slices(size: int) -> SearchStrategy[slice]:
 
 
 def index_for(size: int) -> SearchStrategy[Any]:
-    """What may stand in `r[...]` and gives several sequences.
+    """Draw an index for `r[...]` that selects several sequences.
 
     Slices; integers with duplicates and negatives, and masks, both as lists and as arrays; any integer dtype.
 

@@ -1,4 +1,4 @@
-"""For code written for TensorFlow's ragged tensors: `RaggedTensor`, and functions of `tf.ragged`.
+"""TensorFlow's ragged names: `RaggedTensor`, and the functions of `tf.ragged`.
 
 TensorFlow itself is neither needed nor imported: values are arrays, or tensors of torch.
 """

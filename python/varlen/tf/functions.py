@@ -40,7 +40,7 @@ def constant(
     name: str | None = None,
     row_splits_dtype: Any = None,
 ) -> RaggedTensor[Any] | Any:
-    """A RaggedTensor of nested lists, as `tf.ragged.constant`.
+    """Make a RaggedTensor from nested lists, as `tf.ragged.constant`.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def boolean_mask(
     data: RowsT | Sequence[Any], mask: Any, name: str | None = None
 ) -> RowsT | RaggedTensor[RowsT]: ...
 def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Rows:
-    """What a mask is true for, as `tf.ragged.boolean_mask`: sequences keep their place.
+    """Keep what a mask marks, as `tf.ragged.boolean_mask`: no sequence is dropped, even if emptied.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ def _nested(values: Any, axes: int) -> RaggedTensor[Any]:
 
 
 def stack(values: Iterable[Any], axis: int = 0, name: str | None = None) -> Ragged[Any]:
-    """One after another along a new axis, as `tf.ragged.stack`.
+    """Stack along a new axis, as `tf.ragged.stack`.
 
     Parameters
     ----------
@@ -253,7 +253,7 @@ def stack(values: Iterable[Any], axis: int = 0, name: str | None = None) -> Ragg
 def stack_dynamic_partitions(
     data: Any, partitions: Any, num_partitions: int, name: str | None = None
 ) -> RaggedTensor[Any]:
-    """Rows by the partition that each is for, in their order; as `tf.ragged.stack_dynamic_partitions`.
+    """Group rows by partition, in their order; as `tf.ragged.stack_dynamic_partitions`.
 
     Parameters
     ----------
@@ -298,7 +298,7 @@ def stack_dynamic_partitions(
 
 
 def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Rows:
-    """What a function makes of the flat values, under the same levels; as `tf.ragged.map_flat_values`.
+    """Apply a function to the flat values, under the same levels; as `tf.ragged.map_flat_values`.
 
     Parameters
     ----------
@@ -344,7 +344,7 @@ def range(
     name: str | None = None,
     row_splits_dtype: Any = None,
 ) -> RaggedTensor[Any]:
-    """For each sequence the integers from its start up to its limit; as `tf.ragged.range`.
+    """Make sequences of integers, each from its start up to its limit; as `tf.ragged.range`.
 
     Parameters
     ----------
@@ -394,7 +394,7 @@ def range(
 
 
 def row_splits_to_segment_ids(splits: ArrayLike, name: str | None = None, out_type: Any = None) -> Ints:
-    """The sequence of each row, from offsets.
+    """Convert offsets to the sequence of each row.
 
     Parameters
     ----------
@@ -424,7 +424,7 @@ def row_splits_to_segment_ids(splits: ArrayLike, name: str | None = None, out_ty
 def segment_ids_to_row_splits(
     segment_ids: ArrayLike, num_segments: int | None = None, out_type: Any = None, name: str | None = None
 ) -> Ints:
-    """Offsets, from the sequence of each row.
+    """Convert the sequence of each row to offsets.
 
     Parameters
     ----------

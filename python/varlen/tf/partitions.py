@@ -49,7 +49,7 @@ class RowPartitions(Ragged[ArrayT]):
         name: str | None = None,
         validate: bool = True,
     ) -> Self:
-        """From offsets: row i goes from row_splits[i] to row_splits[i + 1].
+        """Make one from offsets: row i goes from row_splits[i] to row_splits[i + 1].
 
         Parameters
         ----------
@@ -90,7 +90,7 @@ class RowPartitions(Ragged[ArrayT]):
         name: str | None = None,
         validate: bool = True,
     ) -> Self:
-        """From how many items each row has.
+        """Make one from the length of each row.
 
         Parameters
         ----------
@@ -132,7 +132,7 @@ class RowPartitions(Ragged[ArrayT]):
         name: str | None = None,
         validate: bool = True,
     ) -> Self:
-        """From where each row begins. It ends where the next one begins.
+        """Make one from the start of each row; a row ends where the next one starts.
 
         Parameters
         ----------
@@ -185,7 +185,7 @@ class RowPartitions(Ragged[ArrayT]):
         name: str | None = None,
         validate: bool = True,
     ) -> Self:
-        """From where each row ends. It begins where the one before it ends.
+        """Make one from the end of each row; a row starts where the previous one ends.
 
         Parameters
         ----------
@@ -226,7 +226,7 @@ class RowPartitions(Ragged[ArrayT]):
         name: str | None = None,
         validate: bool = True,
     ) -> Self:
-        """From the row that each item is in.
+        """Make one from the row number of each item.
 
         Parameters
         ----------
@@ -269,7 +269,7 @@ class RowPartitions(Ragged[ArrayT]):
         name: str | None = None,
         validate: bool = True,
     ) -> Self:
-        """From one length that all rows have.
+        """Make one from the length that all rows share.
 
         Parameters
         ----------
@@ -323,7 +323,7 @@ class RowPartitions(Ragged[ArrayT]):
         name: str | None = None,
         validate: bool = True,
     ) -> Self:
-        """From offsets for each level, outermost first.
+        """Make one from offsets per level, outermost first.
 
         Parameters
         ----------
@@ -370,7 +370,7 @@ class RowPartitions(Ragged[ArrayT]):
         name: str | None = None,
         validate: bool = True,
     ) -> Self:
-        """From lengths for each level, outermost first.
+        """Make one from lengths per level, outermost first.
 
         Parameters
         ----------
@@ -415,7 +415,7 @@ class RowPartitions(Ragged[ArrayT]):
         name: str | None = None,
         validate: bool = True,
     ) -> Self:
-        """From the ids of each level's rows for the items of the next one, outermost first.
+        """Make one from the row numbers of each level's items, outermost first.
 
         Parameters
         ----------
@@ -466,12 +466,12 @@ class RowPartitions(Ragged[ArrayT]):
 
     @property
     def flat_values(self) -> ArrayT:
-        """The rows laid end to end: `values`, which in TensorFlow are of one level fewer only."""
+        """The rows laid end to end, varlen's `values`. TensorFlow's `values` drop only one level."""
         return self._values
 
     @property
     def ragged_rank(self) -> int:
-        """How many levels there are."""
+        """The number of levels."""
         return len(self._levels)
 
     @property
@@ -486,12 +486,12 @@ class RowPartitions(Ragged[ArrayT]):
 
     @property
     def uniform_row_length(self) -> int | None:
-        """The length that all sequences of the outermost level share; None where they do not, or none are."""
+        """The length that all outermost sequences share; None if they differ or there are none."""
         level = self._levels[0]
         return level.longest if len(level) and level.shortest == level.longest else None
 
     def nrows(self, out_type: Any = None, name: str | None = None) -> int:
-        """How many rows there are: `len`.
+        """The number of rows, as `len`.
 
         Parameters
         ----------
@@ -511,7 +511,7 @@ class RowPartitions(Ragged[ArrayT]):
         return len(self._levels[0])
 
     def row_lengths(self, axis: int = 1, name: str | None = None) -> Ints | Any:
-        """How long the sequences are, along an axis of `shape`.
+        """The lengths of the sequences along an axis of `shape`.
 
         Parameters
         ----------
@@ -549,7 +549,7 @@ class RowPartitions(Ragged[ArrayT]):
         return self._make(np.full((len(self._values), *trailing), rows[at - depth]), self._levels)
 
     def row_starts(self, name: str | None = None) -> Ints:
-        """Where each row begins.
+        """The start of each row.
 
         Parameters
         ----------
@@ -569,7 +569,7 @@ class RowPartitions(Ragged[ArrayT]):
         return self._levels[0].offsets[:-1]
 
     def row_limits(self, name: str | None = None) -> Ints:
-        """Where each row ends.
+        """The end of each row.
 
         Parameters
         ----------
@@ -589,7 +589,7 @@ class RowPartitions(Ragged[ArrayT]):
         return self._levels[0].bounds
 
     def value_rowids(self, name: str | None = None) -> Ints:
-        """The row that each item is in: `varlen.Level.row_ids` of the outermost level.
+        """The row number of each item: `varlen.Level.row_ids` of the outermost level.
 
         Parameters
         ----------
@@ -629,7 +629,7 @@ class RowPartitions(Ragged[ArrayT]):
         return tuple(level.lengths for level in self._levels)
 
     def nested_value_rowids(self, name: str | None = None) -> tuple[Ints, ...]:
-        """For each level, outermost first, the row that each item of the next one is in.
+        """The row number of each item, per level, outermost first.
 
         Parameters
         ----------

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class RaggedTensor(RowPartitions[ArrayT]):
-    """A `varlen.Ragged` with the members of `tf.RaggedTensor`. Autograd goes through those that move values.
+    """A `varlen.Ragged` with the members of `tf.RaggedTensor`. Those that move values support autograd.
 
     It is made as `varlen.Ragged` is, by `constant`, or by one of its own constructors. Axes are those of
     `shape`: 0 the sequences, then one for each level, then those of the rows.
@@ -87,7 +87,7 @@ class RaggedTensor(RowPartitions[ArrayT]):
         name: str | None = None,
         row_splits_dtype: Any = None,
     ) -> RaggedTensor[RowsT]:
-        """From a rectangle: all of it, or what lengths or a padding value leave of it.
+        """Make one from a rectangle, whole or cut by lengths or a padding value.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class RaggedTensor(RowPartitions[ArrayT]):
     def to_tensor(
         self, default_value: Any = None, name: str | None = None, shape: Sequence[int | None] | None = None
     ) -> ArrayT:
-        """A rectangle of the sequences; `to_dense`, with the size of each axis.
+        """Pad to a rectangle, as `to_dense`, with the size of each axis.
 
         Parameters
         ----------
@@ -243,7 +243,7 @@ class RaggedTensor(RowPartitions[ArrayT]):
         return sizes[[axis_of(each, self.ndim) for each in as_list(axis, "axis", "ints")]]
 
     def get_shape(self) -> tuple[int | None, ...]:
-        """The shape: `shape`, under TensorFlow's older name.
+        """The shape, as `shape`, under TensorFlow's older name.
 
         Returns
         -------
@@ -258,7 +258,7 @@ class RaggedTensor(RowPartitions[ArrayT]):
         return self.shape
 
     def with_row_splits_dtype(self, dtype: Any) -> Self:
-        """The same tensor, once its splits are known to fit a dtype. They stay int64.
+        """Return the tensor after checking that its splits fit a dtype. They stay int64.
 
         Parameters
         ----------
@@ -291,7 +291,7 @@ class RaggedTensor(RowPartitions[ArrayT]):
         return self
 
     def numpy(self) -> np.ndarray:
-        """The sequences as NumPy has them: arrays in an array of objects, or one array of equal lengths.
+        """Convert to NumPy: one array if all lengths are equal, else an object array of arrays.
 
         Returns
         -------
@@ -329,7 +329,7 @@ class RaggedTensor(RowPartitions[ArrayT]):
     def from_sparse(
         cls, st_input: Any, name: str | None = None, row_splits_dtype: Any = None
     ) -> RaggedTensor[Any]:
-        """From the entries of a sparse matrix, which stand at the left of their rows without gaps.
+        """Make one from a sparse matrix whose entries stand at the left of their rows without gaps.
 
         Parameters
         ----------
@@ -361,7 +361,7 @@ class RaggedTensor(RowPartitions[ArrayT]):
         return result
 
     def to_sparse(self, name: str | None = None) -> SparseTensor:
-        """The values and where each of them stands.
+        """Convert to a sparse matrix: the values and their indices.
 
         Parameters
         ----------
@@ -384,7 +384,7 @@ class RaggedTensor(RowPartitions[ArrayT]):
         return sparse_of(self._values, self._levels)
 
     def merge_dims(self, outer_axis: int, inner_axis: int) -> Self | Any:
-        """Merge the axes from outer to inner into one, along which their items lie end to end.
+        """Merge the axes from outer to inner into one.
 
         Parameters
         ----------
@@ -410,7 +410,7 @@ class RaggedTensor(RowPartitions[ArrayT]):
         return merge_dims(self, outer_axis, inner_axis)
 
     def expand_dims(self, axis: int) -> Self:
-        """One more axis, of size 1.
+        """Insert an axis of size 1.
 
         Parameters
         ----------
@@ -438,7 +438,7 @@ class RaggedTensor(RowPartitions[ArrayT]):
         return result
 
     def with_values(self, new_values: Any) -> Self:
-        """Other rows in the sequences of the outermost level.
+        """Replace the rows of the outermost sequences.
 
         TensorFlow's `values`, which this replaces, are those of a level fewer; `with_flat_values` replaces
         what `values` are here.
@@ -468,7 +468,7 @@ class RaggedTensor(RowPartitions[ArrayT]):
         return self._make(*nest_rows(new_values, self._levels[:1], "new_values", "new_values"))
 
     def with_flat_values(self, new_values: Any) -> Self:
-        """Other values under the same levels, which are shared.
+        """Replace the flat values; the levels are shared.
 
         Parameters
         ----------

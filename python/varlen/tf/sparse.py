@@ -17,7 +17,7 @@ __all__ = ["SparseTensor"]
 
 
 class SparseTensor(NamedTuple):
-    """Values and where they stand, as the three fields of `tf.sparse.SparseTensor`.
+    """Values and their indices, with the three fields of `tf.sparse.SparseTensor`.
 
     Parameters
     ----------

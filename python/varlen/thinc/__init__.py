@@ -1,4 +1,4 @@
-"""For those who write for Thinc: its ops, layers and types on varlen's kernels, with Thinc or without.
+"""Thinc's ops, layers and types on varlen's kernels, with or without Thinc.
 
 `from varlen.thinc import Ragged, get_current_ops, list2ragged` stands in the place of `thinc.api`, and
 needs no thinc. `from_thinc` and `to_thinc` convert between the containers of both.

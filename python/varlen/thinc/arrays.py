@@ -53,7 +53,7 @@ def as_contig(data: ArrayT, dtype: DTypeLike | torch.dtype | None = None) -> Arr
 @overload
 def as_contig(data: ArrayLike, dtype: DTypeLike | None = None) -> np.ndarray: ...
 def as_contig(data: Any, dtype: Any = None) -> np.ndarray | torch.Tensor | Any:
-    """What was given where its memory is in C order and its dtype the one asked for, else a copy that is so.
+    """Return the array itself if it is C-contiguous and of the dtype, else a copy that is.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def asarray(data: ArrayT, dtype: DTypeLike | torch.dtype | None = None) -> Array
 @overload
 def asarray(data: ArrayLike, dtype: DTypeLike | None = None) -> np.ndarray: ...
 def asarray(data: Any, dtype: Any = None) -> np.ndarray | torch.Tensor | Any:
-    """What was given as an array, a copy only where it has to be.
+    """Convert to an array, copying only if needed.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def asarray(data: Any, dtype: Any = None) -> np.ndarray | torch.Tensor | Any:
 
 
 def alloc(shape: int | tuple[int, ...], *, dtype: DTypeLike = "float32", zeros: bool = True) -> np.ndarray:
-    """A new array of this shape.
+    """Allocate an array of this shape.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def alloc(shape: int | tuple[int, ...], *, dtype: DTypeLike = "float32", zeros: 
 
 
 def reshape(array: ArrayT, shape: int | tuple[int, ...]) -> ArrayT:
-    """The same numbers in another shape, shared where the memory allows.
+    """Reshape an array, sharing memory where possible.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def reshape(array: ArrayT, shape: int | tuple[int, ...]) -> ArrayT:
 def get_dropout_mask(
     shape: int | tuple[int, ...], drop: float | None, *, seed: int | np.random.Generator | None = None
 ) -> NDArray[np.float32]:
-    """What activations are multiplied with in training: 0 with probability `drop`, else 1 / (1 - drop).
+    """A dropout mask to multiply activations with: 0 with probability `drop`, else 1 / (1 - drop).
 
     Parameters
     ----------
@@ -331,7 +331,7 @@ def _alloc_shape(name: str, default: str) -> _AllocShape:
     def result(shape: int | tuple[int, ...], *, dtype: DTypeLike = default, zeros: bool = True) -> np.ndarray:
         return alloc(shape, dtype=dtype, zeros=zeros)
 
-    doc = f"""A new array of this shape: `alloc` with a dtype of its own.
+    doc = f"""Allocate an array of this shape: `alloc` with its own dtype.
 
     Parameters
     ----------

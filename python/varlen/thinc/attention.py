@@ -14,7 +14,7 @@ from varlen.transforms.kinds import check_gradient
 
 
 def ParametricAttention(nO: int | None = None) -> Model:
-    """Each row times its share of attention: the softmax, inside its sequence, of its product with a vector.
+    """Weight each row by attention: the softmax of its product with a vector, inside its sequence.
 
     Parameters
     ----------

@@ -109,7 +109,7 @@ class CpuOps(Ops):
     def lstm_forward_training(
         self, params: Array, H0: Array, C0: Array, X: Array, size_at_t: Array
     ) -> tuple[Array, _LSTMState]:
-        """An LSTM over packed rows, and what its gradient needs.
+        """Run an LSTM over packed rows, and keep what its gradient needs.
 
         Parameters
         ----------
@@ -153,7 +153,7 @@ class CpuOps(Ops):
     def lstm_forward_inference(
         self, params: Array, H0: Array, C0: Array, X: Array, size_at_t: Array
     ) -> Array:
-        """What `lstm_forward_training` gives, without the state.
+        """Run an LSTM as `lstm_forward_training` does, without the state.
 
         Parameters
         ----------
@@ -220,7 +220,7 @@ class CpuOps(Ops):
         return backprop_lstm(own(dY, params.dtype), lengths, own(params), fwd_state.own)
 
     def maxout(self, X: Array) -> tuple[Array, Array]:
-        """The largest of each row's pieces, and which it is.
+        """The largest of each row's pieces, and its index.
 
         Parameters
         ----------

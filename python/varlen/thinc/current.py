@@ -13,7 +13,7 @@ _current: ContextVar[NumpyOps | None] = ContextVar("varlen_thinc_ops", default=N
 
 
 def get_ops(name: str, **kwargs: Any) -> NumpyOps:
-    """New ops of this name.
+    """Make new ops by name.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def get_ops(name: str, **kwargs: Any) -> NumpyOps:
 
 
 def get_current_ops() -> NumpyOps:
-    """The ops of this thread: those that `set_current_ops` or `use_ops` chose, else `NumpyOps`.
+    """The ops of this thread, as `set_current_ops` or `use_ops` chose them; by default `NumpyOps`.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def get_current_ops() -> NumpyOps:
 
 
 def set_current_ops(ops: NumpyOps) -> None:
-    """Choose the ops of this thread. Models that were made before keep theirs.
+    """Choose the ops of this thread. Existing models keep theirs.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def set_current_ops(ops: NumpyOps) -> None:
 
 @contextmanager
 def use_ops(name: str, **kwargs: Any) -> Iterator[None]:
-    """Choose the ops of this thread for the length of a block.
+    """Choose the ops of this thread inside a block.
 
     Parameters
     ----------

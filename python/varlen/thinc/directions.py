@@ -15,7 +15,7 @@ from varlen.transforms.kinds import check_gradient, expect
 
 
 def bidirectional(l2r: Any, r2l: Any = None) -> Model:
-    """What one layer gives for sequences, and beside it what another gives for them read backwards.
+    """Run one layer forwards and another backwards over sequences, and join their results.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from varlen.transforms.kinds import check_gradient
 
 
 def Dropout(rate: float = 0.0) -> Model:
-    """In training some numbers are 0, the others larger by so much that the mean stays.
+    """Dropout: in training, set some numbers to 0 and scale the others so that the mean stays.
 
     Parameters
     ----------

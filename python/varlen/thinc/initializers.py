@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def get_width(X: Any, *, dim: int = -1) -> int:
-    """How wide the rows are: of an array, of a container, or of the first array of a list.
+    """The width of the rows: of an array, a container, or the first array of a list.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def get_width(X: Any, *, dim: int = -1) -> int:
 
 
 def glorot_uniform_init(ops: NumpyOps, shape: tuple[int, int]) -> NDArray[np.float32]:
-    """Numbers around 0, as far as keeps the size of activations: +- sqrt(6 / (nO + nI)).
+    """Draw uniform numbers within +- sqrt(6 / (nO + nI)), which keeps the scale of activations.
 
     Parameters
     ----------

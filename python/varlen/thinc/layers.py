@@ -185,7 +185,7 @@ with_reshape = _model_of(transforms.with_reshape)
 
 
 def noop(*layers: Any) -> Model:
-    """X itself; gradients pass as they are.
+    """Return X itself; gradients pass unchanged.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def noop(*layers: Any) -> Model:
 
 
 def clone(orig: Model, n: int) -> Model:
-    """A layer and copies of it, one after another, each with parameters of its own.
+    """Chain a layer and copies of it, each with its own parameters.
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ def clone(orig: Model, n: int) -> Model:
 
 
 def tuplify(layer1: Any, layer2: Any, *layers: Any) -> Model:
-    """All layers see X; what they give is a tuple. The gradients that they give for X are added.
+    """Give X to all layers and return a tuple of their results. Their gradients for X are added.
 
     Parameters
     ----------

@@ -76,7 +76,7 @@ def LSTM(
 
 
 def PyTorchLSTM(nO: int, nI: int, *, bi: bool = False, depth: int = 1, dropout: float = 0.0) -> Model:
-    """An LSTM of torch over sequences: `with_padded` around it.
+    """A torch LSTM over sequences, inside `with_padded`.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ _operators: ContextVar[Operators | None] = ContextVar("varlen_thinc_operators", 
 
 
 class Model(Layer):
-    """A layer with parameters, as Thinc's `Model`; `Linear` and its kin make some.
+    """A layer with parameters, as Thinc's `Model`; `Linear` and other functions make one.
 
     `model(X, is_train)` gives Y and backprop, which adds up the gradients of parameters, and `finish_update`
     hands these to an optimizer. It is a `varlen.transforms.Layer`, and goes wherever one is taken.
@@ -105,7 +105,7 @@ class Model(Layer):
 
     @property
     def name(self) -> str:
-        """What errors and `repr` call the model. It can be set."""
+        """The name in errors and `repr`. It can be set."""
         return self._name
 
     @name.setter
@@ -114,12 +114,12 @@ class Model(Layer):
 
     @property
     def id(self) -> int:
-        """Its number, which no other model has."""
+        """The unique number of the model."""
         return self._id
 
     @property
     def ops(self) -> NumpyOps:
-        """What it computes with. It can be set."""
+        """The ops that the model computes with. They can be set."""
         return self._ops
 
     @ops.setter
@@ -133,22 +133,22 @@ class Model(Layer):
 
     @property
     def layers(self) -> list[Model]:  # type: ignore[override]
-        """The Models that it calls. More can be appended."""
+        """The models that this one calls. More can be appended."""
         return self._layers
 
     @property
     def attrs(self) -> dict[str, Any]:
-        """Its attributes, which can be set."""
+        """The attributes of the model, which can be set."""
         return self._attrs
 
     @property
     def dim_names(self) -> tuple[str, ...]:
-        """The names of its dimensions, those without a size too."""
+        """The names of the dimensions, including those without a size."""
         return tuple(self._dims)
 
     @property
     def param_names(self) -> tuple[str, ...]:
-        """The names of its parameters, those that are not made yet too."""
+        """The names of the parameters, including those not allocated yet."""
         return tuple(self._params)
 
     @property
@@ -158,7 +158,7 @@ class Model(Layer):
 
     @property
     def ref_names(self) -> tuple[str, ...]:
-        """The names of its references, those to nothing too."""
+        """The names of the references, including those to nothing."""
         return tuple(self._refs)
 
     if TYPE_CHECKING:
@@ -308,7 +308,7 @@ class Model(Layer):
         self._refs[name] = value
 
     def initialize(self, X: Any = None, Y: Any = None) -> Self:
-        """Find out dimensions, and make the parameters.
+        """Infer the dimensions and allocate the parameters.
 
         Parameters
         ----------
@@ -335,7 +335,7 @@ class Model(Layer):
         return self
 
     def finish_update(self, optimizer: Optimizer) -> None:
-        """Let an optimizer make new parameters of all layers from their gradients.
+        """Let an optimizer update the parameters of all layers from their gradients.
 
         Parameters
         ----------
@@ -358,7 +358,7 @@ class Model(Layer):
                 )
 
     def get_gradients(self) -> dict[Key, tuple[Array, Array]]:
-        """The parameters that have gradients, of all layers.
+        """The parameters of all layers that have gradients, with their gradients.
 
         Returns
         -------
@@ -378,7 +378,7 @@ class Model(Layer):
 
     @contextmanager
     def use_params(self, params: dict[Key, Array]) -> Iterator[None]:
-        """Other parameters for the length of a block.
+        """Use other parameters inside a block.
 
         Parameters
         ----------
@@ -448,7 +448,7 @@ class Model(Layer):
             yield self
 
     def remove_node(self, node: Model) -> None:
-        """Take a model out of all layers. References to what is no longer there are to nothing.
+        """Remove a model from all layers. References to it become empty.
 
         Parameters
         ----------
@@ -469,7 +469,7 @@ class Model(Layer):
             child._refs = {name: ref if ref in tree else None for name, ref in child._refs.items()}
 
     def replace_node(self, old: Model, new: Model) -> bool:
-        """Put a model in the place of another, wherever that is among the layers.
+        """Replace a model by another, wherever it is among the layers.
 
         Parameters
         ----------
@@ -501,7 +501,7 @@ class Model(Layer):
     def replace_callbacks(
         self, forward: Callable[..., Any], *, init: Callable[..., Any] | None = None
     ) -> None:
-        """Give the model other functions.
+        """Replace the functions of the model.
 
         Parameters
         ----------
@@ -519,7 +519,7 @@ class Model(Layer):
         self._init = init
 
     def copy(self) -> Self:
-        """A model of its own with the same parameters, gradients, attributes, and copies of the layers.
+        """Copy the model, with its parameters, gradients, attributes and layers.
 
         Returns
         -------
@@ -554,7 +554,7 @@ class Model(Layer):
     @classmethod
     @contextmanager
     def define_operators(cls, operators: Operators) -> Iterator[None]:
-        """What operators between models make, for the length of a block.
+        """Define operators between models inside a block.
 
         Parameters
         ----------

@@ -172,7 +172,7 @@ class NumpyOps(CpuOps):
         return ops.multibatch(size, sequence, *others, shuffle=shuffle, buffer=buffer, seed=seed)
 
     def to_numpy(self, data: Array, *, byte_order: str | None = None) -> Array:
-        """The array itself, or one of another byte order.
+        """Return the array itself, or convert its byte order.
 
         Parameters
         ----------
@@ -277,7 +277,7 @@ class NumpyOps(CpuOps):
         return Y
 
     def tile(self, X: Array, reps: int) -> Array:
-        """The columns of each row, several times over.
+        """Repeat the columns of each row several times.
 
         Parameters
         ----------
@@ -302,7 +302,7 @@ class NumpyOps(CpuOps):
         return np.tile(X, reps)
 
     def backprop_maxout(self, dY: Array, which: Array, P: int) -> Array:
-        """The gradient of `maxout`: each number for the piece that it came from, zeros for the others.
+        """The gradient of `maxout`: each number goes back to its piece, the others get zeros.
 
         Parameters
         ----------
@@ -336,7 +336,7 @@ class NumpyOps(CpuOps):
         return dX
 
     def list2ragged(self, seqs: Sequence[Array]) -> Ragged[Array]:
-        """Arrays end to end, with their lengths.
+        """Lay arrays end to end, and return their lengths.
 
         Parameters
         ----------
@@ -361,7 +361,7 @@ class NumpyOps(CpuOps):
         return Ragged._make(r.values, r.levels)
 
     def ragged2list(self, ragged: Ragged[Array]) -> list[Array]:
-        """The arrays that `list2ragged` laid end to end, as views.
+        """Split the result of `list2ragged` into views of its arrays.
 
         Parameters
         ----------

@@ -24,7 +24,7 @@ _undo: list[Callable[[], None]] = []
 
 
 def install() -> Callable[[], None]:
-    """Make VarlenOps the process's default on the CPU, VarlenCupyOps on GPUs, until `uninstall`.
+    """Make VarlenOps the default of this process on the CPU, VarlenCupyOps on GPUs, until `uninstall`.
 
     From then on `get_ops("cpu")`, `get_ops("numpy")`, `require_cpu`, `get_array_ops`, `Model.to_cpu`, new
     threads, and this thread if it computes with NumpyOps, all take VarlenOps; so do the instances of NumpyOps
@@ -65,7 +65,7 @@ def install() -> Callable[[], None]:
 
 
 def uninstall() -> None:
-    """Undo `install`: everything is as it was. Nothing happens where it is not installed.
+    """Undo `install`. Does nothing if it is not installed.
 
     Examples
     --------

@@ -82,7 +82,7 @@ class Ops:
         pad: int = 0,
         ndim_if_empty: int = 2,
     ) -> Array:
-        """Arrays laid end to end, with room between them where asked.
+        """Lay arrays end to end, optionally with padding between them.
 
         Parameters
         ----------
@@ -117,7 +117,7 @@ class Ops:
         return flat if dtype is None else self.asarray(flat, dtype=dtype)  # type: ignore[no-any-return]
 
     def unflatten(self, X: Array, lengths: Ints, pad: int = 0) -> list[Array]:
-        """The arrays that `flatten` laid end to end, as views.
+        """Split the result of `flatten` into views of its arrays.
 
         Parameters
         ----------
@@ -159,7 +159,7 @@ class Ops:
         return self._verbs.views(X, ends - level.lengths, ends)
 
     def pad(self, seqs: Sequence[Array], round_to: int = 1) -> Array:
-        """Arrays side by side, zeros behind their ends.
+        """Lay arrays side by side, padded with zeros.
 
         Parameters
         ----------
@@ -201,7 +201,7 @@ class Ops:
         return dense
 
     def unpad(self, padded: Array, lengths: Sequence[int]) -> list[Array]:
-        """The arrays that `pad` laid side by side, as views.
+        """Split the result of `pad` into views of its arrays.
 
         Parameters
         ----------
@@ -233,7 +233,7 @@ class Ops:
         return unpad(padded, lengths)
 
     def list2padded(self, seqs: Sequence[Array]) -> Padded[Any]:
-        """Arrays side by side, time-major and the longest first.
+        """Lay arrays side by side, time-major, the longest first.
 
         Parameters
         ----------
@@ -259,7 +259,7 @@ class Ops:
         return self._new_padded(*self._verbs.list2padded(seqs))
 
     def padded2list(self, padded: Padded[Any]) -> list[Array]:
-        """The arrays that `list2padded` laid side by side, in the order that it was given.
+        """Split the result of `list2padded` into its arrays, in their original order.
 
         Parameters
         ----------
@@ -290,7 +290,7 @@ class Ops:
         return self._verbs.ragged2list(*self._verbs.padded2ragged(padded.data, *fields))
 
     def seq2col(self, seq: Array, nW: int, *, lengths: Ints | None = None) -> Array:
-        """Each row with its nW neighbours on either side beside it.
+        """Join each row with nW neighbours on either side.
 
         Parameters
         ----------
@@ -327,7 +327,7 @@ class Ops:
         return self._verbs.seq2col(seq, level, nW, nW)[0]  # type: ignore[no-any-return]
 
     def backprop_seq2col(self, dY: Array, nW: int, *, lengths: Ints | None = None) -> Array:
-        """The gradient of `seq2col`: each row's sum over the places that it stood in.
+        """The gradient of `seq2col`: each row sums the gradients of its places.
 
         Parameters
         ----------
@@ -364,7 +364,7 @@ class Ops:
         return self._verbs.backprop_seq2col(dY, level, nW, nW)  # type: ignore[no-any-return]
 
     def reduce_sum(self, X: Array, lengths: Ints) -> Array:
-        """The sum of the rows of each sequence, column by column; zeros where it has none.
+        """The sum of each sequence's rows, column by column; zeros for an empty one.
 
         Parameters
         ----------
@@ -398,7 +398,7 @@ class Ops:
         return self._verbs.reduce("sum", X, level_of(lengths, len(X)), 0)  # type: ignore[no-any-return]
 
     def reduce_mean(self, X: Array, lengths: Ints) -> Array:
-        """The mean of the rows of each sequence, column by column; zeros where it has none.
+        """The mean of each sequence's rows, column by column; zeros for an empty one.
 
         Parameters
         ----------
@@ -428,7 +428,7 @@ class Ops:
         return self._verbs.reduce("mean", X, level_of(lengths, len(X)), 0)  # type: ignore[no-any-return]
 
     def reduce_max(self, X: Array, lengths: Ints) -> tuple[Array, Array]:
-        """The largest number of each column of each sequence, and its row inside the sequence.
+        """The largest number of each sequence, column by column, and its row in the sequence.
 
         Of equal numbers it is the first, and NaN is larger than any number.
 
@@ -541,7 +541,7 @@ class Ops:
         return self.alloc((0, *X.shape[1:]), dtype=X.dtype)  # type: ignore[no-any-return]
 
     def backprop_reduce_sum(self, d_sums: Array, lengths: Ints) -> Array:
-        """The gradient of `reduce_sum`: a sequence's row for each of its rows.
+        """The gradient of `reduce_sum`: every row of sequence i gets row i.
 
         Parameters
         ----------
@@ -575,7 +575,7 @@ class Ops:
         return self._verbs.expand(d_sums, level_of(lengths))  # type: ignore[no-any-return]
 
     def backprop_reduce_mean(self, d_means: Array, lengths: Ints) -> Array:
-        """The gradient of `reduce_mean`: a sequence's row, divided by its length, for each of its rows.
+        """The gradient of `reduce_mean`: every row of sequence i gets row i divided by its length.
 
         Parameters
         ----------
@@ -607,7 +607,7 @@ class Ops:
         return self._verbs.expand_mean(d_means, level_of(lengths))  # type: ignore[no-any-return]
 
     def backprop_reduce_max(self, d_maxes: Array, which: Array, lengths: Ints) -> Array:
-        """The gradient of `reduce_max`: each number for the row that it came from, zeros for the others.
+        """The gradient of `reduce_max`: each number goes back to its row, the others get zeros.
 
         Parameters
         ----------
@@ -644,7 +644,7 @@ class Ops:
         return self._verbs.expand_which(d_maxes, level_of(lengths, None, 1), which)  # type: ignore[no-any-return]
 
     def backprop_reduce_first(self, d_firsts: Array, starts_ends: Ints) -> Array:
-        """The gradient of `reduce_first`: each row for the first of its sequence, zeros for the others.
+        """The gradient of `reduce_first`: the first row of sequence i gets row i, the others zeros.
 
         Parameters
         ----------
@@ -681,7 +681,7 @@ class Ops:
         return self._verbs.expand_end(d_firsts, level, False)  # type: ignore[no-any-return]
 
     def backprop_reduce_last(self, d_lasts: Array, lasts: Ints) -> Array:
-        """The gradient of `reduce_last`: each row for the last of its sequence, zeros for the others.
+        """The gradient of `reduce_last`: the last row of sequence i gets row i, the others zeros.
 
         Parameters
         ----------
@@ -793,7 +793,7 @@ class Ops:
         return self._verbs.backprop_softmax(dY, Y, level_of(lengths, len(dY)), False, 1.0)  # type: ignore[no-any-return]
 
     def gather_add(self, table: Array, indices: Array) -> Array:
-        """The sum of the rows that each row of indices names.
+        """Add up the table rows that each row of indices selects.
 
         Parameters
         ----------
@@ -849,7 +849,7 @@ class Ops:
         return self._verbs.hash(ids, seed)  # type: ignore[no-any-return]
 
     def ngrams(self, n: int, keys: Array) -> Array:
-        """A hash for every n keys that follow each other.
+        """A hash of every n consecutive keys.
 
         Parameters
         ----------

@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 class Ragged(types.Ragged[ArrayT]):
-    """A `varlen.Ragged` with the members and the items of Thinc's.
+    """A `varlen.Ragged` with the members and indexing of Thinc's.
 
     It is made as `varlen.Ragged` is, and is one: all that takes those takes these. Three things differ. An
     int as index gives a Ragged of one sequence that shares memory, and so does iterating, where
@@ -113,7 +113,7 @@ class Ragged(types.Ragged[ArrayT]):
 
     @property
     def lengths(self) -> Int32s:  # type: ignore[override]
-        """Of the outermost level: int32 (n,), read-only. As int64: `levels[0].lengths`.
+        """The lengths of the outermost level: int32 (n,), read-only. As int64: `levels[0].lengths`.
 
         OverflowError where int32 cannot count the rows of one.
         """
@@ -138,7 +138,7 @@ class Ragged(types.Ragged[ArrayT]):
 
     @classmethod
     def from_thinc(cls, ragged: thinc.types.Ragged) -> Self:
-        """From Thinc's `Ragged`, or what has its `dataXd` and `lengths`.
+        """Convert Thinc's `Ragged`, or any object with its `dataXd` and `lengths`.
 
         Parameters
         ----------
@@ -167,7 +167,7 @@ class Ragged(types.Ragged[ArrayT]):
         return cls(values, levels=level)
 
     def to_thinc(self) -> thinc.types.Ragged:
-        """Thinc's `Ragged` of the same sequences.
+        """Convert to Thinc's `Ragged`.
 
         Returns
         -------
@@ -191,7 +191,7 @@ class Ragged(types.Ragged[ArrayT]):
 
 
 class Padded(types.Padded[ArrayT]):
-    """A `varlen.Padded` that Thinc's makes, and that makes Thinc's.
+    """A `varlen.Padded` that converts from and to Thinc's.
 
     `size_at_t`, `lengths` and `indices` are int32.
 
@@ -220,17 +220,17 @@ class Padded(types.Padded[ArrayT]):
 
     @property
     def lengths(self) -> Int32s:  # type: ignore[override]
-        """(B,) int32, read-only: of the columns, the longest first. OverflowError beyond int32."""
+        """(B,) int32, read-only: column lengths, the longest first. OverflowError beyond int32."""
         return _read_only(interop.as_int32(self._lengths, "lengths"))
 
     @property
     def indices(self) -> Int32s:  # type: ignore[override]
-        """(B,) int32, read-only: column k is sequence indices[k]. OverflowError beyond int32."""
+        """(B,) int32, read-only: column k holds sequence indices[k]. OverflowError beyond int32."""
         return _read_only(interop.as_int32(self._indices, "indices"))
 
     @classmethod
     def from_thinc(cls, padded: thinc.types.Padded) -> Self:
-        """From Thinc's `Padded`, or what has its four fields.
+        """Convert Thinc's `Padded`, or any object with its four fields.
 
         Parameters
         ----------
@@ -258,7 +258,7 @@ class Padded(types.Padded[ArrayT]):
         return cls(*interop.padded_parts(padded))
 
     def to_thinc(self) -> thinc.types.Padded:
-        """Thinc's `Padded` of the same columns.
+        """Convert to Thinc's `Padded`.
 
         Returns
         -------
@@ -283,7 +283,7 @@ Ragged._padded = Padded
 
 
 class Pairs(types.Pairs[T]):
-    """`varlen.Pairs` that Thinc's make, and that make Thinc's.
+    """A `varlen.Pairs` that converts from and to Thinc's.
 
     Parameters
     ----------
@@ -301,7 +301,7 @@ class Pairs(types.Pairs[T]):
 
     @classmethod
     def from_thinc(cls, pairs: thinc.types.Pairs[Any]) -> Self:
-        """From Thinc's `Pairs`, or what has `one` and `two`.
+        """Convert Thinc's `Pairs`, or any object with `one` and `two`.
 
         Parameters
         ----------
@@ -327,7 +327,7 @@ class Pairs(types.Pairs[T]):
         return cls(one, two)
 
     def to_thinc(self) -> thinc.types.Pairs[Any]:
-        """Thinc's `Pairs` of the same two batches.
+        """Convert to Thinc's `Pairs`.
 
         Returns
         -------
@@ -354,7 +354,7 @@ def _read_only(field: Int32s) -> Int32s:
 
 
 def from_thinc(x: T) -> Ragged[Any] | Padded[Any] | Pairs[Any] | T:
-    """A container of `varlen.thinc` from a container of Thinc. Shares memory. All else is given back.
+    """Convert a container of Thinc to one of `varlen.thinc`. Shares memory; returns all else unchanged.
 
     Parameters
     ----------
@@ -397,7 +397,7 @@ def to_thinc(x: types.Pairs[Any]) -> thinc.types.Pairs[Any]: ...
 @overload
 def to_thinc(x: T) -> T: ...
 def to_thinc(x: T) -> thinc.types.Ragged | thinc.types.Padded | thinc.types.Pairs[Any] | T:
-    """Thinc's container from one of varlen. Shares values, copies lengths. All else is given back.
+    """Convert a container to Thinc's. Shares values, copies lengths; returns all else unchanged.
 
     Parameters
     ----------

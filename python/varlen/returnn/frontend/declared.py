@@ -665,7 +665,7 @@ def relu_square(x: Data[Any]) -> Tensor:
 
 
 def identity(x: Data[Any]) -> Tensor:
-    """The same.
+    """Return the values as they are.
 
     Parameters
     ----------
@@ -1130,7 +1130,7 @@ def compare_bc(
 
 
 def ceil_divide(a: Data[Any], b: Data[Any] | complex) -> Tensor:
-    """The quotient, and the least integer that is not below it, number by number.
+    """The quotient of each pair of numbers, rounded up.
 
     Parameters
     ----------
@@ -1198,7 +1198,7 @@ def minimum(a: Data[Any] | float, b: Data[Any] | float, *other_tensors: Data[Any
 
 
 def matmul(a: Data[Any], b: Data[Any], *, reduce: Dim | Sequence[Dim], use_mask: bool = True) -> Tensor:
-    """Products, summed over some dims; those whose lengths differ too.
+    """Sum products over some dims, including ragged ones.
 
     Parameters
     ----------
@@ -1207,7 +1207,7 @@ def matmul(a: Data[Any], b: Data[Any], *, reduce: Dim | Sequence[Dim], use_mask:
     reduce
         The dims that go, which both have.
     use_mask
-        Taken for the sake of code that says it: there is no padding to be masked.
+        Accepted for compatibility: there is no padding to mask.
 
     Returns
     -------
@@ -1230,7 +1230,7 @@ def matmul(a: Data[Any], b: Data[Any], *, reduce: Dim | Sequence[Dim], use_mask:
 
 
 def softmax(a: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: bool = True) -> Tensor:
-    """Numbers that sum to one over some dims.
+    """The softmax over some dims.
 
     Parameters
     ----------
@@ -1239,7 +1239,7 @@ def softmax(a: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: bool = True) -
     axis
         These dims.
     use_mask
-        Taken for the sake of code that says it: there is no padding to be masked.
+        Accepted for compatibility: there is no padding to mask.
 
     Returns
     -------
@@ -1291,9 +1291,9 @@ def reduce_sum(
     axis
         The dims that go.
     use_mask
-        Taken for the sake of code that says it: there is no padding to be masked.
+        Accepted for compatibility: there is no padding to mask.
     distributed
-        False, as that of `reduce`.
+        False, as in `reduce`.
 
     Returns
     -------
@@ -1321,7 +1321,7 @@ def reduce_mean(source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: bool 
     axis
         The dims that go.
     use_mask
-        Taken for the sake of code that says it: there is no padding to be masked.
+        Accepted for compatibility: there is no padding to mask.
 
     Returns
     -------
@@ -1349,7 +1349,7 @@ def reduce_max(source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: bool =
     axis
         The dims that go.
     use_mask
-        Taken for the sake of code that says it: there is no padding to be masked.
+        Accepted for compatibility: there is no padding to mask.
 
     Returns
     -------
@@ -1377,7 +1377,7 @@ def reduce_min(source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: bool =
     axis
         The dims that go.
     use_mask
-        Taken for the sake of code that says it: there is no padding to be masked.
+        Accepted for compatibility: there is no padding to mask.
 
     Returns
     -------
@@ -1405,7 +1405,7 @@ def reduce_any(source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: bool =
     axis
         The dims that go.
     use_mask
-        Taken for the sake of code that says it: there is no padding to be masked.
+        Accepted for compatibility: there is no padding to mask.
 
     Returns
     -------
@@ -1433,7 +1433,7 @@ def reduce_all(source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: bool =
     axis
         The dims that go.
     use_mask
-        Taken for the sake of code that says it: there is no padding to be masked.
+        Accepted for compatibility: there is no padding to mask.
 
     Returns
     -------
@@ -1461,7 +1461,7 @@ def reduce_argmax(source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: boo
     axis
         The dims that go.
     use_mask
-        Taken for the sake of code that says it: there is no padding to be masked.
+        Accepted for compatibility: there is no padding to mask.
 
     Returns
     -------
@@ -1489,7 +1489,7 @@ def reduce_argmin(source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: boo
     axis
         The dims that go.
     use_mask
-        Taken for the sake of code that says it: there is no padding to be masked.
+        Accepted for compatibility: there is no padding to mask.
 
     Returns
     -------
@@ -1517,7 +1517,7 @@ def reduce_logsumexp(source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: 
     axis
         The dims that go.
     use_mask
-        Taken for the sake of code that says it: there is no padding to be masked.
+        Accepted for compatibility: there is no padding to mask.
 
     Returns
     -------
@@ -1545,7 +1545,7 @@ def reduce_logmeanexp(source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask:
     axis
         The dims that go.
     use_mask
-        Taken for the sake of code that says it: there is no padding to be masked.
+        Accepted for compatibility: there is no padding to mask.
 
     Returns
     -------
@@ -1615,17 +1615,17 @@ def get_default_array_index_dtype() -> str:
 
 
 def is_float_dtype(dtype: str) -> bool:
-    """Whether a dtype is one of floats.
+    """Whether a dtype is a float type.
 
     Parameters
     ----------
     dtype
-        Its name.
+        The name.
 
     Returns
     -------
     bool
-        Also of bfloat16.
+        True for bfloat16 too.
 
     Examples
     --------
@@ -1661,7 +1661,7 @@ def cast(tensor: Data[Any], dtype: DTypeLike) -> Tensor:
 
 
 def copy_to_device(x: Data[Any], device: str | None = None) -> Tensor:
-    """The same with values on a device.
+    """Move the values to a device.
 
     Parameters
     ----------
@@ -1685,7 +1685,7 @@ def copy_to_device(x: Data[Any], device: str | None = None) -> Tensor:
 
 
 def set_sparse_dim(source: Data[Any], sparse_dim: Dim) -> Tensor:
-    """Integers as positions of a dim.
+    """Declare integers as positions of a dim.
 
     Parameters
     ----------
@@ -1697,7 +1697,7 @@ def set_sparse_dim(source: Data[Any], sparse_dim: Dim) -> Tensor:
     Returns
     -------
     Tensor
-        Of the same values, which are shared.
+        With the same values, shared.
 
     Examples
     --------
@@ -1710,7 +1710,7 @@ def set_sparse_dim(source: Data[Any], sparse_dim: Dim) -> Tensor:
 
 
 def expand_dim(source: Data[Any], dim: Dim) -> Tensor:
-    """The same, repeated over one more dim.
+    """Repeat the values over one more dim.
 
     Parameters
     ----------
@@ -1734,7 +1734,7 @@ def expand_dim(source: Data[Any], dim: Dim) -> Tensor:
 
 
 def squeeze(source: Data[Any], axis: Dim) -> Tensor:
-    """The same without a dim of one position.
+    """Remove a dim of one position.
 
     Parameters
     ----------
@@ -1759,7 +1759,7 @@ def squeeze(source: Data[Any], axis: Dim) -> Tensor:
 
 
 def split(source: Data[Any], *, axis: Dim, out_dims: Sequence[Dim]) -> tuple[Tensor, ...]:
-    """The parts of which a dim is the sum.
+    """Split along a dim that is a sum of dims.
 
     Parameters
     ----------
@@ -1773,7 +1773,7 @@ def split(source: Data[Any], *, axis: Dim, out_dims: Sequence[Dim]) -> tuple[Ten
     Returns
     -------
     tuple[Tensor, ...]
-        One for each dim.
+        One part for each dim.
 
     Examples
     --------
@@ -1787,7 +1787,7 @@ def split(source: Data[Any], *, axis: Dim, out_dims: Sequence[Dim]) -> tuple[Ten
 
 
 def shift_right(source: Data[Any], *, axis: Dim, pad_value: Any, amount: int = 1) -> Tensor:
-    """What stood some positions before, in each row.
+    """Shift right: each position gets the value some positions before it, row by row.
 
     Parameters
     ----------
@@ -1817,7 +1817,7 @@ def shift_right(source: Data[Any], *, axis: Dim, pad_value: Any, amount: int = 1
 
 
 def shift_left(source: Data[Any], *, axis: Dim, pad_value: Any, amount: int = 1) -> Tensor:
-    """What stands some positions behind, in each row.
+    """Shift left: each position gets the value some positions after it, row by row.
 
     Parameters
     ----------
@@ -1841,7 +1841,7 @@ def shift_left(source: Data[Any], *, axis: Dim, pad_value: Any, amount: int = 1)
 
 
 def reverse_sequence(tensor: Data[Any], *, axis: Dim, handle_dynamic_dims: bool = True) -> Tensor:
-    """Each row the other way round.
+    """Reverse each row.
 
     Parameters
     ----------
@@ -1850,7 +1850,7 @@ def reverse_sequence(tensor: Data[Any], *, axis: Dim, handle_dynamic_dims: bool 
     axis
         The dim.
     handle_dynamic_dims
-        Taken for the sake of code that says it: each row ends where it ends.
+        Accepted for compatibility: each row ends at its own end.
 
     Returns
     -------
@@ -1869,7 +1869,7 @@ def reverse_sequence(tensor: Data[Any], *, axis: Dim, handle_dynamic_dims: bool 
 
 
 def cumsum(source: Data[Any], *, spatial_dim: Dim) -> Tensor:
-    """The sum of all positions up to each, in each row.
+    """The running sum of each row.
 
     Parameters
     ----------
@@ -1927,7 +1927,7 @@ def search_sorted(
     sorted_seq: Data[Any], values: Data[Any], *, axis: Dim, side: str = "left",
     out_dtype: DTypeLike = "int32",
 ) -> Tensor:
-    """Where numbers would go among others that ascend, in each row.
+    """Find where numbers would go in each ascending row.
 
     Parameters
     ----------
@@ -2028,7 +2028,7 @@ def ones_like(other: Data[Any]) -> Tensor:
 def last_frame_position_of_dim(
     dim: Dim, *, device: str | None = None, allow_scalar_on_cpu: bool = True,
 ) -> Tensor:
-    """The last place of each row of a dim.
+    """The last position of each row of a dim.
 
     Parameters
     ----------
@@ -2042,7 +2042,7 @@ def last_frame_position_of_dim(
     Returns
     -------
     Tensor
-        Over what the dim is over; -1 of an empty row, where RETURNN has 0.
+        Over the dims that the dim depends on; -1 for an empty row, where RETURNN gives 0.
 
     Examples
     --------
@@ -2057,7 +2057,7 @@ def cross_entropy(
     *, estimated: Data[Any], target: Data[Any], axis: Dim,
     estimated_type: Literal["logits", "probs", "log-probs"],
 ) -> Tensor:
-    """How improbable the classes of a target are.
+    """The cross entropy of target classes.
 
     Parameters
     ----------
@@ -2073,7 +2073,7 @@ def cross_entropy(
     Returns
     -------
     Tensor
-        Over the dims of both, but the classes.
+        Over the dims of both, without the classes.
 
     Examples
     --------
@@ -2091,7 +2091,7 @@ def cross_entropy(
 def edit_distance(
     a: Data[Any], a_spatial_dim: Dim, b: Data[Any], b_spatial_dim: Dim, *, dtype: DTypeLike = "int32",
 ) -> Tensor:
-    """The fewest substitutions, insertions and deletions between sequences.
+    """The edit distance between sequences: the fewest substitutions, insertions and deletions.
 
     Parameters
     ----------
@@ -2120,7 +2120,7 @@ def edit_distance(
 
 
 def normalize(a: Data[Any], *, axis: Dim | Sequence[Dim], epsilon: float = 1e-6) -> Tensor:
-    """Numbers less their mean, over their standard deviation, over some dims.
+    """Normalize over some dims: subtract the mean, divide by the standard deviation.
 
     Parameters
     ----------
@@ -2154,7 +2154,7 @@ def random_uniform(
     explicit_state: None = None, auto_update_state: bool | None = None, static: bool | None = None,
     out: None = None, like: Data[Any] | None = None,
 ) -> Tensor:
-    """Random numbers that are all as probable.
+    """Draw uniform random numbers.
 
     Parameters
     ----------
@@ -2188,7 +2188,7 @@ def random_normal(
     explicit_state: None = None, auto_update_state: bool | None = None, static: bool | None = None,
     out: None = None, like: Data[Any] | None = None,
 ) -> Tensor:
-    """Random numbers of a normal distribution.
+    """Draw normal random numbers.
 
     Parameters
     ----------
@@ -2223,7 +2223,7 @@ def random_truncated_normal(
     explicit_state: None = None, auto_update_state: bool | None = None, static: bool | None = None,
     out: None = None, like: Data[Any] | None = None,
 ) -> Tensor:
-    """Random numbers of a normal distribution, none beyond two standard deviations.
+    """Draw normal random numbers, none beyond two standard deviations.
 
     Parameters
     ----------
