@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include "check.hpp"
@@ -63,5 +64,19 @@ TEST(expand, large_outputs_have_the_same_bytes) {
   for (const std::int64_t width : {64, 128, 192, 500}) {
     const std::int64_t count = varlen::past_caches_from() / width / 80;
     for (const std::int64_t shift : {0, 20}) CHECK_EQ(wrong_rows(count, width, 200, shift), 0);
+  }
+}
+
+// Another thread may write places anew after they were checked.
+TEST(expand, elements_go_to_places_inside_their_sequence_alone) {
+  constexpr std::int64_t kFar = std::numeric_limits<std::int64_t>::max();
+  const std::vector<std::int64_t> ends{2, 2, 5};
+  const std::vector<std::int16_t> rows{1, 2, 3, 4, 5, 6};  // of two columns
+  for (const std::int64_t bad : {std::int64_t{3}, std::int64_t{-1}, std::int64_t{1} << 40, kFar, -kFar - 1}) {
+    const std::vector<std::int64_t> which{1, bad, bad, 0, 2, bad};
+    std::vector<std::int16_t> out(10, -1);
+    varlen::expand_which({ends.data(), 3}, reinterpret_cast<const std::byte*>(rows.data()), 2, 2,
+                         which.data(), reinterpret_cast<std::byte*>(out.data()));
+    CHECK(out == (std::vector<std::int16_t>{0, 0, 1, 0, 0, 0, 0, 0, 5, 0}));
   }
 }

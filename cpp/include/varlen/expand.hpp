@@ -16,7 +16,7 @@ void expand(Offsets level, Rows rows, std::byte* out) noexcept;
 void expand_end(Offsets level, Rows rows, bool last, std::byte* out) noexcept;
 
 /// Element c of row i, of `size` bytes, goes to row which[i * columns + c] of sequence i, column c; the rest
-/// becomes zero bytes. Every place lies inside its sequence.
+/// becomes zero bytes. A place outside its sequence takes none.
 void expand_which(Offsets level, const std::byte* rows, std::int64_t columns, std::int64_t size,
                   const std::int64_t* which, std::byte* out) noexcept;
 

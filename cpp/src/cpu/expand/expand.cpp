@@ -254,8 +254,9 @@ void expand_which(Offsets level, const std::byte* rows, std::int64_t columns, st
       std::memset(out + mine.begin * width, 0, static_cast<std::size_t>(mine.size() * width));
       for (std::int64_t c = 0; c < columns; ++c) {
         const std::int64_t place = read_once(which + i * columns + c);
+        if (!is_inside(place, level.length(i))) continue;
         const std::int64_t at = level.start(i) + place;
-        if (!is_inside(place, level.length(i)) || at < mine.begin || at >= mine.end) continue;
+        if (at < mine.begin || at >= mine.end) continue;
         const std::int64_t to = at * width + c * size;
         std::memcpy(out + to, rows + (i * columns + c) * size, static_cast<std::size_t>(size));
       }
