@@ -159,18 +159,18 @@ def included_by(path):
             yield found[0].resolve()
 
 
-@pytest.mark.parametrize("path", CORE, ids=short)
-def test_includes_go_down(path):
-    floor, noun = place_of(path)
-    for other in included_by(path):
-        below, its_noun = place_of(other)
-        assert below in FLOORS[floor], f"{short(path)} includes {short(other)}"
-        if its_noun != noun and below == floor:
-            # A noun of the bindings shows one header to the others; kernels show theirs in include/ alone.
-            shown = floor == "bindings" and (
-                other == BINDINGS / its_noun / f"{its_noun}.hpp" or its_noun == "rooms"
-            )
-            assert shown, f"{short(path)} includes {short(other)}, which is inside of another noun"
+def test_includes_go_down():
+    for path in CORE:
+        floor, noun = place_of(path)
+        for other in included_by(path):
+            below, its_noun = place_of(other)
+            assert below in FLOORS[floor], f"{short(path)} includes {short(other)}"
+            if its_noun != noun and below == floor:
+                # A noun of the bindings shows one header to others; kernels show theirs in include/ alone.
+                shown = floor == "bindings" and (
+                    other == BINDINGS / its_noun / f"{its_noun}.hpp" or its_noun == "rooms"
+                )
+                assert shown, f"{short(path)} includes {short(other)}, which is inside of another noun"
 
 
 def test_nouns_do_not_include_each_other_in_circles():
@@ -227,11 +227,11 @@ def test_bindings_are_declared_called_and_written():
     assert {name.split("_")[0] for name in declared} <= nouns_in(BINDINGS, "*.cpp") | tools
 
 
-@pytest.mark.parametrize("path", sources(BINDINGS, *CODE), ids=short)
-def test_the_core_imports_no_module_of_the_package(path):
+def test_the_core_imports_no_module_of_the_package():
     """What it asks of Python is registered: see support/hooks.hpp."""
-    imported = re.findall(r'\b(?:import|PyImport_\w+)\("([^"]*)"', path.read_text())
-    assert not [name for name in imported if name.split(".")[0] == "varlen"], short(path)
+    for path in sources(BINDINGS, *CODE):
+        imported = re.findall(r'\b(?:import|PyImport_\w+)\("([^"]*)"', path.read_text())
+        assert not [name for name in imported if name.split(".")[0] == "varlen"], short(path)
 
 
 def test_kernels_that_the_host_has_are_launched_at_any_place():
@@ -276,23 +276,23 @@ def test_every_binding_belongs_to_one_unit():
     assert sorted(nouns) == sorted(nouns_in(BINDINGS, "*.cpp"))
 
 
-@pytest.mark.parametrize("path", KERNELS + MODELS, ids=short)
-def test_kernels_and_models_include_std_and_headers_only(path):
-    for name in includes_of(path):
-        std = re.fullmatch(r"<\w+>|<(sys/)?\w+\.h>", name) and "Python" not in name
-        assert name.startswith('"') or std, f"{short(path)} includes {name}"
+def test_kernels_and_models_include_std_and_headers_only():
+    for path in KERNELS + MODELS:
+        for name in includes_of(path):
+            std = re.fullmatch(r"<\w+>|<(sys/)?\w+\.h>", name) and "Python" not in name
+            assert name.startswith('"') or std, f"{short(path)} includes {name}"
 
 
-@pytest.mark.parametrize("path", KERNELS + MODELS, ids=short)
-def test_kernels_and_models_know_no_python(path):
-    code = code_of(path)
-    for word in (r"\bPy[A-Z_]\w*", r"\bpybind11\b", r"\busing namespace std\b", r"\bassert\s*\("):
-        assert not re.search(word, code), f"{short(path)} says {word}"
+def test_kernels_and_models_know_no_python():
+    for path in KERNELS + MODELS:
+        code = code_of(path)
+        for word in (r"\bPy[A-Z_]\w*", r"\bpybind11\b", r"\busing namespace std\b", r"\bassert\s*\("):
+            assert not re.search(word, code), f"{short(path)} says {word}"
 
 
-@pytest.mark.parametrize("path", KERNELS, ids=short)
-def test_kernels_do_not_throw(path):
-    assert not re.search(r"\bthrow\b", code_of(path)), f"{short(path)} throws"
+def test_kernels_do_not_throw():
+    for path in KERNELS:
+        assert not re.search(r"\bthrow\b", code_of(path)), f"{short(path)} throws"
 
 
 def test_the_model_has_a_header_for_each_class_and_a_test():
@@ -301,13 +301,13 @@ def test_the_model_has_a_header_for_each_class_and_a_test():
     assert {"level", "joint", "batch_plan", "dense", "file"} <= {path.stem for path in MODELS}
 
 
-@pytest.mark.parametrize("path", KERNELS, ids=short)
-def test_kernels_do_not_allocate(path):
-    if path.stem in MAY_ALLOCATE:
-        return
-    code = code_of(path)
-    for word in (r"\bnew\b", r"\bmalloc\b", r"\bstd::(vector|string|map|set|function)\b", r"\btry\b"):
-        assert not re.search(word, code), f"{short(path)} says {word}"
+def test_kernels_do_not_allocate():
+    for path in KERNELS:
+        if path.stem in MAY_ALLOCATE:
+            continue
+        code = code_of(path)
+        for word in (r"\bnew\b", r"\bmalloc\b", r"\bstd::(vector|string|map|set|function)\b", r"\btry\b"):
+            assert not re.search(word, code), f"{short(path)} says {word}"
 
 
 def test_cuda_is_known_in_its_room_only():
