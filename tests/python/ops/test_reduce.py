@@ -101,6 +101,16 @@ def test_long_sequences_are_added_in_blocks(dtype, columns):
     assert np.allclose(result, np.asarray(exact), rtol=one, atol=200 * one)
 
 
+@pytest.mark.parametrize("columns", [1, 3, 16])
+def test_blocks_of_float32_are_added_in_doubles(columns, threads):
+    """Sums of the blocks are whole numbers that float32 holds; sums of those are not."""
+    x = np.full((512 * 4096, columns), 1025, np.float32)
+    x[::4096] = 1026
+    for count in (1, 3):
+        threads(count)
+        assert ops.reduce_sum(x, [len(x)]).tolist() == [[512 * (4096 * 1025 + 1)] * columns]
+
+
 @pytest.mark.parametrize("op", ["sum", "mean", "prod", "norm", "max"])
 @pytest.mark.parametrize("columns", [(), (4,), (5,)])
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
