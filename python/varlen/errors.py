@@ -111,6 +111,14 @@ def name_place(error: Exception, place: str, *kinds: type[Exception], advice: st
     return with_fields(made, argument=argument, **({"advice": "; ".join(more)} if more else {}))
 
 
+def tell_cause(error: Exception) -> Exception:
+    """The same error, whose reason ends in what caused it, where anything did."""
+    if error.__cause__ is None:
+        return error
+    made = as_record(error, type(error))
+    return with_fields(made, reason=f"{vars(made)['reason']} ({error.__cause__})")
+
+
 class _OfRow(ValueError):
     """What type checkers see of an error of `row_error`."""
 

@@ -16,7 +16,7 @@ from varlen.arguments import new_words
 from varlen.backends.values import is_tensor
 from varlen.data.accounts import Passage, account_of
 from varlen.data.declared import schema_of_source
-from varlen.errors import name_place
+from varlen.errors import name_place, tell_cause
 from varlen.io import Account, ShardSet, ShardWriter, Writer, open_shards
 from varlen.io.columns import ColumnOptions, build_joint, first_leaf
 from varlen.io.dtypes import common_dtype, widened
@@ -197,8 +197,7 @@ def _as_joint(found: Any, where: str, first_words: _FirstWords) -> _core.Joint:
             return joint_of_table(found, None, first_words)
         return _built(found, first_words)
     except (TypeError, ValueError, OverflowError) as error:
-        place = "" if error.__cause__ is None else f" ({error.__cause__})"
-        raise type(error)(f"map: {where}: {error}{place}") from None
+        raise name_place(tell_cause(error), f"map: {where}") from None
 
 
 def _built(found: dict[str, Any], first_words: _FirstWords) -> _core.Joint:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from varlen import _core
+from varlen.errors import tell_cause
 from varlen.io.columns import ColumnOptions, build_joint, first_leaf
 from varlen.io.intent import Schema
 from varlen.io.save import as_tensor, level_of, split_name
@@ -80,9 +81,7 @@ def as_piece(
         options = ColumnOptions(dtypes, False, fixed, first_words=first_words)
         return _from_joint(build_joint(rows, options, "rows"))
     except ValueError as error:
-        if error.__cause__ is None:
-            raise
-        raise ValueError(f"{error} ({error.__cause__})") from error  # which has the place
+        raise tell_cause(error) from error.__cause__  # which has the place
 
 
 def _from_joint(joint: _core.Joint) -> Piece:

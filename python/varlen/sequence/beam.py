@@ -12,6 +12,7 @@ from varlen._core import Level
 from varlen.arguments import as_int
 from varlen.backends import backend_of
 from varlen.backends.values import as_ints, as_values, like, take
+from varlen.errors import value_error
 from varlen.levels import flatten_levels
 from varlen.sequence.states import each_state
 from varlen.types import Ragged
@@ -337,8 +338,9 @@ def _first(first: Any, count: int) -> Ints:
     """What each source starts with."""
     try:
         given = np.asarray(as_ints(first))
-    except ValueError as error:
-        raise ValueError(f"first: not one integer for each source ({error})") from None
+    except ValueError:
+        wanted = f"expected an int, or {count}, one for each source, got lists of different lengths"
+        raise value_error("first", wanted) from None
     if given.dtype.kind not in "iu" and (given.size or given.ndim != 1):
         raise TypeError(f"first: expected integers, got {given.dtype}")
     if given.shape not in ((), (1,), (count,)):

@@ -765,7 +765,7 @@ def test_reserved_words_take_the_first_ids(here, capsys):
     assert data.batch([0, 1, 2])["w"].tolist() == [3, 4, 3]
     write_csv("b.csv", ["w"], [["x"], ["[PAD]"]])
     text = refused(capsys, here, "b.csv", "p.nrt", "--reserve", "[PAD]")[0]
-    assert "b.csv: w: the word '[PAD]' is reserved; at line 3" in text
+    assert "b.csv: w: the word '[PAD]' is reserved at line 3" in text
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
@@ -806,7 +806,7 @@ def test_words_leave_id_0_to_padding(here, capsys, suffix):
 def test_the_word_of_padding_among_values_is_refused_or_taken(here, capsys):
     write_csv("a.csv", ["w"], [["x"], ["[PAD]"]])
     text = refused(capsys, here, "a.csv", "o.nrt")[0]
-    assert "a.csv: w: the word '[PAD]' is reserved; --no-padding-id takes it; at line 3" in text
+    assert "a.csv: w: the word '[PAD]' is reserved at line 3; --no-padding-id takes it" in text
     assert rows_of(convert("a.csv", "o.nrt", "--no-padding-id")) == [{"w": "x"}, {"w": "[PAD]"}]
     (here / "words.json").write_text(json.dumps({"w": ["x", "[PAD]"]}))
     assert rows_of(convert("a.csv", "p.nrt", "--vocabulary", "words.json"))[1] == {"w": "[PAD]"}
@@ -829,7 +829,7 @@ def test_words_from_outside_keep_their_ids(here, capsys, kind):
     assert data.fields["w"].vocabulary == (*added, "[UNK]", "b", "a")
     assert data.batch(range(5))["w"].tolist() == [i + len(added) for i in [2, 0, 1, 0, 0]]
     text = refused(capsys, here, "valid.csv", "q.nrt", "--vocabulary", given)[0]
-    assert "w: the word 'new' is not in the vocabulary given; see --unknown; at line 3" in text
+    assert "w: the word 'new' is not in the vocabulary given at line 3; see --unknown" in text
     write_lines(here / "valid.jsonl", [{"w": [["a"], ["b", "new"]]}, {"w": []}])
     lines = convert("valid.jsonl", "l.nrt", "--vocabulary", given, "--unknown", "[UNK]")
     assert lines[0].to_list() == {"w": [["a"], ["b", "[UNK]"]]}

@@ -1,14 +1,22 @@
 """Errors are records: what is wrong, with which argument, in which row, by which number."""
 
 import pickle
-import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 import varlen as vl
+from varlen.cli.conversion.wrong import Findings, WrongRows
 from varlen.data import Dataset
-from varlen.errors import error_of, name_argument, name_file, name_place, naming, place_row, row_error
+from varlen.errors import (
+    error_of,
+    name_argument,
+    name_file,
+    name_place,
+    naming,
+    place_row,
+    row_error,
+    tell_cause,
+)
 
 R = vl.Ragged([3, 1, 4], [2, 1])
 
@@ -128,16 +136,19 @@ def test_a_place_stands_in_front_of_the_argument():
     assert type(name_place(vl.dims.OutShapeError("y"), "x")) is vl.dims.OutShapeError
 
 
-# Where the text of an error of others is told whole.
-WHOLE = {"errors.py", "cli/errors.py"}
+def test_an_error_tells_what_caused_it():
+    error = error_of(ValueError, "x", "is no column", "see --types")
+    assert tell_cause(error) is error
+    error.__cause__ = TypeError("x[1]: expected a number")
+    assert str(tell_cause(error)) == "x: is no column (x[1]: expected a number); see --types"
 
 
-def test_no_text_of_an_error_is_edited():
-    package = Path(vl.__file__).parent
-    edits = re.compile(r"str\((?:error|wrong|failure)\)")
-    found = {
-        path.relative_to(package).as_posix()
-        for path in package.rglob("*.py")
-        if edits.search(path.read_text()) and path.relative_to(package).as_posix() not in WHOLE
-    }
-    assert not found
+def test_wrong_rows_keep_their_records():
+    findings = Findings()
+    for row in (3, 4):
+        with findings.gather():
+            raise row_error("x", "'a'", row, " does not fit int8")
+    with pytest.raises(WrongRows, match=r"^x: 'a' at row 3 does not fit int8; x: .*; 2 wrong rows") as found:
+        findings.finish()
+    for error in (found.value, pickle.loads(pickle.dumps(found.value))):
+        assert [(each.argument, each.row) for each in error.errors] == [("x", 3), ("x", 4)]

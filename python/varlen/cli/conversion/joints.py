@@ -53,7 +53,7 @@ def encode_words(
         words.place(key, row_of)
         return found
     except UnknownWord as wrong:
-        raise row_error(key, f"{wrong};", row_of(wrong.index)) from None
+        raise row_error(key, wrong.reason, row_of(wrong.index), advice=wrong.advice) from None
 
 
 def join_columns(

@@ -21,7 +21,7 @@ from varlen.cli.conversion.counting import count_list
 from varlen.cli.conversion.inputs import Input, open_bytes
 from varlen.cli.conversion.intent import NULL
 from varlen.cli.conversion.typed_texts import LEADING, NOT_GIVEN_BACK, comes_back, parse_texts
-from varlen.cli.conversion.words import UnknownWord
+from varlen.cli.conversion.words import UnknownWord, unknown_word
 from varlen.cli.conversion.wrong import APART, different_lists
 from varlen.errors import as_record, error_of, file_error, is_of_row, name_file, place_row, with_fields
 from varlen.io.columns import check_names, fold_levels
@@ -378,7 +378,7 @@ def _flat(plan: ConversionPlan, name: str, column: list[Any], depth: int) -> tup
             for i, text in enumerate(own if said.kind == "id" else ()):
                 if str(values[i]) != text.strip():
                     why = f"does not come back from {values.dtype}, as an id does"
-                    raise UnknownWord(f"{text!r} {why}", i)
+                    raise unknown_word(f"{text!r} {why}", i)
         if values.dtype.kind in "iuf":
             _count_leading(plan, name, list(own), ids)
         return fold_levels("", values[ids], levels, plan.fixed.get(name, ()))
@@ -421,7 +421,8 @@ def _check_zones(plan: ConversionPlan, name: str, texts: list[str], zones: npt.N
         here = np.flatnonzero(zones == zone)
         if len(here) and other in known:
             said = text.format(repr(known[other]))
-            raise UnknownWord(f"{texts[here[0]]!r} {said}; give all times a zone, or none", int(here[0]))
+            advice = "give all times a zone, or none"
+            raise unknown_word(f"{texts[here[0]]!r} {said}", int(here[0]), advice)
         if len(here):
             known.setdefault(zone, texts[here[0]])
 

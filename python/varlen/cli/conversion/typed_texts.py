@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from varlen.cli.conversion.words import UnknownWord
+from varlen.cli.conversion.words import unknown_word
 from varlen.io.dtypes import cast_exactly
 
 __all__ = ["LEADING", "NOT_GIVEN_BACK", "NUMBER", "WHOLE", "comes_back", "number_of", "parse_texts"]
@@ -53,7 +53,7 @@ def parse_texts(
             else:
                 raise ValueError
         except (ValueError, OverflowError, KeyError):
-            raise UnknownWord(f"{text!r} is no {dtype}, as {who} says", i) from None
+            raise unknown_word(f"{text!r} is no {dtype}, as {who} says", i) from None
     return values, zones
 
 

@@ -11,21 +11,26 @@ import numpy as np
 import numpy.typing as npt
 
 from varlen.arguments import PADDING, new_words
+from varlen.errors import error_of, with_fields
 
 if TYPE_CHECKING:
     from varlen.io import Account
 
-__all__ = ["UnknownWord", "Vocabularies", "read_vocabularies"]
+__all__ = ["UnknownWord", "Vocabularies", "read_vocabularies", "unknown_word"]
 
 _MOST_PLACES = 3
 
 
 class UnknownWord(ValueError):
-    """A word that its vocabulary lacks, or that is reserved; `index` says which of the values it is."""
+    """A record about a word that its vocabulary lacks, or that is reserved, and about which of the values."""
 
-    def __init__(self, text: str, index: int) -> None:
-        super().__init__(text)
-        self.index = index
+    reason: str
+    advice: str = ""
+    index: int
+
+
+def unknown_word(reason: str, index: int, advice: str = "") -> UnknownWord:
+    return with_fields(error_of(UnknownWord, "", reason, advice), index=index)
 
 
 class Vocabularies:
@@ -106,13 +111,13 @@ class Vocabularies:
         unknown: list[int] = []
         for i, word in enumerate(words):
             if word in self._closed and not (is_given and word == PADDING and word in known):
-                hint = "; --no-padding-id takes it" if word == PADDING and self._adds_padding else ""
-                raise UnknownWord(f"the word {word!r} is reserved{hint}", _first(ids, i))
+                hint = "--no-padding-id takes it" if word == PADDING and self._adds_padding else ""
+                raise unknown_word(f"the word {word!r} is reserved", _first(ids, i), hint)
             number = known.get(word)
             if number is None and is_given:
                 if self._unknown is None:
-                    text = f"the word {word!r} is not in the vocabulary given; see --unknown"
-                    raise UnknownWord(text, _first(ids, i))
+                    text = f"the word {word!r} is not in the vocabulary given"
+                    raise unknown_word(text, _first(ids, i), "see --unknown")
                 unknown.append(i)
                 number = known[self._unknown]
             table[i] = known.setdefault(word, len(known)) if number is None else number

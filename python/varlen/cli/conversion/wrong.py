@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from varlen.cli.errors import one_line
 from varlen.errors import as_record, name_file
@@ -16,31 +17,35 @@ _SHOWN = 20
 
 
 class WrongRows(ValueError):
-    """Rows of an input are wrong; `lines` says which, a line each with its file."""
+    """Rows of an input are wrong: `errors` are records of the first ones, `rest` says how many there are."""
 
-    def __init__(self, lines: list[str]) -> None:
-        super().__init__("; ".join(lines))
-        self.lines = lines
+    def __init__(self, errors: list[Exception], rest: list[str]) -> None:
+        self.lines = [*map(one_line, errors), *rest]
+        super().__init__("; ".join(self.lines))
+        self.errors, self.rest = errors, rest
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.errors, self.rest)
 
 
 class Findings:
     """Errors of rows, gathered until the input was read, so that one run names them all."""
 
     def __init__(self) -> None:
-        self._lines: list[str] = []
+        self._errors: list[Exception] = []
         self.count = 0
         self._is_left = False
 
     def add(self, wrong: Exception) -> None:
         """Takes note of a wrong row."""
         self.count += 1
-        if len(self._lines) < _SHOWN:
-            self._lines.append(one_line(wrong))
+        if len(self._errors) < _SHOWN:
+            self._errors.append(wrong.with_traceback(None))
 
     @property
     def is_full(self) -> bool:
         """More of them would not be printed."""
-        return len(self._lines) >= _SHOWN
+        return len(self._errors) >= _SHOWN
 
     def leave_rest(self) -> None:
         """Takes note that there is more, which is not counted."""
@@ -57,12 +62,12 @@ class Findings:
     def finish(self) -> None:
         """Raises what was found, if anything was."""
         if self.count == 1:
-            raise WrongRows(self._lines)
+            raise WrongRows(self._errors, [])
         if self.count:
-            more = self.count - len(self._lines)
+            more = self.count - len(self._errors)
             rest = [f"and {more:,} more"] if more else []
             number = f"more than {self.count:,}" if self._is_left else f"{self.count:,}"
-            raise WrongRows([*self._lines, *rest, f"{number} wrong rows, nothing was written"])
+            raise WrongRows(self._errors, [*rest, f"{number} wrong rows, nothing was written"])
 
 
 #: What to do about keys whose lists differ.

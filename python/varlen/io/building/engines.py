@@ -27,7 +27,7 @@ class LostWorkerError(RuntimeError):
 class Failed(Exception):
     """A task failed: its number, and the error that it raised."""
 
-    def __init__(self, number: int, error: BaseException) -> None:
+    def __init__(self, number: int, error: Exception) -> None:
         super().__init__(number, error)
         self.number, self.error = number, error
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from varlen.arguments import as_bool, as_int, as_mapping, dtypes_of, words_of
+from varlen.errors import as_record, name_place, value_error
 from varlen.io.account import Account
 from varlen.io.building.drafts import Draft, Shard, agrees, is_whole, make_draft, write_shard
 from varlen.io.building.engines import Failed, as_partitions, engine_of
@@ -207,9 +208,10 @@ def _run(engine: Any, task: Any, tasks: Sequence[tuple[Any, Any]], shown: str | 
     except Failed as failed:
         error = failed.error
         says_it = isinstance(error, (ValueError, TypeError, RuntimeError)) and any(error.args)
-        kind = "" if says_it else type(error).__name__
-        text = ": ".join(part for part in (f"partition {failed.number}", kind, f"{error}") if part)
-        raise RuntimeError(text) from error
+        text = None if says_it else ": ".join(filter(None, (type(error).__name__, f"{error}")))
+        record = as_record(error, RuntimeError, text=text)
+        cause = error.__cause__ if record is error else error
+        raise name_place(record, f"partition {failed.number}", RuntimeError) from cause
 
 
 def _draft(number: int, part: Any, path: str, make: Any, options: Mapping[str, Any]) -> Draft:
@@ -261,7 +263,7 @@ def _agreed(
             try:
                 fields[name] = _joined(fields.get(name), found, name in with_values, has_values)
             except ValueError as error:
-                raise ValueError(f"partition {i}: key {name!r} does not fit those before: {error}") from None
+                raise name_place(error, f"partition {i}: key {name!r} does not fit those before") from None
             if has_values:
                 with_values.add(name)
             if found.vocabulary is not None:
@@ -285,11 +287,11 @@ def _joined(before: Field | None, found: Field, had_values: bool, has_values: bo
         bare = replace(bare, dtype=kind.dtype, tag=kind.tag, vocabulary=kind.vocabulary)
         before = replace(before, dtype=kind.dtype, tag=kind.tag, vocabulary=kind.vocabulary)
     elif (bare.vocabulary is None) != (before.vocabulary is None):
-        raise ValueError("it has no words" if bare.vocabulary is None else "it has words")
+        raise value_error("", "it has no words" if bare.vocabulary is None else "it has words")
     conflict = before.conflict(bare, words=False, widen=True)
     if conflict:
-        raise ValueError(f"it has {conflict}")
+        raise value_error("", f"it has {conflict}")
     joined = before.joined(bare)
     if joined.dtype.kind == "f" and not {before.dtype.kind, bare.dtype.kind} & {"f", "V"}:
-        raise ValueError(f"no dtype holds both {before.dtype} and {bare.dtype}; name one in schema")
+        raise value_error("", f"no dtype holds both {before.dtype} and {bare.dtype}", "name one in schema")
     return joined
