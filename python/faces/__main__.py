@@ -16,6 +16,7 @@ import in_place
 import reduce
 import render
 import tensor
+import thinc_ops
 from verb import ByHand, Verb
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -210,6 +211,26 @@ if TYPE_CHECKING:
     return render.module("Members of RETURNN's tensors that others express.", head, parts)
 
 
+def thinc_methods() -> str:
+    """`varlen.thinc.declared`."""
+    head = f"""{FUTURE}
+from typing import TYPE_CHECKING
+
+from varlen.thinc.levels import level_of
+
+if TYPE_CHECKING:
+    from varlen.backends.table import Backend
+    from varlen.thinc.levels import Array, Ints"""
+    kind = """class DeclaredOps:
+    \"""Methods of `varlen.thinc.Ops`, which inherits them.\"""
+
+    _verbs: Backend
+
+"""
+    parts = [kind + "\n".join(render.face(op, "NumpyOps") for op in thinc_ops.OPS)]
+    return render.module("Verbs of the backends, as Thinc's ops name them.", head, parts)
+
+
 def with_region(path: Path, marker: str, body: str) -> str:
     """The text of a page with another region between the markers."""
     text = path.read_text()
@@ -265,6 +286,7 @@ def files() -> dict[Path, str]:
         declared / "softmax.py": functions("softmax", "Softmax inside sequences, and its logarithm."),
         PACKAGE / "types/declared.py": methods(),
         PACKAGE / "dims/declared.py": data_methods(),
+        PACKAGE / "thinc/declared.py": thinc_methods(),
         PACKAGE / "returnn/declared.py": tensor_methods(),
         PACKAGE / "returnn/frontend/declared.py": frontend_functions(),
         graphs: with_row(graphs, "one row a sequence", verbs_of("reduce")),

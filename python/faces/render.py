@@ -185,7 +185,7 @@ def _arguments(text: str) -> list[str]:
 
 
 def face(face: Face, owner: str | None = None) -> str:
-    """A function of RETURNN's frontend, or a method of its tensors."""
+    """A function of RETURNN's frontend, or a method of its tensors or of Thinc's ops."""
     indent = " " * 4 if owner is None else " " * 8
     positional, _, keywords = face.arguments.partition("*, ")
     first, more = _arguments(positional), _arguments(keywords)
@@ -196,9 +196,10 @@ def face(face: Face, owner: str | None = None) -> str:
     terms = {together.get(name, name): "" for name in names}
     parameters = [(key, face.texts.get(key) or TEXTS[key]) for key in terms]
     frontend = [f"{indent}>>> import varlen.returnn.frontend as rf"] if owner is None else []
+    returns = _terms([(face.type.replace("Self", owner or ""), face.returns)], indent)
     sections = [
         ("Parameters", _terms(parameters, indent)),
-        ("Returns", _terms([(face.type.replace("Self", owner or ""), face.returns)], indent)),
+        ("Returns", [indent + face.shape] if face.shape else returns),
         ("Raises", _terms(face.raises.items(), indent)),
         ("Notes", [_prose(face.notes, indent)] if face.notes else []),
         ("Examples", [*frontend, *_example(face.example, indent)]),
@@ -209,7 +210,7 @@ def face(face: Face, owner: str | None = None) -> str:
 def _return(call: str, indent: str) -> str:
     """What a function returns; the arguments of a long call are wrapped."""
     line = f"{indent}return {call}\n"
-    if len(line) <= WIDTH:
+    if len(line.partition("  #")[0]) <= WIDTH:
         return line
     function, _, arguments = call.removesuffix(")").partition("(")
     return f"{indent}return {function}(\n{_prose(arguments, indent + ' ' * 4)}\n{indent})\n"

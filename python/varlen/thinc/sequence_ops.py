@@ -10,34 +10,16 @@ import numpy as np
 
 from varlen._core import Level
 from varlen.arguments import as_ints
-from varlen.errors import name_place
 from varlen.ops.flatten import unpad
+from varlen.thinc.declared import DeclaredOps
+from varlen.thinc.levels import SUM, level_of
 from varlen.thinc.types import Padded
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
     from varlen.backends.table import Backend
-
-    Array = np.ndarray
-    Ints = Array | Sequence[int]
-
-_SUM = "lengths must sum up to the number of rows"
-
-
-def level_of(lengths: Ints, rows: int | None = None, least: int = 0) -> Level:
-    """The level over so many rows; lengths that do not fit raise Thinc's own errors."""
-    allowed = "> 0" if least else ">= 0"
-    try:
-        level = Level.from_lengths(lengths, check=True)  # Thinc's errors come at the call
-    except ValueError as error:
-        raise name_place(error, f"all sequence lengths must be {allowed}") from None
-    if least and len(level) and level.shortest < least:
-        at = int((level.lengths == 0).argmax())
-        raise ValueError(f"all sequence lengths must be {allowed}, was: 0, sequence {at}")
-    if rows is not None and level.total != rows:
-        raise IndexError(f"{_SUM}: {level.total}, but there are {rows}")
-    return level
+    from varlen.thinc.levels import Array, Ints
 
 
 def _window_level(X: Array, nW: int, lengths: Ints | None, op: str, what: str) -> Level:
@@ -52,7 +34,7 @@ def _one(rows: int) -> Level:
     return Level.from_lengths((rows,))
 
 
-class Ops:
+class Ops(DeclaredOps):
     """Thinc's ops on sequences, which the ops classes of `varlen.thinc` share.
 
     `NumpyOps` needs nothing else. `VarlenOps` and `VarlenCupyOps` have one of Thinc's own classes behind it.
@@ -154,7 +136,7 @@ class Ops:
         there = (level.lengths > 0).cumsum()
         rows = level.total + pad * (int(there[-1]) + 1) if level.total else 0
         if rows != len(X):
-            raise IndexError(f"{_SUM}: {rows} with pad={pad}, but there are {len(X)}")
+            raise IndexError(f"{SUM}: {rows} with pad={pad}, but there are {len(X)}")
         ends = level.bounds + pad * there
         return self._verbs.views(X, ends - level.lengths, ends)
 
@@ -363,106 +345,6 @@ class Ops:
         level = _window_level(dY, nW, lengths, "backprop_seq2col", "gradient")
         return self._verbs.backprop_seq2col(dY, level, nW, nW)  # type: ignore[no-any-return]
 
-    def reduce_sum(self, X: Array, lengths: Ints) -> Array:
-        """The sum of each sequence's rows, column by column; zeros for an empty one.
-
-        Parameters
-        ----------
-        X
-            (total, width) float32 or float64: all rows, end to end.
-        lengths
-            (n,) integers: how many rows each sequence has.
-
-        Returns
-        -------
-        (n, width) of the dtype of X.
-
-        Raises
-        ------
-        ValueError
-            A length below 0.
-        IndexError
-            Lengths that do not add up to the rows.
-
-        Notes
-        -----
-        NumpyOps' `reduce_sum`, but faster.
-
-        Examples
-        --------
-        >>> vl.thinc.NumpyOps().reduce_sum(np.array([[1.0], [2.0], [3.0]]), np.array([2, 0, 1]))
-        array([[3.],
-               [0.],
-               [3.]])
-        """
-        return self._verbs.reduce("sum", X, level_of(lengths, len(X)), 0)  # type: ignore[no-any-return]
-
-    def reduce_mean(self, X: Array, lengths: Ints) -> Array:
-        """The mean of each sequence's rows, column by column; zeros for an empty one.
-
-        Parameters
-        ----------
-        X, lengths
-            As those of `reduce_sum`.
-
-        Returns
-        -------
-        (n, width) of the dtype of X.
-
-        Raises
-        ------
-        ValueError, IndexError
-            As those of `reduce_sum`.
-
-        Notes
-        -----
-        NumpyOps' `reduce_mean`, but faster.
-
-        Examples
-        --------
-        >>> vl.thinc.NumpyOps().reduce_mean(np.array([[1.0], [2.0], [3.0]]), np.array([2, 0, 1]))
-        array([[1.5],
-               [0. ],
-               [3. ]])
-        """
-        return self._verbs.reduce("mean", X, level_of(lengths, len(X)), 0)  # type: ignore[no-any-return]
-
-    def reduce_max(self, X: Array, lengths: Ints) -> tuple[Array, Array]:
-        """The largest number of each sequence, column by column, and its row in the sequence.
-
-        Of equal numbers it is the first, and NaN is larger than any number.
-
-        Parameters
-        ----------
-        X
-            (total, width) float32 or float64: all rows, end to end.
-        lengths
-            (n,) integers, none of them 0: how many rows each sequence has.
-
-        Returns
-        -------
-        (n, width) of the dtype of X, and (n, width) int32.
-
-        Raises
-        ------
-        ValueError
-            A length below 1.
-        IndexError
-            Lengths that do not add up to the rows.
-
-        Notes
-        -----
-        NumpyOps' `reduce_max`, but faster.
-
-        Examples
-        --------
-        >>> vl.thinc.NumpyOps().reduce_max(np.array([[1.0], [2.0], [3.0]]), np.array([2, 1]))
-        (array([[2.],
-               [3.]]), array([[1],
-               [0]], dtype=int32))
-        """
-        return self._verbs.reduce_extreme("max", X, level_of(lengths, len(X), 1), None, True)
-
     def reduce_first(self, X: Array, lengths: Ints) -> tuple[Array, Array]:
         """The first row of each sequence, and where the sequences start.
 
@@ -539,109 +421,6 @@ class Ops:
 
     def _none_of(self, X: Array) -> Array:
         return self.alloc((0, *X.shape[1:]), dtype=X.dtype)  # type: ignore[no-any-return]
-
-    def backprop_reduce_sum(self, d_sums: Array, lengths: Ints) -> Array:
-        """The gradient of `reduce_sum`: every row of sequence i gets row i.
-
-        Parameters
-        ----------
-        d_sums
-            (n, width) the gradient of the sums.
-        lengths
-            (n,) integers: how many rows each sequence has.
-
-        Returns
-        -------
-        (total, width) of the dtype of d_sums.
-
-        Raises
-        ------
-        ValueError
-            A length below 0.
-        ValueError
-            Another number of lengths than of rows.
-
-        Notes
-        -----
-        NumpyOps' `backprop_reduce_sum`, but faster.
-
-        Examples
-        --------
-        >>> vl.thinc.NumpyOps().backprop_reduce_sum(np.array([[1.0], [2.0]]), np.array([2, 1]))
-        array([[1.],
-               [1.],
-               [2.]])
-        """
-        return self._verbs.expand(d_sums, level_of(lengths))  # type: ignore[no-any-return]
-
-    def backprop_reduce_mean(self, d_means: Array, lengths: Ints) -> Array:
-        """The gradient of `reduce_mean`: every row of sequence i gets row i divided by its length.
-
-        Parameters
-        ----------
-        d_means
-            (n, width) the gradient of the means.
-        lengths
-            (n,) integers: how many rows each sequence has.
-
-        Returns
-        -------
-        (total, width) of the dtype of d_means.
-
-        Raises
-        ------
-        ValueError
-            As those of `backprop_reduce_sum`.
-
-        Notes
-        -----
-        NumpyOps' `backprop_reduce_mean`, but faster.
-
-        Examples
-        --------
-        >>> vl.thinc.NumpyOps().backprop_reduce_mean(np.array([[1.0], [2.0]]), np.array([2, 1]))
-        array([[0.5],
-               [0.5],
-               [2. ]])
-        """
-        return self._verbs.expand_mean(d_means, level_of(lengths))  # type: ignore[no-any-return]
-
-    def backprop_reduce_max(self, d_maxes: Array, which: Array, lengths: Ints) -> Array:
-        """The gradient of `reduce_max`: each number goes back to its row, the others get zeros.
-
-        Parameters
-        ----------
-        d_maxes
-            (n, width) the gradient of the maxima.
-        which
-            (n, width) integers: the rows that `reduce_max` gave.
-        lengths
-            (n,) integers, none of them 0: how many rows each sequence has.
-
-        Returns
-        -------
-        (total, width) of the dtype of d_maxes.
-
-        Raises
-        ------
-        ValueError
-            A length below 1.
-        IndexError
-            A row that its sequence does not have.
-
-        Notes
-        -----
-        NumpyOps' `backprop_reduce_max`, but faster.
-
-        Examples
-        --------
-        >>> d, which = np.array([[5.0], [7.0]]), np.array([[1], [0]])
-        >>> vl.thinc.NumpyOps().backprop_reduce_max(d, which, np.array([2, 1]))
-        array([[0.],
-               [5.],
-               [7.]])
-        """
-        return self._verbs.expand_which(d_maxes, level_of(lengths, None, 1), which)  # type: ignore[no-any-return]
 
     def backprop_reduce_first(self, d_firsts: Array, starts_ends: Ints) -> Array:
         """The gradient of `reduce_first`: the first row of sequence i gets row i, the others zeros.
@@ -754,99 +533,6 @@ class Ops:
         if Xs.ndim >= 3:
             raise NotImplementedError(f"Softmax currently only supports 2d. Got: {Xs.ndim}")
         return self._verbs.softmax(Xs, level_of(lengths, len(Xs)), False, 1.0)  # type: ignore[no-any-return]
-
-    def backprop_softmax_sequences(self, dY: Array, Y: Array, lengths: Ints) -> Array:
-        """The gradient of `softmax_sequences`.
-
-        Parameters
-        ----------
-        dY
-            (total, width) the gradient of the result.
-        Y
-            (total, width) the result.
-        lengths
-            (n,) integers: how many rows each sequence has.
-
-        Returns
-        -------
-        (total, width) of the dtype of dY.
-
-        Raises
-        ------
-        ValueError
-            A length below 0.
-        IndexError
-            Lengths that do not add up to the rows.
-
-        Notes
-        -----
-        NumpyOps' `backprop_softmax_sequences`, but faster.
-
-        Examples
-        --------
-        >>> dY, Y = np.array([[1.0], [0.0], [1.0]]), np.array([[0.5], [0.5], [1.0]])
-        >>> vl.thinc.NumpyOps().backprop_softmax_sequences(dY, Y, np.array([2, 1]))
-        array([[ 0.25],
-               [-0.25],
-               [ 0.  ]])
-        """
-        return self._verbs.backprop_softmax(dY, Y, level_of(lengths, len(dY)), False, 1.0)  # type: ignore[no-any-return]
-
-    def gather_add(self, table: Array, indices: Array) -> Array:
-        """Add up the table rows that each row of indices selects.
-
-        Parameters
-        ----------
-        table
-            (rows, width) float32 or float64.
-        indices
-            (n, k) integers in 0 ... rows - 1.
-
-        Returns
-        -------
-        (n, width) of the dtype of table.
-
-        Raises
-        ------
-        IndexError
-            There is no such row.
-
-        Notes
-        -----
-        NumpyOps' `gather_add`, but faster, and every index is checked.
-
-        Examples
-        --------
-        >>> vl.thinc.NumpyOps().gather_add(np.array([[1.0], [2.0], [4.0]]), np.array([[0, 1], [2, 2]]))
-        array([[3.],
-               [8.]])
-        """
-        return self._verbs.gather_add(table, indices)  # type: ignore[no-any-return]
-
-    def hash(self, ids: Array, seed: int) -> Array:
-        """Four hashes of 32 bits for each id.
-
-        Parameters
-        ----------
-        ids
-            (n,) uint64.
-        seed
-            From 0 to 2**32 - 1.
-
-        Returns
-        -------
-        (n, 4) uint32.
-
-        Notes
-        -----
-        NumpyOps' `hash`, but faster: MurmurHash3_x64_128.
-
-        Examples
-        --------
-        >>> vl.thinc.NumpyOps().hash(np.array([1], np.uint64), 0)
-        array([[4211459146,    4457399, 3547175942, 1032506804]], dtype=uint32)
-        """
-        return self._verbs.hash(ids, seed)  # type: ignore[no-any-return]
 
     def ngrams(self, n: int, keys: Array) -> Array:
         """A hash of every n consecutive keys.

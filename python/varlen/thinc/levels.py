@@ -1,0 +1,32 @@
+"""Lengths as Thinc's ops take them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from varlen._core import Level
+from varlen.errors import name_place
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray
+    Ints = Array | Sequence[int]
+
+SUM = "lengths must sum up to the number of rows"
+
+
+def level_of(lengths: Ints, rows: int | None = None, least: int = 0) -> Level:
+    """The level over so many rows; lengths that do not fit raise Thinc's own errors."""
+    allowed = "> 0" if least else ">= 0"
+    try:
+        level = Level.from_lengths(lengths, check=True)  # Thinc's errors come at the call
+    except ValueError as error:
+        raise name_place(error, f"all sequence lengths must be {allowed}") from None
+    if least and len(level) and level.shortest < least:
+        at = int((level.lengths == 0).argmax())
+        raise ValueError(f"all sequence lengths must be {allowed}, was: 0, sequence {at}")
+    if rows is not None and level.total != rows:
+        raise IndexError(f"{SUM}: {level.total}, but there are {rows}")
+    return level
