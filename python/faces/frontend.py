@@ -114,7 +114,7 @@ def _reduce(mode: str, what: str) -> Face:
         f"{what} over some dims.",
         f'reduce(source, mode="{mode}", axis=axis{given})',
         example,
-        {"source": "Bools." if is_bool else "Numbers.", "axis": "The dims that go."},
+        {"source": "Bools." if is_bool else "Numbers.", "axis": "The dims to reduce."},
         "Over the dims that stay.",
     )
 

@@ -94,7 +94,7 @@ def function(verb: Verb) -> str:
     two = ", or a tuple of two" if verb.gives_places else ""
     parameters = [
         ("X", verb.values),
-        ("lengths", "(n,) integers, or a `Level`; none beside a Ragged."),
+        ("lengths", "(n,) integers, or a `Level`; omit it with a Ragged."),
         *((argument.name, argument.text) for argument in verb.arguments),
     ]
     indent = " " * 4
@@ -144,9 +144,9 @@ def data_method(verb: Verb) -> str:
     head = _def(verb.name, ["self: Any", 'axis: Axis | Sequence[Axis] = "*"'], more, "Data[Any]", " " * 4)
     indent = " " * 8
     parameters = [
-        ("axis", "The dims that go; all of them by default."),
-        ("empty", f"What comes of no positions, by default {verb.data.empty}; None refuses that."),
-        ("out_shape", "The dims that are expected."),
+        ("axis", "The dims to reduce; all of them by default."),
+        ("empty", f"The result for no positions, by default {verb.data.empty}; None raises an error."),
+        ("out_shape", "The expected dims."),
         *((argument.name, argument.text) for argument in taken),
     ]
     sections = [

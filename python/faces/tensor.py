@@ -176,7 +176,7 @@ def methods() -> Iterator[Face]:
         "Without values.",
         "x.{name}().dims == (batch_dim, feature)",
         "True",
-        {"name": ("str | None = None", "What messages call it; the same as before by default.")},
+        {"name": ("str | None = None", "The name in messages; unchanged by default.")},
         NONE,
     )
     yield _method(

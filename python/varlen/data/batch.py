@@ -69,7 +69,7 @@ class Batch(DeviceMethods, dict[str, ArrayT]):
         Parameters
         ----------
         stream
-            A stream of torch; their memory is not given to anybody before it has done what it has to do now.
+            A torch stream. The memory is not reused before the stream has finished its present work.
 
         Examples
         --------

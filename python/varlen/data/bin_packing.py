@@ -29,29 +29,29 @@ class BinPacking(Sampler):
     lengths
         (rows,) integers, the tokens of every row; or a dataset, for its `lengths`.
     size
-        The most tokens of a bin.
+        The most tokens per bin.
     batch_size
-        Bins of a batch; the last may have fewer, unless `drop_last`.
+        The bins per batch; the last batch may have fewer, unless `drop_last`.
     fit
         "best" puts a row into the bin that it leaves the least room in, "first" into the first with room:
         best-fit and first-fit decreasing.
     window
-        How many rows are packed by themselves. More fill bins better: of 10,000, which is the default, mostly
-        over 99 per cent; fewer make batches more random.
+        The number of rows packed together. More rows fill bins better: 10,000, the default, mostly fill over
+        99 per cent; fewer make batches more random.
     max_len
-        The length that rows are cut to, as by `Dataset.batch(max_len=...)`: longer rows count as this.
+        The length that rows are cut to, as by `Dataset.batch(max_len=...)`; longer rows count as this long.
     too_long
-        What to do with a row that is over `size` by itself: "raise" a ValueError, "skip" it, or "split" it
-        into pieces of `size` tokens and a last one of what is left, each of which is packed as a row of its
-        own. The pieces travel with the row numbers to `Dataset.epoch`, `Dataset.batch` and the collator.
+        What to do with a row longer than `size`: "raise" a ValueError, "skip" it, or "split" it into pieces
+        of `size` tokens and a shorter last one, each packed as its own row. The pieces travel with the row
+        numbers to `Dataset.epoch`, `Dataset.batch` and the collator.
     shuffle
-        Other windows, and another order of bins, for each seed and epoch.
+        Whether each seed and epoch gives other windows and another order of bins.
     seed
         int, at least 0.
     drop_last
-        Leave out a last batch of fewer bins.
+        Drop a last batch with fewer bins.
     uneven, num_replicas, rank
-        As those of `Sampler`: what the last step does, and how many processes share the rows.
+        As in `Sampler`: the last step, and the processes that share the rows.
 
     Raises
     ------
@@ -128,7 +128,7 @@ class BinPacking(Sampler):
     def account(self) -> Account:
         """The account of the rows and tokens: what came in, what the bins hold, what was cut or skipped.
 
-        Of an epoch with all its bins: what `drop_last` and `uneven` leave out is another in each epoch.
+        It covers all bins of an epoch; `drop_last` and `uneven` then drop other bins in each epoch.
         """
         account = Account({"rows": len(self._given)})
         account.column("tokens").source.values = int(self._given.sum())
@@ -152,7 +152,7 @@ class BinPacking(Sampler):
         Returns
         -------
         float
-            From 0, where all bins are full, to 1.
+            From 0, if all bins are full, to 1.
 
         Examples
         --------

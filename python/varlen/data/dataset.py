@@ -30,14 +30,14 @@ __all__ = ["Dataset"]
 class Dataset(Views):
     """A map-style dataset of nested rows, in one or many files, that makes batches in one call.
 
-    `varlen.open` gives one over files. This constructor takes what is in memory too. Nothing is copied, and
-    of mapped files nothing is read before it is asked for.
+    `varlen.open` makes one over files; this constructor also takes data in memory. Nothing is copied, and
+    mapped files are read only on access.
 
     Parameters
     ----------
     source
-        A JointNestedRaggedTensorDict, or a sequence of those, whose rows come one after another. They have
-        the same keys at the same dims; where integer dtypes differ, batches have the one that holds all.
+        A JointNestedRaggedTensorDict, or a sequence of them with the same keys at the same dims. If integer
+        dtypes differ, batches get one that holds all.
 
     Examples
     --------
@@ -106,55 +106,57 @@ class Dataset(Views):
         Parameters
         ----------
         rows
-            Row numbers, any integers, negative ones from the end; or a mask, or a slice.
+            Row numbers, negative ones counted from the end; or a mask, or a slice.
         keys
-            Only these keys. Levels that none of them has are ignored.
+            Read only these keys. Levels that none of them has are ignored.
         start, end
-            (rows,) integers: only the events `[start, end)` of each row, counted and clipped as slices do.
+            (rows,) integers: take only the events `[start, end)` of each row, clipped as slices are.
         max_len
-            The most events of a row in the batch, prefix and suffix included. Of a sequence, the first number
-            says that, and the others cut the inner axes of a padded batch, at the `truncate` side. An inner
-            axis that no number cuts is as wide as its longest sequence among the events that are kept, so it
-            differs from batch to batch.
+            The most events per row in the batch, prefix and suffix included. In a sequence of numbers the
+            first is this limit; the others cut the inner axes of a padded batch, at the `truncate` side. An
+            inner axis without a limit is as wide as its longest kept sequence, so it differs from batch to
+            batch.
         window
-            Which events are taken from a row that has more: "from_start", "to_end", "random" (every window is
-            equally likely) or "balanced_random" (every event is equally likely: a window may reach over
-            either end of the row, and is then shorter). None cuts at the `truncate` side.
+            The events to take from a longer row: "from_start", "to_end", "random" (every window is equally
+            likely) or "balanced_random" (every event is equally likely: a window may reach over either end of
+            the row, and is then shorter). None cuts at the `truncate` side.
         seed, epoch
-            For random windows. With an int the window of a row depends only on seed, epoch and row number,
-            not on the other rows of the batch. A numpy.random.Generator, or None for new randomness, is drawn
-            from once for each batch.
+            The seed of random windows. With an int the window of a row depends only on seed, epoch and row
+            number, not on the other rows of the batch. A numpy.random.Generator, or None for fresh
+            randomness, is drawn from once per batch.
         flatten
-            One axis instead of many: events become the rows of the deepest dim, and start, end and max_len
-            count those. A key of a dim above is repeated for the rows under each of its values, as
-            `fill_mode` says.
+            Use one axis instead of many: events become the rows of the deepest dim, and start, end and
+            max_len count those. `fill_mode` says how keys of dims above spread over the rows under each of
+            their values.
         fill_mode
-            "first": its value goes to the first of these rows, and zero to the others, or padding where the
-            key has a vocabulary; "nan": the same with NaN, NaT for times, and zero or padding for integers;
-            "repeat": to all of them.
+            "first": the value goes to the first of these rows; the others get zero, or padding if the key has
+            a vocabulary. "nan": the same with NaN, NaT for times, and zero or padding for integers. "repeat":
+            the value goes to all of them.
         padding_side, truncate
-            "right" or "left", on every axis.
+            The side of the padding, "right" or "left", on every axis.
         fill
-            The value of padding: one for all keys that are padded, or a mapping from some keys to theirs.
-            Zero by default, the id of "[PAD]" where the key has a vocabulary with this word. Integers are
-            times in the unit of their key, NaN is NaT there, and dates of Python and texts such as
-            "2020-01-31" are what they say. A word stands for its id where the key has a vocabulary.
+            The padding value: one for all padded keys, or a mapping from keys to values. By default zero, or
+            the id of "[PAD]" if the key has a vocabulary with this word. For keys of times, integers count in
+            the unit of the key, NaN means NaT, and Python dates and texts such as "2020-01-31" are times. For
+            keys with a vocabulary, a word means its id.
         dtype
-            Of the outputs: one for all keys, or a mapping. Values that do not fit are a ValueError.
+            The dtype of the outputs: one for all keys, or a mapping. Values that do not fit raise a
+            ValueError.
         nan
             A number that replaces NaN: for all float keys, or a mapping. The batch then has `key/mask` too,
             which is False for NaN and padding.
         pad_to, pad_to_multiple_of
-            The size of the first ragged axis, or of each: exactly this (ValueError where a row needs more),
-            or the next multiple of it. With `layout="packed"` pad_to is the size of the bins. Those are of a
-            `BinPacking`; other rows are laid in their order, and one that does not fit opens a bin.
+            The size of the first ragged axis, or of each: exactly this (ValueError if a row needs more), or
+            the next multiple of it. With `layout="packed"` pad_to is the size of the bins: rows of a
+            `BinPacking` go to its bins; other rows fill bins in order, and one that does not fit opens a new
+            bin.
         prefix, suffix
-            Events that are joined before and after each window, on the first ragged axis: a mapping of keys
-            to lists, or a JointNestedRaggedTensorDict. With a level less than the batch it is one record for
-            all rows, with as many levels it has a record for each row. Keys that it lacks are filled. Where
-            both do not fit into max_len, the suffix is kept first.
+            Events to join before and after each window, on the first ragged axis: a mapping of keys to lists,
+            or a JointNestedRaggedTensorDict. With one level less than the batch it is one record for all
+            rows; with as many levels it holds a record for each row. Missing keys are filled. If both do not
+            fit into max_len, the suffix has priority.
         masks
-            Give `dimK/mask`, bool, True where data is.
+            Add `dimK/mask`, bool, True where data is present.
         layout
             "padded"; or "ragged": values end to end, with `dimK/offsets` int64, and for the first axis
             `dim1/cu_seqlens` int32 and `dim1/max_length`; or "packed": rows end to end in bins of `pad_to`
@@ -170,7 +172,7 @@ class Dataset(Views):
             int64, place of each event), `dim1/part` (uint8: 1 prefix, 2 window, 3 suffix, 0 padding),
             `window/start` and `window/end` (int64, inside the row).
         cu_seqlens
-            False leaves them out, for more than 2**31 - 1 events.
+            False leaves out `cu_seqlens`, which allows more than 2**31 - 1 events.
         names, labels, attention_mask, position_ids, document_ids
             What `model(**batch)` takes, as `varlen.data.Collate` says of them: `names` are what the model
             calls keys. The batch then has the keys under these names, integers as int64, and what these
@@ -178,7 +180,8 @@ class Dataset(Views):
             called "attention_mask" is left out of ragged and packed batches, and may hide no token there.
             Such a batch is made on the host, and goes to a `device` as a whole.
         max_bytes
-            A batch that takes more is a ValueError, before it is made. Half of the memory by default.
+            The largest size of a batch; a larger one raises a ValueError before it is made. Half of the
+            memory by default.
         out
             A mapping from names to arrays that are written instead of new ones: of the right dtype,
             C-contiguous, of the right shape or with room for as many entries. The batch then holds views of
@@ -201,21 +204,22 @@ class Dataset(Views):
         Returns
         -------
         Batch or DataDict
-            By name, outer dims first: masks or offsets of a dim before its keys. A padded key of dim d has
-            the shape `(len(rows), slots 1, ..., slots d, ...)`.
+            The arrays by name, outer dims first, masks or offsets of a dim before its keys. A padded key of
+            dim d has the shape `(len(rows), slots 1, ..., slots d, ...)`.
 
         Raises
         ------
         IndexError
-            A row out of range.
+            A row is out of range.
         KeyError
-            A key that does not exist.
+            There is no such key.
         ValueError, TypeError
-            An option that does not fit, a batch over `max_bytes`, a damaged file: with its name and place.
+            An option does not fit, a batch exceeds `max_bytes`, or a file is damaged. The message names file
+            and place.
         OverflowError
-            More events than cu_seqlens hold.
+            There are more events than cu_seqlens can count.
         RuntimeError
-            CUDA cannot be used here; what is missing is said.
+            CUDA cannot be used here; the message says what is missing.
         MemoryError
             The host has no pinned memory left.
 
@@ -243,17 +247,17 @@ class Dataset(Views):
     ) -> tuple[Ints, Ints, Ints]:
         """List all windows of at most `max_len` events, `stride` apart, in every row.
 
-        With a stride of at most max_len they cover every event, and the last window of a row ends where the
-        row ends. A larger stride leaves out events between windows and behind the last one. Empty rows have
-        no window.
+        With a stride of at most max_len the windows cover every event, and the last window of a row ends
+        where the row ends. A larger stride leaves out events between windows and after the last one. Empty
+        rows have no window.
 
         Parameters
         ----------
         max_len
-            Events of a window, at least 1; the last of a row may have fewer.
+            The events per window, at least 1; the last window of a row may have fewer.
         stride
-            From the start of a window to the start of the next, at least 1. By default max_len: windows that
-            do not overlap.
+            The distance between the starts of windows, at least 1. By default max_len, so that windows do not
+            overlap.
         flatten
             Events are the rows of the deepest dim, as `batch(flatten=True)` counts them.
 
@@ -305,20 +309,20 @@ class Dataset(Views):
     def collator(self, *, seed: Seed = None, **options: Unpack[BatchKeywords]) -> Collator[Any]:
         """Make a picklable `collate_fn` for a DataLoader, with these options.
 
-        It takes row numbers, what `__getitems__` gives, or records of a dataset like this one.
+        It takes row numbers, the result of `__getitems__`, or records of a similar dataset.
 
         Parameters
         ----------
         seed
-            Of random windows, as `batch` takes it; see `Collator` for epochs and workers.
+            The seed of random windows, as in `batch`; see `Collator` for epochs and workers.
         **options
             As those of `batch`.
 
         Returns
         -------
         Collator
-            The function. With a `device` its batches are `StagedBatch`, which `to` takes there: workers make
-            them, their parent copies.
+            The function. With a `device` it makes `StagedBatch` objects in workers; the parent copies them to
+            the device with `to`.
 
         Raises
         ------
@@ -405,19 +409,19 @@ class Dataset(Views):
         Parameters
         ----------
         batch_size
-            Rows of a batch; the last may have fewer, unless `drop_last`.
+            The rows per batch; the last batch may have fewer, unless `drop_last`.
         batches
-            In place of batch_size: lists of row numbers, such as a sampler gives.
+            Instead of batch_size: lists of row numbers, for example from a sampler.
         shuffle
-            Take the rows in random order.
+            Whether to take the rows in random order.
         seed, epoch
-            Of the order and of random windows: the same for the same two ints. The epoch is 0 by default, or
-            with a sampler of this module that of the sampler.
+            The seed and epoch of the order and of random windows: equal ints give equal results. The epoch
+            defaults to the sampler's, or 0.
         drop_last
-            Leave out the last batch if it has fewer rows than batch_size.
+            Drop the last batch if it has fewer than batch_size rows.
         prefetch
-            Make this many batches ahead, in a thread. Their memory is reused once you drop them. With a
-            `device` the next batch is on its way there while the loop works on this one.
+            The batches to make ahead, in a thread. Their memory is reused once you drop them. With a `device`
+            the next batch is copied there while the loop works on the current one.
         progress
             Show a progress bar.
         **options
@@ -426,7 +430,7 @@ class Dataset(Views):
         Returns
         -------
         Epoch
-            Iterate it for batches, as often as wanted.
+            Iterate it for batches, as often as you like.
 
         Raises
         ------

@@ -47,7 +47,7 @@ class Epoch(Generic[ArrayT]):
     batch_size, batches, shuffle, seed, epoch, drop_last, prefetch, progress
         As `Dataset.epoch` takes them.
     threads
-        How many batches are made at the same time, at most prefetch.
+        The batches to make at the same time, at most prefetch.
 
     Examples
     --------
@@ -144,7 +144,7 @@ class Epoch(Generic[ArrayT]):
         Returns
         -------
         dict
-            Of numbers, texts and lists, for `load_state_dict` of an epoch that is made in the same way.
+            A dict of numbers, texts and lists, for `load_state_dict` of an epoch with the same arguments.
 
         Raises
         ------
@@ -177,16 +177,16 @@ class Epoch(Generic[ArrayT]):
         Parameters
         ----------
         state
-            What `state_dict` gave.
+            The result of `state_dict`.
 
         Raises
         ------
         ValueError
-            The state of other rows or keys, or of an epoch with another seed, other batches, or other options
-            that decide which events a row gives (`max_len`, `window`, `truncate`, `flatten`): what differs is
-            said. Of the numbers in the rows a few are looked at.
+            The state belongs to other rows or keys, or to an epoch with another seed, other batches, or other
+            options that select events (`max_len`, `window`, `truncate`, `flatten`). The message says what
+            differs. Only a few numbers of the rows are compared.
         TypeError
-            Something else than such a state.
+            The argument is not such a state.
 
         Examples
         --------

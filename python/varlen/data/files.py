@@ -24,17 +24,17 @@ def open(
     ----------
     path
         A `.nrt` file, a list of files, a pattern with `*`, `?` or `[`, or a folder of shards, with or without
-        an index. Where shards have a key in different dtypes of numbers, it gets the dtype that holds them
-        all. Each may be a URL: of HTTP, or of a file system that fsspec knows, such as "s3://". A folder
-        behind HTTP needs its index. What a file system has to know, such as credentials, it takes from
-        fsspec's configuration, `fsspec.config.conf` or `FSSPEC_...` in the environment. Of files behind URLs
-        only the ranges that a batch needs are read; `epoch` with `prefetch` reads them ahead.
+        an index. If shards store a key in different numeric dtypes, the key gets a dtype that holds them all.
+        Each may be an HTTP URL, or a URL of a file system that fsspec knows, such as "s3://". A folder behind
+        HTTP needs its index. Credentials come from fsspec's configuration: `fsspec.config.conf` or
+        `FSSPEC_...` in the environment. Behind URLs only the ranges that a batch needs are read; `epoch` with
+        `prefetch` reads them ahead.
     mmap
-        Pass False for network file systems: nothing is mapped, and every read copies the bytes that it needs.
+        False for network file systems: nothing is mapped, and every read copies the bytes it needs.
     keys
         Only these keys.
     cache
-        A folder where files behind URLs are copied to, whole, when they are first read, and mapped there.
+        A folder that caches files behind URLs: each is copied whole on first read, and mapped there.
 
     Returns
     -------
@@ -46,11 +46,11 @@ def open(
     FileNotFoundError
         There is no such file or folder.
     OSError
-        A server does not answer, after three tries, or not with the range that was asked for.
+        A server does not answer after three tries, or answers with another range.
     varlen.io.FileFormatError
-        A damaged file, or shards that do not fit together: a ValueError that names the file and the place.
+        A file is damaged, or shards do not fit together: a ValueError that names the file and the place.
     KeyError
-        A key that the files do not have.
+        The files have no such key.
 
     Examples
     --------

@@ -44,9 +44,9 @@ class IterableDataset(Epoch[ArrayT]):
     dataset
         A `Dataset`.
     batch_size
-        Rows of a batch.
+        The rows per batch.
     batches
-        In place of batch_size: a sampler, such as `TokenBudget`, or lists of row numbers.
+        Instead of batch_size: a sampler, such as `TokenBudget`, or lists of row numbers.
     shuffle, drop_last, uneven, num_replicas, rank
         Of the batches of batch_size, as `BatchSampler` takes them.
     seed
@@ -121,7 +121,7 @@ class IterableDataset(Epoch[ArrayT]):
         Parameters
         ----------
         epoch
-            At least 0. The one that a state was loaded for goes on where it was; any other begins anew.
+            At least 0. The epoch of a loaded state resumes; any other starts from the beginning.
 
         Examples
         --------
@@ -191,7 +191,7 @@ class IterableDataset(Epoch[ArrayT]):
         Raises
         ------
         ValueError
-            More batches than there are, or fewer than there were at an earlier state.
+            There are fewer batches than that, or an earlier state had more.
         TypeError
             `batches` is no sampler of this module.
 
@@ -222,14 +222,14 @@ class IterableDataset(Epoch[ArrayT]):
         Parameters
         ----------
         state
-            What `state_dict` gave.
+            The result of `state_dict`.
 
         Raises
         ------
         ValueError
             The state of something else, as an epoch says it; one of a worker, where another goes on.
         TypeError
-            Something else than such a state.
+            The argument is not such a state.
 
         Examples
         --------

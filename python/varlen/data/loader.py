@@ -73,23 +73,22 @@ class Loader(Epoch[ArrayT]):
     Parameters
     ----------
     dataset
-        A `Dataset`; or any other with `__len__` and `__getitem__`, or `__getitems__`, whose samples
-        `collate_fn` makes a batch of.
+        A `Dataset`; or any other dataset with `__len__` and `__getitem__` or `__getitems__`, whose samples go
+        to `collate_fn`.
     batch_size
-        Rows of a batch.
+        The rows per batch.
     batches
-        In place of batch_size: a sampler, such as `TokenBudget`, or lists of row numbers.
+        Instead of batch_size: a sampler, such as `TokenBudget`, or lists of row numbers.
     shuffle, drop_last, uneven, num_replicas, rank
-        Of the batches of batch_size, as `BatchSampler` takes them: with more processes than one, each gets
-        its share.
+        Options of batches of batch_size, as in `BatchSampler`: with several processes, each gets its share.
     seed
         int, of the order and of random windows.
     prefetch
-        How many batches are made ahead, at least 1.
+        The batches to make ahead, at least 1.
     threads
-        How many are made at the same time, at most prefetch.
+        The batches to make at the same time, at most prefetch.
     collate_fn
-        What makes a batch of a list of samples, for other datasets: `varlen.data.collate` by default.
+        The function that makes a batch from samples of other datasets; `varlen.data.collate` by default.
     progress
         Show a progress bar.
     **options
@@ -217,7 +216,7 @@ class Loader(Epoch[ArrayT]):
         Returns
         -------
         dict
-            Of numbers, texts and lists, for `load_state_dict` of a loader that is made in the same way.
+            A dict of numbers, texts and lists, for `load_state_dict` of a loader with the same arguments.
 
         Raises
         ------

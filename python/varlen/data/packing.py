@@ -60,7 +60,7 @@ def pack(
         What goes where no data is: a number or a row for all, or a mapping from some names to theirs. Zero by
         default. `labels` are int64 or floats, and filled with -100 unless the mapping has them.
     max_bytes
-        A block that takes more is a ValueError. Half of the memory by default.
+        The largest size of a block; a larger one raises a ValueError. Half of the memory by default.
 
     Returns
     -------

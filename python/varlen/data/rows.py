@@ -192,7 +192,7 @@ class Rows:
         Raises
         ------
         IndexError
-            A row out of range.
+            A row is out of range.
         TypeError
             Something else than rows, such as a key.
 
@@ -291,7 +291,7 @@ class Rows:
         Raises
         ------
         IndexError
-            A row out of range, or a mask of another length.
+            A row is out of range, or the mask has another length.
         TypeError
             Anything else.
 

@@ -48,20 +48,20 @@ class Sampler:
     lengths
         (rows,) integers, the length of every row.
     shuffle
-        Another order of rows and batches for each seed and epoch.
+        Whether each seed and epoch gives another order of rows and batches.
     seed
         int, at least 0.
     drop_last
-        Leave out small batches.
+        Drop small batches.
     uneven
-        What the last step does where batches do not divide among ranks: "repeat" takes the first ones again,
+        The last step if batches do not divide evenly among ranks: "repeat" takes the first batches again;
         "drop" leaves the rest out; "empty" gives the other ranks a batch without rows, so that every row
-        comes exactly once. By default "drop" with drop_last, else "repeat". What leaves out all rows is
-        refused, be it this, `drop_last` or `too_long`.
+        comes exactly once. By default "drop" with drop_last, else "repeat". Options that leave out all rows
+        raise an error.
     num_replicas, rank
-        How many processes share the rows, and which this is. By default what torch.distributed says, where it
-        is initialised before the first batch is asked for; else WORLD_SIZE and RANK of the environment; else
-        one.
+        The number of processes that share the rows, and the number of this one. By default from
+        torch.distributed, provided it is initialised before the first batch; else from WORLD_SIZE and RANK in
+        the environment; else one process.
 
     Examples
     --------
@@ -108,7 +108,7 @@ class Sampler:
         Parameters
         ----------
         epoch
-            At least 0. The one that a state was loaded for goes on where it was; any other begins anew.
+            At least 0. The epoch of a loaded state resumes; any other starts from the beginning.
 
         Examples
         --------
@@ -202,7 +202,7 @@ class Sampler:
         Returns
         -------
         float
-            From 0, where nothing is padded, to 1.
+            From 0, if nothing is padded, to 1.
 
         Examples
         --------
@@ -219,19 +219,19 @@ class Sampler:
         Parameters
         ----------
         batches
-            How many batches of this epoch this rank has had, those before an earlier state included. By
-            default those that were taken from the sampler. A DataLoader with workers takes them ahead of the
-            loop: give the number there. torchdata's StatefulDataLoader knows it.
+            The number of batches that this rank has consumed in this epoch, including those before an earlier
+            state. By default the number taken from the sampler. DataLoader workers run ahead of the loop, so
+            pass the number there. torchdata's StatefulDataLoader knows it by itself.
 
         Returns
         -------
         dict
-            Of numbers, texts and lists. It is the same on every rank after the same number of steps.
+            A dict of numbers, texts and lists. It is equal on every rank after the same number of steps.
 
         Raises
         ------
         ValueError
-            More batches than there are, or fewer than there were at an earlier state.
+            There are fewer batches than that, or an earlier state had more.
 
         Examples
         --------
@@ -259,20 +259,21 @@ class Sampler:
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Resume from a state: the next iteration gives the remaining batches.
 
-        The number of workers of a DataLoader may be another, and so may the number of ranks, where all had
-        taken as many steps.
+        The number of DataLoader workers may change, and so may the number of ranks, if all ranks took equally
+        many steps.
 
         Parameters
         ----------
         state
-            What `state_dict` gave.
+            The result of `state_dict`.
 
         Raises
         ------
         ValueError
-            The state of other rows, or of a sampler with other options: each difference is named.
+            The state belongs to other rows, or to a sampler with other options. The message names each
+            difference.
         TypeError
-            Something else than such a state.
+            The argument is not such a state.
 
         Examples
         --------

@@ -24,18 +24,17 @@ class BatchSampler(Sampler):
     Parameters
     ----------
     lengths
-        (rows,) integers, the length of every row; or a dataset, for its `lengths`; or one number: so many
-        rows.
+        (rows,) integers, the length of every row; or a dataset, for its `lengths`; or the number of rows.
     batch_size
-        Rows of a batch; the last may have fewer, unless `drop_last`.
+        The rows per batch; the last batch may have fewer, unless `drop_last`.
     shuffle
-        Another order of the rows for each seed and epoch.
+        Whether each seed and epoch gives another order of the rows.
     seed
         int, at least 0.
     drop_last
-        Leave out the last batch where it has fewer than batch_size rows.
+        Drop the last batch if it has fewer than batch_size rows.
     uneven, num_replicas, rank
-        As those of `Sampler`: what the last step does, and how many processes share the rows.
+        As in `Sampler`: the last step, and the processes that share the rows.
 
     Raises
     ------
@@ -99,7 +98,7 @@ class LengthBuckets(Sampler):
     lengths
         (rows,) integers, the length of every row or any other measure; or a dataset, for its `lengths`.
     batch_size
-        Rows of a batch.
+        The rows per batch.
     bucket_size
         Rows of a bucket: shuffled rows are cut into buckets, each is sorted by length and cut into batches.
         Larger buckets give less padding and less randomness. 100 batches by default; without `shuffle` all
@@ -109,13 +108,13 @@ class LengthBuckets(Sampler):
         `np.searchsorted(buckets, lengths[i])`: bucket 0 holds lengths up to buckets[0]. Rows of one bucket
         come in random order, and every bucket has a last batch of its own.
     shuffle
-        Another order of rows and batches for each seed and epoch.
+        Whether each seed and epoch gives another order of rows and batches.
     seed
         int, at least 0.
     drop_last
-        Leave out batches with fewer than batch_size rows.
+        Drop batches with fewer than batch_size rows.
     uneven, num_replicas, rank
-        As those of `Sampler`: what the last step does, and how many processes share the rows.
+        As in `Sampler`: the last step, and the processes that share the rows.
 
     Raises
     ------
@@ -198,24 +197,24 @@ class TokenBudget(Sampler):
     lengths
         (rows,) integers, the tokens of every row; or a dataset, for its `lengths`.
     max_tokens
-        The most tokens of a batch.
+        The most tokens per batch.
     padded
         Count the tokens of the padded batch, its longest row times its rows. With False, for ragged batches,
         count the sum of the lengths.
     max_len
-        The length that rows are cut to, as by `Dataset.batch(max_len=...)`: longer rows count as this.
+        The length that rows are cut to, as by `Dataset.batch(max_len=...)`; longer rows count as this long.
     max_batch
-        The most rows of a batch.
+        The most rows per batch.
     too_long
-        What to do with a row that is over the budget by itself: "raise" a ValueError, put it "alone" into a
-        batch, or "skip" it.
+        What to do with a row over the budget: "raise" a ValueError, put it "alone" into a batch, or "skip"
+        it.
     bucket_size
         How many rows are sorted by length together, as in `LengthBuckets`. By default all rows without
         `shuffle`, and 100 times the rows of a mean batch with it; 1 keeps the order of the rows.
     shuffle, seed, uneven, num_replicas, rank
         As those of `LengthBuckets`.
     drop_last
-        Short for uneven="drop": no batch is left out for being small.
+        Same as uneven="drop": no batch is dropped for being small.
 
     Raises
     ------

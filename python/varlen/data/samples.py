@@ -96,9 +96,9 @@ class Collate:
     padding_side, truncate
         "right" or "left".
     max_len
-        Longer rows are cut, at the `truncate` side.
+        The longest length; longer rows are cut at the `truncate` side.
     pad_to_multiple_of
-        The padded length is a multiple of it.
+        Round the padded length up to a multiple of this.
     fill, dtype
         Of padding, of the output: one for all, or a mapping from keys. Zero, and NumPy's promotion, by
         default. A fill for all has to fit the values that are padded with it.
@@ -452,7 +452,7 @@ def collate(samples: Sequence[Any]) -> object:
     Parameters
     ----------
     samples
-        Of one structure, at least one.
+        At least one sample, all of one structure.
 
     Returns
     -------

@@ -241,7 +241,7 @@ class StagedBatch:
         Parameters
         ----------
         device
-            Which one: the current one by default.
+            The device; the current one by default.
         non_blocking
             See `to`.
 

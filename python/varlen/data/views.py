@@ -54,7 +54,7 @@ class Views(Batching):
     def select(self, rows: Any) -> Self:
         """Take rows in the given order, as a view: nothing is copied.
 
-        Everything that a dataset does counts rows by their place in the view, seeds of random windows too.
+        All methods count rows by their position in the view, including the seeds of random windows.
 
         Parameters
         ----------
@@ -69,7 +69,7 @@ class Views(Batching):
         Raises
         ------
         IndexError
-            A row out of range, or a mask of another length.
+            A row is out of range, or the mask has another length.
         TypeError
             Anything else.
 
@@ -96,11 +96,11 @@ class Views(Batching):
         Parameters
         ----------
         function
-            A bool for each row; or a function that gives them, once for all rows, from a mapping of names to
-            arrays of one value a row: the keys of dim 0, words where a key has a vocabulary, and
+            A bool for each row; or a function that returns them for all rows at once. It gets a mapping of
+            names to arrays of one value per row: the keys of dim 0, as words if a key has a vocabulary, and
             "dim1/lengths".
         min_len, max_len
-            The least and the most events of a row.
+            The fewest and the most events of a row.
 
         Returns
         -------
@@ -110,7 +110,7 @@ class Views(Batching):
         Raises
         ------
         TypeError, ValueError
-            No condition, one that is no bool for each row, or a number below 0.
+            There is no condition, a condition is not one bool per row, or a number is below 0.
         KeyError
             The function asks for a key that is not one of dim 0.
 
@@ -174,8 +174,8 @@ class Views(Batching):
             Names to fractions of the rows that are 1 together, such as `{"train": 0.9, "test": 0.1}`, or to
             numbers of rows that are all rows together; or a key of dim 0, whose values name the parts.
         shuffle
-            Deal the rows out in random order; else the first rows go to the first part. Not for a key, whose
-            parts keep the order.
+            Distribute the rows in random order; else the first rows go to the first part. The parts of a key
+            always keep the order.
         seed
             As `shuffle` takes it.
 
@@ -235,7 +235,7 @@ class Views(Batching):
         Raises
         ------
         TypeError, ValueError
-            Something else than a dataset, or one that does not fit: the part and the key are named.
+            A part is not a dataset, or does not fit. The message names the part and the key.
 
         Examples
         --------
@@ -318,11 +318,12 @@ class Views(Batching):
             All results have the same keys at
             the same dims. A key of dim 0 is an array of one value in a row; `row.to_list()` has the value.
         path
-            The file to write, or to replace once all rows are done. An error leaves it as it was.
+            The file to write. An existing file is replaced once all rows are done; an error leaves it
+            unchanged.
         batched
-            Give the function up to `batch_size` rows at once; it may give another number of rows.
+            Pass up to `batch_size` rows to the function at once; it may return another number of rows.
         batch_size
-            Rows that are read, and written, at once.
+            The number of rows to read and write at once.
         progress
             Show a progress bar.
 
@@ -357,16 +358,16 @@ class Views(Batching):
         Parameters
         ----------
         path
-            The file to write, or to replace once it is complete.
+            The file to write. An existing file is replaced once the new one is complete.
         rows_per_shard
-            Write a folder of files of so many rows and their index in place of one file.
+            The rows per file: write a folder of files with an index instead of one file.
         progress
             Show a progress bar.
 
         Raises
         ------
         FileExistsError
-            The folder for shards holds some already.
+            The folder already holds shards.
         ValueError
             The rows have no key, or are of a dtype that a file cannot hold.
 

@@ -35,7 +35,7 @@ class Beam:
     parent
         The Beam of the step before; None at the start.
     name
-        What messages call it.
+        The name in messages.
 
     Examples
     --------

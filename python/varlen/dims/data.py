@@ -80,7 +80,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         A Dim for each axis, in the order in which the values lie. Dims without lengths are bound: the batch
         as those of other dims say, others to the size of their axis.
     name
-        What messages call it.
+        The name in messages.
     dtype
         Values of another dtype are cast.
     sparse_dim
@@ -552,7 +552,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         order
             All dims, in the order of the axes; that of `dims` if nothing is said.
         fill
-            What stands where there is nothing; by default the class "[PAD]" of a vocabulary, else 0.
+            The fill value; by default the class "[PAD]" of a vocabulary, else 0.
         side
             "right", or "left" where the rows of each dim end together.
         out
@@ -603,7 +603,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         Parameters
         ----------
         fill
-            What stands where there is nothing; by default the class "[PAD]" of a vocabulary, else 0.
+            The fill value; by default the class "[PAD]" of a vocabulary, else 0.
         side
             "right" or "left".
 
@@ -911,7 +911,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         Parameters
         ----------
         name
-            What messages call it.
+            The name in messages.
         **facts
             `sparse_dim`, `feature_dim`, `time_dim`, `beam`, `available_for_inference`, as `Data` takes them.
 

@@ -30,11 +30,11 @@ class VerbMethods:
         Parameters
         ----------
         axis
-            The dims that go; all of them by default.
+            The dims to reduce; all of them by default.
         empty
-            What comes of no positions, by default 0; None refuses that.
+            The result for no positions, by default 0; None raises an error.
         out_shape
-            The dims that are expected.
+            The expected dims.
         dtype
             The dtype of accumulator and result, as in NumPy: values are converted to it first.
         overflow
@@ -69,11 +69,11 @@ class VerbMethods:
         Parameters
         ----------
         axis
-            The dims that go; all of them by default.
+            The dims to reduce; all of them by default.
         empty
-            What comes of no positions, by default NaN; None refuses that.
+            The result for no positions, by default NaN; None raises an error.
         out_shape
-            The dims that are expected.
+            The expected dims.
         dtype
             The dtype of accumulator and result. For an integer dtype values are converted to it first, and
             the mean is truncated.
@@ -106,11 +106,11 @@ class VerbMethods:
         Parameters
         ----------
         axis
-            The dims that go; all of them by default.
+            The dims to reduce; all of them by default.
         empty
-            What comes of no positions, by default 1; None refuses that.
+            The result for no positions, by default 1; None raises an error.
         out_shape
-            The dims that are expected.
+            The expected dims.
         dtype
             The dtype of accumulator and result, as in NumPy: values are converted to it first.
         overflow
@@ -145,11 +145,11 @@ class VerbMethods:
         Parameters
         ----------
         axis
-            The dims that go; all of them by default.
+            The dims to reduce; all of them by default.
         empty
-            What comes of no positions, by default -inf, of no integers an error; None refuses that.
+            The result for no positions, by default -inf, of no integers an error; None raises an error.
         out_shape
-            The dims that are expected.
+            The expected dims.
 
         Returns
         -------
@@ -179,11 +179,11 @@ class VerbMethods:
         Parameters
         ----------
         axis
-            The dims that go; all of them by default.
+            The dims to reduce; all of them by default.
         empty
-            What comes of no positions, by default inf, of no integers an error; None refuses that.
+            The result for no positions, by default inf, of no integers an error; None raises an error.
         out_shape
-            The dims that are expected.
+            The expected dims.
 
         Returns
         -------
@@ -213,11 +213,11 @@ class VerbMethods:
         Parameters
         ----------
         axis
-            The dims that go; all of them by default.
+            The dims to reduce; all of them by default.
         empty
-            What comes of no positions, by default -1; None refuses that.
+            The result for no positions, by default -1; None raises an error.
         out_shape
-            The dims that are expected.
+            The expected dims.
 
         Returns
         -------
@@ -247,11 +247,11 @@ class VerbMethods:
         Parameters
         ----------
         axis
-            The dims that go; all of them by default.
+            The dims to reduce; all of them by default.
         empty
-            What comes of no positions, by default -1; None refuses that.
+            The result for no positions, by default -1; None raises an error.
         out_shape
-            The dims that are expected.
+            The expected dims.
 
         Returns
         -------
@@ -281,11 +281,11 @@ class VerbMethods:
         Parameters
         ----------
         axis
-            The dims that go; all of them by default.
+            The dims to reduce; all of them by default.
         empty
-            What comes of no positions, by default False; None refuses that.
+            The result for no positions, by default False; None raises an error.
         out_shape
-            The dims that are expected.
+            The expected dims.
 
         Returns
         -------
@@ -315,11 +315,11 @@ class VerbMethods:
         Parameters
         ----------
         axis
-            The dims that go; all of them by default.
+            The dims to reduce; all of them by default.
         empty
-            What comes of no positions, by default True; None refuses that.
+            The result for no positions, by default True; None raises an error.
         out_shape
-            The dims that are expected.
+            The expected dims.
 
         Returns
         -------
@@ -349,11 +349,11 @@ class VerbMethods:
         Parameters
         ----------
         axis
-            The dims that go; all of them by default.
+            The dims to reduce; all of them by default.
         empty
-            What comes of no positions, by default 0; None refuses that.
+            The result for no positions, by default 0; None raises an error.
         out_shape
-            The dims that are expected.
+            The expected dims.
 
         Returns
         -------
@@ -383,11 +383,11 @@ class VerbMethods:
         Parameters
         ----------
         axis
-            The dims that go; all of them by default.
+            The dims to reduce; all of them by default.
         empty
-            What comes of no positions, by default NaN; None refuses that.
+            The result for no positions, by default NaN; None raises an error.
         out_shape
-            The dims that are expected.
+            The expected dims.
 
         Returns
         -------
@@ -417,11 +417,11 @@ class VerbMethods:
         Parameters
         ----------
         axis
-            The dims that go; all of them by default.
+            The dims to reduce; all of them by default.
         empty
-            What comes of no positions, by default NaN; None refuses that.
+            The result for no positions, by default NaN; None raises an error.
         out_shape
-            The dims that are expected.
+            The expected dims.
 
         Returns
         -------
@@ -451,11 +451,11 @@ class VerbMethods:
         Parameters
         ----------
         axis
-            The dims that go; all of them by default.
+            The dims to reduce; all of them by default.
         empty
-            What comes of no positions, by default -inf; None refuses that.
+            The result for no positions, by default -inf; None raises an error.
         out_shape
-            The dims that are expected.
+            The expected dims.
 
         Returns
         -------
@@ -485,11 +485,11 @@ class VerbMethods:
         Parameters
         ----------
         axis
-            The dims that go; all of them by default.
+            The dims to reduce; all of them by default.
         empty
-            What comes of no positions, by default an error; None refuses that.
+            The result for no positions, by default an error; None raises an error.
         out_shape
-            The dims that are expected.
+            The expected dims.
 
         Returns
         -------
@@ -519,11 +519,11 @@ class VerbMethods:
         Parameters
         ----------
         axis
-            The dims that go; all of them by default.
+            The dims to reduce; all of them by default.
         empty
-            What comes of no positions, by default an error; None refuses that.
+            The result for no positions, by default an error; None raises an error.
         out_shape
-            The dims that are expected.
+            The expected dims.
 
         Returns
         -------

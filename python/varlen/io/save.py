@@ -62,8 +62,8 @@ def save(
     metadata
         Further strings for the header.
     durable
-        False returns before the disk has the bytes (no fsync), which is faster. Other processes still see the
-        old file or the new one, whole; a power cut within some seconds may lose both.
+        False skips the fsync, which is faster. Other processes still see either the old file or the new one,
+        complete; a power cut within seconds may lose both.
     schema
         What the keys are meant to be, which the file keeps.
     account

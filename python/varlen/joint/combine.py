@@ -31,7 +31,7 @@ class CombineMethods(JointState):
         Parameters
         ----------
         tensors
-            With the same keys at the same dims and of the same dtypes. One alone is given back as it is.
+            Joint dicts with the same keys at the same dims and dtypes. A single one is returned as it is.
 
         Returns
         -------
@@ -41,7 +41,7 @@ class CombineMethods(JointState):
         Raises
         ------
         ValueError
-            There are none, or one differs from the first: in its keys, its dims, or its dtypes.
+            There are none, or one differs from the first in keys, dims or dtypes.
 
         Examples
         --------
@@ -64,7 +64,7 @@ class CombineMethods(JointState):
         Parameters
         ----------
         tensor_dicts : iterable of JointNestedRaggedTensorDict
-            With the same keys at the same dims and of the same dtypes.
+            Joint dicts with the same keys at the same dims and dtypes.
 
         Returns
         -------
@@ -94,7 +94,7 @@ class CombineMethods(JointState):
         Parameters
         ----------
         dim : int
-            0, the place of the new dim.
+            The position of the new dim, always 0.
 
         Returns
         -------
@@ -122,7 +122,7 @@ class CombineMethods(JointState):
         Parameters
         ----------
         dim : int
-            0, the dim that goes.
+            The dim to remove, always 0.
 
         Returns
         -------
@@ -162,7 +162,7 @@ class CombineMethods(JointState):
         Returns
         -------
         JointNestedRaggedTensorDict
-            With one dim less.
+            The joint dict with one dim less.
 
         Raises
         ------

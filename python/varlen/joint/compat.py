@@ -43,7 +43,7 @@ def is_ndim_list(L: Any, dim: int = 1) -> bool:
     Returns
     -------
     bool
-        False for whatever else.
+        False for anything else.
 
     Raises
     ------

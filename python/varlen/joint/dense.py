@@ -81,18 +81,18 @@ class DenseMethods(JointState):
         Parameters
         ----------
         padding_side
-            "right" or "left": where the padding goes, at every level.
+            "right" or "left": the side of the padding, at every level.
         fill
             What to pad with instead of 0: a scalar for all keys that are padded, or a dict from keys to
             scalars. A word of its vocabulary where a key has one.
         out
             Arrays to write into, by the names of the result; each of the right shape and dtype, C-contiguous.
         masks
-            False leaves the masks out.
+            False leaves out the masks.
         max_len
             Cuts longer sequences: an int for the first level, or one a level, None for no limit.
         truncate
-            "right" or "left": which end a sequence loses that `max_len` cuts.
+            "right" or "left": the end that `max_len` cuts off.
         empty_keys
             A key whose sequences are all empty is left out, its mask is not; True keeps it, with width 0.
         max_bytes

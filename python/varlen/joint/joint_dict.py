@@ -185,10 +185,10 @@ class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods, Plac
         Parameters
         ----------
         fp
-            Where to; what is there is replaced once the new file is safe.
+            The file to write. An existing file is replaced once the new one is safe.
         durable
-            False returns before the disk has the bytes (no fsync), which is faster. Other processes still see
-            the old file or the new one, whole; a power cut within some seconds may lose both.
+            False skips the fsync, which is faster. Other processes still see either the old file or the new
+            one, complete; a power cut within seconds may lose both.
 
         Raises
         ------
@@ -251,7 +251,7 @@ class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods, Plac
         fp : path
             A file that `save` or nested_ragged_tensors wrote.
         idx : int, slice, array or tuple
-            What `J[...]` takes.
+            An index as for `J[...]`.
 
         Returns
         -------

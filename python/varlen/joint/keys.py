@@ -344,7 +344,7 @@ class KeyMethods(IndexMethods):
         Raises
         ------
         ValueError
-            No key was said to hold row ids, or two rows have one id.
+            No key is declared to hold row ids, or two rows share an id.
         KeyError
             An id that no row has.
 

@@ -71,7 +71,7 @@ class JointArrays(DeviceMethods, dict[str, Any]):
         Returns
         -------
         JointNestedRaggedTensorDict
-            Of the class that this was.
+            Of the original class.
 
         Examples
         --------
@@ -186,7 +186,7 @@ class PlacedMethods(JointState):
         Parameters
         ----------
         device
-            Which one: the current one by default.
+            The device; the current one by default.
         non_blocking
             See `to`.
 

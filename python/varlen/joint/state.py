@@ -290,7 +290,7 @@ class JointState:
         Parameters
         ----------
         dim : int
-            How many levels; 0 for keys of one value a row.
+            The number of levels; 0 for keys with one value per row.
 
         Returns
         -------
@@ -326,14 +326,14 @@ class JointState:
         Parameters
         ----------
         other
-            Anything; what is not a joint dict is not equal.
+            Any object; only a joint dict can be equal.
         equal_nan
             True lets NaN equal NaN. Dtypes are not compared: 1 equals 1.0.
 
         Returns
         -------
         bool
-            False for what is not a joint dict.
+            False if `other` is not a joint dict.
 
         Examples
         --------

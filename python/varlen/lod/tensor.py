@@ -42,7 +42,7 @@ class LoDTensor(Ragged[ArrayT]):
     offsets
         In place of lengths: (n + 1,) integers, or a list of these.
     levels
-        In place of lengths: `Level` objects, outermost first, which are shared.
+        Instead of lengths: `Level` objects, outermost first, which are shared.
     data
         In place of values, under Thinc's name.
 

@@ -39,12 +39,12 @@ def attention_pool(
     scores
         (total,), or (total, heads): a sum for each head. Or a Ragged of these that nests as X.
     lengths
-        (n,) integers, or a `Level`; none beside a Ragged.
+        (n,) integers, or a `Level`; omit it with a Ragged.
     level
         The level whose sequences become one row each, together with all that nests below it; -1 is the
         innermost.
     temperature
-        What the scores are divided by.
+        The divisor of the scores.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def attention_pool(
     TypeError, ValueError
         Values that are not numbers, scores of another shape, lengths that do not add up to the rows.
     IndexError
-        A level that there is not.
+        There is no such level.
 
     See Also
     --------

@@ -42,14 +42,13 @@ def bincount(
     X
         (T,) integers from 0 on, an array or a tensor; or a `Ragged`.
     lengths
-        How many rows each sequence has: integers, or a `Level`.
+        The lengths: integers, or a `Level`.
     minlength
         At least so many numbers are counted; else as many as the largest needs.
     weights
         (T,), one for each row; or a Ragged that nests as X.
     level
-        The level whose sequences are gone through, together with all that nests below it, whose borders are
-        then gone; -1 is the innermost.
+        The level whose sequences are processed; levels below it are merged. -1 is the innermost.
 
     Returns
     -------

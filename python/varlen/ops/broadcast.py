@@ -36,7 +36,7 @@ def broadcast_rows(X: Any, rows: Any, lengths: Any = None, *, level: int = -1) -
     X
         (total, ...) rows of any dtype, an array or a tensor; or a `Ragged`.
     lengths
-        How many rows each sequence has: integers, or a `Level`; none beside a Ragged.
+        The lengths: integers, or a `Level`; omit them with a Ragged.
     rows
         An array (sequences of `level`, ...), or a Ragged of the levels above it, which says the level.
 

@@ -31,8 +31,8 @@ def concatenate(raggeds: Iterable[RaggedT], axis: int = 0) -> RaggedT:
     Parameters
     ----------
     raggeds
-        At least one Ragged; all with as many levels and with rows of one shape. Dtypes that differ are
-        promoted as NumPy's are.
+        At least one Ragged; all have equally many levels and rows of one shape. Different dtypes are promoted
+        as in NumPy.
     axis
         0: n sequences and m sequences make n + m. 1: sequence i is all their sequences i, end to end; they
         have as many sequences. A deeper ragged axis: the same, of the sequences of a deeper level; the levels
@@ -47,7 +47,7 @@ def concatenate(raggeds: Iterable[RaggedT], axis: int = 0) -> RaggedT:
     Raises
     ------
     TypeError
-        Something that is not a Ragged.
+        A part is not a Ragged.
     ValueError
         No such axis; nothing to concatenate; levels, rows or numbers of sequences that do not fit: which part
         is named.

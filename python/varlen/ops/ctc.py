@@ -72,7 +72,7 @@ def ctc_loss(
         Labels that are the blank or no class (the sequence, the position and the label are named), a blank
         that is no class, numbers of sequences that differ, lengths that do not add up.
     IndexError
-        A level that there is not.
+        There is no such level.
 
     See Also
     --------

@@ -83,19 +83,19 @@ def to_dense(
     X
         (total, ...) rows of any dtype, an array or a tensor, or a Ragged.
     lengths
-        (n,) integers, or a `Level`; none beside a Ragged.
+        (n,) integers, or a `Level`; omit it with a Ragged.
     padding_side, truncate
-        "right" or "left": where the fill goes, and which end a sequence longer than max_len loses.
+        "right" or "left": the side of the padding, and the end that a sequence longer than max_len loses.
     fill
-        What goes where no data is: a number, or one row of the values' trailing shape; None for zeros.
+        The fill value: a number, or one row of the values' trailing shape; None for zeros.
     mask
         Return (block, mask), True where data is present: (n, width), or (n, width, ...) for more levels.
     max_len
-        At most so many slots a sequence; one number for each level, or one for the outermost.
+        The most slots per sequence: one number per level, or one for the outermost.
     out
-        An array of the right shape to write into; it is what is returned.
+        An array of the right shape to write into; it is returned.
     dtype
-        Cast to it while writing.
+        The dtype of the result; values are cast while writing.
     pad_to_multiple_of
         The width of every level is rounded up to a multiple of this.
     max_bytes
@@ -110,7 +110,7 @@ def to_dense(
     Raises
     ------
     ValueError
-        A fill that the dtype cannot hold, an out of another shape, a block beyond max_bytes.
+        The dtype cannot hold the fill, `out` has another shape, or the block exceeds max_bytes.
 
     Examples
     --------
@@ -156,13 +156,13 @@ def from_dense(
     Parameters
     ----------
     block
-        (n, width, ...): sequence i lies in block[i], at its left where the padding is at the right.
+        (n, width, ...): sequence i lies in block[i], on the side opposite to the padding.
     lengths
         (n,), none beyond width; or a `Level`; or a list of either, for a block of more ragged axes.
     mask
         (n, width) of bools, True where data is present, without gaps.
     padding_side
-        "right" or "left": where the padding is.
+        "right" or "left": the side of the padding.
     out
         (total, ...): becomes the values.
 

@@ -28,12 +28,11 @@ def diff(X: Any, lengths: Any = None, *, n: int = 1, level: int = -1) -> Rows:
     X
         (T, ...), an array or a tensor of numbers, bools or dates; or a `Ragged`.
     lengths
-        How many rows each sequence has: integers, or a `Level`.
+        The lengths: integers, or a `Level`.
     n
         How often, 0 or more.
     level
-        The level whose sequences are gone through, together with all that nests below it, whose borders are
-        then gone; -1 is the innermost.
+        The level whose sequences are processed; levels below it are merged. -1 is the innermost.
 
     Returns
     -------

@@ -77,7 +77,7 @@ def edit_distance(
         Numbers of sequences that differ, levels above that differ, lengths that are negative or do not add
         up to the rows.
     IndexError
-        A level that there is not.
+        There is no such level.
 
     See Also
     --------

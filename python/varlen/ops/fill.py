@@ -36,7 +36,7 @@ def fill_empty_rows(X: Any, default: Any, lengths: Any = None) -> tuple[Rows, Ro
     X
         (total, ...) rows of any dtype, an array or a tensor; or a `Ragged`.
     lengths
-        How many rows each sequence has: integers, or a `Level`; none beside a Ragged.
+        The lengths: integers, or a `Level`; omit them with a Ragged.
     default
         The row: a number, or what broadcasts to one.
 

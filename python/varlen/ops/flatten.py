@@ -139,7 +139,7 @@ def unpad(padded: RowsT | Sequence[Any], lengths: Lengths, *, padding_side: str 
     lengths
         Of the first n sequences or fewer: integers, a list of them, or a `Level`.
     padding_side
-        "right" or "left": where the padding is.
+        "right" or "left": the side of the padding.
 
     Returns
     -------

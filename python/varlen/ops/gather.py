@@ -49,7 +49,7 @@ def gather(
     X
         (total, ...) rows of any dtype, an array or a tensor; or a `Ragged`.
     lengths
-        How many rows each sequence has: integers, or a `Level`; none beside a Ragged.
+        The lengths: integers, or a `Level`; omit them with a Ragged.
     indices
         Integers, an array or a Ragged of any depth; with `batch_dims` its first axes are those of this
         Ragged. Numbers count from 0 in the sequence that they pick from; none is negative.
@@ -68,9 +68,9 @@ def gather(
     Raises
     ------
     TypeError
-        Indices that are not integers.
+        The indices are not integers.
     IndexError
-        One that is negative or beyond its sequence, which is named.
+        An index is negative or beyond its sequence, which the message names.
     ValueError
         No such axis; indices that nest differently in the axes that both share.
 
@@ -146,7 +146,7 @@ def boolean_mask(X: Any, mask: Any, lengths: Any = None, *, flatten: bool = Fals
         Bools: an array over the outermost sequences, a Ragged of the outer levels with a bool for each
         of its rows, or one that nests as X does, down to the axes of the rows where it has them.
     lengths
-        How many rows each sequence has: integers, or a `Level`; none beside a Ragged.
+        The lengths: integers, or a `Level`; omit them with a Ragged.
     flatten
         Give what is kept without the levels of the mask, as TensorFlow's `tf.boolean_mask`. Otherwise
         sequences keep their place, as in `tf.ragged.boolean_mask`.

@@ -59,7 +59,7 @@ def gather_dense(
         Which sequences, each as often as it is named: integers, negative ones from the end, a mask or a
         slice; None for all.
     lengths
-        (n,) integers, or a `Level`; none beside a Ragged.
+        (n,) integers, or a `Level`; omit it with a Ragged.
     padding_side, fill, max_len, truncate, dtype, pad_to_multiple_of, max_bytes
         As those of `to_dense`.
     positions

@@ -83,17 +83,17 @@ def pad(
     pad_to_multiple_of
         The width is the longest length, rounded up to a multiple of this.
     fill
-        What stands where no data is: a number, or an array that broadcasts to one row.
+        The fill value: a number, or an array that broadcasts to one row.
     padding_side
         "right" or "left": where the padding goes.
     max_len
         Sequences are cut to this many rows.
     truncate
-        Which end a sequence that is too long loses: "right" keeps its beginning, "left" its end.
+        The end that too long sequences lose: "right" keeps the beginning, "left" the end.
     mask
         Also give a bool (n, width), True where data is.
     out
-        (n, width or more, ...) of the dtype, C-contiguous: filled and given back. What is wider is padded.
+        (n, width or more, ...) of the dtype, C-contiguous: filled and returned. Extra width is padded.
     dtype
         Of the result. Every number is checked, none wraps.
     max_bytes
@@ -202,7 +202,7 @@ def ragged2list(ragged: RaggedBase[ArrayT]) -> list[ArrayT | Any]:
     Raises
     ------
     TypeError
-        Not a Ragged.
+        The argument is not a Ragged.
 
     Examples
     --------

@@ -68,7 +68,7 @@ def minibatch(
     shuffle
         Items in another order each time the result is iterated, instead of as they come.
     buffer
-        So many batches are made before the first of them is given.
+        The number of batches to make before the first one is returned.
     seed
         Of the order, for `np.random.default_rng`: the same seed gives the same orders. None: always others.
 
@@ -120,7 +120,7 @@ def multibatch(
     shuffle
         Items in another order each time the result is iterated, the same for all sequences.
     buffer
-        So many batches are made before the first of them is given.
+        The number of batches to make before the first one is returned.
     seed
         Of the order, for `np.random.default_rng`: the same seed gives the same orders. None: always others.
 

@@ -31,7 +31,7 @@ def pack(
     X
         (total, ...) rows of any dtype, an array or a tensor; or a `Ragged`.
     lengths
-        (n,) integers, or a `Level`; none beside a Ragged.
+        (n,) integers, or a `Level`; omit it with a Ragged.
     level
         Whose sequences are stepped through. Above the innermost a step holds whole sub-sequences. The levels
         above are kept for the way back.

@@ -34,7 +34,7 @@ def reduce_dense(
     Parameters
     ----------
     block
-        (n, width, ...): sequence i lies in block[i], at its left where the padding is at the right.
+        (n, width, ...): sequence i lies in block[i], on the side opposite to the padding.
     lengths
         (n,), none beyond width; or a `Level`.
     op
@@ -42,7 +42,7 @@ def reduce_dense(
     mask
         (n, width) of bools in place of lengths: True where data is present, without gaps.
     padding_side
-        "right" or "left": where the padding is.
+        "right" or "left": the side of the padding.
     empty
         What a sequence without rows gives; None refuses such a sequence. By default what `reduce_sum` and its
         kin give.

@@ -43,7 +43,7 @@ def gather_add(table: Any, indices: Any, *, out: Any = None) -> Rows:
     indices
         (T, K) integers of any dtype, from 0 to V - 1; or a `Ragged` of such rows.
     out
-        C-contiguous, of the result's shape and dtype: filled, and given back.
+        C-contiguous, of the result's shape and dtype: filled and returned.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def backprop_gather_add(dY: RowsT | Sequence[Any], indices: Any, rows: int, *, o
     rows
         How many rows the table has, V.
     out
-        C-contiguous, of the result's shape and dtype: filled, and given back.
+        C-contiguous, of the result's shape and dtype: filled and returned.
 
     Returns
     -------

@@ -42,12 +42,11 @@ def searchsorted(X: Any, v: Any, lengths: Any = None, *, side: str = "left", lev
         What is looked up: a `Ragged` with as many sequences at the level, whatever their lengths, or an
         array (n, ...), a row for each.
     lengths
-        How many rows each sequence has: integers, or a `Level`.
+        The lengths: integers, or a `Level`.
     side
         "left" before equal numbers, "right" behind them.
     level
-        The level whose sequences are gone through, together with all that nests below it, whose borders are
-        then gone; -1 is the innermost.
+        The level whose sequences are processed; levels below it are merged. -1 is the innermost.
 
     Returns
     -------

@@ -33,7 +33,7 @@ def reverse(
     X
         (total, ...) of any dtype of fixed width, an array or a tensor, or a `Ragged`.
     lengths
-        (n,) integers, or a `Level`; none beside a Ragged.
+        (n,) integers, or a `Level`; omit it with a Ragged.
     level
         The level inside whose sequences something moves: rows where it is the innermost, which -1 stands
         for, else whole sequences of the level below.

@@ -40,7 +40,7 @@ def backprop_softmax(
     axis, level, temperature
         As they were given to `softmax`.
     out
-        Of the shape and dtype of dY, C-contiguous: filled and given back.
+        Of the shape and dtype of dY, C-contiguous: filled and returned.
 
     Returns
     -------

@@ -40,7 +40,7 @@ def sort(
     X
         (T, ...) numbers or bools, an array or a tensor, or a `Ragged`.
     lengths
-        (n,) integers, or a `Level`; none beside a Ragged.
+        (n,) integers, or a `Level`; omit it with a Ragged.
     axis
         In place of `level`: the axis along which numbers are sorted, as NumPy counts those of the container.
         Everything else stays where it is.
@@ -172,13 +172,13 @@ def topk(
     X, lengths, level
         As those of `sort`.
     k
-        How many, 1 or more; of a shorter sequence all.
+        The number to keep, at least 1; a shorter sequence keeps all.
     largest
-        The largest, the largest first; else the smallest, the smallest first.
+        True for the largest numbers, largest first; False for the smallest, smallest first.
     dense
-        Give rectangles, filled where a sequence is shorter.
+        Return rectangles, filled where a sequence is shorter.
     fill
-        What stands there in the values; -1 stands there in the places.
+        The fill of the values; positions are filled with -1.
 
     Returns
     -------
@@ -396,7 +396,7 @@ def backprop_sort(
     which
         (T, ...) integers, what `argsort` gives; an array, a tensor or a Ragged.
     lengths
-        (n,) integers, or a `Level`; none beside a Ragged.
+        (n,) integers, or a `Level`; omit it with a Ragged.
     out
         (T, ...) of the dtype of dY, C-contiguous: filled and given back.
 

@@ -55,7 +55,7 @@ def spans(
         (S, 2) integers, the first row of each span and the row after its last, counted from the first row of
         its sequence. A `Ragged` with as many sequences as X says where they belong.
     lengths
-        How many rows each sequence has: integers, or a `Level`. An array without them is one sequence.
+        The lengths: integers, or a `Level`. Without them an array is one sequence.
     row_ids
         (S,) integers that do not decrease: the sequence of each span, where `at` is an array. One sequence
         needs none.
@@ -165,7 +165,7 @@ def align(
         their sequence, in any order and any number of times. A token may have none. Any number of levels,
         the outermost has the sequences of X; where X is one sequence, that level may be left out.
     lengths
-        How many rows each sequence has: integers, or a `Level`. An array without them is one sequence.
+        The lengths: integers, or a `Level`. Without them an array is one sequence.
     max_bytes
         Refuse a result larger than this; half of the machine's memory by default.
 
@@ -273,7 +273,7 @@ def insert_rows(
     rows
         (S, ...) of the dtype of X, or a list of what it holds; zeros by default.
     lengths
-        How many rows each sequence has: integers, or a `Level`. An array without them is one sequence.
+        The lengths: integers, or a `Level`. Without them an array is one sequence.
     row_ids
         (S,) integers that do not decrease: the sequence of each new row, where `at` is an array. One sequence
         needs none.

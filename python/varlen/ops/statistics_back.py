@@ -32,7 +32,7 @@ def backprop_reduce_var(
     X
         (total, ...) floats, an array or a tensor, or a Ragged, whose innermost level is taken.
     lengths
-        (n,) integers, or a `Level`; none beside a Ragged.
+        (n,) integers, or a `Level`; omit it with a Ragged.
     ddof
         As it was given to `reduce_var`.
     out

@@ -35,14 +35,14 @@ def tile(X: Any, multiples: Any, lengths: Any = None) -> Rows:
     X
         (total, ...) rows of any dtype, an array or a tensor; or a `Ragged`.
     lengths
-        How many rows each sequence has: integers, or a `Level`; none beside a Ragged.
+        The lengths: integers, or a `Level`; omit them with a Ragged.
     multiples
-        A number for each axis, 0 or more.
+        The number of repeats for each axis, 0 or more.
 
     Raises
     ------
     ValueError
-        Another number of numbers than axes, or one below 0.
+        The numbers do not match the axes, or one is below 0.
 
     Notes
     -----

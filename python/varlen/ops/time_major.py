@@ -126,7 +126,7 @@ def ragged2padded(
     Raises
     ------
     TypeError
-        Not a Ragged.
+        The argument is not a Ragged.
     ValueError
         More than one level, a bad option, a block over max_bytes.
     OverflowError

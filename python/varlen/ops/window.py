@@ -70,7 +70,7 @@ def seq2col(
     nW
         Places on either side, 0 or more. May exceed the length of a sequence.
     lengths
-        How many rows each sequence has: integers, or a `Level`. An array without them is one sequence.
+        The lengths: integers, or a `Level`. Without them an array is one sequence.
     left, right
         In place of nW on that side.
     dilation
@@ -78,7 +78,7 @@ def seq2col(
     stride
         Only rows 0, stride, 2 stride, ... of each sequence get a window: ceil(length / stride) of each.
     out
-        C-contiguous, of the result's shape and dtype: filled, and given back.
+        C-contiguous, of the result's shape and dtype: filled and returned.
     max_bytes
         Refuse a result larger than this; half of the machine's memory by default.
 
@@ -150,7 +150,7 @@ def backprop_seq2col(
         Those of X, always: with a stride they must be given, for they say how many rows X has. Without a
         stride a Ragged has them, and an array without them is one sequence.
     out
-        C-contiguous, of the result's shape and dtype: filled, and given back.
+        C-contiguous, of the result's shape and dtype: filled and returned.
     max_bytes
         Refuse a result larger than this; half of the machine's memory by default.
 
@@ -221,7 +221,7 @@ def windows(
     X
         (T, ...), an array of any dtype of fixed width, or a `Ragged`, whose innermost sequences are taken.
     lengths
-        How many rows each sequence has: integers, or a `Level`. An array without them is one sequence.
+        The lengths: integers, or a `Level`. Without them an array is one sequence.
     size
         Rows of a window, 1 or more.
     step
@@ -433,12 +433,11 @@ def sliding_window(X: Any, lengths: Any = None, *, width: int, level: int = -1) 
     X
         (T, ...) rows of any dtype, an array or a tensor; or a `Ragged`.
     lengths
-        How many rows each sequence has: integers, or a `Level`; none beside a Ragged.
+        The lengths: integers, or a `Level`; omit them with a Ragged.
     width
         Rows of a window, 1 or more.
     level
-        The level whose sequences are gone through, together with all that nests below it, whose borders are
-        then gone; -1 is the innermost.
+        The level whose sequences are processed; levels below it are merged. -1 is the innermost.
 
     Returns
     -------

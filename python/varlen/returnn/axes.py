@@ -636,7 +636,7 @@ class AxesBase:
         new_dim_tags
             The dims.
         name
-            What messages call it; the same as before by default.
+            The name in messages; unchanged by default.
         keep_special_axes
             Whether "T" and "F" stand for dims in the same places.
 
@@ -667,7 +667,7 @@ class AxesBase:
         new_dim_tag
             The other dim.
         name
-            What messages call it; the same as before by default.
+            The name in messages; unchanged by default.
 
         Returns
         -------
@@ -694,7 +694,7 @@ class AxesBase:
         exclude_axis
             Its number, or words for it.
         name
-            What messages call it; the same as before by default.
+            The name in messages; unchanged by default.
 
         Returns
         -------
@@ -718,7 +718,7 @@ class AxesBase:
         Parameters
         ----------
         name
-            What messages call it; the same as before by default.
+            The name in messages; unchanged by default.
         dtype
             Another dtype; float32 of classes by default.
 

@@ -407,7 +407,7 @@ class Axes(AxesBase):
         Parameters
         ----------
         name
-            What messages call it; the same as before by default.
+            The name in messages; unchanged by default.
 
         Returns
         -------

@@ -30,7 +30,7 @@ class Tensor(Axes, Data[Any]):
     Parameters
     ----------
     name
-        What messages call it.
+        The name in messages.
     dims
         A Dim for each axis of `raw_tensor`, in its order. Those whose lengths differ are bound to them.
     dtype
@@ -188,7 +188,7 @@ class Tensor(Axes, Data[Any]):
         Parameters
         ----------
         name
-            What messages call it; the same as before by default.
+            The name in messages; unchanged by default.
         **facts
             `sparse_dim`, `feature_dim`, `time_dim`, `beam`, `available_for_inference`.
 
@@ -211,7 +211,7 @@ class Tensor(Axes, Data[Any]):
         Parameters
         ----------
         name
-            What messages call it; the same as before by default.
+            The name in messages; unchanged by default.
         dtype
             Another dtype.
 
@@ -308,7 +308,7 @@ class Template(Axes, DataSpec):
     Parameters
     ----------
     name
-        What messages call it.
+        The name in messages.
     dims
         Its dims. Those without lengths get them from each batch.
     dtype
@@ -395,7 +395,7 @@ class Template(Axes, DataSpec):
         Parameters
         ----------
         name
-            What messages call it; the same as before by default.
+            The name in messages; unchanged by default.
         dtype
             Another dtype.
 
@@ -420,7 +420,7 @@ class Template(Axes, DataSpec):
         Parameters
         ----------
         name
-            What messages call it; the same as before by default.
+            The name in messages; unchanged by default.
 
         Returns
         -------

@@ -42,7 +42,7 @@ def sequence_concat(input: Iterable[RaggedT], name: str | None = None, *, level:
     ValueError
         An empty list; levels, rows or numbers of sequences that do not fit: which input is named.
     IndexError
-        No such level.
+        There is no such level.
 
     Notes
     -----

@@ -88,7 +88,7 @@ def sequence_conv(
     TypeError
         `input` is not a Ragged; something is not of numbers; arrays beside tensors.
     IndexError
-        No such level.
+        There is no such level.
 
     Notes
     -----

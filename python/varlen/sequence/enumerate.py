@@ -63,7 +63,7 @@ def sequence_enumerate(
     TypeError
         `input` is not a Ragged.
     IndexError
-        No such level.
+        There is no such level.
 
     Notes
     -----

@@ -52,7 +52,7 @@ def sequence_erase(x: RaggedT, tokens: Any, *, level: int = -1) -> RaggedT:
     OverflowError
         Tokens in lists that no integer of 64 bits holds.
     IndexError
-        No such level.
+        There is no such level.
 
     Notes
     -----

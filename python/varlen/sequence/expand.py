@@ -161,7 +161,7 @@ def sequence_expand_as(x: Any, y: Any, name: str | None = None, *, level: int = 
     ValueError
         x has more or fewer rows than y has sequences.
     IndexError
-        No such level.
+        There is no such level.
     TypeError
         y is not a Ragged, or x has no rows.
 

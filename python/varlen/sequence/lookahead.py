@@ -48,7 +48,7 @@ def row_conv(input: SameT | Sequence[Any], filter: Any, *, level: int = -1) -> S
     TypeError
         `input` is neither; something is not of numbers; arrays beside tensors.
     IndexError
-        No such level.
+        There is no such level.
 
     Notes
     -----

@@ -62,7 +62,7 @@ def sequence_mask(
     TypeError
         Lengths that are not numbers.
     IndexError
-        No such level.
+        There is no such level.
 
     Notes
     -----

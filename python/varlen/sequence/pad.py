@@ -71,7 +71,7 @@ def sequence_pad(
     TypeError
         x is not a Ragged.
     IndexError
-        No such level.
+        There is no such level.
 
     Notes
     -----

@@ -67,7 +67,7 @@ def sequence_pool(
         What a sequence without rows gives: a number, for "last" and "first" also a row. 0 is also the zero of
         other dtypes: no duration, no text, and NaT of times.
     level
-        The level whose sequences become one row each, with all rows below; -1 is the innermost.
+        The level whose sequences become one row each; levels below it are merged. -1 is the innermost.
     with_index
         For "max": give (rows, index) too, where index is the row of `input.values` that holds the largest
         number of each column, the first of equal ones, int64; -1 where there is none.
@@ -86,7 +86,7 @@ def sequence_pool(
     ValueError
         Another pool_type, a pad_value that the dtype cannot hold, an index of other than "max".
     IndexError
-        No such level.
+        There is no such level.
 
     Notes
     -----
@@ -130,7 +130,7 @@ def sequence_first_step(input: RaggedBase[ArrayT], *, level: int = -1) -> ArrayT
     input
         `Ragged` of rows (T, ...) of any dtype.
     level
-        The level whose sequences become one row each, with all rows below; -1 is the innermost.
+        The level whose sequences become one row each; levels below it are merged. -1 is the innermost.
 
     Returns
     -------
@@ -142,7 +142,7 @@ def sequence_first_step(input: RaggedBase[ArrayT], *, level: int = -1) -> ArrayT
     TypeError
         `input` is not a Ragged.
     IndexError
-        No such level.
+        There is no such level.
 
     Notes
     -----

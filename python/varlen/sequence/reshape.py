@@ -41,7 +41,7 @@ def sequence_reshape(input: RaggedT, new_dim: int, *, level: int = -1) -> Ragged
     TypeError
         `input` is not a Ragged.
     IndexError
-        No such level.
+        There is no such level.
 
     Notes
     -----

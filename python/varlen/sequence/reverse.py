@@ -33,7 +33,7 @@ def sequence_reverse(x: RaggedT, name: str | None = None, *, level: int = -1) ->
     TypeError
         x is not a Ragged.
     IndexError
-        No such level.
+        There is no such level.
 
     Notes
     -----
@@ -69,7 +69,7 @@ def backprop_sequence_reverse(dY: RaggedT, *, level: int = -1) -> RaggedT:
     TypeError
         dY is not a Ragged.
     IndexError
-        No such level.
+        There is no such level.
 
     Examples
     --------

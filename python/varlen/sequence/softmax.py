@@ -40,7 +40,7 @@ def sequence_softmax(
     TypeError
         `input` is not a Ragged, or not of numbers.
     IndexError
-        No such level.
+        There is no such level.
 
     Notes
     -----
@@ -81,7 +81,7 @@ def backprop_sequence_softmax(dY: Any, Y: RaggedT, *, level: int = -1) -> Ragged
     ValueError
         A dY of another shape, or that nests differently.
     IndexError
-        No such level.
+        There is no such level.
 
     Examples
     --------

@@ -40,7 +40,7 @@ def sort_by_length(x: Ragged[Any], level: int = -1, *, order: Any = "stable") ->
     Raises
     ------
     TypeError
-        Not a Ragged.
+        The argument is not a Ragged.
     IndexError
         There is no such level.
     ValueError
@@ -485,7 +485,7 @@ def lod_rank_table(x: Ragged[Any], level: int = 0) -> RankTable:
     Raises
     ------
     TypeError
-        Not a Ragged.
+        The argument is not a Ragged.
     IndexError
         There is no such level.
 

@@ -57,7 +57,7 @@ def sequence_topk_avg_pooling(
     TypeError
         Something that is not a Ragged, an `input` that is not of bool, integers or floats.
     IndexError
-        No such level.
+        There is no such level.
 
     Notes
     -----

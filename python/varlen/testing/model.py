@@ -77,7 +77,7 @@ class Axis(NamedTuple):
         Parameters
         ----------
         dim
-            Who it is.
+            The identity of the axis.
         over
             The axes that it is over.
         length
@@ -110,7 +110,7 @@ class Axis(NamedTuple):
         Parameters
         ----------
         dim
-            Who it is.
+            The identity of the axis.
         length
             How long.
 

@@ -154,7 +154,7 @@ def bound(dim: Dim, lengths: Sequence[int], over: Sequence[Dim]) -> Dim:
     Parameters
     ----------
     dim
-        Who it is.
+        The identity of the axis.
     lengths
         One for each position of `over`.
     over

@@ -54,7 +54,7 @@ def constant(
     inner_shape
         The shape of a row: as many of the innermost lists are equally long, and become axes.
     name, row_splits_dtype
-        Ignored: names mean nothing here, and splits are int64.
+        Ignored: names have no effect, and splits are int64.
 
     Returns
     -------
@@ -353,7 +353,7 @@ def range(
     dtype
         Of the numbers, NumPy's; int64 by default.
     name, row_splits_dtype
-        Ignored: names mean nothing here, and splits are int64.
+        Ignored: names have no effect, and splits are int64.
 
     Returns
     -------

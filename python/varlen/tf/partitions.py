@@ -59,7 +59,8 @@ class RowPartitions(Ragged[ArrayT]):
         row_splits
             (n + 1,) integers, which start at 0, never decrease, and end at the number of items.
         name, validate
-            Taken as TensorFlow takes them: names mean nothing here, and partitions are always checked.
+            Accepted for compatibility with TensorFlow: names have no effect, and partitions are always
+            checked.
 
         Returns
         -------
@@ -99,7 +100,8 @@ class RowPartitions(Ragged[ArrayT]):
         row_lengths
             (n,) integers of 0 or more, which add up to the number of items.
         name, validate
-            Taken as TensorFlow takes them: names mean nothing here, and partitions are always checked.
+            Accepted for compatibility with TensorFlow: names have no effect, and partitions are always
+            checked.
 
         Returns
         -------
@@ -141,7 +143,8 @@ class RowPartitions(Ragged[ArrayT]):
         row_starts
             (n,) integers; the first is 0, and none is below the one before it.
         name, validate
-            Taken as TensorFlow takes them: names mean nothing here, and partitions are always checked.
+            Accepted for compatibility with TensorFlow: names have no effect, and partitions are always
+            checked.
 
         Returns
         -------
@@ -194,7 +197,8 @@ class RowPartitions(Ragged[ArrayT]):
         row_limits
             (n,) integers, none below the one before it; the last is the number of items.
         name, validate
-            Taken as TensorFlow takes them: names mean nothing here, and partitions are always checked.
+            Accepted for compatibility with TensorFlow: names have no effect, and partitions are always
+            checked.
 
         Returns
         -------
@@ -237,7 +241,8 @@ class RowPartitions(Ragged[ArrayT]):
         nrows
             How many rows there are; by default the last id + 1.
         name, validate
-            Taken as TensorFlow takes them: names mean nothing here, and partitions are always checked.
+            Accepted for compatibility with TensorFlow: names have no effect, and partitions are always
+            checked.
 
         Returns
         -------
@@ -280,7 +285,8 @@ class RowPartitions(Ragged[ArrayT]):
         nrows
             How many rows; by default as many as the items make, none where the length is 0.
         name, validate
-            Taken as TensorFlow takes them: names mean nothing here, and partitions are always checked.
+            Accepted for compatibility with TensorFlow: names have no effect, and partitions are always
+            checked.
 
         Returns
         -------
@@ -333,7 +339,8 @@ class RowPartitions(Ragged[ArrayT]):
             A list of (n + 1,) integers, one for each level; each ends at the number of rows of the next
             level.
         name, validate
-            Taken as TensorFlow takes them: names mean nothing here, and partitions are always checked.
+            Accepted for compatibility with TensorFlow: names have no effect, and partitions are always
+            checked.
 
         Returns
         -------
@@ -379,7 +386,8 @@ class RowPartitions(Ragged[ArrayT]):
         nested_row_lengths
             A list of (n,) integers, one for each level; each adds up to the number of rows of the next level.
         name, validate
-            Taken as TensorFlow takes them: names mean nothing here, and partitions are always checked.
+            Accepted for compatibility with TensorFlow: names have no effect, and partitions are always
+            checked.
 
         Returns
         -------
@@ -428,7 +436,8 @@ class RowPartitions(Ragged[ArrayT]):
             How many rows each level has, which counts empty ones at the end; an entry may be None. Without it
             a level has as many as the one above holds, and the outermost its last id + 1.
         name, validate
-            Taken as TensorFlow takes them: names mean nothing here, and partitions are always checked.
+            Accepted for compatibility with TensorFlow: names have no effect, and partitions are always
+            checked.
 
         Returns
         -------

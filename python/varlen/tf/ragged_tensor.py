@@ -44,7 +44,7 @@ class RaggedTensor(RowPartitions[ArrayT]):
     offsets
         In place of lengths: (n + 1,) integers, or a list of these.
     levels
-        In place of lengths: `Level` objects, outermost first, which are shared.
+        Instead of lengths: `Level` objects, outermost first, which are shared.
     data
         In place of values, under Thinc's name.
 
@@ -102,7 +102,7 @@ class RaggedTensor(RowPartitions[ArrayT]):
         ragged_rank
             How many levels; without lengths and padding all their sequences are equally long.
         name, row_splits_dtype
-            Ignored: names mean nothing here, and splits are int64.
+            Ignored: names have no effect, and splits are int64.
 
         Returns
         -------
@@ -336,7 +336,7 @@ class RaggedTensor(RowPartitions[ArrayT]):
         st_input
             A `varlen.tf.SparseTensor` or TensorFlow's, of two axes, or a sparse tensor of torch.
         name, row_splits_dtype
-            Ignored: names mean nothing here, and splits are int64.
+            Ignored: names have no effect, and splits are int64.
 
         Returns
         -------

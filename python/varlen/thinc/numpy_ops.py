@@ -109,7 +109,7 @@ class NumpyOps(CpuOps):
         shuffle
             Items in another order each time; NumPy's global state says which.
         buffer
-            So many batches are made before the first of them is given.
+            The number of batches to make before the first one is returned.
 
         Returns
         -------

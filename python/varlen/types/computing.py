@@ -61,7 +61,7 @@ class ComputingMethods(VerbMethods[ArrayT]):
         level
             The level whose sequences become one row each; -1 is the innermost.
         temperature
-            What the scores are divided by.
+            The divisor of the scores.
 
         Returns
         -------

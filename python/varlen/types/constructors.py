@@ -97,13 +97,13 @@ class Constructors(RaggedBase[ArrayT]):
         Parameters
         ----------
         block
-            (n, width, ...): sequence i lies in block[i], at its left where the padding is at the right.
+            (n, width, ...): sequence i lies in block[i], on the side opposite to the padding.
         lengths
             (n,), none beyond width; or a `Level`; or a list of either, for a block of more ragged axes.
         mask
             (n, width) of bools, True where data is present, without gaps.
         padding_side
-            "right" or "left": where the padding is.
+            "right" or "left": the side of the padding.
         out
             (total, ...): becomes the values.
 
@@ -138,7 +138,7 @@ class Constructors(RaggedBase[ArrayT]):
         row_ids
             (total,) integers that never decrease.
         count
-            How many sequences there are; by default the last number and one.
+            The number of sequences; by default the last row id plus one.
 
         Returns
         -------
@@ -148,7 +148,7 @@ class Constructors(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Numbers of another kind than integers.
+            The row ids are not integers.
         ValueError
             Numbers that decrease, or below 0 or beyond `count`; not one for each row.
 
@@ -180,7 +180,7 @@ class Constructors(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Offsets of another kind than integers.
+            The offsets are not integers.
         ValueError
             Offsets that decrease, do not begin at 0, or do not end at the number of rows.
 

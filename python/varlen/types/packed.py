@@ -146,7 +146,7 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
         ragged
             The sequences.
         level
-            Whose sequences are stepped through; -1 is the innermost.
+            The level whose sequences to step through; -1 is the innermost.
         order
             Of sequences that are equally long: "stable", "reversed" as Thinc has it, or "torch"; a
             permutation; or a `RankTable` that inputs of the same lengths share, whose level it then is.
@@ -159,7 +159,7 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
         Raises
         ------
         TypeError
-            Not a Ragged.
+            The argument is not a Ragged.
         IndexError
             There is no such level.
         ValueError
@@ -500,7 +500,7 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
         Parameters
         ----------
         other
-            Anything; what is not a Packed is not equal.
+            Any object; only a Packed can be equal.
         equal_nan
             NaN is equal to NaN (and NaT to NaT).
 

@@ -147,10 +147,10 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
         seqs
             (length, ...) each, of one dtype and trailing shape.
         ties
-            Which of equally long sequences comes first: the later one, "reversed", as Thinc has it, or the
-            earlier one, "stable".
+            The order of equally long sequences: the later one first, "reversed", as in Thinc, or the earlier
+            one first, "stable".
         fill
-            What stands behind the end of a sequence: a number or a row; None for zeros.
+            The fill after the end of a sequence: a number or a row; None for zeros.
         max_bytes
             Refuse a larger block; by default half of the machine's memory.
 
@@ -207,7 +207,7 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
         Raises
         ------
         TypeError
-            Not a Ragged.
+            The argument is not a Ragged.
         ValueError
             More than one level, another name of `ties`, a block beyond `max_bytes`.
 
@@ -471,7 +471,7 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
         Parameters
         ----------
         other
-            Anything; what is not a Padded is not equal.
+            Any object; only a Padded can be equal.
         equal_nan
             NaN is equal to NaN (and NaT to NaT).
 

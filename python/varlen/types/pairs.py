@@ -38,7 +38,7 @@ class Pairs(NoArray, Generic[T]):
 
     Notes
     -----
-    As Thinc's `Pairs`, but the lengths are compared, and lists take every index too.
+    As Thinc's `Pairs`, except that lengths are checked, and lists take every index too.
 
     Examples
     --------

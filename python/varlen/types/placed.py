@@ -49,18 +49,17 @@ class DeviceMethods:
             A `torch.device`, or what makes one: "cuda", "cuda:1", "cpu", a number. For arrays of CuPy such a
             name, a number or a `cupy.cuda.Device`; on the CPU they are arrays of NumPy.
         non_blocking
-            Whether the call may return before the values are there; those on the host have to be pinned for
-            that.
+            Whether the call may return before the copy is done; host values must be pinned for that.
 
         Returns
         -------
         Self
-            The container itself where its values lie there. Autograd follows tensors.
+            The container itself if its values are already there. Autograd follows tensors.
 
         Raises
         ------
         TypeError
-            What names no device; arrays of NumPy and another device than the CPU.
+            The name is no device, or the values are NumPy arrays and the device is not the CPU.
         ValueError
             torch was built without such devices.
 
@@ -80,7 +79,7 @@ class DeviceMethods:
         Returns
         -------
         Self
-            The container itself where its values lie there.
+            The container itself if its values are already there.
 
         Examples
         --------
@@ -96,14 +95,14 @@ class DeviceMethods:
         Parameters
         ----------
         device
-            Which one, by its name or its number: the current one by default.
+            The device, by name or number; the current one by default.
         non_blocking
             See `to`.
 
         Returns
         -------
         Self
-            The container itself where its values lie there.
+            The container itself if its values are already there.
 
         Raises
         ------
@@ -129,7 +128,7 @@ class DeviceMethods:
         Returns
         -------
         Self
-            The container itself where its values are pinned.
+            The container itself if its values are already pinned.
 
         Raises
         ------

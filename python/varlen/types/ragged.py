@@ -58,14 +58,13 @@ class Ragged(
         Rows laid end to end, (total, ...), of any dtype of fixed width: an array, a torch tensor, or what
         `np.asarray` reads. Shared, not copied, where its memory is contiguous.
     lengths
-        How many rows each sequence has, (n,), any integer dtype. For more levels a list of such, outermost
-        first.
+        The length of each sequence, (n,), any integer dtype. For more levels a list of such, outermost first.
     offsets
-        In place of lengths: (n + 1,), starts at 0, never decreases. For more levels a list of such.
+        Instead of lengths: (n + 1,), starts at 0, never decreases. For more levels a list of such.
     levels
-        In place of lengths: `Level` objects, outermost first, which are shared.
+        Instead of lengths: `Level` objects, outermost first, which are shared.
     data
-        In place of values: Thinc's name for them.
+        Instead of values: Thinc's name for them.
 
     Raises
     ------
@@ -269,7 +268,7 @@ class Ragged(
         Parameters
         ----------
         i
-            Its number; negatives are counted from the end.
+            The index of the sequence; negatives count from the end.
 
         Returns
         -------
@@ -304,8 +303,8 @@ class Ragged(
         Parameters
         ----------
         sizes
-            How many sequences each piece has, the last maybe fewer: an int above 0. Or one number for each
-            piece, which add up to the sequences.
+            The number of sequences per piece, an int above 0; the last piece may have fewer. Or one number
+            for each piece, which add up to all sequences.
 
         Returns
         -------
@@ -368,17 +367,17 @@ class Ragged(
         Parameters
         ----------
         padding_side, truncate
-            "right" or "left": where the fill goes, and which end a sequence longer than max_len loses.
+            "right" or "left": the side of the padding, and the end that a sequence longer than max_len loses.
         fill
-            What goes where no data is: a number, or one row of the values' trailing shape; None for zeros.
+            The fill value: a number, or one row of the values' trailing shape; None for zeros.
         mask
             Return (block, mask), True where data is present: (n, width), or (n, width, ...) for more levels.
         max_len
-            At most so many slots a sequence; one number for each level, or one for the outermost.
+            The most slots per sequence: one number per level, or one for the outermost.
         out
-            An array of the right shape to write into; it is what is returned.
+            An array of the right shape to write into; it is returned.
         dtype
-            Cast to it while writing.
+            The dtype of the result; values are cast while writing.
         pad_to_multiple_of
             The width of every level is rounded up to a multiple of this.
         max_bytes
@@ -393,7 +392,7 @@ class Ragged(
         Raises
         ------
         ValueError
-            A fill that the dtype cannot hold, an out of another shape, a block beyond max_bytes.
+            The dtype cannot hold the fill, `out` has another shape, or the block exceeds max_bytes.
 
         Examples
         --------
@@ -420,12 +419,12 @@ class Ragged(
         Returns
         -------
         Ragged
-            With values of its own, also where they have the dtype already.
+            A Ragged with its own values, even if the dtype does not change.
 
         Raises
         ------
         TypeError
-            No dtype that values can have.
+            Values cannot have this dtype.
 
         Examples
         --------
@@ -473,7 +472,7 @@ class Ragged(
         Parameters
         ----------
         other
-            Anything; what is not a Ragged is not equal.
+            Any object; only a Ragged can be equal.
         equal_nan
             NaN is equal to NaN (and NaT to NaT).
 

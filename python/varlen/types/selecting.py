@@ -76,17 +76,17 @@ class SelectingMethods(RaggedBase[ArrayT]):
         Parameters
         ----------
         multiples
-            A number for each axis, 0 or more.
+            The number of repeats for each axis, 0 or more.
 
         Returns
         -------
         Ragged
-            Of the same levels and dtype, each axis so many times as long.
+            With the same levels and dtype, each axis repeated.
 
         Raises
         ------
         ValueError
-            Another number of numbers than axes, or one below 0.
+            The numbers do not match the axes, or one is below 0.
 
         Notes
         -----
@@ -203,24 +203,24 @@ class SelectingMethods(RaggedBase[ArrayT]):
         Parameters
         ----------
         axis
-            In place of `level`: the axis of the container along which numbers are ordered, as NumPy counts.
+            Instead of `level`: the axis along which numbers are sorted, counted as in NumPy.
         level
-            The level inside whose sequences numbers are ordered, with all that nests below it, whose borders
-            are then gone; -1 is the innermost.
+            The level inside whose sequences numbers are sorted; levels below it are merged. -1 is the
+            innermost.
         descending
             The largest first; NaN stays last.
 
         Returns
         -------
         Ragged
-            Of the same dtype. NaN comes last; equal numbers keep their order. Watched by autograd.
+            Of the same dtype. NaN comes last; equal numbers keep their order. Autograd follows.
 
         Raises
         ------
         TypeError
             Values that are not numbers.
         ValueError
-            There is no such axis, or an axis and a level are given.
+            There is no such axis, or both an axis and a level are given.
         IndexError
             There is no such level.
 
@@ -275,16 +275,15 @@ class SelectingMethods(RaggedBase[ArrayT]):
         Parameters
         ----------
         k
-            How many, 1 or more; of a shorter sequence all.
+            The number to keep, at least 1; a shorter sequence keeps all.
         level
-            The level inside whose sequences they are found, with all that nests below it; -1 is the
-            innermost.
+            The level inside whose sequences they are found; levels below it are merged. -1 is the innermost.
         largest
-            The largest, the largest first; else the smallest, the smallest first.
+            True for the largest numbers, largest first; False for the smallest, smallest first.
         dense
-            Give rectangles, filled where a sequence is shorter.
+            Return rectangles, filled where a sequence is shorter.
         fill
-            What stands there in the values; -1 stands there in the places.
+            The fill of the values; positions are filled with -1.
 
         Returns
         -------

@@ -96,7 +96,7 @@ class Structure(RaggedBase[ArrayT]):
         Parameters
         ----------
         level
-            Which one: 0 is the outermost, -1 the innermost.
+            The level to remove: 0 is the outermost, -1 the innermost.
 
         Returns
         -------

@@ -106,7 +106,7 @@ def combine(
     broadcast
         Whether the result may have more dims than any operand.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def combine(
     LengthMismatchError
         An equal dim has other lengths in one operand than in another.
     OutShapeError
-        Other dims than expected.
+        The dims differ from the expected ones.
     TypeError
         An array, whose axes have no names.
 
@@ -285,7 +285,7 @@ def where(
     broadcast
         Whether the result may have more dims than any of the three.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------
@@ -352,7 +352,7 @@ def expand_dim(data: Data[Any], dim: Dim, *, out_shape: OutShape | None = None) 
     dim
         A Dim that it does not have, with its lengths; what it is over is added as well.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------

@@ -43,7 +43,7 @@ def concat(
     broadcast
         Whether a part is repeated over dims that it lacks.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------
@@ -59,9 +59,9 @@ def concat(
         Another dim that has other lengths in one part; a sum of one dim with two bindings, without an
         `out_dim`.
     IndexError
-        A dim that is not there.
+        There is no such dim.
     OutShapeError
-        Other dims than expected.
+        The dims differ from the expected ones.
 
     Notes
     -----
@@ -308,9 +308,9 @@ def split(
     ValueError
         More than one without lengths.
     IndexError
-        A dim that is not there.
+        There is no such dim.
     OutShapeError
-        Other dims than expected.
+        The dims differ from the expected ones.
 
     Notes
     -----
@@ -371,7 +371,7 @@ def stack(xs: Sequence[Data[Any]], dim: Dim | None = None, *, out_shape: OutShap
     dim
         The new Dim, of as many positions; a new one called "stack" if nothing is said.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------
@@ -387,7 +387,7 @@ def stack(xs: Sequence[Data[Any]], dim: Dim | None = None, *, out_shape: OutShap
     TypeError
         Something that is no Data.
     OutShapeError
-        Other dims than expected.
+        The dims differ from the expected ones.
 
     Notes
     -----

@@ -112,7 +112,7 @@ def conv1d(
         The dim of the result under another name; one without lengths gets them. Else it is what
         `conv_out_dim` says.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------
@@ -126,9 +126,9 @@ def conv1d(
         A filter of other dims; a stride, dilation or number of groups below 1, or groups that do not divide
         the channels; a dim that others are over.
     IndexError
-        A dim that is not there.
+        There is no such dim.
     OutShapeError
-        Other dims than expected.
+        The dims differ from the expected ones.
 
     Notes
     -----
@@ -192,7 +192,7 @@ def transposed_conv1d(
         The dim of the result under another name; one without lengths gets them. Else it is dim * stride for
         "same", and dim * stride + (size - stride) for "valid".
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------
@@ -204,9 +204,9 @@ def transposed_conv1d(
     ValueError
         A filter of other dims, a stride below 1, an unknown padding; a dim that others are over.
     IndexError
-        A dim that is not there.
+        There is no such dim.
     OutShapeError
-        Other dims than expected.
+        The dims differ from the expected ones.
 
     Notes
     -----

@@ -42,7 +42,7 @@ def dot(
         The dims that are summed: of fixed size, of any lengths, or both. One that only one operand has is
         summed there. Of a matrix with one dim twice it is the one of greater `match_priority`.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def dot(
     LengthMismatchError
         An equal dim has other lengths in one than in the other.
     OutShapeError
-        Other dims than expected.
+        The dims differ from the expected ones.
 
     Notes
     -----

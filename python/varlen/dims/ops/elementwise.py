@@ -129,7 +129,7 @@ def clip_by_value(
     least, greatest
         Numbers or Data; where the least is above the greatest, the result is the greatest.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------
@@ -141,7 +141,7 @@ def clip_by_value(
     ValueError
         None of them has all dims.
     OutShapeError
-        Other dims than expected.
+        The dims differ from the expected ones.
 
     Notes
     -----

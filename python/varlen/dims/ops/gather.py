@@ -44,7 +44,7 @@ def gather(
     clip
         Whether an index below 0 gives the first position of its row, and one behind the row its last.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------

@@ -53,7 +53,7 @@ def cross_entropy(
     label_smoothing
         The share of the target that is spread evenly over all classes: 0 to 1.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------
@@ -68,7 +68,7 @@ def cross_entropy(
     LengthMismatchError
         An equal dim has other lengths in one than in the other.
     OutShapeError
-        Other dims than expected.
+        The dims differ from the expected ones.
 
     Notes
     -----
@@ -213,7 +213,7 @@ def ctc_loss(
     zero_infinity
         Give 0, and no gradient, where the loss is inf.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------
@@ -227,7 +227,7 @@ def ctc_loss(
     LengthMismatchError
         An equal dim has other lengths in one than in the other.
     OutShapeError
-        Other dims than expected.
+        The dims differ from the expected ones.
 
     See Also
     --------
@@ -291,7 +291,7 @@ def edit_distance(
         Divide by the length of the sequence of `b`: an error rate. Where that is empty it is 0 beside another
         empty one, else inf.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------
@@ -305,7 +305,7 @@ def edit_distance(
     LengthMismatchError
         An equal dim has other lengths in one than in the other.
     OutShapeError
-        Other dims than expected.
+        The dims differ from the expected ones.
 
     See Also
     --------

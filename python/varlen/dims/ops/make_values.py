@@ -75,7 +75,7 @@ def zeros(
     like
         A Data whose kind of array, device and dtype are taken.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def zeros(
     ValueError
         Dims without lengths, a dim twice, or one without what it is over.
     OutShapeError
-        Other dims than expected.
+        The dims differ from the expected ones.
 
     Examples
     --------
@@ -180,7 +180,7 @@ def zeros_like(
     dtype
         That of `x` if nothing is said.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------
@@ -190,7 +190,7 @@ def zeros_like(
     Raises
     ------
     OutShapeError
-        Other dims than expected.
+        The dims differ from the expected ones.
 
     Examples
     --------
@@ -220,7 +220,7 @@ def ones_like(
     Raises
     ------
     OutShapeError
-        Other dims than expected.
+        The dims differ from the expected ones.
 
     Examples
     --------
@@ -251,7 +251,7 @@ def full_like(
     Raises
     ------
     OutShapeError
-        Other dims than expected.
+        The dims differ from the expected ones.
 
     Examples
     --------
@@ -274,7 +274,7 @@ def range_over_dim(
     like
         A Data whose kind of array and device are taken.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------
@@ -339,7 +339,7 @@ def arange(
     like
         A Data whose kind of array and device are taken.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------
@@ -390,7 +390,7 @@ def one_hot(
     dtype
         float32 if nothing is said.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------
@@ -499,7 +499,7 @@ def last_frame_position_of_dim(
     like
         A Data whose kind of array and device are taken.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------

@@ -49,7 +49,7 @@ def merge_dims(
     out_dim
         The dim of the result; one without lengths is bound. The product of the dims if nothing is said.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------
@@ -113,7 +113,7 @@ def flatten(
     out_dim
         The dim of the result; one without lengths is bound. A new one if nothing is said.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------
@@ -163,7 +163,7 @@ def unflatten(
     dims
         Dims in the order in which `flatten` took them. Each has lengths, or one of the others is over it.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------
@@ -215,7 +215,7 @@ def split_dims(
     pad_value
         What stands behind the end of a row that the factors do not divide; None refuses that.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------
@@ -284,9 +284,9 @@ def squeeze(x: Data[Any], axis: Axis | Sequence[Axis], *, out_shape: OutShape | 
     x
         Any values.
     axis
-        The dims that go.
+        The dims to reduce.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------

@@ -47,7 +47,7 @@ def layer_norm(
     eps
         Added to the variance, which is that of all numbers.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------
@@ -57,11 +57,11 @@ def layer_norm(
     Raises
     ------
     IndexError
-        A dim that is not there.
+        There is no such dim.
     ValueError
         A scale or a bias over dims that `x` does not have.
     OutShapeError
-        Other dims than expected.
+        The dims differ from the expected ones.
 
     Notes
     -----
@@ -254,7 +254,7 @@ def moments(x: Data[Any], axis: Axis | Sequence[Axis]) -> Moments:
     x
         Numbers.
     axis
-        The dims that go.
+        The dims to reduce.
 
     Returns
     -------
@@ -264,7 +264,7 @@ def moments(x: Data[Any], axis: Axis | Sequence[Axis]) -> Moments:
     Raises
     ------
     IndexError
-        A dim that is not there.
+        There is no such dim.
 
     Notes
     -----
@@ -317,7 +317,7 @@ def batch_norm(
     eps
         Added to the variance.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------
@@ -327,11 +327,11 @@ def batch_norm(
     Raises
     ------
     IndexError
-        A dim that is not there.
+        There is no such dim.
     ValueError
         Statistics, a scale or a bias over dims that `x` does not have.
     OutShapeError
-        Other dims than expected.
+        The dims differ from the expected ones.
 
     See Also
     --------

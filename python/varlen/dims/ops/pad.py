@@ -69,7 +69,7 @@ def pad(
         The dim of the result under another name, a list of them for several; one without lengths gets them.
         Else it is left + dim + right.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------
@@ -86,9 +86,9 @@ def pad(
     LengthMismatchError
         An `out_dim` of other lengths.
     IndexError
-        A dim that is not there.
+        There is no such dim.
     OutShapeError
-        Other dims than expected.
+        The dims differ from the expected ones.
 
     Notes
     -----

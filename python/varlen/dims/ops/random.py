@@ -69,7 +69,7 @@ def random(
     sparse_dim
         The Dim that integers are positions of.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def random(
     ValueError
         An unknown kind, bounds without numbers between, a negative std, dims without lengths.
     OutShapeError
-        Other dims than expected.
+        The dims differ from the expected ones.
 
     Notes
     -----
@@ -219,7 +219,7 @@ def dropout(
     training
         False gives `x` back.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------
@@ -233,7 +233,7 @@ def dropout(
     TypeError
         Integers or bools.
     IndexError
-        A dim that is not there.
+        There is no such dim.
 
     Notes
     -----

@@ -60,7 +60,7 @@ def reduce(
         any, True for all, NaN for mean, var, std and logmeanexp, -inf for max and logsumexp, inf for min, -1
         for argmax and argmin. An extreme of no integers is refused.
     out_shape
-        The dims that are expected.
+        The expected dims.
     dtype
         In which sum, mean and prod are accumulated, and what they give, as NumPy's `dtype`.
     overflow
@@ -81,9 +81,9 @@ def reduce(
     OverflowError
         With `overflow="raise"` a result that its dtype cannot hold; its row is named.
     IndexError
-        A dim that is not there.
+        There is no such dim.
     OutShapeError
-        Other dims than expected.
+        The dims differ from the expected ones.
 
     Notes
     -----

@@ -43,7 +43,7 @@ def repeat(
         The dim of the result; one without lengths is bound. If nothing is said, `axis * counts` of an int,
         else a new dim.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------

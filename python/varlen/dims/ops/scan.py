@@ -41,7 +41,7 @@ def cumsum(
     reverse
         From the last position of each row to the first.
     out_shape
-        The dims that are expected.
+        The expected dims.
     dtype, overflow
         As those of `reduce`.
 
@@ -54,9 +54,9 @@ def cumsum(
     Raises
     ------
     IndexError
-        A dim that is not there.
+        There is no such dim.
     OutShapeError
-        Other dims than expected.
+        The dims differ from the expected ones.
     OverflowError
         With `overflow="raise"` a sum that its dtype cannot hold.
 

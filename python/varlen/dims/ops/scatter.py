@@ -57,7 +57,7 @@ def scatter(
         The dims that go; if nothing is said, those of the indices but for the batch and what `out_dim` is
         over.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------

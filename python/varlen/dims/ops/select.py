@@ -55,7 +55,7 @@ def masked_select(
     out_dim
         The dim of the result; one without lengths is bound. A new one if nothing is said.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------
@@ -137,7 +137,7 @@ def masked_scatter(
         The dim of `x` that goes; if nothing is said, the only one that the mask has not, of several the only
         one whose lengths differ.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------

@@ -32,7 +32,7 @@ def reverse(x: Data[Any], axis: Axis = "T", *, out_shape: OutShape | None = None
     axis
         The dim. Dims over it move with its positions.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------
@@ -42,9 +42,9 @@ def reverse(x: Data[Any], axis: Axis = "T", *, out_shape: OutShape | None = None
     Raises
     ------
     IndexError
-        A dim that is not there.
+        There is no such dim.
     OutShapeError
-        Other dims than expected.
+        The dims differ from the expected ones.
 
     Notes
     -----
@@ -92,7 +92,7 @@ def shift(
         What comes in: a number, by default the class "[PAD]" of a vocabulary, else 0. Where dims are over
         this dim nothing of them comes in.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def shift(
     Raises
     ------
     IndexError
-        A dim that is not there.
+        There is no such dim.
     TypeError, ValueError
         An amount that is no integer, or over the dim itself; a value that the dtype cannot hold.
 

@@ -71,7 +71,7 @@ def slice(
     out_dim
         The dim of the result under another name; one without lengths gets them.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------
@@ -90,9 +90,9 @@ def slice(
     TypeError
         What is no integer.
     IndexError
-        A dim that is not there.
+        There is no such dim.
     OutShapeError
-        Other dims than expected.
+        The dims differ from the expected ones.
 
     Notes
     -----

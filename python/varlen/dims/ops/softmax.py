@@ -37,7 +37,7 @@ def softmax(
     scale
         What numbers are multiplied by first; one over a temperature.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------
@@ -49,7 +49,7 @@ def softmax(
     ValueError
         A scale that is not above zero.
     IndexError
-        A dim that is not there.
+        There is no such dim.
 
     Notes
     -----

@@ -39,7 +39,7 @@ def sort(
     descending
         The largest first.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------
@@ -51,9 +51,9 @@ def sort(
     Raises
     ------
     IndexError
-        A dim that is not there.
+        There is no such dim.
     OutShapeError
-        Other dims than expected.
+        The dims differ from the expected ones.
 
     Notes
     -----
@@ -127,7 +127,7 @@ def top_k(
     out_dim
         The dim of the result; one without lengths is bound. If nothing is said, `k` or a new dim.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------
@@ -145,7 +145,7 @@ def top_k(
     ValueError
         A k below 1; no axis.
     IndexError
-        A dim that is not there.
+        There is no such dim.
     LengthMismatchError
         The lengths that `out_dim` has are not those.
 
@@ -239,7 +239,7 @@ def unique(
     ValueError
         Another dim is over `axis`.
     IndexError
-        A dim that is not there.
+        There is no such dim.
     LengthMismatchError
         The lengths that `out_dim` has are not those.
 
@@ -284,7 +284,7 @@ def search_sorted(
     side
         "left" before equal numbers, "right" behind them.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------
@@ -297,7 +297,7 @@ def search_sorted(
     ValueError
         Another side; a dim that is over `axis`.
     IndexError
-        A dim that is not there.
+        There is no such dim.
     LengthMismatchError
         A dim that both have has other lengths in one than in the other.
 

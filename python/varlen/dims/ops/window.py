@@ -143,7 +143,7 @@ def window(
         "same", dim - width + 1 for "valid", and with a stride `ceildiv_right(stride)` of that. With a
         dilation it is what `conv_out_dim` says.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------
@@ -157,9 +157,9 @@ def window(
     TypeError
         A width that is no Dim.
     IndexError
-        A dim that is not there.
+        There is no such dim.
     OutShapeError
-        Other dims than expected.
+        The dims differ from the expected ones.
 
     Notes
     -----
@@ -283,7 +283,7 @@ def pool(
         The dim of the result under another name, a list of them for several; one without lengths gets them.
         Else it is what `conv_out_dim` says.
     out_shape
-        The dims that are expected.
+        The expected dims.
 
     Returns
     -------
@@ -295,9 +295,9 @@ def pool(
     ValueError
         An unknown mode or padding, a size, stride or dilation below 1; a dim that others are over.
     IndexError
-        A dim that is not there.
+        There is no such dim.
     OutShapeError
-        Other dims than expected.
+        The dims differ from the expected ones.
 
     Notes
     -----

@@ -136,7 +136,7 @@ class DataDict(DeviceMethods, Mapping[str, Data[Any]]):
         Parameters
         ----------
         stream
-            A stream of torch; their memory is not given to anybody before it has done what it has to do now.
+            A torch stream. The memory is not reused before the stream has finished its present work.
 
         Examples
         --------
@@ -220,7 +220,7 @@ class DataDict(DeviceMethods, Mapping[str, Data[Any]]):
         Parameters
         ----------
         path
-            Where to; what is there is replaced once the new file is safe.
+            The file to write. An existing file is replaced once the new one is safe.
         durable
             False returns before the disk has the bytes (no fsync), which is faster.
 

@@ -58,7 +58,7 @@ def reduce_sum(
     X
         (total, ...) numbers or bools, an array or a tensor, or a Ragged.
     lengths
-        (n,) integers, or a `Level`; none beside a Ragged.
+        (n,) integers, or a `Level`; omit it with a Ragged.
     axis
         Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
         sequences, position by position; the result is as long as the longest sequence.
@@ -136,7 +136,7 @@ def reduce_mean(
     X
         (total, ...) numbers or bools, an array or a tensor, or a Ragged.
     lengths
-        (n,) integers, or a `Level`; none beside a Ragged.
+        (n,) integers, or a `Level`; omit it with a Ragged.
     axis
         Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
         sequences, position by position; the result is as long as the longest sequence.
@@ -202,7 +202,7 @@ def reduce_prod(
     X
         (total, ...) numbers or bools, an array or a tensor, or a Ragged.
     lengths
-        (n,) integers, or a `Level`; none beside a Ragged.
+        (n,) integers, or a `Level`; omit it with a Ragged.
     axis
         Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
         sequences, position by position; the result is as long as the longest sequence.
@@ -276,7 +276,7 @@ def reduce_max(
     X
         (total, ...) numbers or bools, an array or a tensor, or a Ragged.
     lengths
-        (n,) integers, or a `Level`; none beside a Ragged.
+        (n,) integers, or a `Level`; omit it with a Ragged.
     axis
         Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
         sequences, position by position; the result is as long as the longest sequence.
@@ -354,7 +354,7 @@ def reduce_min(
     X
         (total, ...) numbers or bools, an array or a tensor, or a Ragged.
     lengths
-        (n,) integers, or a `Level`; none beside a Ragged.
+        (n,) integers, or a `Level`; omit it with a Ragged.
     axis
         Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
         sequences, position by position; the result is as long as the longest sequence.
@@ -417,7 +417,7 @@ def argmax(X: Any, lengths: Any = None, *, axis: Axes = None, level: int = -1, e
     X
         (total, ...) numbers or bools, an array or a tensor, or a Ragged.
     lengths
-        (n,) integers, or a `Level`; none beside a Ragged.
+        (n,) integers, or a `Level`; omit it with a Ragged.
     axis
         Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
         sequences, position by position; the result is as long as the longest sequence.
@@ -467,7 +467,7 @@ def argmin(X: Any, lengths: Any = None, *, axis: Axes = None, level: int = -1, e
     X
         (total, ...) numbers or bools, an array or a tensor, or a Ragged.
     lengths
-        (n,) integers, or a `Level`; none beside a Ragged.
+        (n,) integers, or a `Level`; omit it with a Ragged.
     axis
         Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
         sequences, position by position; the result is as long as the longest sequence.
@@ -517,7 +517,7 @@ def reduce_first(X: Any, lengths: Any = None, *, level: int = -1, empty: Any = N
     X
         (total, ...) of any dtype of fixed width, or a Ragged.
     lengths
-        (n,) integers, or a `Level`; none beside a Ragged.
+        (n,) integers, or a `Level`; omit it with a Ragged.
     level
         The level whose sequences become one row each; levels below it are merged, levels above it are kept.
         -1 is the innermost.
@@ -566,7 +566,7 @@ def reduce_last(X: Any, lengths: Any = None, *, level: int = -1, empty: Any = No
     X
         (total, ...) of any dtype of fixed width, or a Ragged.
     lengths
-        (n,) integers, or a `Level`; none beside a Ragged.
+        (n,) integers, or a `Level`; omit it with a Ragged.
     level
         The level whose sequences become one row each; levels below it are merged, levels above it are kept.
         -1 is the innermost.
@@ -618,7 +618,7 @@ def reduce_any(
     X
         (total, ...) numbers or bools, an array or a tensor, or a Ragged.
     lengths
-        (n,) integers, or a `Level`; none beside a Ragged.
+        (n,) integers, or a `Level`; omit it with a Ragged.
     axis
         Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
         sequences, position by position; the result is as long as the longest sequence.
@@ -673,7 +673,7 @@ def reduce_all(
     X
         (total, ...) numbers or bools, an array or a tensor, or a Ragged.
     lengths
-        (n,) integers, or a `Level`; none beside a Ragged.
+        (n,) integers, or a `Level`; omit it with a Ragged.
     axis
         Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
         sequences, position by position; the result is as long as the longest sequence.
@@ -728,7 +728,7 @@ def reduce_norm(
     X
         (total, ...) numbers or bools, an array or a tensor, or a Ragged.
     lengths
-        (n,) integers, or a `Level`; none beside a Ragged.
+        (n,) integers, or a `Level`; omit it with a Ragged.
     axis
         Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
         sequences, position by position; the result is as long as the longest sequence.
@@ -785,7 +785,7 @@ def reduce_var(
     X
         (total, ...) numbers or bools, an array or a tensor, or a Ragged.
     lengths
-        (n,) integers, or a `Level`; none beside a Ragged.
+        (n,) integers, or a `Level`; omit it with a Ragged.
     axis
         Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
         sequences, position by position; the result is as long as the longest sequence.
@@ -851,7 +851,7 @@ def reduce_std(
     X
         (total, ...) numbers or bools, an array or a tensor, or a Ragged.
     lengths
-        (n,) integers, or a `Level`; none beside a Ragged.
+        (n,) integers, or a `Level`; omit it with a Ragged.
     axis
         Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
         sequences, position by position; the result is as long as the longest sequence.
@@ -910,7 +910,7 @@ def reduce_logsumexp(
     X
         (total, ...) numbers or bools, an array or a tensor, or a Ragged.
     lengths
-        (n,) integers, or a `Level`; none beside a Ragged.
+        (n,) integers, or a `Level`; omit it with a Ragged.
     axis
         Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
         sequences, position by position; the result is as long as the longest sequence.
@@ -966,7 +966,7 @@ def reduce_ptp(
     X
         (total, ...) numbers or bools, an array or a tensor, or a Ragged.
     lengths
-        (n,) integers, or a `Level`; none beside a Ragged.
+        (n,) integers, or a `Level`; omit it with a Ragged.
     axis
         Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
         sequences, position by position; the result is as long as the longest sequence.
@@ -1025,7 +1025,7 @@ def reduce_mode(
     X
         (total, ...) numbers or bools, an array or a tensor, or a Ragged.
     lengths
-        (n,) integers, or a `Level`; none beside a Ragged.
+        (n,) integers, or a `Level`; omit it with a Ragged.
     axis
         Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
         sequences, position by position; the result is as long as the longest sequence.
@@ -1077,7 +1077,7 @@ def count(X: Any, lengths: Any = None, *, level: int = -1) -> Rows:
     X
         (total, ...) numbers or bools, an array or a tensor, or a Ragged.
     lengths
-        (n,) integers, or a `Level`; none beside a Ragged.
+        (n,) integers, or a `Level`; omit it with a Ragged.
     level
         The level whose sequences become one row each; levels below it are merged, levels above it are kept.
         -1 is the innermost.

@@ -44,7 +44,7 @@ def cumsum(
     X
         (total, ...) numbers or bools, an array or a tensor, or a Ragged.
     lengths
-        (n,) integers, or a `Level`; none beside a Ragged.
+        (n,) integers, or a `Level`; omit it with a Ragged.
     axis
         Instead of `level`: the axis to run along, counted as in NumPy. Axis 0 runs across the sequences,
         position by position.
@@ -122,7 +122,7 @@ def cumprod(
     X
         (total, ...) numbers or bools, an array or a tensor, or a Ragged.
     lengths
-        (n,) integers, or a `Level`; none beside a Ragged.
+        (n,) integers, or a `Level`; omit it with a Ragged.
     axis
         Instead of `level`: the axis to run along, counted as in NumPy. Axis 0 runs across the sequences,
         position by position.
@@ -196,7 +196,7 @@ def cummax(
     X
         (total, ...) numbers or bools, an array or a tensor, or a Ragged.
     lengths
-        (n,) integers, or a `Level`; none beside a Ragged.
+        (n,) integers, or a `Level`; omit it with a Ragged.
     axis
         Instead of `level`: the axis to run along, counted as in NumPy. Axis 0 runs across the sequences,
         position by position.
@@ -272,7 +272,7 @@ def cummin(
     X
         (total, ...) numbers or bools, an array or a tensor, or a Ragged.
     lengths
-        (n,) integers, or a `Level`; none beside a Ragged.
+        (n,) integers, or a `Level`; omit it with a Ragged.
     axis
         Instead of `level`: the axis to run along, counted as in NumPy. Axis 0 runs across the sequences,
         position by position.

@@ -41,7 +41,7 @@ def softmax(
     X
         (total, ...) numbers or bools, an array or a tensor, or a Ragged.
     lengths
-        (n,) integers, or a `Level`; none beside a Ragged.
+        (n,) integers, or a `Level`; omit it with a Ragged.
     axis
         Instead of `level`: the axis along which shares add up to one, counted as in NumPy. Axis 0 runs across
         the sequences, position by position; -1 is the last axis of the rows.
@@ -114,7 +114,7 @@ def log_softmax(
     X
         (total, ...) numbers or bools, an array or a tensor, or a Ragged.
     lengths
-        (n,) integers, or a `Level`; none beside a Ragged.
+        (n,) integers, or a `Level`; omit it with a Ragged.
     axis
         Instead of `level`: the axis along which shares add up to one, counted as in NumPy. Axis 0 runs across
         the sequences, position by position; -1 is the last axis of the rows.

@@ -55,7 +55,7 @@ def convert_to_tensor(
     keep_scalar_on_cpu
         Whether a number without dims stays where it is.
     name
-        What messages call it.
+        The name in messages.
 
     Returns
     -------

@@ -1289,7 +1289,7 @@ def reduce_sum(
     source
         Numbers.
     axis
-        The dims that go.
+        The dims to reduce.
     use_mask
         Accepted for compatibility: there is no padding to mask.
     distributed
@@ -1319,7 +1319,7 @@ def reduce_mean(source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: bool 
     source
         Numbers.
     axis
-        The dims that go.
+        The dims to reduce.
     use_mask
         Accepted for compatibility: there is no padding to mask.
 
@@ -1347,7 +1347,7 @@ def reduce_max(source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: bool =
     source
         Numbers.
     axis
-        The dims that go.
+        The dims to reduce.
     use_mask
         Accepted for compatibility: there is no padding to mask.
 
@@ -1375,7 +1375,7 @@ def reduce_min(source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: bool =
     source
         Numbers.
     axis
-        The dims that go.
+        The dims to reduce.
     use_mask
         Accepted for compatibility: there is no padding to mask.
 
@@ -1403,7 +1403,7 @@ def reduce_any(source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: bool =
     source
         Bools.
     axis
-        The dims that go.
+        The dims to reduce.
     use_mask
         Accepted for compatibility: there is no padding to mask.
 
@@ -1431,7 +1431,7 @@ def reduce_all(source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: bool =
     source
         Bools.
     axis
-        The dims that go.
+        The dims to reduce.
     use_mask
         Accepted for compatibility: there is no padding to mask.
 
@@ -1459,7 +1459,7 @@ def reduce_argmax(source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: boo
     source
         Numbers.
     axis
-        The dims that go.
+        The dims to reduce.
     use_mask
         Accepted for compatibility: there is no padding to mask.
 
@@ -1487,7 +1487,7 @@ def reduce_argmin(source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: boo
     source
         Numbers.
     axis
-        The dims that go.
+        The dims to reduce.
     use_mask
         Accepted for compatibility: there is no padding to mask.
 
@@ -1515,7 +1515,7 @@ def reduce_logsumexp(source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: 
     source
         Numbers.
     axis
-        The dims that go.
+        The dims to reduce.
     use_mask
         Accepted for compatibility: there is no padding to mask.
 
@@ -1543,7 +1543,7 @@ def reduce_logmeanexp(source: Data[Any], *, axis: Dim | Sequence[Dim], use_mask:
     source
         Numbers.
     axis
-        The dims that go.
+        The dims to reduce.
     use_mask
         Accepted for compatibility: there is no padding to mask.
 

@@ -222,7 +222,7 @@ def moments(
     x
         Numbers.
     axis
-        The dims that go.
+        The dims to reduce.
     use_mask
         Taken for the sake of code that says it: there is no padding to be masked.
     correction

@@ -119,7 +119,7 @@ def scatter_count(
     indices
         Places.
     indices_dim
-        The dims that go.
+        The dims to reduce.
     out_dim
         The dim that is counted along; `indices.sparse_dim` by default.
     fill_value

@@ -33,7 +33,7 @@ def reduce(
     mode
         As `varlen.dims.reduce` takes it.
     axis
-        The dims that go.
+        The dims to reduce.
     use_mask
         Taken for the sake of code that says it: there is no padding to be masked.
     distributed
