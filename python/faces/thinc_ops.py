@@ -5,8 +5,8 @@ from __future__ import annotations
 from frontend import Face
 
 X = "(total, width) float32 or float64: all rows, end to end."
-LENGTHS = "(n,) integers: how many rows each sequence has."
-SOME = "(n,) integers, none of them 0: how many rows each sequence has."
+LENGTHS = "(n,) integers: the length of each sequence."
+SOME = "(n,) integers, none of them 0: the length of each sequence."
 BELOW_0, BELOW_1 = {"ValueError": "A length below 0."}, {"ValueError": "A length below 1."}
 NO_FIT = {"IndexError": "Lengths that do not add up to the rows."}
 TYPES = {"lengths": "Ints", "seed": "int"}

@@ -27,7 +27,7 @@ class DeclaredOps:
         X
             (total, width) float32 or float64: all rows, end to end.
         lengths
-            (n,) integers: how many rows each sequence has.
+            (n,) integers: the length of each sequence.
 
         Returns
         -------
@@ -93,7 +93,7 @@ class DeclaredOps:
         X
             (total, width) float32 or float64: all rows, end to end.
         lengths
-            (n,) integers, none of them 0: how many rows each sequence has.
+            (n,) integers, none of them 0: the length of each sequence.
 
         Returns
         -------
@@ -127,7 +127,7 @@ class DeclaredOps:
         d_sums
             (n, width) the gradient of the sums.
         lengths
-            (n,) integers: how many rows each sequence has.
+            (n,) integers: the length of each sequence.
 
         Returns
         -------
@@ -159,7 +159,7 @@ class DeclaredOps:
         d_means
             (n, width) the gradient of the means.
         lengths
-            (n,) integers: how many rows each sequence has.
+            (n,) integers: the length of each sequence.
 
         Returns
         -------
@@ -193,7 +193,7 @@ class DeclaredOps:
         which
             (n, width) integers: the rows that `reduce_max` gave.
         lengths
-            (n,) integers, none of them 0: how many rows each sequence has.
+            (n,) integers, none of them 0: the length of each sequence.
 
         Returns
         -------
@@ -230,7 +230,7 @@ class DeclaredOps:
         Y
             (total, width) the result.
         lengths
-            (n,) integers: how many rows each sequence has.
+            (n,) integers: the length of each sequence.
 
         Returns
         -------

@@ -106,7 +106,7 @@ class Ops(DeclaredOps):
         X
             (total, ...) the rows of all arrays.
         lengths
-            (n,) integers: how many rows each sequence has.
+            (n,) integers: the length of each sequence.
         pad
             As it was given to `flatten`.
 
@@ -148,7 +148,7 @@ class Ops(DeclaredOps):
         seqs
             (length, ...) arrays of one dtype that agree in all other axes; at least one.
         round_to
-            The padded length is a multiple of it.
+            Round the padded length up to a multiple of this.
 
         Returns
         -------
@@ -353,7 +353,7 @@ class Ops(DeclaredOps):
         X
             (total, width) float32 or float64: all rows, end to end.
         lengths
-            (n,) integers, none of them 0: how many rows each sequence has.
+            (n,) integers, none of them 0: the length of each sequence.
 
         Returns
         -------
@@ -391,7 +391,7 @@ class Ops(DeclaredOps):
         X
             (total, width) float32 or float64: all rows, end to end.
         lengths
-            (n,) integers, none of them 0: how many rows each sequence has.
+            (n,) integers, none of them 0: the length of each sequence.
 
         Returns
         -------
@@ -502,7 +502,7 @@ class Ops(DeclaredOps):
         Xs
             (total, width) float32 or float64: all rows, end to end.
         lengths
-            (n,) integers: how many rows each sequence has.
+            (n,) integers: the length of each sequence.
         inplace, axis
             Taken for Thinc's sake, and ignored, as NumpyOps ignores them.
 
