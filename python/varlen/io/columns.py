@@ -9,7 +9,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_dtype, as_int, new_words, refuse_mask, words_of
-from varlen.errors import name_place, row_error, value_error
+from varlen.errors import as_record, row_error, value_error
 from varlen.io.dtypes import cast_exactly
 from varlen.io.schema import encode_strings, id_dtype, make_metadata
 
@@ -355,7 +355,8 @@ def _numbers(key: str, value: Any, depth: int, options: ColumnOptions) -> tuple[
     except ValueError as error:
         if getattr(error, "argument", "").startswith((key, f"{key}[")):
             raise
-        raise name_place(error, key, ValueError) from None
+        reason = vars(as_record(error, ValueError))["reason"]
+        raise value_error("", f"{reason} (key {key!r})") from None
 
 
 def _nested(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:

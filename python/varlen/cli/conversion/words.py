@@ -30,6 +30,7 @@ class UnknownWord(ValueError):
 
 
 def unknown_word(reason: str, index: int, advice: str = "") -> UnknownWord:
+    """The record of a word, the value at `index`."""
     return with_fields(error_of(UnknownWord, "", reason, advice), index=index)
 
 
