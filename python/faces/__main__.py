@@ -13,6 +13,7 @@ from pathlib import Path
 import by_hand
 import frontend
 import in_place
+import partitions
 import reduce
 import render
 import tensor
@@ -231,6 +232,37 @@ if TYPE_CHECKING:
     return render.module("Verbs of the backends, as Thinc's ops name them.", head, parts)
 
 
+def partition_methods() -> str:
+    """`varlen.tf.declared`."""
+    head = f"""{FUTURE}
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from varlen._core import Level, RaggedBase
+from varlen.backends.values import ArrayT
+from varlen.levels import level_from, nested_levels
+from varlen.ops.inputs import nest_rows
+from varlen.tf.levels import level_of_ids
+from varlen.types import Ragged
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from typing_extensions import Self
+
+    from varlen.tf.levels import Ints"""
+    kind = """class DeclaredPartitions(Ragged[ArrayT]):
+    \"""Members of a `RaggedTensor`, which inherits them.\"""
+
+    __slots__ = ()
+
+"""
+    methods = (
+        *(render.face(face, "RaggedTensor", "cls") for face in partitions.CONSTRUCTORS),
+        *(render.face(face, "RaggedTensor") for face in partitions.VIEWS),
+    )
+    return render.module("Levels under TensorFlow's names.", head, [kind + "\n".join(methods)])
+
+
 def with_region(path: Path, marker: str, body: str) -> str:
     """The text of a page with another region between the markers."""
     text = path.read_text()
@@ -286,6 +318,7 @@ def files() -> dict[Path, str]:
         declared / "softmax.py": functions("softmax", "Softmax inside sequences, and its logarithm."),
         PACKAGE / "types/declared.py": methods(),
         PACKAGE / "dims/declared.py": data_methods(),
+        PACKAGE / "tf/declared.py": partition_methods(),
         PACKAGE / "thinc/declared.py": thinc_methods(),
         PACKAGE / "returnn/declared.py": tensor_methods(),
         PACKAGE / "returnn/frontend/declared.py": frontend_functions(),

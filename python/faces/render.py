@@ -184,19 +184,21 @@ def _arguments(text: str) -> list[str]:
     return [argument for argument in re.split(r",\s*(?=\*?\w+:)|,\s*$", text) if argument]
 
 
-def face(face: Face, owner: str | None = None) -> str:
-    """A function of RETURNN's frontend, or a method of its tensors or of Thinc's ops."""
+def face(face: Face, owner: str | None = None, itself: str = "self") -> str:
+    """A function of RETURNN's frontend, or a method of another system's class."""
     indent = " " * 4 if owner is None else " " * 8
     positional, _, keywords = face.arguments.partition("*, ")
     first, more = _arguments(positional), _arguments(keywords)
-    itself = [] if owner is None else ["self"]
-    head = _def(face.name, [*itself, *first], more, face.type, indent[4:])
+    taken = [] if owner is None else [itself]
+    head = _def(face.name, [*taken, *first], more, face.type, indent[4:])
     together = {name: key for key in face.texts for name in key.split(", ")}
     names = [argument.partition(":")[0] for argument in (*first, *more)]
     terms = {together.get(name, name): "" for name in names}
     parameters = [(key, face.texts.get(key) or TEXTS[key]) for key in terms]
     frontend = [f"{indent}>>> import varlen.returnn.frontend as rf"] if owner is None else []
-    returns = _terms([(face.type.replace("Self", owner or ""), face.returns)], indent)
+    returns = _terms(
+        [(face.type.replace("Self", owner or "").replace("Ints", "numpy.ndarray"), face.returns)], indent
+    )
     sections = [
         ("Parameters", _terms(parameters, indent)),
         ("Returns", [indent + face.shape] if face.shape else returns),
@@ -204,7 +206,8 @@ def face(face: Face, owner: str | None = None) -> str:
         ("Notes", [_prose(face.notes, indent)] if face.notes else []),
         ("Examples", [*frontend, *_example(face.example, indent)]),
     ]
-    return f"{head}\n{_docstring(face.summary, sections, indent)}\n{_return(face.call, indent)}"
+    decorator = f"{indent[4:]}@classmethod\n" if itself == "cls" else ""
+    return f"{decorator}{head}\n{_docstring(face.summary, sections, indent)}\n{_return(face.call, indent)}"
 
 
 def _return(call: str, indent: str) -> str:

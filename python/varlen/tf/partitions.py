@@ -8,22 +8,23 @@ import numpy as np
 
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int, as_list, axis_of, fits_memory
-from varlen.backends.values import ArrayT, as_ints, as_values
+from varlen.backends.values import ArrayT, as_values
 from varlen.errors import error_of
 from varlen.levels import level_from, nested_levels
 from varlen.ops.inputs import nest_rows
-from varlen.types import Ragged
+from varlen.tf.declared import DeclaredPartitions
+from varlen.tf.levels import level_of_ids
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-    Ints = NDArray[np.int64]
+    from varlen.tf.levels import Ints
 
 
-class RowPartitions(Ragged[ArrayT]):
+class RowPartitions(DeclaredPartitions[ArrayT]):
     """The row partitions of a `RaggedTensor`: its levels, under TensorFlow's names.
 
     A constructor takes values, or a Ragged, whose sequences become the rows of a new outermost level. Members
@@ -40,91 +41,6 @@ class RowPartitions(Ragged[ArrayT]):
     """
 
     __slots__ = ()
-
-    @classmethod
-    def from_row_splits(
-        cls,
-        values: ArrayT | RaggedBase[ArrayT] | Sequence[Any],
-        row_splits: ArrayLike,
-        name: str | None = None,
-        validate: bool = True,
-    ) -> Self:
-        """Make one from offsets: row i goes from row_splits[i] to row_splits[i + 1].
-
-        Parameters
-        ----------
-        values
-            Rows laid end to end, (total, ...), or a Ragged, whose sequences become the items of a new
-            outermost level.
-        row_splits
-            (n + 1,) integers, which start at 0, never decrease, and end at the number of items.
-        name, validate
-            Accepted for compatibility with TensorFlow: names have no effect, and partitions are always
-            checked.
-
-        Returns
-        -------
-        RaggedTensor
-            One level, or one more than the Ragged has. The values are shared.
-
-        Raises
-        ------
-        ValueError
-            Splits that break one of these rules; the text names the row and the number.
-
-        Notes
-        -----
-        As `tf.RaggedTensor.from_row_splits`; `varlen.Ragged.from_offsets` under TensorFlow's name.
-
-        Examples
-        --------
-        >>> RowPartitions.from_row_splits([7, 8, 9], [0, 2, 3]).to_list()
-        [[7, 8], [9]]
-        """
-        return cls._with_level(values, level_from(row_splits, Level.from_offsets, "row_splits"), "row_splits")
-
-    @classmethod
-    def from_row_lengths(
-        cls,
-        values: ArrayT | RaggedBase[ArrayT] | Sequence[Any],
-        row_lengths: ArrayLike,
-        name: str | None = None,
-        validate: bool = True,
-    ) -> Self:
-        """Make one from the length of each row.
-
-        Parameters
-        ----------
-        values
-            As that of `from_row_splits`.
-        row_lengths
-            (n,) integers of 0 or more, which add up to the number of items.
-        name, validate
-            Accepted for compatibility with TensorFlow: names have no effect, and partitions are always
-            checked.
-
-        Returns
-        -------
-        RaggedTensor
-            One level, or one more than the Ragged has. The values are shared.
-
-        Raises
-        ------
-        ValueError
-            Negative lengths, or lengths that do not add up to the items.
-
-        Notes
-        -----
-        As `tf.RaggedTensor.from_row_lengths`.
-
-        Examples
-        --------
-        >>> RowPartitions.from_row_lengths([7, 8, 9], [2, 1]).to_list()
-        [[7, 8], [9]]
-        """
-        return cls._with_level(
-            values, level_from(row_lengths, Level.from_lengths, "row_lengths"), "row_lengths"
-        )
 
     @classmethod
     def from_row_starts(
@@ -179,91 +95,6 @@ class RowPartitions(Ragged[ArrayT]):
             )
         ends = np.append(begins[1:], rows)[: len(begins)]
         return cls._with_level(values, Level.from_bounds(ends), "row_starts")
-
-    @classmethod
-    def from_row_limits(
-        cls,
-        values: ArrayT | RaggedBase[ArrayT] | Sequence[Any],
-        row_limits: ArrayLike,
-        name: str | None = None,
-        validate: bool = True,
-    ) -> Self:
-        """Make one from the end of each row; a row starts where the previous one ends.
-
-        Parameters
-        ----------
-        values
-            As that of `from_row_splits`.
-        row_limits
-            (n,) integers, none below the one before it; the last is the number of items.
-        name, validate
-            Accepted for compatibility with TensorFlow: names have no effect, and partitions are always
-            checked.
-
-        Returns
-        -------
-        RaggedTensor
-            One level, or one more than the Ragged has. The values are shared.
-
-        Raises
-        ------
-        ValueError
-            Limits that decrease, are negative, or do not end at the number of items.
-
-        Notes
-        -----
-        As `tf.RaggedTensor.from_row_limits`; `varlen.Level.from_bounds` makes a level of them.
-
-        Examples
-        --------
-        >>> RowPartitions.from_row_limits([7, 8, 9], [2, 3]).to_list()
-        [[7, 8], [9]]
-        """
-        return cls._with_level(values, level_from(row_limits, Level.from_bounds, "row_limits"), "row_limits")
-
-    @classmethod
-    def from_value_rowids(
-        cls,
-        values: ArrayT | RaggedBase[ArrayT] | Sequence[Any],
-        value_rowids: ArrayLike,
-        nrows: int | None = None,
-        name: str | None = None,
-        validate: bool = True,
-    ) -> Self:
-        """Make one from the row number of each item.
-
-        Parameters
-        ----------
-        values
-            As that of `from_row_splits`.
-        value_rowids
-            (items,) integers of 0 or more, none below the one before it.
-        nrows
-            How many rows there are; by default the last id + 1.
-        name, validate
-            Accepted for compatibility with TensorFlow: names have no effect, and partitions are always
-            checked.
-
-        Returns
-        -------
-        RaggedTensor
-            One level, or one more than the Ragged has. The values are shared.
-
-        Raises
-        ------
-        ValueError
-            Ids that decrease, are below 0 or not below nrows; another number of them than items.
-
-        Notes
-        -----
-        As `tf.RaggedTensor.from_value_rowids`; `varlen.Ragged.from_row_ids` under TensorFlow's name.
-
-        Examples
-        --------
-        >>> RowPartitions.from_value_rowids([7, 8, 9], [0, 0, 2], nrows=4).to_list()
-        [[7, 8], [], [9], []]
-        """
-        return cls._with_level(values, _by_ids(value_rowids, nrows, "value_rowids", "nrows"), "value_rowids")
 
     @classmethod
     def from_uniform_row_length(
@@ -370,51 +201,6 @@ class RowPartitions(Ragged[ArrayT]):
         )
 
     @classmethod
-    def from_nested_row_lengths(
-        cls,
-        flat_values: ArrayT | RaggedBase[ArrayT] | Sequence[Any],
-        nested_row_lengths: Any,
-        name: str | None = None,
-        validate: bool = True,
-    ) -> Self:
-        """Make one from lengths per level, outermost first.
-
-        Parameters
-        ----------
-        flat_values
-            Rows laid end to end, (total, ...).
-        nested_row_lengths
-            A list of (n,) integers, one for each level; each adds up to the number of rows of the next level.
-        name, validate
-            Accepted for compatibility with TensorFlow: names have no effect, and partitions are always
-            checked.
-
-        Returns
-        -------
-        RaggedTensor
-            With a level for each entry. The values are shared.
-
-        Raises
-        ------
-        TypeError, ValueError
-            As `from_nested_row_splits`.
-
-        Examples
-        --------
-        >>> RowPartitions.from_nested_row_lengths([7, 8, 9], [[1, 1], [2, 1]]).to_list()
-        [[[7, 8]], [[9]]]
-        """
-        argument = "nested_row_lengths"
-        return cls._make(
-            *nest_rows(
-                flat_values,
-                nested_levels(nested_row_lengths, Level.from_lengths, argument),
-                argument,
-                "flat_values",
-            )
-        )
-
-    @classmethod
     def from_nested_value_rowids(
         cls,
         flat_values: ArrayT | RaggedBase[ArrayT] | Sequence[Any],
@@ -462,7 +248,7 @@ class RowPartitions(Ragged[ArrayT]):
         levels: list[Any] = []
         for d, (item, count) in enumerate(zip(ids, counts, strict=True)):
             above = levels[-1].total if levels and nested_nrows is None else count
-            levels.append(_by_ids(item, above, f"{argument}[{d}]", f"{counts_name}[{d}]"))
+            levels.append(level_of_ids(item, above, f"{argument}[{d}]", f"{counts_name}[{d}]"))
         return cls._make(
             *nest_rows(
                 flat_values, nested_levels(levels, Level.from_lengths, argument), argument, "flat_values"
@@ -498,26 +284,6 @@ class RowPartitions(Ragged[ArrayT]):
         """The length that all outermost sequences share; None if they differ or there are none."""
         level = self._levels[0]
         return level.longest if len(level) and level.shortest == level.longest else None
-
-    def nrows(self, out_type: Any = None, name: str | None = None) -> int:
-        """The number of rows, as `len`.
-
-        Parameters
-        ----------
-        out_type, name
-            Ignored.
-
-        Returns
-        -------
-        int
-            The sequences of the outermost level.
-
-        Examples
-        --------
-        >>> RowPartitions([3, 1, 4], [2, 1]).nrows()
-        2
-        """
-        return len(self._levels[0])
 
     def row_lengths(self, axis: int = 1, name: str | None = None) -> Ints | Any:
         """The lengths of the sequences along an axis of `shape`.
@@ -557,106 +323,6 @@ class RowPartitions(Ragged[ArrayT]):
         trailing: tuple[int, ...] = tuple(rows[1 : at - depth])
         return self._make(np.full((len(self._values), *trailing), rows[at - depth]), self._levels)
 
-    def row_starts(self, name: str | None = None) -> Ints:
-        """The start of each row.
-
-        Parameters
-        ----------
-        name
-            Ignored.
-
-        Returns
-        -------
-        numpy.ndarray
-            int64 (n,), read-only.
-
-        Examples
-        --------
-        >>> RowPartitions([3, 1, 4], [2, 1]).row_starts()
-        array([0, 2])
-        """
-        return self._levels[0].offsets[:-1]
-
-    def row_limits(self, name: str | None = None) -> Ints:
-        """The end of each row.
-
-        Parameters
-        ----------
-        name
-            Ignored.
-
-        Returns
-        -------
-        numpy.ndarray
-            int64 (n,), read-only.
-
-        Examples
-        --------
-        >>> RowPartitions([3, 1, 4], [2, 1]).row_limits()
-        array([2, 3])
-        """
-        return self._levels[0].bounds
-
-    def value_rowids(self, name: str | None = None) -> Ints:
-        """The row number of each item: `varlen.Level.row_ids` of the outermost level.
-
-        Parameters
-        ----------
-        name
-            Ignored.
-
-        Returns
-        -------
-        numpy.ndarray
-            int64, an entry for each item; read-only, kept.
-
-        Examples
-        --------
-        >>> RowPartitions([3, 1, 4], [2, 1]).value_rowids()
-        array([0, 0, 1])
-        """
-        return self._levels[0].row_ids
-
-    def nested_row_lengths(self, name: str | None = None) -> tuple[Ints, ...]:
-        """Lengths of each level, outermost first.
-
-        Parameters
-        ----------
-        name
-            Ignored.
-
-        Returns
-        -------
-        tuple of numpy.ndarray
-            int64 (n,) for each level of n rows; read-only, kept.
-
-        Examples
-        --------
-        >>> RowPartitions.from_list([[[1, 2], [3]], []]).nested_row_lengths()
-        (array([2, 0]), array([2, 1]))
-        """
-        return tuple(level.lengths for level in self._levels)
-
-    def nested_value_rowids(self, name: str | None = None) -> tuple[Ints, ...]:
-        """The row number of each item, per level, outermost first.
-
-        Parameters
-        ----------
-        name
-            Ignored.
-
-        Returns
-        -------
-        tuple of numpy.ndarray
-            int64, one for each level; read-only, kept.
-
-        Examples
-        --------
-        >>> RowPartitions.from_list([[[1, 2], [3]], []]).nested_value_rowids()
-        (array([0, 0]), array([0, 0, 1]))
-        """
-        return tuple(level.row_ids for level in self._levels)
-
 
 def _rows(values: Any) -> Any:
     return values if isinstance(values, RaggedBase) else as_values(values)
@@ -668,8 +334,3 @@ def _start_error(error: Any) -> Exception:
         return cast("Exception", error)
     reason = f"row {error.row} starts at {error.number}, before the row in front of it"
     return error_of(ValueError, "row_starts", reason)
-
-
-def _by_ids(ids: Any, count: Any, argument: str, count_name: str) -> Level:
-    sequences = -1 if count is None else as_int(count, count_name)
-    return level_from(ids, lambda x: Level.from_row_ids(as_ints(x), sequences), argument)
