@@ -7,8 +7,8 @@ from frontend import Face
 X = "(total, width) float32 or float64: all rows, end to end."
 LENGTHS = "(n,) integers: the length of each sequence."
 SOME = "(n,) integers, none of them 0: the length of each sequence."
-BELOW_0, BELOW_1 = {"ValueError": "A length below 0."}, {"ValueError": "A length below 1."}
-NO_FIT = {"IndexError": "Lengths that do not add up to the rows."}
+BELOW_0, BELOW_1 = {"ValueError": "A length is below 0."}, {"ValueError": "A length is below 1."}
+NO_FIT = {"IndexError": "The lengths do not add up to the rows."}
 TYPES = {"lengths": "Ints", "seed": "int"}
 
 
@@ -114,7 +114,7 @@ OPS = (
         "expand",
         "sums",
         "",
-        {"ValueError": "A length below 0; another number of lengths than of rows."},
+        {"ValueError": "A length is below 0; the number of lengths is not the number of rows."},
         """array([[1.],
            [1.],
            [2.]])""",
@@ -147,7 +147,7 @@ OPS = (
                [5.],
                [7.]])
         """,
-        BELOW_1 | {"IndexError": "A row that its sequence does not have."},
+        BELOW_1 | {"IndexError": "A row is beyond its sequence."},
     ),
     _method(
         "backprop_softmax_sequences",

@@ -36,9 +36,9 @@ class DeclaredOps:
         Raises
         ------
         ValueError
-            A length below 0.
+            A length is below 0.
         IndexError
-            Lengths that do not add up to the rows.
+            The lengths do not add up to the rows.
 
         Notes
         -----
@@ -102,9 +102,9 @@ class DeclaredOps:
         Raises
         ------
         ValueError
-            A length below 1.
+            A length is below 1.
         IndexError
-            Lengths that do not add up to the rows.
+            The lengths do not add up to the rows.
 
         Notes
         -----
@@ -136,7 +136,7 @@ class DeclaredOps:
         Raises
         ------
         ValueError
-            A length below 0; another number of lengths than of rows.
+            A length is below 0; the number of lengths is not the number of rows.
 
         Notes
         -----
@@ -202,9 +202,9 @@ class DeclaredOps:
         Raises
         ------
         ValueError
-            A length below 1.
+            A length is below 1.
         IndexError
-            A row that its sequence does not have.
+            A row is beyond its sequence.
 
         Notes
         -----
@@ -239,9 +239,9 @@ class DeclaredOps:
         Raises
         ------
         ValueError
-            A length below 0.
+            A length is below 0.
         IndexError
-            Lengths that do not add up to the rows.
+            The lengths do not add up to the rows.
 
         Notes
         -----

@@ -59,9 +59,9 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
 
     Notes
     -----
-    As Thinc's `Padded`, but checked when it is made, immutable but for its data, and right under every index.
-    The three small arrays are read-only int64. Behind its end a column holds what data holds there: zeros,
-    where it was made by `list2padded`.
+    As Thinc's `Padded`, but checked at construction, immutable except for its data, and right under every
+    index. The three small arrays are read-only int64. Beyond its end a column holds whatever data holds there:
+    zeros, if `list2padded` made it.
 
     Items are columns: `p[key]` is a Padded of those that an int, a slice, integers or a mask choose, without
     the steps that none of them reaches, and `to_list` gives them in the order in which they came to p.
