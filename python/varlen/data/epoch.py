@@ -132,8 +132,8 @@ class Epoch(Generic[ArrayT]):
         rows: Iterator[Rows] = iter(self._batches)
         if self._is_used_up:
             raise ValueError(
-                f"batches: a {type(rows).__name__} gives its batches once, and they are gone; give a list or "
-                "a sampler"
+                f"batches: a {type(rows).__name__} gives its batches only once, and they are used up; "
+                "give a list or a sampler"
             )
         self._is_used_up = rows is self._batches
         return rows
@@ -214,7 +214,9 @@ class Epoch(Generic[ArrayT]):
     def _sampler(self) -> Sampler:
         if not isinstance(self._batches, Sampler):
             kind = type(self._batches).__name__
-            raise TypeError(f"batches: a sampler of varlen.data has a state to go on from, a {kind} has none")
+            raise TypeError(
+                f"batches: a sampler of varlen.data has a state to resume from, a {kind} has none"
+            )
         if (self._is_drawn or self._options.is_random) and not isinstance(self._seed, int):
             raise ValueError("seed: what is drawn cannot be drawn again; give an int")
         return self._batches

@@ -113,8 +113,9 @@ def _as_loop(made: Any, epochs: int) -> Loop:
         )
     if epochs > 1 and isinstance(loop.epoch, Iterator):
         raise TypeError(
-            f"make_loop: a {type(loop.epoch).__name__} gives its batches once, and {epochs} epochs are run; "
-            "give an iterable that can be iterated again, or a function of the epoch's number"
+            f"make_loop: a {type(loop.epoch).__name__} gives its batches only once, but "
+            f"{epochs} epochs are run; give an iterable that can be iterated again, "
+            "or a function of the epoch's number"
         )
     return loop
 

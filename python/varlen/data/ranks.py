@@ -23,11 +23,11 @@ def as_rank(num_replicas: int | None, rank: int | None) -> tuple[int, int]:
         found = of_group() or _of_environment()
         if count is None:
             if found is None and number:
-                raise ValueError(f"num_replicas: expected a number with rank={number}, and nothing says it")
+                raise ValueError(f"num_replicas: expected a number with rank={number}, but got none")
             count = found[0] if found else 1
         if number is None and count > 1:
             if found is None:
-                raise ValueError(f"rank: expected a number with num_replicas={count}, and nothing says it")
+                raise ValueError(f"rank: expected a number with num_replicas={count}, but got none")
             if found[0] != count:
                 raise ValueError(f"num_replicas: there are {found[0]} processes, got {count}; give rank, too")
             number = found[1]

@@ -333,8 +333,7 @@ class Collate:
             return [[] if item is None else item for item in items], None  # lists without numbers
         if found is None and isinstance(self._nulls, Mapping):
             raise ValueError(
-                f"samples{name}: all are null, which says nothing of what they are; give "
-                f"dtype={{{key!r}: ...}}"
+                f"samples{name}: all are null, so their type is unknown; give dtype={{{key!r}: ...}}"
             )
         if found is None or not is_data(found[1]):
             return items, None

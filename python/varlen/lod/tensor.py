@@ -382,7 +382,7 @@ class LoDTensor(Ragged[ArrayT]):
         if last > n:
             raise IndexError(f"end: {last} is out of range for {n} sequences of level {at}")
         if first > last:
-            raise ValueError(f"begin: {first} is behind end, {last}")
+            raise ValueError(f"begin: {first} is after end, {last}")
         part: Self = self._make(self._values, self._levels[at:])[first:last]
         return part
 

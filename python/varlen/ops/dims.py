@@ -32,7 +32,7 @@ def merge_dims(X: Any, outer_axis: int, inner_axis: int) -> Any:
     """Axes outer to inner as one: what lay along all of them lies along it, end to end. Shares values."""
     outer, inner = axis_of(outer_axis, X.ndim, "outer_axis"), axis_of(inner_axis, X.ndim, "inner_axis")
     if outer > inner:
-        raise value_error("outer_axis", f"{outer} is behind inner_axis, {inner}")
+        raise value_error("outer_axis", f"{outer} is after inner_axis, {inner}")
     values, levels = X._values, X._levels
     depth, shape = len(levels), tuple(values.shape)
     if inner > depth:

@@ -219,7 +219,7 @@ def _token_sequences(tokens: Any) -> tuple[Ragged[Any] | None, Any]:
         return None, None
     for item in tokens:
         if _is_scalar(item):
-            raise TypeError(f"tokens: expected sequences, as those to erase, got {item!r}")
+            raise TypeError(f"tokens: expected sequences like those to erase, got {item!r}")
     try:
         is_tensor = is_any_array(tokens) and not isinstance(tokens, np.ndarray)
         # What floats round is compared as it is, below; the levels are the same.

@@ -68,7 +68,7 @@ def check_structure(x: Any, like: Any, what: str, other: str) -> None:
     elif isinstance(like, Padded):
         for name, a, b in zip(("size_at_t", "lengths", "indices"), x._fields, like._fields, strict=True):
             if a is not b and not np.array_equal(a, b):
-                raise ValueError(f"{what}: its {name} are not those of {other}")
+                raise ValueError(f"{what}: its {name} differ from those of {other}")
     elif isinstance(like, (list, tuple)):
         if len(x) != len(like):
             raise ValueError(f"{what}: has {len(x)} items, {other} has {len(like)}")

@@ -60,7 +60,7 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
     Notes
     -----
     As Thinc's `Padded`, but checked at construction, immutable except for its data, and right under every
-    index. The three small arrays are read-only int64. Beyond its end a column holds whatever data holds there:
+    index. The three small arrays are read-only int64. Beyond its end a column holds what data holds there:
     zeros, if `list2padded` made it.
 
     Items are columns: `p[key]` is a Padded of those that an int, a slice, integers or a mask choose, without

@@ -152,7 +152,7 @@ class Structure(RaggedBase[ArrayT]):
         ndim = len(self._levels) + self._values.ndim
         first, last = axis_of(start_dim, ndim, "start_dim"), axis_of(end_dim, ndim, "end_dim")
         if first > last:
-            raise value_error("start_dim", f"{first} is behind end_dim, {last}")
+            raise value_error("start_dim", f"{first} is after end_dim, {last}")
         result: Self | ArrayT = merge_dims(self, first, last)
         return result
 

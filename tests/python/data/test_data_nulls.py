@@ -159,9 +159,7 @@ def test_ragged_batches_say_where_nulls_were():
 def test_nulls_of_lists_that_hold_no_numbers():
     assert Collate(nulls="fill")([{"x": []}, {"x": None}])["x"].shape == (2, 0)
     assert Collate(nulls="fill")([{"s": None}, {"s": None}])["s"] == [None, None]  # words, for all we know
-    with pytest.raises(
-        ValueError, match=r"samples\['x'\]: all are null, which says nothing of what they are"
-    ):
+    with pytest.raises(ValueError, match=r"samples\['x'\]: all are null, so their type is unknown"):
         Collate(nulls={"x": "fill"})([{"x": None}, {"x": None}])
     with pytest.raises(ValueError, match=r"all are null, .*; give dtype=\{'x': \.\.\.\}"):
         Collate(nulls={"x": "fill"})([{"x": [None]}, {"x": []}])

@@ -109,9 +109,9 @@ def test_ranks_are_found_in_the_environment(monkeypatch):
 
 def test_what_is_given_fits_what_is_found(monkeypatch):
     assert as_rank(1, None) == (1, 0)
-    with pytest.raises(ValueError, match="rank: expected a number with num_replicas=4, and nothing says it"):
+    with pytest.raises(ValueError, match="rank: expected a number with num_replicas=4, but got none"):
         BatchSampler(9, 2, num_replicas=4)
-    with pytest.raises(ValueError, match="num_replicas: expected a number with rank=1, and nothing says it"):
+    with pytest.raises(ValueError, match="num_replicas: expected a number with rank=1, but got none"):
         BatchSampler(9, 2, rank=1)
     monkeypatch.setenv("WORLD_SIZE", "4")
     monkeypatch.setenv("RANK", "1")

@@ -127,7 +127,7 @@ def test_batches_are_of_the_dataset_and_there_each_time(ds, door):
     assert make(batches=split) is not None
     batches = make(batches=(rows for rows in [[1, 2], [3]]))
     assert ids(batches) == [[1, 2], [3]]
-    with pytest.raises(ValueError, match="a generator gives its batches once, and they are gone"):
+    with pytest.raises(ValueError, match="a generator gives its batches only once, and they are used up"):
         next(iter(batches))
 
 

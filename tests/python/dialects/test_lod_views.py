@@ -280,7 +280,7 @@ ABSOLUTES = LoDTensor.from_absolute_offsets
             IndexError,
             "end: 6 is out of range for 5 sequences of level 1",
         ),
-        (lambda: words().slice_in_level(0, 2, 1), ValueError, "begin: 2 is behind end, 1"),
+        (lambda: words().slice_in_level(0, 2, 1), ValueError, "begin: 2 is after end, 1"),
         (lambda: words().sub_lod(0, -1, 1), ValueError, "begin: expected at least 0, got -1"),
         (lambda: words().sub_lod(-3, 0, 1), IndexError, "level: -3 is out of range for 2 levels"),
         (

@@ -192,7 +192,7 @@ ROWS = np.arange(4)
         ),
         (lambda: R.row_lengths(3), ValueError, "axis: 3 is out of range for 3 axes"),
         (lambda: R.bounding_shape(3), ValueError, "axis: 3 is out of range for 3 axes"),
-        (lambda: R.merge_dims(2, 1), ValueError, "outer_axis: 2 is behind inner_axis, 1"),
+        (lambda: R.merge_dims(2, 1), ValueError, "outer_axis: 2 is after inner_axis, 1"),
         (lambda: R.merge_dims(0, 3), ValueError, "inner_axis: 3 is out of range for 3 axes"),
         (lambda: R.expand_dims(4), ValueError, "axis: 4 is out of range for a new one among 3"),
         (

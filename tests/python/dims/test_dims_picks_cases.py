@@ -275,7 +275,7 @@ BAD = {
     "search along a dim of both": (
         lambda: dims.search_sorted(X, X, time),
         ValueError,
-        "values: 'time' of .* is what is gone through",
+        "values: 'time' of .* is the dim to search along",
     ),
     "search from another side": (lambda: dims.search_sorted(X, 1, time, side="up"), ValueError, "side"),
     "an unknown dim": (lambda: dims.cumsum(X, source), IndexError, "'source' is not among"),

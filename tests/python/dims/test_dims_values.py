@@ -148,7 +148,7 @@ def test_random_integers_are_positions_of_their_dim():
     assert 0 <= x.values.min() <= x.values.max() < 3
     for options, text in (
         ({}, "high: integers need a bound"),
-        ({"low": 3, "high": 3}, "high: there is nothing from 3 up to 3"),
+        ({"low": 3, "high": 3}, "high: there are no numbers from 3 up to 3"),
     ):
         with pytest.raises(ValueError, match=text):
             dims.random("randint", [batch_dim, TIME], **options)

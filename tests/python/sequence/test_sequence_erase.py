@@ -111,9 +111,9 @@ def test_what_are_no_tokens_is_refused():
     for tokens, text in (
         (2, "expected a list of sequences, got int"),
         (None, "expected a list of sequences, got NoneType"),
-        ([2], "expected sequences, as those to erase, got 2"),
-        (np.array([2]), "expected sequences, as those to erase, got np.int64"),
-        (["a"], "expected sequences, as those to erase, got 'a'"),
+        ([2], "expected sequences like those to erase, got 2"),
+        (np.array([2]), "expected sequences like those to erase, got np.int64"),
+        (["a"], "expected sequences like those to erase, got 'a'"),
         ([["a"]], "expected a number, got str"),
     ):
         with pytest.raises(TypeError, match=rf"^tokens.*: {text}|^tokens: {text}"):

@@ -288,7 +288,7 @@ def bad_gradients():
     yield list(X), X, ValueError, "expected a list, as the result is, got a Ragged"
     p = X.to_padded()
     yield p, X, ValueError, "expected a Padded"
-    yield p, vl.Ragged(X.values, [2, 1]).to_padded(), ValueError, "indices are not those of the result"
+    yield p, vl.Ragged(X.values, [2, 1]).to_padded(), ValueError, "indices differ from those of the result"
     yield X.values, X.values[:2], ValueError, r"shape \(2, 2\)"
     yield X.values, "text", TypeError, "got str"
 

@@ -361,5 +361,5 @@ def test_fields_of_a_padded_come_and_go_as_four():
     for a, b in zip(Y[1:], X[1:], strict=True):
         np.testing.assert_array_equal(a, b)
     np.testing.assert_array_equal(backprop(Y)[0], p.data * 4)
-    with pytest.raises(ValueError, match="its indices are not those of the result"):
+    with pytest.raises(ValueError, match="its indices differ from those of the result"):
         backprop((*Y[:3], Y[3][::-1].copy()))

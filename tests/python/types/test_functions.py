@@ -267,7 +267,7 @@ def test_flatten_and_unflatten_are_those_of_torch_on_axes_that_a_container_has()
             r.unflatten(2, sizes)
     with pytest.raises(ValueError, match=r"^dim: 4 is out of range for 4 axes$"):
         r.unflatten(4, (1,))
-    with pytest.raises(ValueError, match=r"^start_dim: 3 is behind end_dim, 1$"):
+    with pytest.raises(ValueError, match=r"^start_dim: 3 is after end_dim, 1$"):
         r.flatten(3, 1)
 
 

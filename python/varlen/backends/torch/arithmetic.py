@@ -115,7 +115,7 @@ def _numpy_fallback(
         implementation(*[_one(x) if isinstance(x, torch.Tensor) else _operand(x, tensors[0]) for x in inputs])
     except RuntimeError:
         names = " and ".join(sorted(map(str, kinds)))
-        raise TypeError(f"{called} of {names} is nothing that torch computes; use astype() first") from error
+        raise TypeError(f"torch does not compute {called} of {names}; use astype() first") from error
     raise error
 
 

@@ -393,7 +393,7 @@ def no_second_gradient(name: str) -> Callable[[SavedContext, torch.Tensor], Any]
     """A gradient for ops that are gradients themselves and have no further one: it raises."""
 
     def refuse(context: SavedContext, d: torch.Tensor) -> Any:
-        raise NotImplementedError(f"{name}: a second derivative is not among what is differentiated here")
+        raise NotImplementedError(f"{name}: a second derivative is not supported")
 
     return refuse
 

@@ -248,7 +248,7 @@ def split_dims(
     unknown = [i for i, factor in enumerate(each) if not factor.is_defined]
     if len(unknown) > 1:
         names = quoted([each[i] for i in unknown], "and")
-        raise ValueError(f"split_dims: dims: {names} have no lengths, and only one can be what is left")
+        raise ValueError(f"split_dims: dims: {names} have no lengths, and only one can be inferred")
     for factor in each:
         if any(over in each for over in factor.over):
             raise ValueError(

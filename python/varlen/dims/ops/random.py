@@ -102,7 +102,7 @@ def random(
         raise ValueError("high: integers need a bound, or a sparse_dim")
     low, high = 0 if low is None else low, 1 if high is None else high
     if kind in ("uniform", "randint") and not (low < high or (kind == "uniform" and low == high)):
-        raise ValueError(f"high: there is nothing from {low} up to {high}")
+        raise ValueError(f"high: there are no numbers from {low} up to {high}")
     if not std >= 0:
         raise ValueError(f"std: expected a number of 0 or more, got {std}")
     shape, order = shape_of(dims)

@@ -324,7 +324,7 @@ def search_sorted(
     if whole.find(dim) >= 0:
         rest = describe([each for each in values.dims if each != dim])
         raise ValueError(
-            f"values: '{dim.name}' of {describe(values.dims)} is what is gone through; expected {rest}"
+            f"values: '{dim.name}' of {describe(values.dims)} is the dim to search along; expected {rest}"
         )
     asked = repeated(values._values, values._shape, whole).reshape(-1)
     if isinstance(numbers, np.ndarray):

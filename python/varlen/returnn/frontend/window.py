@@ -91,7 +91,7 @@ def _sides(left: Dim | int | None, right: Dim | int | None, width: int) -> tuple
     before = width - 1 - (behind or 0) if before is None else before
     behind = width - 1 - before if behind is None else behind
     if before + 1 + behind != width:
-        raise ValueError(f"window_left: {before} and {behind} and one are not the {width} of window_dim")
+        raise ValueError(f"window_left: {before} + {behind} + 1 is not the size of window_dim, {width}")
     return before, behind
 
 
