@@ -33,47 +33,9 @@ PYBIND11_MODULE(_core, m) {
       set_error(error);
     }
   });
-  bind_batch(m);
-  bind_bins(m);
-  bind_cast(m);
-  bind_concat(m);
-  bind_ctc(m);
-  bind_device(m);
-  bind_dim(m);
-  bind_dim_shape(m);
-  bind_edit(m);
-  bind_einsum(m);
-  bind_einsum_nest(m);
-  bind_erase(m);
-  bind_expand(m);
-  bind_hash(m);
-  bind_header(m);
-  bind_hooks(m);
-  bind_file(m);  // needs Header
-  bind_gather(m);
-  bind_instructions(m);
-  bind_joint(m);
-  bind_level(m);
-  bind_lists(m);
-  bind_mask(m);
-  bind_maxout(m);
-  bind_lstm(m);
-  bind_outputs(m);
-  bind_pack(m);
-  bind_pack_rows(m);
-  bind_pad(m);
-  bind_lists_words(m);
-  bind_pool(m);
-  bind_ragged(m);
-  bind_reduce(m);
-  bind_scan(m);
-  bind_shift(m);
-  bind_scatter(m);
-  bind_softmax(m);
-  bind_sort(m);
-  bind_span(m);
-  bind_tensor(m);
-  bind_window(m);
+#define VARLEN_BIND(noun) bind_##noun(m);
+  VARLEN_ROOMS(VARLEN_BIND)
+#undef VARLEN_BIND
 }
 #undef PyInit__core
 

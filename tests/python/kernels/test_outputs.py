@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import varlen as vl
-from varlen.ops.declared.folds import EMPTY
+from varlen.ops.declared import reduce, scan, softmax
 
 LENGTHS = [3, 0, 4, 1]
 ROWS = sum(LENGTHS)
@@ -44,8 +44,6 @@ TABLE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "roll": ({"X": rows(), "by": np.array([1, 0, -1, 2])}, {"lengths": LENGTHS}),
     "backprop_shift": ({"dY": rows(), "by": np.array([1, 0, -1, 2])}, {"lengths": LENGTHS}),
     "backprop_roll": ({"dY": rows(), "by": np.array([1, 0, -1, 2])}, {"lengths": LENGTHS}),
-    "softmax": ({"X": rows()}, {"lengths": LENGTHS}),
-    "log_softmax": ({"X": rows()}, {"lengths": LENGTHS}),
     "backprop_softmax": ({"dY": rows(), "Y": rows(1)}, {"lengths": LENGTHS}),
     "backprop_log_softmax": ({"dY": rows(), "Y": rows(1)}, {"lengths": LENGTHS}),
     "sort": ({"X": rows()}, {"lengths": LENGTHS}),
@@ -64,12 +62,9 @@ TABLE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "reduce_dense": ({"block": rows(count=16).reshape(4, 4, WORDS)}, {"lengths": LENGTHS}),
     "from_dense": ({"block": rows(count=16).reshape(4, 4, WORDS)}, {"lengths": LENGTHS}),
 }
-for name in ("reverse", "cumsum", "cumprod", "cummax", "cummin"):
-    TABLE[name] = ({"X": rows()}, {"lengths": LENGTHS})
+TABLE["reverse"] = ({"X": rows()}, {"lengths": LENGTHS})
 for name in ("backprop_reverse", "backprop_cumsum"):
     TABLE[name] = ({"dY": rows()}, {"lengths": LENGTHS})
-for name in EMPTY:
-    TABLE[f"reduce_{name}"] = ({"X": rows()}, {"lengths": LENGTHS, "empty": 0})
 for name in ("sum", "mean", "first", "last", "norm", "logsumexp", "prod", "var", "std"):
     arrays = {{"first": "d_firsts", "last": "d_lasts"}.get(name, f"d_{name}s"): per_sequence()}
     if name in ("norm", "logsumexp", "prod", "var", "std"):
@@ -77,6 +72,13 @@ for name in ("sum", "mean", "first", "last", "norm", "logsumexp", "prod", "var",
         if name == "logsumexp":
             arrays = {"d_sums": per_sequence(), "X": rows(1)}
     TABLE[f"backprop_reduce_{name}"] = (arrays, {"lengths": LENGTHS})
+
+# What is declared takes rows of sequences.
+for declared in (reduce, scan, softmax):
+    for name in declared.__all__:
+        names = inspect.signature(getattr(declared, name)).parameters
+        if "out" in names:
+            TABLE[name] = ({"X": rows()}, {"lengths": LENGTHS} | ({"empty": 0} if "empty" in names else {}))
 
 TABLE["einsum"] = ({"a": rows(), "b": rows(1)}, {})
 
