@@ -176,6 +176,18 @@ def test_arrays_that_cannot_be_written_are_read(verb):
 
 
 @pytest.mark.parametrize("verb", sorted(TABLE))
+def test_an_output_that_cannot_be_written_is_refused(verb):
+    arrays, rest = TABLE[verb]
+    call = verb_of(verb)
+    out = np.full_like(array_of(call(**arrays, **rest)), 1)
+    before = out.copy()
+    out.flags.writeable = False
+    with pytest.raises(ValueError, match="^out: (is read-only|must be writeable)"):
+        call(**arrays, **rest, out=out)
+    np.testing.assert_array_equal(out, before)
+
+
+@pytest.mark.parametrize("verb", sorted(TABLE))
 def test_an_output_apart_is_filled_and_nothing_around_it(verb):
     arrays, rest = TABLE[verb]
     call = verb_of(verb)
