@@ -88,7 +88,7 @@ from varlen.backends.numpy.scatter import backprop_gather_add, gather_add, scatt
 from varlen.backends.numpy.search import search
 from varlen.backends.numpy.span import insert_row, insert_rows
 from varlen.backends.numpy.views import as_array, cast, contiguous, is_contiguous, take_columns, tile, zeros
-from varlen.errors import name_argument
+from varlen.errors import name_argument, value_error
 from varlen.levels import not_empty
 
 T = TypeVar("T")
@@ -336,6 +336,8 @@ def assign(out: Any, result: Any) -> Any:
         raise TypeError(f"out: expected an array, got {type(out).__name__}")
     if (out.dtype, out.shape) != (result.dtype, result.shape):
         raise ValueError(f"out: needs {result.dtype}{result.shape}, got {out.dtype}{out.shape}")
+    if not out.flags.writeable:
+        raise value_error("out", "is read-only")
     out[...] = result
     return out
 
