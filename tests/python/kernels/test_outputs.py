@@ -182,7 +182,7 @@ def test_an_output_that_cannot_be_written_is_refused(verb):
     out = np.full_like(array_of(call(**arrays, **rest)), 1)
     before = out.copy()
     out.flags.writeable = False
-    with pytest.raises(ValueError, match="^out: (is read-only|must be writeable)"):
+    with pytest.raises(ValueError, match=r"^out: (is read-only|must be writeable)"):
         call(**arrays, **rest, out=out)
     np.testing.assert_array_equal(out, before)
 
