@@ -327,7 +327,7 @@ class Dataset(Views):
         Raises
         ------
         TypeError, ValueError
-            An option that does not fit.
+            An option does not fit.
 
         Examples
         --------
@@ -435,7 +435,7 @@ class Dataset(Views):
         Raises
         ------
         TypeError, ValueError
-            An argument or an option that does not fit.
+            An argument or an option does not fit.
 
         Examples
         --------

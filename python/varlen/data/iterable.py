@@ -57,7 +57,7 @@ class IterableDataset(Epoch[ArrayT]):
     Raises
     ------
     TypeError, ValueError
-        An argument or an option that does not fit.
+        An argument or an option does not fit.
 
     Examples
     --------

@@ -97,7 +97,7 @@ class Loader(Epoch[ArrayT]):
     Raises
     ------
     TypeError, ValueError
-        An argument or an option that does not fit.
+        An argument or an option does not fit.
 
     Examples
     --------

@@ -24,7 +24,7 @@ def SpatialDim(
     Parameters
     ----------
     name
-        What it is called.
+        The name.
     size
         An int, or lengths as `Dim` takes them; None where they come later, by `Dim.bind`.
     over
@@ -56,7 +56,7 @@ def FeatureDim(
     Parameters
     ----------
     name
-        What it is called.
+        The name.
     size
         How many there are; None where the vocabulary says it.
     vocab

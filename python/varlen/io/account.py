@@ -303,7 +303,7 @@ class Balance:
         Parameters
         ----------
         why : str
-            What it is called.
+            The name.
         reason : Reason
             How much; nothing is noted where it concerns no value.
 

@@ -195,7 +195,7 @@ class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods, Plac
         ValueError
             The object is a file that nothing was taken out of yet, or its levels do not fit its values.
         TypeError
-            A dtype that the format does not have.
+            The format does not have the dtype.
 
         Examples
         --------

@@ -85,7 +85,7 @@ def create_random_int_lodtensor(
     base_shape
         The shape of one row, an int or several.
     place
-        Accepted because Paddle has it, and ignored.
+        Accepted for compatibility with Paddle, and ignored.
     low, high
         The smallest and the largest integer that may come, within int64.
     seed

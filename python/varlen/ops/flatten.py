@@ -98,7 +98,7 @@ def unflatten(X: RowsT | Sequence[Any], lengths: Lengths, pad: int = 0) -> list[
     ValueError
         A negative length; lengths that with their gaps do not add up to the rows of X.
     TypeError
-        Lengths that are not integers.
+        The lengths are not integers.
 
     Notes
     -----

@@ -56,7 +56,7 @@ def mask(
         A negative length; a sequence longer than `width`, which is named; a result over max_bytes. Lengths on
         a device of which neither a bound nor max_len nor width says how long they are.
     TypeError
-        Lengths that are not integers.
+        The lengths are not integers.
 
     Notes
     -----

@@ -434,7 +434,7 @@ def backprop_topk(dY: SameT | Sequence[Any], which: Any, lengths: Lengths, *, ou
     which
         The places beside them, of the same form. Those of -1 take nothing.
     lengths
-        Those of X: integers, or a `Level`.
+        The lengths of X: integers, or a `Level`.
     out
         (T, ...) of the dtype of dY, C-contiguous: filled and given back.
 

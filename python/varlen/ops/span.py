@@ -323,7 +323,7 @@ def insert_rows(
 def backprop_insert_rows(
     dY: SameT | Sequence[Any], at: Any, lengths: Lengths, *, row_ids: ArrayLike | None = None
 ) -> tuple[SameT, Values]:
-    """The gradient of `insert_rows`: the rows of dY of the original rows, and those of the inserted rows.
+    """The gradients of `insert_rows`: rows of dY, for the original and for the inserted rows.
 
     Parameters
     ----------

@@ -286,7 +286,7 @@ def average_windows(
     Y
         What `windows` gives, with any numbers in its rows: a `Ragged`, or its values as an array.
     lengths
-        Those of X: integers, or a `Level`.
+        The lengths of X: integers, or a `Level`.
     size, step, drop_last
         As they were given to `windows`.
     max_bytes
@@ -333,7 +333,7 @@ def backprop_windows(
     dY
         (T', ...), the gradient of the rows that `windows` gave: a `Ragged`, or its values as an array.
     lengths
-        Those of X: integers, or a `Level`.
+        The lengths of X: integers, or a `Level`.
     size, step, drop_last
         As they were given to `windows`.
     max_bytes

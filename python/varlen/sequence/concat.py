@@ -25,7 +25,7 @@ def sequence_concat(input: Iterable[RaggedT], name: str | None = None, *, level:
     input
         A list of `Ragged` with as many levels each, and rows of one shape. Dtypes that differ are promoted.
     name
-        Ignored; Paddle has it.
+        Accepted for compatibility with Paddle, and ignored.
     level
         The level whose sequences grow: by rows at the innermost, which -1 stands for; by whole sequences of
         the level below, else. Above it all inputs nest alike.

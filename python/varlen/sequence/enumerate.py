@@ -45,7 +45,7 @@ def sequence_enumerate(
     pad_value
         What stands where there is no row: a number.
     name
-        Ignored; Paddle has it.
+        Accepted for compatibility with Paddle, and ignored.
     level
         The level whose sequences are gone through: by rows at the innermost, which -1 stands for; by whole
         sequences of the level below, else. There empty sequences pad, and no pad_value may be given.

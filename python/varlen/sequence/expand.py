@@ -40,7 +40,7 @@ def sequence_expand(
     ref_level
         The level of y whose lengths say how often; the innermost by default.
     name
-        Ignored; Paddle has it.
+        Accepted for compatibility with Paddle, and ignored.
     level
         The level of x whose sequences are repeated, with all that nests below them; the innermost by
         default.
@@ -146,7 +146,7 @@ def sequence_expand_as(x: Any, y: Any, name: str | None = None, *, level: int = 
     y
         `Ragged`, whose levels alone are read.
     name
-        Ignored; Paddle has it.
+        Accepted for compatibility with Paddle, and ignored.
     level
         The level of y that has n sequences; a row goes to all the rows of its sequence, whatever nests
         between. The innermost by default.

@@ -51,7 +51,7 @@ def im2sequence(
     out_stride
         A number, or two.
     name
-        Ignored; Paddle has it.
+        Accepted for compatibility with Paddle, and ignored.
 
     Returns
     -------

@@ -45,7 +45,7 @@ def sequence_mask(
     dtype
         Of the result: one of NumPy's, or of torch's for tensors, or a name of it.
     name
-        Ignored; Paddle has it.
+        Accepted for compatibility with Paddle, and ignored.
     level
         Of a Ragged: the level whose sequences are meant, with all rows below; -1 is the innermost.
 

@@ -50,7 +50,7 @@ def sequence_pad(
     maxlen
         The length that sequences get; that of the longest by default. Never less: nothing is cut.
     name
-        Ignored; Paddle has it.
+        Accepted for compatibility with Paddle, and ignored.
     level
         The innermost, which -1 stands for, or one above it: then the levels below are padded too, as
         `Ragged.to_dense` does it, and maxlen may be a list with a length, or None, for each of them.
@@ -149,7 +149,7 @@ def sequence_unpad(
         How many rows of each are there: integers (n,) or (n, 1), a `Ragged` of them, or a `Level`. A tuple of
         such, for each level that `sequence_pad` padded, outermost first.
     name
-        Ignored; Paddle has it.
+        Accepted for compatibility with Paddle, and ignored.
 
     Returns
     -------
@@ -161,7 +161,7 @@ def sequence_unpad(
     ValueError
         A length below 0 or above maxlen, which is named, or another number of them.
     TypeError
-        Lengths that are not integers.
+        The lengths are not integers.
     OverflowError
         A length that does not fit 63 bits.
 

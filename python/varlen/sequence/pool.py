@@ -62,7 +62,7 @@ def sequence_pool(
     pool_type
         "average", "sum", "sqrt", "max", "last" or "first", in any case.
     is_test
-        Ignored; Paddle has it.
+        Accepted for compatibility with Paddle, and ignored.
     pad_value
         What a sequence without rows gives: a number, for "last" and "first" also a row. 0 is also the zero of
         other dtypes: no duration, no text, and NaT of times.

@@ -18,7 +18,7 @@ def sequence_reverse(x: RaggedT, name: str | None = None, *, level: int = -1) ->
     x
         `Ragged` of rows of any dtype and shape.
     name
-        Accepted because Paddle has it, and ignored.
+        Accepted for compatibility with Paddle, and ignored.
     level
         The level inside whose sequences things change places: rows at the innermost, which -1 stands for;
         whole sequences of the level below, else.

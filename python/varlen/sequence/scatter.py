@@ -35,7 +35,7 @@ def sequence_scatter(
     updates
         `Ragged` of rows (T, ...) of the dtype of `input`, that nests as `index`; or its rows.
     name
-        Ignored; Paddle has it.
+        Accepted for compatibility with Paddle, and ignored.
     level
         The level of `index` whose sequence k is for row k, with all rows below; -1 is the innermost.
 

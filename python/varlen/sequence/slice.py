@@ -29,7 +29,7 @@ def sequence_slice(
     offset, length
         Integers (n,) or (n, 1), one for each sequence of the level, a `Ragged` of them, or one for all.
     name
-        Ignored; Paddle has it.
+        Accepted for compatibility with Paddle, and ignored.
     level
         The level whose sequences are cut: by rows at the innermost, which -1 stands for; by whole sequences
         of the level below, else.

@@ -24,9 +24,9 @@ def sequence_softmax(
     input
         `Ragged` of rows (T, ...) of numbers.
     use_cudnn
-        Ignored; Paddle has it.
+        Accepted for compatibility with Paddle, and ignored.
     name
-        Ignored; Paddle has it.
+        Accepted for compatibility with Paddle, and ignored.
     level
         The level whose sequences add up to one, with all rows below; -1 is the innermost.
 

@@ -20,7 +20,7 @@ At = Mapping[Dim, int]
 
 
 class Axis(NamedTuple):
-    """A dim with its lengths; two of one dim may have different ones, as those of two batches do.
+    """A dim with its lengths. Axes of one dim may differ in lengths, as in two batches.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Axis(NamedTuple):
 
     @staticmethod
     def from_dim(dim: Dim | Axis) -> Axis:
-        """The axis of a dim that has lengths: those at a position, or the longest where some of it is open.
+        """Make the axis of a dim with lengths: those at a position, or the longest if some of it is open.
 
         Parameters
         ----------
@@ -72,7 +72,7 @@ class Axis(NamedTuple):
 
     @staticmethod
     def derived(dim: Dim, over: Iterable[Axis], length: Callable[[At], int]) -> Axis:
-        """An axis with lengths over others: the longest where some of their positions are left open.
+        """Make an axis with lengths over others: the longest if some of their positions are open.
 
         Parameters
         ----------
@@ -105,7 +105,7 @@ class Axis(NamedTuple):
 
     @staticmethod
     def fixed(dim: Dim, length: int) -> Axis:
-        """An axis of one length.
+        """Make an axis of one length.
 
         Parameters
         ----------
@@ -128,7 +128,7 @@ class Axis(NamedTuple):
 
 
 def walk(axes: Iterable[Axis], at: At | None = None) -> list[dict[Dim, int]]:
-    """All valid positions, in row-major order of the axes as given.
+    """List all valid positions, in row-major order of the given axes.
 
     Parameters
     ----------
@@ -363,7 +363,7 @@ class Model:
 
 
 def items(axes: Sequence[Axis], place: tuple[int, ...]) -> list[int]:
-    """The positions on the next axis at a place of the first ones, as nested lists have them.
+    """The positions on the next axis at one position of the outer axes, as in nested lists.
 
     What the axes so far are over may stand behind them: then it is enough that one position of it fits.
 
@@ -392,7 +392,7 @@ def items(axes: Sequence[Axis], place: tuple[int, ...]) -> list[int]:
 
 
 def needed(axes: Iterable[Axis], dims: Iterable[Dim]) -> list[Axis]:
-    """The axes of some dims, and of those that they are over.
+    """The axes of some dims, and of the dims that these depend on.
 
     Parameters
     ----------
@@ -422,7 +422,7 @@ def needed(axes: Iterable[Axis], dims: Iterable[Dim]) -> list[Axis]:
 
 
 def fill(axes: Iterable[Dim | Axis], value: Callable[[At], Any]) -> Model:
-    """A model with a value worked out at each valid position.
+    """Make a model by computing a value at each valid position.
 
     Parameters
     ----------
@@ -447,7 +447,7 @@ def fill(axes: Iterable[Dim | Axis], value: Callable[[At], Any]) -> Model:
 
 
 def transpose(x: Model, order: Sequence[int | Dim]) -> Model:
-    """The same numbers with the axes in another order.
+    """Reorder the axes of a model.
 
     Parameters
     ----------
@@ -473,7 +473,7 @@ def transpose(x: Model, order: Sequence[int | Dim]) -> Model:
 
 
 def take(x: Model, dim: Dim, positions: Sequence[int]) -> Model:
-    """Some positions of a dim, such as one row of the batch alone; all that is over it goes along.
+    """Take some positions of a dim, such as one row of the batch; axes that depend on it follow.
 
     Parameters
     ----------
@@ -511,7 +511,7 @@ def _length_back(axis: Axis, dim: Dim, positions: Sequence[int]) -> Callable[[At
 
 
 def describe(at: At) -> str:
-    """A position as people write it.
+    """Format a position for people.
 
     Parameters
     ----------
@@ -532,7 +532,7 @@ def describe(at: At) -> str:
 
 
 def differences(found: Model, expected: Model, *, tolerance: float = 0.0, ordered: bool = True) -> str | None:
-    """What is not the same in two models: dims, lengths, positions, numbers. NaN is NaN.
+    """Describe the differences of two models in dims, lengths, positions and numbers. NaN equals NaN.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ DTYPES += ["complex128", "datetime64[ns]", "S3", ">i4", ">f8"]
 
 
 def lengths(max_rows: int = 8, max_length: int = 6) -> SearchStrategy[list[int]]:
-    """Lengths of sequences; none, only zeros and one giant among the draws.
+    """Draw lengths of sequences, including none, only zeros and one giant.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def lengths(max_rows: int = 8, max_length: int = 6) -> SearchStrategy[list[int]]
 
 
 def dtypes() -> SearchStrategy[np.dtype]:
-    """Dtypes of fixed width, of every width and byte order.
+    """Draw dtypes of fixed width, of every width and byte order.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def dtypes() -> SearchStrategy[np.dtype]:
 def rows(
     count: int, dtype: np.dtype | str | None = None, trailing: tuple[int, ...] | None = None
 ) -> SearchStrategy[np.ndarray]:
-    """Rows of any dtype, trailing dimensions (0 among them) and memory layout.
+    """Draw rows of any dtype, trailing dimensions (including 0) and memory layout.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def _draw_rows(
 
 
 def layouts(array: np.ndarray) -> SearchStrategy[np.ndarray]:
-    """The same values in memory that is contiguous, Fortran-ordered, strided, reversed or read-only.
+    """Draw a memory layout of the values: contiguous, Fortran-ordered, strided, reversed or read-only.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def layouts(array: np.ndarray) -> SearchStrategy[np.ndarray]:
 
 
 def levels(depth: int = 1, max_rows: int = 6, max_length: int = 5) -> SearchStrategy[list[list[int]]]:
-    """Lengths of levels that fit each other, outermost first.
+    """Draw lengths of levels that fit each other, outermost first.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def raggeds(
     dtype: np.dtype | str | None = None,
     trailing: tuple[int, ...] | None = None,
 ) -> SearchStrategy[Ragged]:
-    """Containers of any shape that a Ragged of arrays may have.
+    """Draw containers of any shape that a Ragged of arrays can have.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ def _draw_ragged(
 
 
 def nested_lists(depth: int = 1, leaves: SearchStrategy[Any] | None = None) -> SearchStrategy[list[Any]]:
-    """Lists in lists, of lengths that fit each other.
+    """Draw nested lists, of lengths that fit each other.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ def _draw_lists(draw: DrawFn, depth: int, leaves: SearchStrategy[Any] | None) ->
 
 
 def slices(size: int) -> SearchStrategy[slice]:
-    """Slices that reach beyond both ends, with steps of both signs.
+    """Draw slices that reach beyond both ends, with steps of both signs.
 
     Parameters
     ----------

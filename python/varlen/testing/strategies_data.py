@@ -337,7 +337,7 @@ def _draw_other(draw: DrawFn, sample: Sample, letters: str, dtype: str, finite: 
 
 
 def orders(sample: Sample) -> SearchStrategy[Sample]:
-    """The same values, with the dims in another order.
+    """Draw another order of the dims, with the same values.
 
     Parameters
     ----------
@@ -356,7 +356,7 @@ def orders(sample: Sample) -> SearchStrategy[Sample]:
 
 
 def permuted(sample: Sample, dims: Sequence[Dim]) -> Sample:
-    """The same values, with the dims in this order.
+    """Bring the dims into the given order.
 
     Parameters
     ----------

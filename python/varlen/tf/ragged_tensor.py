@@ -275,7 +275,7 @@ class RaggedTensor(RowPartitions[ArrayT]):
         TypeError
             Another dtype.
         OverflowError
-            More rows than int32 can count.
+            There are more rows than int32 can count.
 
         Examples
         --------

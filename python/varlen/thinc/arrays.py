@@ -133,7 +133,7 @@ def alloc(shape: int | tuple[int, ...], *, dtype: DTypeLike = "float32", zeros: 
     dtype
         Any but one of Python objects.
     zeros
-        Filled with zeros; else with whatever is there.
+        Fill with zeros; otherwise the memory is uninitialized.
 
     Returns
     -------
@@ -298,7 +298,7 @@ def _alloc(name: str, ndim: int, default: str) -> _Alloc:
 
     sizes = ", ".join(["2", *["1"] * (ndim - 1)])
     every = ", ".join(f"d{k}" for k in range(ndim))
-    doc = f"""A new array of {_axes(ndim)}: `alloc` of a shape.
+    doc = f"""Allocate an array of {_axes(ndim)}: `alloc` of a shape.
 
     Parameters
     ----------
@@ -307,7 +307,7 @@ def _alloc(name: str, ndim: int, default: str) -> _Alloc:
     dtype
         Any but one of Python objects.
     zeros
-        Filled with zeros; else with whatever is there.
+        Fill with zeros; otherwise the memory is uninitialized.
 
     Returns
     -------
@@ -340,7 +340,7 @@ def _alloc_shape(name: str, default: str) -> _AllocShape:
     dtype
         Any but one of Python objects.
     zeros
-        Filled with zeros; else with whatever is there.
+        Fill with zeros; otherwise the memory is uninitialized.
 
     Returns
     -------
@@ -367,7 +367,7 @@ def _asarray(name: str, ndim: int | None, default: str) -> _Asarray:
     number = "5" if default == "int32" else "5.0"
     nested = "[" * (ndim or 1) + number + "]" * (ndim or 1)
     of = f" of {_axes(ndim)}" if ndim else ""
-    doc = f"""What was given as an array{of}, a copy only where it has to be.
+    doc = f"""Convert to an array{of}, copying only if needed.
 
     Parameters
     ----------
@@ -406,7 +406,7 @@ def _reshape(name: str, ndim: int, kind: str = "") -> _Reshape:
     sizes = ", ".join(["2", *["1"] * (ndim - 1)])
     number = "np.zeros(2, int)" if kind == "integers" else "np.zeros(2)"
     every = ", ".join(f"d{k}" for k in range(ndim))
-    doc = f"""The same {kind or "numbers"} in {_axes(ndim)}: `reshape` to a shape.
+    doc = f"""Reshape {kind or "numbers"} to {_axes(ndim)}: `reshape` to a shape.
 
     Parameters
     ----------
@@ -440,7 +440,7 @@ def _reshape_shape(name: str, kind: str) -> _ReshapeShape:
     def result(array: ArrayT, shape: int | tuple[int, ...]) -> ArrayT:
         return reshape(array, shape)
 
-    doc = f"""The same {kind} in another shape: `reshape` under the name for them.
+    doc = f"""Reshape {kind}: `reshape` under another name.
 
     Parameters
     ----------

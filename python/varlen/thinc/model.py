@@ -199,7 +199,7 @@ class Model(Layer):
         Parameters
         ----------
         name
-            Of the dimension.
+            The name of the dimension.
         value
             Its size.
         force

@@ -119,7 +119,7 @@ class Ops(DeclaredOps):
         IndexError
             Lengths that do not add up to the rows, those of zeros included.
         ValueError
-            A length below 0.
+            A length is below 0.
 
         Notes
         -----
@@ -292,7 +292,7 @@ class Ops(DeclaredOps):
         ValueError
             An array that has not two axes; a length below 0.
         IndexError
-            Lengths that do not add up to the rows.
+            The lengths do not add up to the rows.
 
         Notes
         -----
@@ -329,7 +329,7 @@ class Ops(DeclaredOps):
         ValueError
             An array that has not two axes, or whose width does not divide into the places; a length below 0.
         IndexError
-            Lengths that do not add up to the rows.
+            The lengths do not add up to the rows.
 
         Notes
         -----
@@ -362,9 +362,9 @@ class Ops(DeclaredOps):
         Raises
         ------
         ValueError
-            A length below 1.
+            A length is below 1.
         IndexError
-            Lengths that do not add up to the rows.
+            The lengths do not add up to the rows.
 
         Notes
         -----
@@ -400,9 +400,9 @@ class Ops(DeclaredOps):
         Raises
         ------
         ValueError
-            A length below 1.
+            A length is below 1.
         IndexError
-            Lengths that do not add up to the rows.
+            The lengths do not add up to the rows.
 
         Notes
         -----
@@ -515,9 +515,9 @@ class Ops(DeclaredOps):
         NotImplementedError
             More than two axes.
         ValueError
-            A length below 0.
+            A length is below 0.
         IndexError
-            Lengths that do not add up to the rows.
+            The lengths do not add up to the rows.
 
         Notes
         -----

@@ -68,7 +68,7 @@ class Layer:
 
     @property
     def name(self) -> str:
-        """What errors and `repr` call the layer."""
+        """The name of the layer in errors and `repr`."""
         return self._name
 
     @property

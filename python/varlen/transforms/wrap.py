@@ -121,7 +121,7 @@ def with_padded(layer: Any) -> Layer | Any:
     TypeError
         X is none of these, or the layer gives no Padded.
     ValueError
-        A gradient that does not fit the result.
+        The gradient does not fit the result.
 
     Notes
     -----
@@ -157,7 +157,7 @@ def with_ragged(layer: Any) -> Layer | Any:
     TypeError
         X is none of these, or the layer gives no Ragged. An array does not say where sequences end.
     ValueError
-        A gradient that does not fit the result.
+        The gradient does not fit the result.
 
     Notes
     -----
@@ -192,7 +192,7 @@ def with_list(layer: Any) -> Layer | Any:
     TypeError
         X is none of these, or the layer gives no list. An array does not say where sequences end.
     ValueError
-        A gradient that does not fit the result.
+        The gradient does not fit the result.
 
     Notes
     -----

@@ -248,7 +248,7 @@ class Ragged(
         Raises
         ------
         OverflowError
-            More rows than int32 can count.
+            There are more rows than int32 can count.
 
         Examples
         --------

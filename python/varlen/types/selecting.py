@@ -218,7 +218,7 @@ class SelectingMethods(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Values that are not numbers.
+            The values are not numbers.
         ValueError
             There is no such axis, or both an axis and a level are given.
         IndexError
@@ -294,7 +294,7 @@ class SelectingMethods(RaggedBase[ArrayT]):
         Raises
         ------
         TypeError
-            Values that are not numbers.
+            The values are not numbers.
         ValueError
             A k below 1, a fill that the dtype cannot hold.
         IndexError

@@ -73,7 +73,7 @@ def zeros(
     dtype
         That of `like` if nothing is said, float64 without.
     like
-        A Data whose kind of array, device and dtype are taken.
+        A Data that gives the kind of array, device and dtype.
     out_shape
         The expected dims.
 
@@ -272,7 +272,7 @@ def range_over_dim(
     dim
         A Dim with lengths.
     like
-        A Data whose kind of array and device are taken.
+        A Data that gives the kind of array and device.
     out_shape
         The expected dims.
 
@@ -284,7 +284,7 @@ def range_over_dim(
     Raises
     ------
     ValueError
-        A dim without lengths.
+        A dim has no lengths.
 
     Notes
     -----
@@ -337,7 +337,7 @@ def arange(
     dtype
         That of the numbers if nothing is said.
     like
-        A Data whose kind of array and device are taken.
+        A Data that gives the kind of array and device.
     out_shape
         The expected dims.
 
@@ -349,7 +349,7 @@ def arange(
     Raises
     ------
     ValueError
-        A dim without lengths.
+        A dim has no lengths.
 
     See Also
     --------
@@ -497,7 +497,7 @@ def last_frame_position_of_dim(
     dim
         A Dim with lengths.
     like
-        A Data whose kind of array and device are taken.
+        A Data that gives the kind of array and device.
     out_shape
         The expected dims.
 
@@ -509,7 +509,7 @@ def last_frame_position_of_dim(
     Raises
     ------
     ValueError
-        A dim without lengths.
+        A dim has no lengths.
 
     Notes
     -----

@@ -179,7 +179,7 @@ class Moments(NamedTuple):
         in_dim
             The dims that are kept.
         like
-            A Data whose kind of array, device and dtype are taken.
+            A Data that gives the kind of array, device and dtype.
 
         Returns
         -------

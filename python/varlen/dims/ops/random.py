@@ -65,7 +65,7 @@ def random(
     dtype
         float64 of arrays, the default of torch of tensors, int64 of integers, if nothing is said.
     like
-        A Data whose kind of array, device and dtype are taken.
+        A Data that gives the kind of array, device and dtype.
     sparse_dim
         The Dim that integers are positions of.
     out_shape

@@ -229,7 +229,7 @@ class DataDict(DeviceMethods, Mapping[str, Data[Any]]):
         ValueError
             A key that is called as the tensors of a joint file are, "dim1/x".
         TypeError
-            A dtype that the format does not have.
+            The format does not have the dtype.
 
         Notes
         -----
