@@ -426,7 +426,7 @@ def sliding_window(
 ) -> Ragged[RowsT]: ...
 @eager_only()
 def sliding_window(X: Any, lengths: Any = None, *, width: int, level: int = -1) -> Rows:
-    """Join each row with the next `width` - 1 rows of its sequence, where they exist: rows (width, ...).
+    """Join each row with the next `width` - 1 rows of its sequence, if there are enough: rows (width, ...).
 
     Parameters
     ----------

@@ -138,7 +138,7 @@ def boolean_mask(
     data: RowsT | Sequence[Any], mask: Any, name: str | None = None
 ) -> RowsT | RaggedTensor[RowsT]: ...
 def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Rows:
-    """Keep what a mask marks, as `tf.ragged.boolean_mask`: no sequence is dropped, even if emptied.
+    """Keep what a mask marks, as `tf.ragged.boolean_mask`: sequences keep their place.
 
     Parameters
     ----------

@@ -180,7 +180,7 @@ class ComputingMethods(VerbMethods[ArrayT]):
         return result
 
     def sliding_window(self, width: int, *, level: int = -1) -> Self:
-        """Join each row with the next `width` - 1 rows of its sequence, where they exist.
+        """Join each row with the next `width` - 1 rows of its sequence, if there are enough.
 
         Nothing is padded: a sequence loses `width` - 1 rows, or all. `ops.windows` has shorter windows and
         steps, `sequence_enumerate` pads, `ops.ngrams` hashes.

@@ -77,7 +77,7 @@ def _reversed(x: Data[Any], k: int) -> Data[Any]:
 def shift(
     x: Data[Any], axis: Axis, amount: Amount, *, value: Any = None, out_shape: OutShape | None = None
 ) -> Data[Any]:
-    """Shift a dim by some positions, row by row; a fill value replaces what leaves.
+    """Shift a dim by some positions, row by row: what leaves is lost, and a fill value comes in.
 
     Parameters
     ----------
