@@ -239,27 +239,25 @@ TEST(cuda_reduce, gradients_are_those_of_the_cpu) {
         const Bytes values = numbers(type, total * columns, op == Reduce::prod);
         const Bytes d = numbers(type, results, false);
         const Bytes result = numbers(type, results, false);
-        ReduceBackJob job{op, type, of.level(), of.longest, values.data(), columns, nullptr, nullptr, 1};
-        Bytes weights = d;
-        job.weights = weights.data();
+        ReduceBackJob job{op, type, of.level(), of.longest, values.data(), columns, d.data(), nullptr, 1};
         job.result = result.data();
         Bytes scratch(z(cuda::reduce_back_scratch(job, total)));
         Bytes found(values.size());
         CHECK_EQ(cuda::reduce_back(kStream, job, total, scratch.data(), found.data()), 0);
-        CHECK(weights == d);
-        Bytes weights_wide = converted(type, d, wide);
+        const Bytes d_wide = converted(type, d, wide);
+        Bytes weights(d_wide.size());
         const Bytes result_wide = converted(type, result, wide);
-        job.weights = weights_wide.data();
+        job.gradients = d_wide.data();
         job.result = result_wide.data();
         Bytes wanted(found.size());
         if (op == Reduce::prod) {
           const Bytes values_wide = converted(type, values, wide);
           job.values = values_wide.data();
           Bytes products(values_wide.size());
-          reduce_back(job, products.data());
+          reduce_back(job, weights.data(), products.data());
           wanted = converted(wide, products, type);
         } else {
-          reduce_back(job, wanted.data());
+          reduce_back(job, weights.data(), wanted.data());
         }
         check_close(found, wanted, type);
       }
@@ -270,14 +268,14 @@ TEST(cuda_reduce, gradients_are_those_of_the_cpu) {
 TEST(cuda_reduce, products_of_others_do_not_overflow_on_the_way) {
   const std::vector<float> values{1e30F, 1e30F, 1e-30F, 1e-30F, 0x1p-140F, 0x1p120F};
   const std::vector<std::int64_t> ends{4, 6};
-  std::vector<float> d{1, 1};
+  const std::vector<float> d{1, 1};
   ReduceBackJob job;
   job.op = Reduce::prod;
   job.type = Type::f32;
   job.level = {ends.data(), 2};
   job.longest = 4;
   job.values = reinterpret_cast<const std::byte*>(values.data());
-  job.weights = reinterpret_cast<std::byte*>(d.data());
+  job.gradients = reinterpret_cast<const std::byte*>(d.data());
   Bytes scratch(z(cuda::reduce_back_scratch(job, 6)));
   std::vector<float> found(6);
   CHECK_EQ(cuda::reduce_back(kStream, job, 6, scratch.data(), reinterpret_cast<std::byte*>(found.data())), 0);

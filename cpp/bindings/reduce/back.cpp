@@ -58,8 +58,7 @@ py::object backprop_reduced(const Arguments<7>& args) {
   job.longest = level.most();
   job.columns = values.columns();
   job.values = static_cast<const std::byte*>(values.array.data());
-  // Read alone: what a place writes over is a copy of its own.
-  job.weights = static_cast<std::byte*>(const_cast<void*>(gradients.array.data()));
+  job.gradients = static_cast<const std::byte*>(gradients.array.data());
   if (result) job.result = static_cast<const std::byte*>(result->array.data());
   const ScratchAt scratch(place, place.kernels->reduce_back_scratch(job, level.total()));
   launch(place, "backprop_reduce", values.array.nbytes(), &cuda::Kernels::reduce_back, job, level.total(),

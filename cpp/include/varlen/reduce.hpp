@@ -51,16 +51,16 @@ struct ReduceBackJob {
   std::int64_t longest = 0;
   const std::byte* values = nullptr;
   std::int64_t columns = 1;
-  /// The gradients of the results, level.count rows of f64 where the values are, else f32; written over.
-  std::byte* weights = nullptr;
+  /// Those of the results, level.count rows of f64 where the values are, else f32.
+  const std::byte* gradients = nullptr;
   const std::byte* result = nullptr;  ///< the results, likewise; of norm and std
   double ddof = 0;
 };
 
 /// The gradient of the values: level.total() rows. Of a norm or a deviation of 0 it is 0. For products,
-/// values and `out` are of the type of the weights; each gets the product of the others, so that zeros are
-/// right.
-void reduce_back(const ReduceBackJob& job, std::byte* out) noexcept;
+/// values and `out` are of the type of the gradients; each gets the product of the others, so that zeros are
+/// right. `weights` has room for as much as the gradients; products need none.
+void reduce_back(const ReduceBackJob& job, std::byte* weights, std::byte* out) noexcept;
 
 /// Where places go: one of the two; int32 where the longest sequence has no more rows than that counts.
 struct Places {

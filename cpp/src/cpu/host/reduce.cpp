@@ -70,7 +70,7 @@ std::int64_t reduce_back_scratch(const ReduceBackJob& job, std::int64_t total) n
   const Type type = computed(job.type);
   const std::int64_t rows = job.level.count * job.columns;
   const std::int64_t elements = is_copied(job) ? total * job.columns : 0;
-  return part(rows * size_of(type)) + part_as(type, rows, job.type) + 2 * part(elements * size_of(type));
+  return part(rows * size_of(type)) + 2 * part_as(type, rows, job.type) + 2 * part(elements * size_of(type));
 }
 
 Error reduce_back(Stream, const ReduceBackJob& job, std::int64_t total, std::byte* scratch,
@@ -78,19 +78,18 @@ Error reduce_back(Stream, const ReduceBackJob& job, std::int64_t total, std::byt
   const Type type = computed(job.type);
   const std::int64_t rows = job.level.count * job.columns;
   const std::int64_t elements = total * job.columns;
-  const Convert widen = cast_of(job.type, type);
   Room room(scratch);
   ReduceBackJob of = job;
-  of.weights = room.take(rows * size_of(type));  // written over there
-  cast(widen, job.weights, widen.run == nullptr ? rows * size_of(type) : rows, of.weights);
+  std::byte* const weights = room.take(rows * size_of(type));
+  of.gradients = room.as(type, job.gradients, rows, job.type);
   if (job.result != nullptr) of.result = room.as(type, job.result, rows, job.type);
   if (!is_copied(job)) {
-    varlen::reduce_back(of, out);
+    varlen::reduce_back(of, weights, out);
     return 0;
   }
   of.values = room.as(type, job.values, elements, job.type);
   std::byte* const product = room.take(elements * size_of(type));
-  varlen::reduce_back(of, product);
+  varlen::reduce_back(of, weights, product);
   cast(cast_of(type, job.type), product, elements, out);
   return 0;
 }

@@ -11,21 +11,23 @@ constexpr std::int64_t kProdTile = 256;
 
 /// The gradient of a result becomes what rows, less their mean or as they are, are weighed by.
 template <class T>
-void weigh_gradients(const ReduceBackJob& job) noexcept {
-  T* weight = reinterpret_cast<T*>(job.weights);
+void weigh_gradients(const ReduceBackJob& job, T* weights) noexcept {
+  const T* gradients = reinterpret_cast<const T*>(job.gradients);
   const T* result = reinterpret_cast<const T*>(job.result);
   for (std::int64_t i = 0; i < job.level.count; ++i) {
     const double over = static_cast<double>(job.level.length(i)) - job.ddof;
     const T free = over > 0 ? static_cast<T>(over) : std::numeric_limits<T>::quiet_NaN();
-    for (std::int64_t k = 0; k < job.columns; ++k, ++weight) {
+    for (std::int64_t k = 0; k < job.columns; ++k) {
       const std::int64_t at = i * job.columns + k;
-      if (*weight == 0) continue;
-      if (job.op == Reduce::var) {
-        *weight = 2 * *weight / free;
+      const T gradient = gradients[at];
+      if (gradient == 0 || job.op == Reduce::logsumexp) {
+        weights[at] = gradient;
+      } else if (job.op == Reduce::var) {
+        weights[at] = 2 * gradient / free;
       } else if (job.op == Reduce::std) {
-        *weight = result[at] == 0 ? T{0} : *weight / (free * result[at]);
-      } else if (job.op == Reduce::norm) {
-        *weight = result[at] == 0 ? T{0} : *weight / result[at];
+        weights[at] = result[at] == 0 ? T{0} : gradient / (free * result[at]);
+      } else {
+        weights[at] = result[at] == 0 ? T{0} : gradient / result[at];
       }
     }
   }
@@ -35,7 +37,7 @@ void weigh_gradients(const ReduceBackJob& job) noexcept {
 template <class T>
 void others(const ReduceBackJob& job, Range some, T* out) noexcept {
   const T* const values = reinterpret_cast<const T*>(job.values);
-  const T* const gradients = reinterpret_cast<const T*>(job.weights);
+  const T* const gradients = reinterpret_cast<const T*>(job.gradients);
   const std::int64_t columns = job.columns;
   T product[kProdTile];
   for (std::int64_t i = some.begin; i < some.end; ++i) {
@@ -67,7 +69,7 @@ void others(const ReduceBackJob& job, Range some, T* out) noexcept {
 
 }  // namespace
 
-void reduce_back(const ReduceBackJob& job, std::byte* out) noexcept {
+void reduce_back(const ReduceBackJob& job, std::byte* weights, std::byte* out) noexcept {
   if (job.columns <= 0) return;
   const Type type = job.type == Type::f64 ? Type::f64 : Type::f32;
   if (job.op == Reduce::prod) {
@@ -80,9 +82,9 @@ void reduce_back(const ReduceBackJob& job, std::byte* out) noexcept {
     });
   }
   if (type == Type::f64) {
-    weigh_gradients<double>(job);
+    weigh_gradients(job, reinterpret_cast<double*>(weights));
   } else {
-    weigh_gradients<float>(job);
+    weigh_gradients(job, reinterpret_cast<float*>(weights));
   }
   WithinJob rows;
   rows.op = job.op == Reduce::norm        ? Within::weighed
@@ -94,7 +96,7 @@ void reduce_back(const ReduceBackJob& job, std::byte* out) noexcept {
   rows.in = {cast_of(job.type, type).run, size_of(job.type), size_of(type)};
   rows.out = {cast_of(type, job.type).run, size_of(type), size_of(job.type)};
   rows.columns = job.columns;
-  rows.weights = job.weights;
+  rows.weights = weights;
   within(rows, type, out);
 }
 

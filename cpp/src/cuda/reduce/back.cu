@@ -127,7 +127,7 @@ Error back(Stream stream, const ReduceBackJob& job, std::int64_t total, std::byt
                                   {ends_of(job.level)},
                                   Divisor(job.columns, elements),
                                   AnyNumber<T>(job.type, job.values, elements),
-                                  AnyNumber<T>(job.type, job.weights, results),
+                                  AnyNumber<T>(job.type, job.gradients, results),
                                   AnyNumber<T>(job.type, job.result, results),
                                   known,
                                   NumbersOut(job.type, out, elements)});
