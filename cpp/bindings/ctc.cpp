@@ -56,7 +56,7 @@ struct CtcCall {
     job.type = log_probs.type;
     job.level = level->view();
     job.target_level = target_level->view();
-    job.log_probs = static_cast<const std::byte*>(log_probs.array.data());
+    job.log_probs = data_of(log_probs.array);
     job.labels = labels.data;
     job.classes = log_probs.array.shape(1);
     job.blank = int_of(blank, "blank");
@@ -116,7 +116,7 @@ py::object backprop_ctc_loss_of(const Arguments<7>& args) {
                 "expected one number for each of " + std::to_string(call.job.level.count) + " sequences");
   }
   call.job.with_gradient = true;
-  call.job.d = static_cast<const std::byte*>(d.array.data());
+  call.job.d = data_of(d.array);
   py::array gradient = call.empty_gradient();
   call.run(nullptr, bytes(gradient));
   return gradient;

@@ -27,8 +27,7 @@ Numbers edited_keys(PyObject* argument, const char* name) {
   }
   if (keys.type == Type::u64 || keys.type == Type::i64) return keys;
   py::array wide = empty_ints(keys.array.shape(0));
-  cast(cast_of(keys.type, Type::i64), static_cast<const std::byte*>(keys.array.data()), keys.array.size(),
-       bytes(wide));
+  cast(cast_of(keys.type, Type::i64), data_of(keys.array), keys.array.size(), bytes(wide));
   return {wide, Type::i64};
 }
 

@@ -119,7 +119,7 @@ const Arithmetic& arithmetic_of(const py::dtype& dtype) {
   how.set_threads = threads.set;
   how.size = dtype.itemsize();
   const py::array one = py::module_::import("numpy").attr("ones")(1, dtype);
-  const auto* const data = static_cast<const std::byte*>(one.data());
+  const auto* const data = data_of(one);
   kind->one.assign(data, data + how.size);
   how.one = kind->one.data();
   kinds.push_back(std::move(kind));
@@ -239,8 +239,7 @@ py::object einsum(const Arguments<6>& args) {
       has_out ? checked_out("out", given_out, dtype, shape, {given_a, a, given_b, b}) : empty(dtype, shape);
   {
     const Unlocked unlocked(plan.work() + out.nbytes());
-    plan.run(arithmetic, static_cast<const std::byte*>(a.data()),
-             equation.has_b ? static_cast<const std::byte*>(b.data()) : nullptr, bytes(out));
+    plan.run(arithmetic, data_of(a), equation.has_b ? data_of(b) : nullptr, bytes(out));
   }
   return has_out ? py::reinterpret_borrow<py::object>(given_out) : py::object(out);
 }

@@ -37,12 +37,11 @@ py::object erase_there(const Place& place, const py::array& values, Level& level
   const std::int64_t longest = level.most();
   const Type type = values.dtype().kind() == 'b' && all.width == 1 ? Type::b1 : word_of(all.width);
   const Offsets there = offsets_at(place, level);
-  const py::array tokens_there = bytes_at(place, tokens.data(), tokens.nbytes());
+  const PlacedBytes tokens_there = bytes_at(place, tokens.data(), tokens.nbytes());
   py::array scratch = scratch_at(place, place.kernels->erase_scratch(all.count, longest));
   py::array lengths = empty_at(place, py::dtype::of<std::int64_t>(), {level.count()});
-  place.check(place.kernels->erase_find(place.stream, type, all, there, longest,
-                                        static_cast<const std::byte*>(tokens_there.data()), tokens.shape(0),
-                                        bytes(scratch), ints(lengths)),
+  place.check(place.kernels->erase_find(place.stream, type, all, there, longest, tokens_there.data,
+                                        tokens.shape(0), bytes(scratch), ints(lengths)),
               "erase");
   const LevelRef left = level_of_lengths_at(place, lengths);
   py::array out = rows_like_at(place, values, left->total());
@@ -67,13 +66,14 @@ py::object erase(const Arguments<3>& args) {
                               std::to_string(all.width) + "; both need 1, 2, 4 or 8");
   }
   if (!is_aligned(values) || !is_aligned(named)) raise_value("values", "their memory is not aligned");
+  // The host takes one pass, into more room than is kept.
   if (!place.is_host()) return erase_there(place, values, LevelRef::in(level), named);
   py::array out = rows_like(values, all.count);
   NewLevel left(level->count());
   std::int64_t kept = 0;
   {
     const Unlocked unlocked(all.count * all.width);
-    const auto* const first = static_cast<const std::byte*>(named.data());
+    const auto* const first = data_of(named);
     kept = erase_rows(all, level->view(), first, named.shape(0), bytes(out), left.ends());
   }
   return py::make_tuple(rows_between(out, 0, kept), std::move(left).done());

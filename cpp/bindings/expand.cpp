@@ -25,8 +25,7 @@ py::array target(const py::array& rows, Level& level, PyObject* given_out, Input
   const Place place = place_of(rows);
   Extents shape{level.total()};
   shape.append(rows.shape() + 1, rows.shape() + rows.ndim());
-  if (given(given_out)) return checked_out_at(place, "out", given_out, rows.dtype(), shape, inputs);
-  return empty_at(place, rows.dtype(), shape);
+  return out_at(place, given_out, rows.dtype(), shape, inputs);
 }
 
 constexpr Signature<3> kExpand{"expand", {"rows", "level", "out"}, 2, 3};
@@ -83,8 +82,7 @@ void check_shape_of_which(const py::array& which, const py::array& rows) {
   if (which.ndim() == rows.ndim() && std::equal(rows.shape(), rows.shape() + rows.ndim(), which.shape())) {
     return;
   }
-  raise_value("which", "expected " + text_of(Extents(rows.shape(), rows.shape() + rows.ndim())) + ", got " +
-                           text_of(Extents(which.shape(), which.shape() + which.ndim())));
+  raise_value("which", "expected " + text_of(shape_of(rows)) + ", got " + text_of(shape_of(which)));
 }
 
 PlacedWhich which_of_device(const Place& place, PyObject* argument, const py::array& rows) {
@@ -123,13 +121,13 @@ py::object expand_to_which(const Arguments<4>& args) {
   const Offsets there = offsets_at(place, level);
   py::array out = target(rows, level, args[3], {args[0], rows, args[2], which.keep});
   launch(place, "expand_which", out.nbytes(), &cuda::Kernels::expand_which, there, level.total(),
-         static_cast<const std::byte*>(rows.data()), columns, size, which.rows, bytes(out));
+         data_of(rows), columns, size, which.rows, bytes(out));
   return out;
 }
 
-constexpr Signature<2> kDivided{"divided_by_lengths", {"rows", "level"}};
+constexpr Signature<3> kExpandMean{"expand_mean", {"rows", "level", "out"}, 2, 3};
 
-py::object divided(const Arguments<2>& args) {
+py::object expand_means(const Arguments<3>& args) {
   const Numbers rows = placed_numbers_of(args[0], "rows");
   if (!is_float(rows.type)) {
     raise_type("rows", "expected floats, got dtype " + str_of(rows.array.dtype()));
@@ -137,10 +135,14 @@ py::object divided(const Arguments<2>& args) {
   const Place place = place_of(rows.array);
   const LevelRef of = level_of_rows(args[1], "rows", rows.array.shape(0));
   Level& level = LevelRef::in(of);
-  py::array out = empty_at(place, rows.array.dtype(), rows.rows(rows.array.shape(0)));
-  launch(place, "divided_by_lengths", 2 * out.nbytes(), &cuda::Kernels::divide_by_lengths, rows.type,
-         offsets_at(place, level), rows.columns(), static_cast<const std::byte*>(rows.array.data()),
-         bytes(out));
+  py::array out = target(rows.array, level, args[2], {args[0], rows.array});
+  const Offsets there = offsets_at(place, level);
+  const Rows all = rows_of(rows.array);
+  const ScratchAt divided(place, rows.array.nbytes());
+  launch(place, "expand", 2 * rows.array.nbytes(), &cuda::Kernels::divide_by_lengths, rows.type, there,
+         rows.columns(), all.data, divided.data());
+  launch(place, "expand", out.nbytes(), &cuda::Kernels::expand, there, level.total(),
+         Rows{divided.data(), all.count, all.width}, bytes(out));
   return out;
 }
 
@@ -152,8 +154,8 @@ PyMethodDef expand_methods[] = {
     method<kExpandWhich, expand_to_which>(
         "expand_which(rows, level, which, out=None)\n--\n\n"
         "Each element to the row of its sequence that `which` says; else zeros."),
-    method<kDivided, divided>("divided_by_lengths(rows, level)\n--\n\n"
-                              "Row i divided by the length of sequence i, but for empty ones."),
+    method<kExpandMean, expand_means>("expand_mean(rows, level, out=None)\n--\n\n"
+                                      "Row i over the length of sequence i, for every row of it."),
     {},
 };
 

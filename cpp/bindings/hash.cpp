@@ -33,7 +33,7 @@ Numbers keys_of(PyObject* argument, const char* name) {
   const Fill none;
   const Convert how = convert_of(keys.array, py::dtype::of<std::uint64_t>(), none, name);
   py::array wide = empty(py::dtype::of<std::uint64_t>(), {keys.array.shape(0)});
-  cast(how, static_cast<const std::byte*>(keys.array.data()), keys.array.size(), bytes(wide));
+  cast(how, data_of(keys.array), keys.array.size(), bytes(wide));
   return {as_placed_rows(wide, name), Type::u64};
 }
 
@@ -49,17 +49,9 @@ py::object ngrams_of(const Arguments<3>& args) {
   const Place place = place_of(keys.array);
   py::array result = empty_at(place, py::dtype::of<std::uint64_t>(), {grams->total()});
   auto* const to = static_cast<std::uint64_t*>(result.mutable_data());
-  if (!place.is_host()) {
-    const Offsets level_there = offsets_at(place, LevelRef::in(level));
-    const Offsets grams_there = offsets_at(place, LevelRef::in(grams));
-    place.check(place.kernels->ngrams(place.stream, level_there, grams_there, grams->total(), n, keys.type,
-                                      static_cast<const std::byte*>(keys.array.data()), level->total(), to),
-                "ngrams");
-  } else {
-    const auto* const from = static_cast<const std::uint64_t*>(keys.array.data());
-    const Unlocked unlocked(4 * result.nbytes());
-    ngrams(level->view(), grams->view(), n, from, to);
-  }
+  launch(place, "ngrams", 4 * result.nbytes(), &cuda::Kernels::ngrams, offsets_at(place, LevelRef::in(level)),
+         offsets_at(place, LevelRef::in(grams)), grams->total(), n, keys.type, data_of(keys.array),
+         level->total(), to);
   return py::make_tuple(result, grams);
 }
 
@@ -75,15 +67,8 @@ py::object hash_of(const Arguments<2>& args) {
   const Place place = place_of(ids.array);
   py::array result = empty_at(place, py::dtype::of<std::uint32_t>(), {count, 4});
   auto* const to = static_cast<std::uint32_t*>(result.mutable_data());
-  const auto start = static_cast<std::uint32_t>(seed);
-  if (!place.is_host()) {
-    const auto* const from = static_cast<const std::byte*>(ids.array.data());
-    place.check(place.kernels->hash(place.stream, ids.type, from, count, start, to), "hash");
-  } else {
-    const auto* const from = static_cast<const std::uint64_t*>(ids.array.data());
-    const Unlocked unlocked(result.nbytes());
-    hash(from, count, start, to);
-  }
+  launch(place, "hash", result.nbytes(), &cuda::Kernels::hash, ids.type, data_of(ids.array), count,
+         static_cast<std::uint32_t>(seed), to);
   return result;
 }
 

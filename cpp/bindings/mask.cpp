@@ -39,11 +39,9 @@ py::object block_mask_of(const Arguments<7>& args) {
   if (limit < 0) raise_value("max_bytes", "expected at least 0, got " + std::to_string(limit));
   std::int64_t used = 0;
   if (!given(args[4])) padded_bytes("mask", values.dtype(), shape, limit, used);
-  py::array out = given(args[4])
-                      ? checked_out_at(place, "out", args[4], values.dtype(), shape, {args[1], values})
-                      : empty_at(place, values.dtype(), shape);
+  py::array out = out_at(place, args[4], values.dtype(), shape, {args[1], values});
   const std::int64_t unit = values.itemsize();
-  const auto* const two = static_cast<const std::byte*>(values.data());
+  const auto* const two = data_of(values);
   launch(place, "block_mask", out.nbytes(), &cuda::Kernels::block_mask, offsets_at(place, level),
          level.total(), window, unit, two + unit, two, bytes(out));
   return out;

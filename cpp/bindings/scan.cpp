@@ -37,7 +37,7 @@ ScanJob job_of(Scan op, const Numbers& values, Level& level, PyObject* exclusive
   job.type = values.type;
   job.level = offsets_at(place_of(values.array), level);
   job.longest = level.most();
-  job.values = static_cast<const std::byte*>(values.array.data());
+  job.values = data_of(values.array);
   job.columns = values.columns();
   job.exclusive = exclusive != nullptr && truth_of(exclusive, "exclusive");
   job.reverse = reverse != nullptr && truth_of(reverse, "reverse");
@@ -71,9 +71,7 @@ py::object scan_array(const Arguments<6>& args) {
                           : result == Type::u64 ? py::dtype::of<std::uint64_t>()
                                                 : py::dtype::of<std::int64_t>();
   const Extents shape = values.rows(level->total());
-  py::array out = given(given_out)
-                      ? checked_out_at(place, "out", given_out, dtype, shape, {given_values, values.array})
-                      : empty_at(place, dtype, shape);
+  py::array out = out_at(place, given_out, dtype, shape, {given_values, values.array});
   std::byte* const to = bytes(out);
   const ScratchAt scratch(place, place.kernels->scan_scratch(job, level->total()));
   launch(place, "scan", 2 * out.nbytes(), &cuda::Kernels::scan, job, level->total(), scratch.data(), to);
@@ -131,12 +129,10 @@ py::object which_back(const Arguments<4>& args) {
   const PlacedInts which = which_rows(place, given_which, dy, LevelRef::in(level));
   const Extents shape = shape_of(dy.array);
   const py::dtype dtype = dy.array.dtype();
-  py::array out = given(given_out) ? checked_out_at(place, "out", given_out, dtype, shape,
-                                                    {given_dy, dy.array, given_which, which.keep})
-                                   : empty_at(place, dtype, shape);
+  py::array out = out_at(place, given_out, dtype, shape, {given_dy, dy.array, given_which, which.keep});
   launch(place, "backprop_scan_which", 2 * out.nbytes(), &cuda::Kernels::scan_which_back, dy.type,
-         static_cast<const std::byte*>(dy.array.data()), offsets_at(place, LevelRef::in(level)),
-         level->total(), dy.columns(), which.data, bytes(out));
+         data_of(dy.array), offsets_at(place, LevelRef::in(level)), level->total(), dy.columns(), which.data,
+         bytes(out));
   return out;
 }
 
@@ -156,13 +152,11 @@ py::object prod_back(const Arguments<6>& args) {
   const LevelRef level = level_over(given_level, "X", x.array.shape(0));
   const py::dtype dtype = x.array.dtype();
   const Extents shape = shape_of(x.array);
-  py::array out = given(given_out) ? checked_out_at(place, "out", given_out, dtype, shape,
-                                                    {given_values, x.array, given_dy, dy.array})
-                                   : empty_at(place, dtype, shape);
+  py::array out = out_at(place, given_out, dtype, shape, {given_values, x.array, given_dy, dy.array});
   const ScanJob job = job_of(Scan::prod, x, LevelRef::in(level), exclusive, reverse);
   const ScratchAt scratch(place, place.kernels->scan_prod_back_scratch(job, level->total()));
   launch(place, "backprop_cumprod", 4 * x.array.nbytes(), &cuda::Kernels::scan_prod_back, job, level->total(),
-         static_cast<const std::byte*>(dy.array.data()), scratch.data(), bytes(out));
+         data_of(dy.array), scratch.data(), bytes(out));
   return out;
 }
 

@@ -34,7 +34,7 @@ struct Moving {
 
  private:
   [[nodiscard]] py::array made(PyObject* rows, PyObject* target, PyObject* more, PyObject* fill) const {
-    const Extents shape(values.shape(), values.shape() + values.ndim());
+    const Extents shape = shape_of(values);
     if (!given(target)) return empty_at(place, values.dtype(), shape);
     return checked_out_at(place, "out", target, values.dtype(), shape, {rows, values, more, fill});
   }

@@ -42,7 +42,7 @@ py::object run(SoftmaxJob& job, const Numbers& values, PyObject* level, PyObject
   const Place place = place_of(values.array);
   job.level = offsets_at(place, rows);
   job.longest = rows.most();
-  job.values = static_cast<const std::byte*>(values.array.data());
+  job.values = data_of(values.array);
   job.columns = values.columns();
   job.temperature = temperature_of(temperature);
   std::byte* const to = bytes(out);
@@ -72,9 +72,7 @@ py::object forward(const Arguments<6>& args) {
     return run(job, values, level, temperature, "X", same);
   }
   return run(job, values, level, temperature, "X",
-             given(given_out)
-                 ? checked_out_at(place, "out", given_out, dtype, shape, {given_values, values.array})
-                 : empty_at(place, dtype, shape));
+             out_at(place, given_out, dtype, shape, {given_values, values.array}));
 }
 
 constexpr Signature<6> kBackpropSoftmax{
@@ -92,16 +90,14 @@ py::object backprop_softmax(const Arguments<6>& args) {
     raise_type("Y", "expected " + str_of(dy.array.dtype()) + " as dY, got " + str_of(y.array.dtype()));
   }
   const Extents shape = dy.rows(dy.array.shape(0));
-  const Extents has(y.array.shape(), y.array.shape() + y.array.ndim());
+  const Extents has = shape_of(y.array);
   if (text_of(has) != text_of(shape)) {
     raise_value("Y", "expected the shape of dY, " + text_of(shape) + ", got " + text_of(has));
   }
   level_over(level, "dY", dy.array.shape(0));
   temperature_of(temperature);
-  job.result = static_cast<const std::byte*>(y.array.data());
-  py::array out = given(given_out) ? checked_out_at(place, "out", given_out, dy.array.dtype(), shape,
-                                                    {given_dy, dy.array, given_y, y.array})
-                                   : empty_at(place, dy.array.dtype(), shape);
+  job.result = data_of(y.array);
+  py::array out = out_at(place, given_out, dy.array.dtype(), shape, {given_dy, dy.array, given_y, y.array});
   return run(job, dy, level, temperature, "dY", out);
 }
 

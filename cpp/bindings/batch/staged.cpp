@@ -158,7 +158,7 @@ void unstage(const py::bytes& recipe, const py::object& given, const py::list& o
     if (at == nullptr && PyErr_Occurred() != nullptr) throw py::error_already_set();
     addresses.push_back(static_cast<std::byte*>(at));
   }
-  make_arrays(place, stage, static_cast<const std::byte*>(block.data()), addresses);
+  make_arrays(place, stage, data_of(block), addresses);
 }
 
 }  // namespace

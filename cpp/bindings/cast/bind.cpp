@@ -22,7 +22,7 @@ void bind_cast(py::module_& m) {
         refuse_unseen(place, values.dtype(), to, !nan.is_none(), "values");
         values = convertible(values, to, !nan.is_none());
         const Fill instead = fill_of(nan, to, {}, "nan");
-        if (!place.is_host()) {
+        if (!place.is_host()) {  // the host finds what does not fit on the way
           if (is_seen_at(place)) (void)convert_of(values, to, instead, "values", nullptr);
           const py::array result = cast_at(place, values, to, instead);
           return outside(result.is(values) ? copy_at(place, values) : result);
@@ -32,7 +32,7 @@ void bind_cast(py::module_& m) {
         py::array out = empty(to.ptr(), static_cast<int>(values.ndim()), values.shape());
         const std::int64_t count = how.run == nullptr ? values.nbytes() : values.size();
         auto* target = static_cast<std::byte*>(out.mutable_data());
-        const auto* source = static_cast<const std::byte*>(values.data());
+        const auto* source = data_of(values);
         {
           const Unlocked unlocked(out.nbytes() + values.nbytes());
           cast(how, source, count, target);

@@ -22,7 +22,7 @@ bool always_fits(Type from, Type to) noexcept {
 }
 
 const std::byte* bytes_in(const py::array& array) {
-  return static_cast<const std::byte*>(array.data());
+  return data_of(array);
 }
 
 }  // namespace

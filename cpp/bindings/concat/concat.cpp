@@ -52,12 +52,10 @@ class InputTable {
     const auto n = static_cast<std::int64_t>(inputs.size());
     if (n > cuda::kFewInputs) keep_ = bytes_at(place, inputs.data(), n * std::int64_t{sizeof(Input)});
   }
-  [[nodiscard]] const Input* there() const {
-    return keep_ ? static_cast<const Input*>(keep_.cast<py::array>().data()) : nullptr;
-  }
+  [[nodiscard]] const Input* there() const { return reinterpret_cast<const Input*>(keep_.data); }
 
  private:
-  py::object keep_;
+  PlacedBytes keep_;
 };
 
 /// The arrays, all at the place of the first, of equal rows.
@@ -90,7 +88,7 @@ py::object concat_arrays(const Arguments<1>& args) {
   const Place place = place_of(parts[0]);
   py::array out = rows_like_at(place, parts[0], count);
   auto* to = static_cast<std::byte*>(out.mutable_data());
-  if (!place.is_host()) {
+  if (!place.is_host()) {  // the host needs no table of sources
     concat_at(place, blocks, to);
   } else {
     const Unlocked unlocked(bytes);
@@ -120,7 +118,7 @@ py::array interleaved_out(PyObject* out, const py::sequence& arrays, const std::
                           std::int64_t count) {
   const Place place = place_of(parts[0]);
   if (!given(out)) return rows_like_at(place, parts[0], count);
-  Extents shape(parts[0].shape(), parts[0].shape() + parts[0].ndim());
+  Extents shape = shape_of(parts[0]);
   shape[0] = count;
   py::array result = checked_out_at(place, "out", out, parts[0].dtype(), shape, {});
   for (std::size_t p = 0; p < parts.size(); ++p) {
@@ -178,7 +176,7 @@ py::object interleave_parts(const Arguments<3>& args) {
   const Place place = place_of(parts[0]);
   const LevelRef interleaved = interleaved_level(place, levels, parts);
   py::array result = interleaved_out(args[2], arrays, parts, interleaved->total());
-  if (!place.is_host()) {
+  if (!place.is_host()) {  // likewise
     interleave_at(place, rows, levels, LevelRef::in(interleaved), bytes(result));
   } else {
     const std::vector<Offsets> cuts = views_of(levels);
@@ -233,10 +231,9 @@ JoinedRows join_there(const py::sequence& arrays, const char* name, const py::ob
     }
     level.ends()[i] = count;
   }
-  Extents shape(parts[0].shape(), parts[0].shape() + parts[0].ndim());
+  Extents shape = shape_of(parts[0]);
   shape[0] = count;
-  py::array result =
-      given(out) ? checked_out_at(place, "out", out, to, shape, {}) : empty_at(place, to, shape);
+  py::array result = out_at(place, out, to, shape, {});
   for (std::size_t i = 0; given(out) && i < parts.size(); ++i) {
     const py::object array = arrays[i];
     refuse_overlap("out", result, {array, parts[i]});

@@ -105,7 +105,7 @@ LevelRef interleave_levels_at(const Place& place, const std::vector<LevelRef>& l
   job.level = {one.data + 1, 1};
   job.longest = parts;
   job.columns = entries;
-  job.values = static_cast<const std::byte*>(rows.data());
+  job.values = data_of(rows);
   job.empty = reinterpret_cast<const std::byte*>(&none);
   const ScratchAt scratch(place, place.kernels->reduce_scratch(job, parts));
   py::array offsets = empty_at(place, py::dtype::of<std::int64_t>(), {entries});

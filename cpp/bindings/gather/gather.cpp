@@ -63,14 +63,15 @@ Nested descend(const Nested& all, std::size_t from, LevelRefs levels, Ranges ran
   return {std::move(values), std::move(levels)};
 }
 
-/// Rows of a device, each of them a range of its own.
-py::array take_at(const Place& place, const py::array& values, const Ranges& ranges, const std::int64_t* ends,
-                  std::int64_t n) {
+/// Plain rows, each of them a range of its own.
+py::array take_rows(const py::array& values, const Ranges& ranges, const std::int64_t* ends, std::int64_t n) {
   Scratch<std::int64_t> index(n);
   gather_strided(ranges.data(), ends, n, 1, index.data());
+  const Place place = place_of(values);
   const PlacedInts there = ints_at(place, index.data(), n);
   py::array out = rows_like_at(place, values, n);
-  place.check(place.kernels->take_rows(place.stream, rows_of(values), there.data, n, bytes(out)), "gather");
+  launch(place, "gather", out.nbytes(), &cuda::Kernels::take_rows, rows_of(values), there.data, n,
+         bytes(out));
   return out;
 }
 
@@ -80,14 +81,11 @@ Nested pick(const Nested& all, std::size_t from, const std::int64_t* index, std:
   NewLevel offsets(n);
   std::int64_t* ends = offsets.ends();
   LevelRefs levels;
-  if (from == all.levels.size()) {  // plain rows, each a range of its own
+  if (from == all.levels.size()) {
     const std::int64_t count = all.values.shape(0);
     refuse(gather_index(index, n, count, ranges.data()), count, "rows");
     gather_steps({1, n}, 1, ends);
-    if (const Place place = place_of(all.values); !place.is_host()) {
-      return {take_at(place, all.values, ranges, ends, n), {}};
-    }
-    return descend(all, from, {}, std::move(ranges), ends, n);
+    return {take_rows(all.values, ranges, ends, n), {}};
   }
   const Offsets level = all.levels[from]->view();
   refuse(gather_sequences(level, index, n, ranges.data(), ends), level.count, "sequences");
@@ -197,18 +195,12 @@ PyMethodDef gather_methods[] = {
 
 void move_ranges(const py::array& values, const Ranges& ranges, const std::int64_t* ends, std::int64_t n,
                  py::array& out) {
-  std::byte* const to = bytes(out);
-  const Rows rows = rows_of(values);  // asks for the dtype, which takes the GIL
-  if (const Place place = place_of(values); !place.is_host()) {
-    const py::array ranges_there = bytes_at(place, ranges.data(), n * std::int64_t{sizeof(Range)});
-    const PlacedInts ends_there = ints_at(place, ends, n);
-    place.check(place.kernels->gather_rows(place.stream, rows, static_cast<const Range*>(ranges_there.data()),
-                                           ends_there.data, n, n > 0 ? ends[n - 1] : 0, to),
-                "gather");
-    return;
-  }
-  const Unlocked unlocked(out.nbytes());
-  gather_rows(rows, ranges.data(), ends, n, to);
+  const Place place = place_of(values);
+  const PlacedBytes ranges_there = bytes_at(place, ranges.data(), n * std::int64_t{sizeof(Range)});
+  const PlacedInts ends_there = ints_at(place, ends, n);
+  launch(place, "gather", out.nbytes(), &cuda::Kernels::gather_rows, rows_of(values),
+         reinterpret_cast<const Range*>(ranges_there.data), ends_there.data, n, n > 0 ? ends[n - 1] : 0,
+         bytes(out));
 }
 
 Nested gather(const Nested& all, py::handle index) {

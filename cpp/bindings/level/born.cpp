@@ -382,7 +382,7 @@ LevelRef level_of_lengths_at(const Place& place, const py::array& lengths) {
   std::int64_t* const ends = level.ends();
   cuda::Error error = 0;
   {
-    const py::gil_scoped_release unlocked;
+    const Unlocked unlocked(place.is_host() ? size : INT64_MAX);  // a device is waited for
     error = place.kernels->download(place.stream, from, size, ends);
   }
   place.check(error, "lengths");

@@ -113,7 +113,7 @@ py::object as_common(const py::object& array, const py::object& dtype, const std
     const bool is_long = dtype.attr("itemsize").cast<int>() > (to == 'c' ? 16 : 8);  // long double holds all
     const auto number = number_of(from.attr("newbyteorder")("=").ptr());
     const py::array whole = flat.attr("astype")(from.attr("newbyteorder")("="));
-    const auto* const data = static_cast<const std::byte*>(whole.data());
+    const auto* const data = data_of(whole);
     bad = is_long ? -1 : first_rounded(*number, data, width_of(*number), whole.size(), Number::f64);
   } else {
     const py::object back = numpy("ravel")(out).attr("astype")(from).attr("view")("i8");

@@ -120,8 +120,7 @@ py::object pad_there(const py::sequence& list, const Asked& asked) {
   shape.append(row.begin(), row.end());
   const py::dtype dtype = joined.values.dtype();
   const Fill pattern = fill_of(or_none(asked.fill), dtype, row, "fill");
-  py::array out = given(asked.out) ? checked_out_at(place, "out", asked.out, dtype, shape, {joined.values})
-                                   : empty_at(place, dtype, shape);
+  py::array out = out_at(place, asked.out, dtype, shape, {joined.values});
   py::object keep;
   const cuda::Fill fill =
       fill_at(place, pattern.data(), pattern.period() > 0 ? pattern.period() : rows.width, rows.width, keep);

@@ -42,7 +42,7 @@ void refuse_rounded(const ArrayRows& found, const char* name) {
     const auto number = number_of(fields_of(row.ptr())->descr);
     if (!number) continue;
     const py::array flat = numpy("ascontiguousarray")(row).attr("reshape")(-1);
-    const auto* const data = static_cast<const std::byte*>(flat.data());
+    const auto* const data = data_of(flat);
     const std::int64_t bad = first_rounded(*number, data, width_of(*number), flat.size(), Number::f32);
     if (bad < 0) continue;
     const std::string path =
@@ -71,7 +71,7 @@ py::object narrowed(const py::object& values, const Request& request) {
   LeafWriter writer(flat.size(), request.want);
   writer.begin(carrier_of(*number));
   try {
-    writer.put(*number, static_cast<const std::byte*>(flat.data()), width_of(*number), flat.size());
+    writer.put(*number, data_of(flat), width_of(*number), flat.size());
     return reshaped(writer.finish(), values);
   } catch (const Misfit&) {
     const std::string least = py::str(py::float_(numpy("nanmin")(flat)));
@@ -91,9 +91,8 @@ py::object by_number(const py::object& values, Number from, const Shape& shape, 
   const py::array flat = flat_of(values);
   const Py_intptr_t size[] = {flat.size()};
   py::array out = empty(request.dtype.ptr(), 1, size);
-  const std::int64_t bad =
-      convert_numbers(from, static_cast<const std::byte*>(flat.data()), width_of(from), flat.size(),
-                      *request.want.number, static_cast<std::byte*>(out.mutable_data()));
+  const std::int64_t bad = convert_numbers(from, data_of(flat), width_of(from), flat.size(),
+                                           *request.want.number, static_cast<std::byte*>(out.mutable_data()));
   if (bad >= 0) {
     const std::int64_t per_row =
         flat.size() / std::max<std::int64_t>(1, fields_of(values.ptr())->dimensions[0]);

@@ -48,15 +48,6 @@ struct PackBlock {
     data = empty_at(place, dtype, shape);
   }
 
-  void write_at(const Place& place, const PackSource& from) {
-    const PlacedSteps steps(place, fields, true, from.level->total());
-    const PlacedInts order = ints_at(place, fields.order(), from.level->count());
-    py::object keep;
-    const cuda::Fill placed = fill_at(place, fill.data(), fill.period(), from.rows.width, keep);
-    place.check(place.kernels->pack(place.stream, steps.view, from.rows, offsets_at(place, *from.level),
-                                    order.data, placed, bytes(data)),
-                "pack");
-  }
   void write(const std::byte* const* rows, std::int64_t width) {
     pack(fields.steps(true), rows, width, fill.data(), fill.period(), bytes(data));
   }
@@ -68,14 +59,7 @@ py::object to_padded(const PackSource& from, PyObject* ties, PyObject* fill, PyO
   const Place place = place_of(from.values);
   PackBlock block(place, from.values.dtype(), from.row(), level, from.level->longest(), ties_of(ties), fill,
                   max_bytes);
-  if (!place.is_host()) {
-    block.write_at(place, from);
-  } else {
-    Scratch<const std::byte*> rows(level.count);
-    const Unlocked unlocked(block.data.nbytes());
-    pack_columns(from.rows.data, from.rows.width, level, block.fields.order(), level.count, rows.data());
-    block.write(rows.data(), from.rows.width);
-  }
+  pack_at(place, from, block.fields, true, block.fill, block.data);
   return result(block.data, block.fields);
 }
 
@@ -128,9 +112,9 @@ py::object to_ragged(const py::array& data, const PackFields& fields, bool padde
   const Place place = place_of(data);
   py::array values = empty_at(place, data.dtype(), shape);
   const std::int64_t width = row_bytes(values);
-  const auto* block = static_cast<const std::byte*>(data.data());
+  const auto* block = data_of(data);
   std::byte* const out = bytes(values);
-  if (!place.is_host()) {
+  if (!place.is_host()) {  // the host unpacks to the addresses of sequences
     const PlacedSteps steps(place, fields, padded, level.total());
     Scratch<std::int64_t> columns(level.count);
     pack_places(fields.order(), level.count, columns.data());
@@ -156,8 +140,7 @@ constexpr Signature<4> kFields{"check_padded", {"shape", "size_at_t", "lengths",
 py::object padded2ragged(const Arguments<4>& args) {
   const py::array data = as_placed_rows(args[0], "data");
   if (data.ndim() < 2) {
-    raise_value("data", "expected (steps, columns, ...), got shape " +
-                            text_of(Extents(data.shape(), data.shape() + data.ndim())));
+    raise_value("data", "expected (steps, columns, ...), got shape " + text_of(shape_of(data)));
   }
   return to_ragged(data, pack_fields_of(args[1], args[2], args[3], data.shape(0), data.shape(1)), true);
 }

@@ -8,6 +8,7 @@
 #include "level/level.hpp"
 #include "support/arrays.hpp"
 #include "support/device.hpp"
+#include "support/dtypes.hpp"
 #include "support/ndarray.hpp"
 #include "varlen/cuda/pack.hpp"
 #include "varlen/pack.hpp"
@@ -57,6 +58,10 @@ struct PlacedSteps {
 
   PlacedSteps(const Place& place, const PackFields& fields, bool padded, std::int64_t total);
 };
+
+/// Values to a block of these fields, or to packed rows: what `out` has room for.
+void pack_at(const Place& place, const PackSource& from, const PackFields& fields, bool padded,
+             const Fill& fill, py::array& out);
 
 /// "stable" or "reversed"; reversed where nothing was given.
 Ties ties_of(PyObject* text);

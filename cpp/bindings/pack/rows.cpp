@@ -42,6 +42,24 @@ PackFields pack_fields_of(PyObject* given, Offsets level) {
   return fields;
 }
 
+void pack_at(const Place& place, const PackSource& from, const PackFields& fields, bool padded,
+             const Fill& fill, py::array& out) {
+  const Offsets level = from.level->view();
+  if (place.is_host()) {  // which packs from the addresses of sequences
+    Scratch<const std::byte*> rows(level.count);
+    const Unlocked unlocked(out.nbytes());
+    pack_columns(from.rows.data, from.rows.width, level, fields.order(), level.count, rows.data());
+    pack(fields.steps(padded), rows.data(), from.rows.width, fill.data(), fill.period(), bytes(out));
+    return;
+  }
+  const PlacedSteps steps(place, fields, padded, level.total());
+  const PlacedInts order = ints_at(place, fields.order(), level.count);
+  py::object keep;
+  const cuda::Fill placed = fill_at(place, fill.data(), fill.period(), from.rows.width, keep);
+  launch(place, "pack", 0, &cuda::Kernels::pack, steps.view, from.rows, offsets_at(place, *from.level),
+         order.data, placed, bytes(out));
+}
+
 namespace {
 
 constexpr Signature<2> kOrder{"pack_order", {"level", "ties"}, 1, 2};
@@ -67,18 +85,7 @@ py::object ragged2packed(const Arguments<4>& args) {
   shape.append(row.begin(), row.end());
   const Place place = place_of(from.values);
   py::array data = empty_at(place, from.values.dtype(), shape);
-  if (!place.is_host()) {
-    const PlacedSteps steps(place, fields, false, level.total());
-    const PlacedInts order = ints_at(place, fields.order(), level.count);
-    place.check(place.kernels->pack(place.stream, steps.view, from.rows, offsets_at(place, *from.level),
-                                    order.data, {}, bytes(data)),
-                "pack");
-  } else {
-    Scratch<const std::byte*> rows(level.count);
-    const Unlocked unlocked(data.nbytes());
-    pack_columns(from.rows.data, from.rows.width, level, fields.order(), level.count, rows.data());
-    pack(fields.steps(false), rows.data(), from.rows.width, nullptr, 1, bytes(data));
-  }
+  pack_at(place, from, fields, false, {}, data);
   return py::make_tuple(data, fields.size_at_t, fields.lengths, fields.indices);
 }
 

@@ -85,7 +85,7 @@ Picked picked_of(const Place& place, PyObject* given_source, PyObject* given_ind
   Scratch<std::int64_t> ends(indices.count);
   refuse(gather_sequences(level, indices.data, indices.count, result.here.data(), ends.data()), level.count,
          "sequences");
-  if (!place.is_host()) result.there = ints_at(place, indices.data, indices.count);
+  result.there = ints_at(place, indices);
   return result;
 }
 
@@ -210,7 +210,7 @@ py::object pad_rows(const Arguments<18>& args) {
     std::byte* const to_marks = marks.is_none() ? nullptr : bytes_of(marks);
     std::byte* const to_nans = nans.is_none() ? nullptr : bytes_of(nans);
     auto* const to_places = places.is_none() ? nullptr : reinterpret_cast<std::int64_t*>(bytes_of(places));
-    if (!place.is_host()) {
+    if (!place.is_host()) {  // the host converts on the way, and goes by segments
       const auto there = offsets_at(place, picks ? picked->from : levels);
       cuda::PadMore more;
       if (picks) more.sequences = picked->there.data;
@@ -342,18 +342,9 @@ py::object mask_of(const Arguments<7>& args) {
   std::int64_t used = 0;
   padded_bytes("mask", dtype, shape, limit, used);
   py::array mask = empty_at(place, dtype, shape);
-  auto* const out = static_cast<std::byte*>(mask.mutable_data());
-  if (place.is_host()) {
-    const Unlocked unlocked(mask.nbytes());
-    pad_mask(levels.views.data(), 1, all, found.sizes.data(), how, out);
-    return mask;
-  }
-  const auto there = offsets_at(place, levels);
-  cuda::PadMore more;
-  more.mask = out;
-  place.check(place.kernels->pad(place.stream, there.data(), 1, all, {nullptr, 0, 0}, found.sizes.data(), how,
-                                 more, nullptr),
-              "pad");
+  const Offsets there = offsets_at(place, *levels.each[0]);
+  launch(place, "pad_mask", mask.nbytes(), &cuda::Kernels::pad_mask, &there, 1, all, found.sizes.data(), how,
+         bytes(mask));
   return mask;
 }
 

@@ -38,7 +38,7 @@ py::object unpad_array(const Arguments<6>& args) {
   how.cut = side_or_right(truncate, "truncate");
   if (dense.ndim() < depth + 1) {
     raise_value("block", "expected (n, width, ...) for " + std::to_string(depth) + " levels, got shape " +
-                             text_of(Extents(dense.shape(), dense.shape() + dense.ndim())));
+                             text_of(shape_of(dense)));
   }
   if (dense.shape(0) != levels.views[0].count) {
     raise_value("lengths", std::to_string(levels.views[0].count) + " of them for " +
@@ -55,21 +55,14 @@ py::object unpad_array(const Arguments<6>& args) {
   }
   Extents shape{levels.each.back()->total()};
   shape.append(dense.shape() + 1 + depth, dense.shape() + dense.ndim());
-  py::array out = given(given_out)
-                      ? checked_out_at(place, "out", given_out, dense.dtype(), shape, {given_block, dense})
-                      : empty_at(place, dense.dtype(), shape);
+  py::array out = out_at(place, given_out, dense.dtype(), shape, {given_block, dense});
   std::int64_t width = dense.itemsize();
   for (py::ssize_t axis = depth + 1; axis < dense.ndim(); ++axis) width *= dense.shape(axis);
   auto* to = static_cast<std::byte*>(out.mutable_data());
-  const auto* in = static_cast<const std::byte*>(dense.data());
-  if (!place.is_host()) {
-    const auto there = offsets_at(place, levels);
-    place.check(place.kernels->unpad(place.stream, in, width, there.data(), depth, sizes, how, shape[0], to),
-                "unpad");
-  } else {
-    const Unlocked unlocked(out.nbytes());
-    unpad(in, width, levels.views.data(), depth, sizes, how.side, to);
-  }
+  const auto* in = data_of(dense);
+  const auto there = offsets_at(place, levels);
+  launch(place, "unpad", out.nbytes(), &cuda::Kernels::unpad, in, width, there.data(), depth, sizes, how,
+         shape[0], to);
   return out;
 }
 
@@ -81,7 +74,7 @@ LevelRef mask_to_level(py::handle given, py::handle side) {
   const Side from = side_or_right(side.ptr(), "padding_side");
   py::array lengths = empty_ints(mask.shape(0));
   auto* to = static_cast<std::int64_t*>(lengths.mutable_data());
-  const auto* in = static_cast<const std::byte*>(mask.data());
+  const auto* in = data_of(mask);
   Status status;
   {
     const Unlocked unlocked(mask.nbytes());

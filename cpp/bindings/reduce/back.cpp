@@ -23,7 +23,7 @@ constexpr Signature<7> kBackpropReduce{
 Numbers rows_for(PyObject* argument, const char* name, const Numbers& values, std::int64_t count) {
   Numbers rows = numbers_at(place_of(values.array), argument, name);
   const Extents shape = values.rows(count);
-  const Extents has(rows.array.shape(), rows.array.shape() + rows.array.ndim());
+  const Extents has = shape_of(rows.array);
   if (text_of(has) != text_of(shape)) {
     raise_value(name, "expected " + text_of(shape) + ", a row for each sequence, got " + text_of(has));
   }
@@ -50,16 +50,14 @@ py::object backprop_reduced(const Arguments<7>& args) {
   const Place place = place_of(values.array);
   const Extents shape = values.rows(values.array.shape(0));
   const py::dtype dtype = values.array.dtype();
-  py::array out = given(given_out) ? checked_out_at(place, "out", given_out, dtype, shape,
-                                                    {x, values.array, d, given_result})
-                                   : empty_at(place, dtype, shape);
+  py::array out = out_at(place, given_out, dtype, shape, {x, values.array, d, given_result});
   job.type = values.type;
   job.level = offsets_at(place, level);
   job.longest = level.most();
   job.columns = values.columns();
-  job.values = static_cast<const std::byte*>(values.array.data());
-  job.gradients = static_cast<const std::byte*>(gradients.array.data());
-  if (result) job.result = static_cast<const std::byte*>(result->array.data());
+  job.values = data_of(values.array);
+  job.gradients = data_of(gradients.array);
+  if (result) job.result = data_of(result->array);
   const ScratchAt scratch(place, place.kernels->reduce_back_scratch(job, level.total()));
   launch(place, "backprop_reduce", values.array.nbytes(), &cuda::Kernels::reduce_back, job, level.total(),
          scratch.data(), bytes(out));
@@ -90,7 +88,7 @@ py::object blocks_added(const Arguments<3>& args) {
   job.blocks = blocks.view();
   refuse_blocks(reduce_blocks_check(job.groups, job.blocks), job.groups.count, job.blocks);
   job.columns = d.columns();
-  job.values = static_cast<const std::byte*>(d.array.data());
+  job.values = data_of(d.array);
   const Place place = place_of(d.array);
   py::array out = empty_at(place, summed_dtype(d), d.rows(blocks.total()));
   job.type = d.type;

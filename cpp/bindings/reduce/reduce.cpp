@@ -92,8 +92,7 @@ bool is_zero(PyObject* number) {
 /// The level of a rectangle: as many sequences as that has, none of more rows than it is wide.
 LevelRef level_of_block(PyObject* given_level, const py::array& block) {
   if (block.ndim() < 2) {
-    raise_value("block", "expected (n, width, ...), got shape " +
-                             text_of(Extents(block.shape(), block.shape() + block.ndim())));
+    raise_value("block", "expected (n, width, ...), got shape " + text_of(shape_of(block)));
   }
   LevelRef over = level_over(given_level, "block", -1);
   Level& level = LevelRef::in(over);
@@ -136,15 +135,13 @@ struct Work {
       job.slots = values.array.shape(1);
       job.fill_left = *side == Side::left;
     }
-    py::array to = given(given_out) ? checked_out_at(place, "out", given_out, dtype, shape,
-                                                     {given_values, values.array, given_empty})
-                                    : empty_at(place, dtype, shape);
+    py::array to = out_at(place, given_out, dtype, shape, {given_values, values.array, given_empty});
     target = bytes(to);
     out = std::move(to);
     job.type = values.type;
     job.level = offsets_at(place, level);
     job.longest = level.most();
-    job.values = static_cast<const std::byte*>(values.array.data());
+    job.values = data_of(values.array);
     if (empty_as.data() != nullptr) {
       std::memcpy(one, empty_as.data(), static_cast<std::size_t>(size_of(asked)));
     }

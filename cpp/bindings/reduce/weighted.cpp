@@ -84,9 +84,7 @@ struct Weighing {
     total = level.total();
   }
 
-  static const std::byte* data(const Numbers& numbers) {
-    return static_cast<const std::byte*>(numbers.array.data());
-  }
+  static const std::byte* data(const Numbers& numbers) { return data_of(numbers.array); }
 
   Place place;
   WeightedJob job;

@@ -2,7 +2,6 @@
 #include "varlen/scatter.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <string>
 
@@ -17,7 +16,6 @@
 #include "support/overlap.hpp"
 #include "support/raise.hpp"
 #include "varlen/checked.hpp"
-#include "varlen/model/memory.hpp"
 
 namespace varlen::bindings {
 
@@ -28,11 +26,11 @@ struct Looked {
   py::array array;
   Lookups lookups;
 
-  [[nodiscard]] Extents shape() const { return {array.shape(), array.shape() + array.ndim()}; }
+  [[nodiscard]] Extents shape() const { return shape_of(array); }
 };
 
 Lookups lookups_in(const py::array& array, Type type) {
-  return {type, static_cast<const std::byte*>(array.data()), array.size()};
+  return {type, data_of(array), array.size()};
 }
 
 Looked lookups_of(py::handle given_indices) {
@@ -77,8 +75,6 @@ class Beside {
       looked_ = lookups_of(given_indices);
     } else if (const py::object readable = readable_array(given_indices)) {
       looked_ = lookups_of(readable);
-    } else if (place.is_host()) {
-      check_at(place, as_placed_rows(given_indices, "indices"), "indices");
     } else {
       looked_ = lookups_there(place, given_indices);
       is_there_ = true;
@@ -98,25 +94,21 @@ class Beside {
   }
   /// At the place of the table.
   [[nodiscard]] Lookups lookups() {
-    if (!place_.is_host() && !is_there_) {
-      there_ = bytes_at(place_, looked_.lookups.data, looked_.array.nbytes());
-      return {looked_.lookups.type, static_cast<const std::byte*>(there_.data()), looked_.lookups.count};
-    }
-    return looked_.lookups;
+    if (is_there_) return looked_.lookups;
+    there_ = bytes_at(place_, looked_.lookups.data, looked_.array.nbytes());
+    return {looked_.lookups.type, there_.data, looked_.lookups.count};
   }
 
  private:
   Place place_;
   Looked looked_;
-  py::array there_;
+  PlacedBytes there_;
   bool is_there_ = false;
 };
 
 /// The output that was given, or a fresh one.
 py::array made_for(const Place& place, PyObject* out, const Numbers& like, std::int64_t rows, Inputs inputs) {
-  const Extents shape = like.rows(rows);
-  return given(out) ? checked_out_at(place, "out", out, like.array.dtype(), shape, inputs)
-                    : empty_at(place, like.array.dtype(), shape);
+  return out_at(place, out, like.array.dtype(), like.rows(rows), inputs);
 }
 
 constexpr Signature<3> kGather{"gather_add", {"table", "indices", "out"}, 2, 3};
@@ -131,19 +123,10 @@ py::object gather(const Arguments<3>& args) {
   const std::int64_t n = indices.array().shape(0);
   const std::int64_t each = indices.array().shape(1);
   py::array result = made_for(place, args[2], table, n, {args[0], table.array, args[1], indices.array()});
-  std::byte* const to = bytes(result);
-  const auto* const from = static_cast<const std::byte*>(table.array.data());
   const std::int64_t columns = table.columns();
-  const Lookups lookups = indices.lookups();
-  if (!place.is_host()) {
-    py::array scratch = scratch_at(place, place.kernels->gather_add_scratch(table.type, columns, n, each));
-    place.check(place.kernels->gather_add(place.stream, table.type, from, rows, columns, lookups, n, each,
-                                          bytes(scratch), to),
-                "gather_add");
-    return result;
-  }
-  const Unlocked unlocked(result.nbytes());
-  gather_add(table.type, from, rows, columns, lookups, n, each, to);
+  const ScratchAt scratch(place, place.kernels->gather_add_scratch(table.type, columns, n, each));
+  launch(place, "gather_add", result.nbytes(), &cuda::Kernels::gather_add, table.type, data_of(table.array),
+         rows, columns, indices.lookups(), n, each, scratch.data(), bytes(result));
   return result;
 }
 
@@ -200,7 +183,7 @@ void check_dtype(const Numbers& values, const py::dtype& dtype) {
 void check_fit(const Numbers& values, const Extents& table, const Beside& indices) {
   Extents needed = indices.looked().shape();
   needed.append(table.begin() + 1, table.end());
-  const Extents has(values.array.shape(), values.array.shape() + values.array.ndim());
+  const Extents has = shape_of(values.array);
   if (has.size() != needed.size() || !std::equal(has.begin(), has.end(), needed.begin())) {
     raise_value("values",
                 "expected " + text_of(needed) + ", the shape of indices and of a row, got " + text_of(has));
@@ -232,7 +215,7 @@ py::object added(const Arguments<3>& args) {
   Beside indices(place, args[1]);
   check_fit(values, table.rows(table.array.shape(0)), indices);
   py::array result = rows_like_at(place, table.array, table.array.shape(0));
-  add_to(values, indices.lookups(), 1, static_cast<const std::byte*>(table.array.data()), result);
+  add_to(values, indices.lookups(), 1, data_of(table.array), result);
   return result;
 }
 
@@ -249,56 +232,20 @@ PyMethodDef scatter_methods[] = {
     {},
 };
 
-/// What add_to has for a device.
-struct AddJob {
-  Type type;
-  const std::byte* values;
-  std::int64_t columns;
-  Lookups lookups;
-  std::int64_t each;
-  std::int64_t rows;
-  const std::byte* before;  ///< what the table holds first; null: zeros
-};
-
-void add_there(const Place& place, const AddJob& job, std::byte* table) {
-  if (job.lookups.count > cuda::kMostSorted) {
-    raise_overflow("indices", std::to_string(job.lookups.count) + " are not sorted on a device");
-  }
-  py::array scratch =
-      scratch_at(place, place.kernels->scatter_add_scratch(job.type, job.columns, job.lookups, job.rows));
-  place.check(place.kernels->scatter_add(place.stream, job.type, job.values, job.columns, job.lookups,
-                                         job.each, job.rows, job.before, bytes(scratch), table),
-              "scatter_add");
-}
-
 }  // namespace
 
 void add_to(const Numbers& values, Lookups lookups, std::int64_t each, const std::byte* before,
             py::array& table) {
   const std::int64_t rows = table.shape(0);
   const std::int64_t columns = row_bytes(table) / table.itemsize();
-  std::byte* const to = bytes(table);
-  const auto* const from = static_cast<const std::byte*>(values.array.data());
-  if (const Place place = place_of(values.array); !place.is_host()) {
-    add_there(place, {values.type, from, columns, lookups, each, rows, before}, to);
-    return;
+  const Place place = place_of(values.array);
+  if (!place.is_host() && lookups.count > cuda::kMostSorted) {
+    raise_overflow("indices", std::to_string(lookups.count) + " are not sorted on a device");
   }
-  const bool fresh = before == nullptr;
-  if (!fresh && before != to) std::memcpy(to, before, static_cast<std::size_t>(table.nbytes()));
-  const std::int64_t moved = values.array.nbytes() + (fresh ? table.nbytes() : 0);
-  if (!scatter_in_order(values.type, columns, lookups.count)) {
-    const Unlocked unlocked(moved);
-    scatter_direct(values.type, from, columns, lookups, each, rows, fresh, to);
-    return;
-  }
-  // Counting walks the table's rows, comparing takes some 15 steps a lookup.
-  const bool counted = rows <= 16 * lookups.count;
-  Scratch<Addition> additions(lookups.count);
-  Scratch<std::int64_t> counts(counted ? rows + 1 : 0);
-  Scratch<std::int64_t> own(counted ? lookups.count : 0);
-  const Unlocked unlocked(moved);
-  scatter_order(lookups, each, rows, counted ? counts.data() : nullptr, own.data(), additions.data());
-  scatter_add(values.type, from, columns, additions.data(), lookups.count, rows, fresh, to);
+  const ScratchAt scratch(place, place.kernels->scatter_add_scratch(values.type, columns, lookups, rows));
+  const std::int64_t moved = values.array.nbytes() + (before == nullptr ? table.nbytes() : 0);
+  launch(place, "scatter_add", moved, &cuda::Kernels::scatter_add, values.type, data_of(values.array),
+         columns, lookups, each, rows, before, scratch.data(), bytes(table));
 }
 
 void bind_scatter(py::module_& m) {

@@ -41,36 +41,13 @@ py::object rank_rows(const Arguments<4>& args) {
   return out;
 }
 
-/// Distinct numbers by the kernels of a device: how many there are is waited for.
-py::object unique_there(const Place& place, const Numbers& values, const SortJob& job, Level& level,
-                        bool with_inverse, bool with_counts) {
-  const std::int64_t total = level.total();
-  const py::dtype whole = py::dtype::of<std::int64_t>();
-  py::array scratch = scratch_at(place, place.kernels->unique_scratch(job, total));
-  py::array lengths = empty_at(place, whole, {level.count()});
-  py::object inverse = py::none();
-  std::int64_t* to_inverse = nullptr;
-  if (with_inverse) {
-    py::array which = empty_at(place, whole, {total});
-    to_inverse = ints(which);
-    inverse = std::move(which);
-  }
-  place.check(place.kernels->unique_find(place.stream, job, total, bytes(scratch), to_inverse, ints(lengths)),
-              "unique");
-  const LevelRef result = level_of_lengths_at(place, lengths);
-  py::array out = empty_at(place, values.array.dtype(), {result->total()});
-  py::object counts = py::none();
-  std::int64_t* to_counts = nullptr;
-  if (with_counts) {
-    py::array how_often = empty_at(place, whole, {result->total()});
-    to_counts = ints(how_often);
-    counts = std::move(how_often);
-  }
-  place.check(place.kernels->unique_take(place.stream, job, total, bytes(scratch),
-                                         offsets_at(place, LevelRef::in(result)), result->total(), bytes(out),
-                                         to_counts),
-              "unique");
-  return py::make_tuple(out, inverse, counts, result);
+/// int64, if it is asked for.
+std::int64_t* asked_ints(const Place& place, bool is_asked, std::int64_t count, py::object& result) {
+  if (!is_asked) return nullptr;
+  py::array numbers = empty_at(place, py::dtype::of<std::int64_t>(), {count});
+  std::int64_t* const data = ints(numbers);
+  result = std::move(numbers);
+  return data;
 }
 
 constexpr Signature<4> kUnique{"unique", {"values", "level", "inverse", "counts"}, 2, 4};
@@ -79,47 +56,26 @@ py::object unique_rows(const Arguments<4>& args) {
   const Numbers values = placed_numbers_of(args[0], "X");
   if (values.array.ndim() != 1) {
     const auto& array = values.array;
-    raise_value("X", "expected numbers (T,), got shape " +
-                         text_of(Extents(array.shape(), array.shape() + array.ndim())));
+    raise_value("X", "expected numbers (T,), got shape " + text_of(shape_of(array)));
   }
   const LevelRef level = level_over(args[1], "X", values.array.shape(0));
   const SortJob job = job_of(values, level, nullptr);
   const bool with_inverse = args[2] != nullptr && truth_of(args[2], "inverse");
   const bool with_counts = args[3] != nullptr && truth_of(args[3], "counts");
-  if (const Place place = place_of(values.array); !place.is_host()) {
-    return unique_there(place, values, job, LevelRef::in(level), with_inverse, with_counts);
-  }
+  const Place place = place_of(values.array);
+  const std::int64_t total = level->total();
   py::object inverse = py::none();
   py::object counts = py::none();
-  Distinct found;
-  if (with_inverse) {
-    py::array result = empty_ints(level->total());
-    found.inverse = ints(result);
-    inverse = std::move(result);
-  }
-  Scratch<std::int64_t> rows(2 * level->total());
-  found.firsts = rows.data();
-  found.counts = rows.data() + level->total();
-  const SortRoom room = sort_room(job, job.longest);
-  Scratch<std::byte> scratch(room.bytes);
-  NewLevel distinct(level->count());
-  {
-    const Unlocked unlocked(cost_of(values));
-    unique_find(job, room, scratch.data(), found, distinct.ends());
-  }
-  const LevelRef result = std::move(distinct).done();
-  py::array out = empty(values.array.dtype(), values.rows(result->total()));
-  std::int64_t* to_counts = nullptr;
-  if (with_counts) {
-    py::array how_often = empty_ints(result->total());
-    to_counts = ints(how_often);
-    counts = std::move(how_often);
-  }
-  std::byte* const to = bytes(out);
-  {
-    const Unlocked unlocked(values.array.nbytes());
-    unique_take(job, found, result->view(), to, to_counts);
-  }
+  const ScratchAt scratch(place, place.kernels->unique_scratch(job, total));
+  py::array lengths = empty_at(place, py::dtype::of<std::int64_t>(), {level->count()});
+  launch(place, "unique", cost_of(values), &cuda::Kernels::unique_find, job, total, scratch.data(),
+         asked_ints(place, with_inverse, total, inverse), ints(lengths));
+  const LevelRef result = level_of_lengths_at(place, lengths);
+  const std::int64_t distinct = result->total();
+  py::array out = empty_at(place, values.array.dtype(), {distinct});
+  launch(place, "unique", values.array.nbytes(), &cuda::Kernels::unique_take, job, total, scratch.data(),
+         offsets_at(place, LevelRef::in(result)), distinct, bytes(out),
+         asked_ints(place, with_counts, distinct, counts));
   return py::make_tuple(out, inverse, counts, result);
 }
 

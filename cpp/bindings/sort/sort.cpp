@@ -28,7 +28,7 @@ SortJob job_of(const Numbers& values, const LevelRef& level, PyObject* descendin
   if (!place.is_host() && job.longest > cuda::kMostSorted) {
     raise_overflow("lengths", std::to_string(job.longest) + " rows of a sequence are not sorted on a device");
   }
-  job.values = static_cast<const std::byte*>(values.array.data());
+  job.values = data_of(values.array);
   job.columns = values.columns();
   job.descending = descending != nullptr && truth_of(descending, "descending");
   return job;
@@ -54,14 +54,6 @@ py::object kept_rows(const Arguments<2>& args) {
   return topk_level(level_over(args[0], "X", -1), std::max<std::int64_t>(int_of(args[1], "k"), 0));
 }
 
-/// The same by the kernels of a device.
-void sort_there(const Place& place, const SortJob& job, std::int64_t total, Level& kept, std::byte* values,
-                std::int64_t* places) {
-  const ScratchAt scratch(place, place.kernels->sort_scratch(job, total));
-  launch(place, "sort", 0, &cuda::Kernels::sort, job, total, offsets_at(place, kept), scratch.data(), values,
-         places);
-}
-
 constexpr Signature<7> kSort{
     "sort", {"values", "level", "descending", "most", "with_values", "with_places", "out"}, 2, 7};
 
@@ -70,10 +62,9 @@ py::object sort_rows(const Arguments<7>& args) {
   const Numbers values = placed_numbers_of(given_values, "X");
   const Place place = place_of(values.array);
   const LevelRef level = level_over(given_level, "X", values.array.shape(0));
-  const SortJob job = job_of(values, level, descending);
-  const std::int64_t longest =
-      given(most) ? std::clamp<std::int64_t>(int_of(most, "k"), 0, job.longest) : job.longest;
-  const LevelRef kept = topk_level(level, longest);
+  SortJob job = job_of(values, level, descending);
+  job.most = given(most) ? std::clamp<std::int64_t>(int_of(most, "k"), 0, job.longest) : job.longest;
+  const LevelRef kept = topk_level(level, job.most);
   const Extents shape = values.rows(kept->total());
   py::object sorted = py::none();
   py::object places = py::none();
@@ -81,9 +72,7 @@ py::object sort_rows(const Arguments<7>& args) {
   std::int64_t* to_places = nullptr;
   if (with_values == nullptr || truth_of(with_values, "with_values")) {
     const py::dtype dtype = values.array.dtype();
-    py::array result =
-        given(given_out) ? checked_out_at(place, "out", given_out, dtype, shape, {given_values, values.array})
-                         : empty_at(place, dtype, shape);
+    py::array result = out_at(place, given_out, dtype, shape, {given_values, values.array});
     to_values = bytes(result);
     sorted = std::move(result);
   }
@@ -92,16 +81,9 @@ py::object sort_rows(const Arguments<7>& args) {
     to_places = ints(result);
     places = std::move(result);
   }
-  if (!place.is_host()) {
-    sort_there(place, job, level->total(), LevelRef::in(kept), to_values, to_places);
-    return py::make_tuple(sorted, places, kept);
-  }
-  const SortRoom room = sort_room(job, longest);
-  Scratch<std::byte> scratch(room.bytes);
-  {
-    const Unlocked unlocked(cost_of(values));
-    sort(job, kept->view(), room, scratch.data(), to_values, to_places);
-  }
+  const ScratchAt scratch(place, place.kernels->sort_scratch(job, level->total()));
+  launch(place, "sort", cost_of(values), &cuda::Kernels::sort, job, level->total(),
+         offsets_at(place, LevelRef::in(kept)), scratch.data(), to_values, to_places);
   return py::make_tuple(sorted, places, kept);
 }
 
@@ -112,8 +94,7 @@ PlacedInts places_of(const Place& place, PyObject* given_which, const Extents& s
   const py::object seen = seen_argument(given_which);
   const py::array which = seen ? as_rows(seen, "which") : rows_at(place, given_which, "which");
   if (!std::equal(shape.begin(), shape.end(), which.shape(), which.shape() + which.ndim())) {
-    raise_value("which", "expected " + text_of(shape) + ", got " +
-                             text_of(Extents(which.shape(), which.shape() + which.ndim())));
+    raise_value("which", "expected " + text_of(shape) + ", got " + text_of(shape_of(which)));
   }
   if (!seen) {
     if (number_of(which.dtype().ptr()) != Number::i64) {
@@ -153,15 +134,13 @@ py::object unsort_rows(const Arguments<5>& args) {
   const std::int64_t columns = rows.columns();
   const std::int64_t size = rows.array.itemsize();
   const Extents back = rows.rows(level->total());
-  py::array out = given(given_out) ? checked_out_at(place, "out", given_out, rows.array.dtype(), back,
-                                                    {given_rows, rows.array, given_which, places.keep})
-                                   : empty_at(place, rows.array.dtype(), back);
+  py::array out =
+      out_at(place, given_out, rows.array.dtype(), back, {given_rows, rows.array, given_which, places.keep});
   const std::int64_t total = level->total();
   const ScratchAt scratch(place, place.kernels->unsort_scratch(total, columns));
   launch(place, "unsort", out.nbytes(), &cuda::Kernels::unsort, offsets_at(place, LevelRef::in(level)), total,
-         offsets_at(place, LevelRef::in(kept)), kept->total(),
-         static_cast<const std::byte*>(rows.array.data()), columns, size, places.data, scratch.data(),
-         bytes(out));
+         offsets_at(place, LevelRef::in(kept)), kept->total(), data_of(rows.array), columns, size,
+         places.data, scratch.data(), bytes(out));
   return out;
 }
 

@@ -16,26 +16,12 @@ namespace varlen::bindings {
 
 namespace {
 
-/// Rows that others are put in front of, `total` for the end.
-Ints between_of(PyObject* given_before, std::int64_t total) {
-  Ints before = as_own_ints(given_before, "before");
+/// Rows that others are put in front of, `total` for the end: checked where the host has them.
+PlacedInts between_at(const Place& place, PyObject* given_before, std::int64_t total) {
+  if (lies_there(place, given_before)) return ints_of_device(place, given_before, "before");
+  const Ints before = as_own_ints(given_before, "before");
   raise_if(span_between(before.data, before.count, total), "before");
-  return before;
-}
-
-/// The same at a place: read and checked on the host where it has them.
-struct Between {
-  Ints host;
-  PlacedInts there;
-
-  [[nodiscard]] std::int64_t count() const { return there.data != nullptr ? there.count : host.count; }
-};
-
-Between between_at(const Place& place, PyObject* given_before, std::int64_t total) {
-  if (place.is_host()) return {between_of(given_before, total), {}};
-  if (is_device_array(given_before)) return {{}, ints_of_device(place, given_before, "before")};
-  const Ints before = between_of(given_before, total);
-  return {{}, ints_at(place, before.data, before.count)};
+  return ints_at(place, before);
 }
 
 constexpr Signature<4> kInsert{"insert_rows", {"X", "before", "rows", "max_bytes"}, 2, 4};
@@ -44,32 +30,25 @@ py::object insert(const Arguments<4>& args) {
   const auto [given_x, given_before, given_rows, max_bytes] = args;
   const py::array x = as_placed_rows(given_x, "X");
   const Place place = place_of(x);
-  const Between before = between_at(place, given_before, x.shape(0));
-  Extents shape(x.shape(), x.shape() + x.ndim());
-  shape[0] = before.count();
+  const PlacedInts before = between_at(place, given_before, x.shape(0));
+  Extents shape = shape_of(x);
+  shape[0] = before.count;
   py::array rows;
   const std::byte* added = nullptr;
   if (given(given_rows)) {
     rows = rows_at(place, given_rows, "rows");
-    const Extents has(rows.shape(), rows.shape() + rows.ndim());
+    const Extents has = shape_of(rows);
     if (has.size() != shape.size() || !std::equal(has.begin(), has.end(), shape.begin()) ||
         !rows.dtype().equal(x.dtype())) {
       raise_value("rows", "expected " + str_of(x.dtype()) + text_of(shape) + ", got " + str_of(rows.dtype()) +
                               text_of(has));
     }
-    added = static_cast<const std::byte*>(rows.data());
+    added = data_of(rows);
   }
-  if (!checked_add(x.shape(0), before.count(), shape[0])) raise_overflow("at", "the rows do not fit 63 bits");
+  if (!checked_add(x.shape(0), before.count, shape[0])) raise_overflow("at", "the rows do not fit 63 bits");
   py::array result = out_for(nullptr, max_bytes, "X", x.dtype(), shape, {}, place);
-  std::byte* const to = bytes(result);
-  const Rows all = rows_of(x);
-  if (!place.is_host()) {
-    const auto& [keep, data, count] = before.there;
-    place.check(place.kernels->insert_rows(place.stream, all, data, count, added, to), "insert_rows");
-  } else {
-    const Unlocked unlocked(result.nbytes());
-    insert_rows(all, before.host.data, before.host.count, added, to);
-  }
+  launch(place, "insert_rows", result.nbytes(), &cuda::Kernels::insert_rows, rows_of(x), before.data,
+         before.count, added, bytes(result));
   return result;
 }
 
@@ -85,24 +64,16 @@ std::int64_t rest_of(std::int64_t rows, std::int64_t inserted) {
 py::object remove(const Arguments<2>& args) {
   const py::array y = as_placed_rows(args[0], "dY");
   const Place place = place_of(y);
-  const bool are_there = !place.is_host() && is_device_array(args[1]);
+  const bool are_there = lies_there(place, args[1]);
   const Ints given_before = are_there ? Ints{} : as_ints(args[1], "before");
   if (!are_there) rest_of(y.shape(0), given_before.count);
-  const Between before =
+  const PlacedInts before =
       between_at(place, are_there ? args[1] : given_before.keep.ptr(), y.shape(0) - given_before.count);
-  const std::int64_t total = rest_of(y.shape(0), before.count());
+  const std::int64_t total = rest_of(y.shape(0), before.count);
   py::array kept = rows_like_at(place, y, total);
-  py::array taken = rows_like_at(place, y, before.count());
-  std::byte* const to_kept = bytes(kept);
-  std::byte* const to_taken = bytes(taken);
-  const Rows all = rows_of(y);
-  if (!place.is_host()) {
-    const auto& [keep, data, count] = before.there;
-    place.check(place.kernels->remove_rows(place.stream, all, data, count, to_kept, to_taken), "remove_rows");
-  } else {
-    const Unlocked unlocked(y.nbytes());
-    remove_rows(all, before.host.data, before.host.count, to_kept, to_taken);
-  }
+  py::array taken = rows_like_at(place, y, before.count);
+  launch(place, "remove_rows", y.nbytes(), &cuda::Kernels::remove_rows, rows_of(y), before.data, before.count,
+         bytes(kept), bytes(taken));
   return py::make_tuple(kept, taken);
 }
 

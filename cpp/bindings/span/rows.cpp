@@ -71,7 +71,7 @@ py::object spans(const Arguments<5>& args) {
   const LevelRef level = level_over(lengths, "X", x.shape(0));
   const Named named = spans_of(level, groups, at);
   const Offsets ends = named.spans->view();
-  Extents shape(x.shape(), x.shape() + x.ndim());
+  Extents shape = shape_of(x);
   shape[0] = ends.total();
   py::array result = out_for(nullptr, max_bytes, "X", x.dtype(), shape, {}, place_of(x));
   move_ranges(x, named.ranges, ends.ends, ends.count, result);
@@ -114,33 +114,25 @@ py::object rows_of_places(const Arguments<4>& args) {
 constexpr Signature<3> kTake{"take_rows", {"X", "rows", "max_bytes"}, 2, 3};
 
 /// Numbers of rows, looked at where the host has them.
-Ints rows_to_take(PyObject* given_rows, std::int64_t count) {
-  Ints index = as_ints(given_rows, "rows");
+PlacedInts rows_to_take(const Place& place, PyObject* given_rows, std::int64_t count) {
+  if (lies_there(place, given_rows)) return ints_of_device(place, given_rows, "rows");
+  const Ints index = as_ints(given_rows, "rows");
   const auto* const numbers = reinterpret_cast<const std::byte*>(index.data);
   Status status = scatter_check({Type::i64, numbers, index.count}, count);
   if (!status.ok()) status.value = index.data[status.where];
   refuse(status, count, "rows");
-  return index;
+  return ints_at(place, index);
 }
 
 py::object take(const Arguments<3>& args) {
   const py::array x = as_placed_rows(args[0], "X");
   const Place place = place_of(x);
-  const bool are_there = !place.is_host() && is_device_array(args[1]);
-  PlacedInts there = are_there ? ints_of_device(place, args[1], "rows") : PlacedInts{};
-  const Ints index = are_there ? Ints{} : rows_to_take(args[1], x.shape(0));
-  Extents shape(x.shape(), x.shape() + x.ndim());
-  shape[0] = are_there ? there.count : index.count;
+  const PlacedInts index = rows_to_take(place, args[1], x.shape(0));
+  Extents shape = shape_of(x);
+  shape[0] = index.count;
   py::array result = out_for(nullptr, args[2], "X", x.dtype(), shape, {}, place);
-  std::byte* const to = bytes(result);
-  const Rows rows = rows_of(x);
-  if (!place.is_host()) {
-    if (!are_there) there = ints_at(place, index.data, index.count);
-    place.check(place.kernels->take_rows(place.stream, rows, there.data, there.count, to), "take_rows");
-  } else {
-    const Unlocked unlocked(result.nbytes());
-    take_rows(rows, index.data, index.count, to);
-  }
+  launch(place, "take_rows", result.nbytes(), &cuda::Kernels::take_rows, rows_of(x), index.data, index.count,
+         bytes(result));
   return result;
 }
 

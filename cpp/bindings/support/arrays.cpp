@@ -164,7 +164,7 @@ std::int64_t row_bytes(const py::array& array) {
 }
 
 Rows rows_of(const py::array& array) {
-  return {static_cast<const std::byte*>(array.data()), array.shape(0), row_bytes(array)};
+  return {data_of(array), array.shape(0), row_bytes(array)};
 }
 
 py::array empty(PyObject* descr, int nd, const py::ssize_t* shape) {
@@ -180,7 +180,7 @@ py::array empty(const py::dtype& dtype, const Extents& shape) {
 }
 
 py::array rows_like(const py::array& like, std::int64_t count) {
-  Extents shape(like.shape(), like.shape() + like.ndim());
+  Extents shape = shape_of(like);
   shape[0] = count;
   return empty(fields_of(like.ptr())->descr, static_cast<int>(like.ndim()), shape.data());
 }

@@ -63,6 +63,10 @@ py::array rows_like(const py::array& like, std::int64_t count);
 /// Uninitialised int64 of n entries.
 py::array empty_ints(std::int64_t n);
 
+/// What an array holds, to be read.
+inline const std::byte* data_of(const py::array& array) {
+  return static_cast<const std::byte*>(array.data());
+}
 /// What an array of ours holds, to be written.
 inline std::int64_t* ints(py::array& array) {
   return static_cast<std::int64_t*>(array.mutable_data());

@@ -377,7 +377,7 @@ ScratchAt::ScratchAt(const Place& place, std::int64_t bytes) {
 
 py::array rows_like_at(const Place& place, const py::array& like, std::int64_t count) {
   if (place.is_host()) return rows_like(like, count);
-  Extents shape(like.shape(), like.shape() + like.ndim());
+  Extents shape = shape_of(like);
   shape[0] = count;
   return empty_at(place, like.dtype(), shape);
 }
@@ -388,23 +388,31 @@ py::array rows_between_at(const Place& place, const py::array& array, std::int64
   return array_in(place.library->rows_between(place, whole.owner, begin, end));
 }
 
-py::array bytes_at(const Place& place, const void* data, std::int64_t count) {
+namespace {
+
+PlacedBytes copied_at(const Place& place, const void* data, std::int64_t count) {
   py::array copy = empty_at(place, py::dtype::of<std::uint8_t>(), {count});
-  place.check(place.kernels->upload(place.stream, data, count, copy.mutable_data()), "upload");
-  return copy;
+  std::byte* const to = bytes(copy);
+  launch(place, "upload", count, &cuda::Kernels::upload, data, count, to);
+  return {std::move(copy), to};
+}
+
+}  // namespace
+
+PlacedBytes bytes_at(const Place& place, const void* data, std::int64_t count) {
+  return place.is_host() ? PlacedBytes{{}, static_cast<const std::byte*>(data)}
+                         : copied_at(place, data, count);
 }
 
 PlacedInts ints_at(const Place& place, const std::int64_t* numbers, std::int64_t count) {
-  constexpr auto kSize = static_cast<std::int64_t>(sizeof(std::int64_t));
-  py::array copy = empty_at(place, py::dtype::of<std::int64_t>(), {count});
-  place.check(place.kernels->upload(place.stream, numbers, count * kSize, copy.mutable_data()), "upload");
-  const auto* const data = static_cast<const std::int64_t*>(copy.data());
-  return {std::move(copy), data, count};
+  auto [keep, data] = bytes_at(place, numbers, count * std::int64_t{sizeof(std::int64_t)});
+  return {std::move(keep), reinterpret_cast<const std::int64_t*>(data), count};
 }
 
 PlacedInts ints_at(const Place& place, const Ints& numbers) {
-  if (place.is_host()) return {numbers.keep, numbers.data, numbers.count};
-  return ints_at(place, numbers.data, numbers.count);
+  PlacedInts result = ints_at(place, numbers.data, numbers.count);
+  if (!result.keep) result.keep = numbers.keep;
+  return result;
 }
 
 PlacedInts ints_of_device(const Place& place, PyObject* array, const char* argument) {
@@ -426,10 +434,9 @@ cuda::Fill fill_at(const Place& place, const std::byte* fill, std::int64_t perio
   if (place.is_host() ? period == width : cuda::is_host_fill(period)) return {fill, period};
   std::vector<std::byte> row(static_cast<std::size_t>(width));
   for (std::size_t k = 0; k < row.size(); ++k) row[k] = fill[k % static_cast<std::size_t>(period)];
-  py::array copy = bytes_at(place, row.data(), width);
-  const auto* const data = static_cast<const std::byte*>(copy.data());
-  keep = std::move(copy);
-  return {data, width};
+  PlacedBytes copy = copied_at(place, row.data(), width);
+  keep = std::move(copy.keep);
+  return {copy.data, width};
 }
 
 /// Whether kernels are tried on arrays or tensors of the host there, and not on those of a library of
@@ -450,6 +457,12 @@ py::array checked_out_at(const Place& place, std::string_view name, py::handle g
   const py::array out = on_device ? array_in(given) : as_rows(given, std::string(name).c_str());
   check_at(place, out, name);
   return checked_out(name, out, dtype, shape, inputs);
+}
+
+py::array out_at(const Place& place, PyObject* given_out, const py::dtype& dtype, const Extents& shape,
+                 Inputs inputs) {
+  return given(given_out) ? checked_out_at(place, "out", given_out, dtype, shape, inputs)
+                          : empty_at(place, dtype, shape);
 }
 
 py::object outside(py::object result) {

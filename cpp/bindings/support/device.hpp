@@ -139,7 +139,11 @@ void launch(const Place& place, const char* verb, std::int64_t work,
 [[nodiscard]] py::array checked_out_at(const Place& place, std::string_view name, py::handle given,
                                        const py::dtype& dtype, const Extents& shape, Inputs inputs);
 
-/// int64 on a device, one after another.
+/// The output that the caller gave, or a fresh one there.
+[[nodiscard]] py::array out_at(const Place& place, PyObject* given_out, const py::dtype& dtype,
+                               const Extents& shape, Inputs inputs);
+
+/// int64 at a place, one after another.
 struct PlacedInts {
   py::object keep;
   const std::int64_t* data = nullptr;
@@ -148,14 +152,24 @@ struct PlacedInts {
 
 /// Those of the host: as they are, or copied there.
 [[nodiscard]] PlacedInts ints_at(const Place& place, const Ints& numbers);
-/// Those of the host, copied there.
 [[nodiscard]] PlacedInts ints_at(const Place& place, const std::int64_t* numbers, std::int64_t count);
+
+/// Whether an argument lies on that device, where nobody looks at it.
+[[nodiscard]] inline bool lies_there(const Place& place, PyObject* argument) noexcept {
+  return !place.is_host() && is_device_array(argument);
+}
 
 /// Those of a DeviceArray that lies there, which nobody has looked at.
 [[nodiscard]] PlacedInts ints_of_device(const Place& place, PyObject* array, const char* argument);
 
-/// Any bytes of the host, copied there.
-[[nodiscard]] py::array bytes_at(const Place& place, const void* data, std::int64_t count);
+/// Bytes at a place.
+struct PlacedBytes {
+  py::object keep;
+  const std::byte* data = nullptr;
+};
+
+/// Those of the host: as they are, or copied there.
+[[nodiscard]] PlacedBytes bytes_at(const Place& place, const void* data, std::int64_t count);
 
 /// A fill that repeats every `period` bytes, for rows of `width` bytes there: see cuda/fill.hpp; a row on the
 /// host. `keep` owns

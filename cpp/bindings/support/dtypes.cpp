@@ -108,7 +108,7 @@ Convert convert_of(const py::array& values, const py::dtype& dtype, const Fill& 
   }
   const std::byte* const instead = replaces ? nan.data() : nullptr;
   if (lost != nullptr && is_float(*to)) return checked_cast_of(*from, *to, instead, lost);
-  const auto* in = static_cast<const std::byte*>(values.data());
+  const auto* in = data_of(values);
   Status status;
   {
     const Unlocked unlocked(values.nbytes());
@@ -121,7 +121,7 @@ Convert convert_of(const py::array& values, const py::dtype& dtype, const Fill& 
 void raise_if_lost(const std::atomic<bool>& lost, const py::array& values, const py::dtype& dtype,
                    const char* argument) {
   if (!lost.load(std::memory_order_relaxed)) return;
-  const auto* in = static_cast<const std::byte*>(values.data());
+  const auto* in = data_of(values);
   const Status status = cast_check(*type_of(values.dtype()), *type_of(dtype), true, in, values.size());
   refuse_unfit(status, values, dtype, argument);
   // Another thread wrote there meanwhile.

@@ -153,9 +153,8 @@ py::array as_times(const py::array& given, const py::dtype& dtype) {
   const char kind = given.dtype().kind();
   const py::dtype native = dtype.attr("newbyteorder")("=").cast<py::dtype>();
   if (kind == 'i' || kind == 'u') {
-    const bool fits = cast_check(*type_of(given.dtype()), Type::i64, false,
-                                 static_cast<const std::byte*>(given.data()), given.size())
-                          .ok();
+    const bool fits =
+        cast_check(*type_of(given.dtype()), Type::i64, false, data_of(given), given.size()).ok();
     return fits ? given.attr("astype")("int64").attr("view")(native).cast<py::array>() : given;
   }
   const bool may_miss = kind == 'f' || kind == 'm' || kind == 'M';
@@ -210,7 +209,7 @@ Fill fill_of(py::handle value, const py::dtype& dtype, const Extents& row, const
   py::array given = value_of(value, dtype, argument);
   const std::optional<Type> from = type_of(given.dtype());
   if (to && from) {
-    const auto* in = static_cast<const std::byte*>(given.data());
+    const auto* in = data_of(given);
     if (!cast_check(*from, *to, false, in, given.size()).ok()) refuse(argument, value, dtype);
     py::array result = empty(dtype.ptr(), static_cast<int>(given.ndim()), given.shape());
     convert_into(*from, *to, in, given.size(), static_cast<std::byte*>(result.mutable_data()));
@@ -248,7 +247,7 @@ Fill fill_of(py::handle value, const py::dtype& dtype, const Extents& row, const
     try {
       given = numpy().attr("broadcast_to")(given, tuple_of(row)).attr("copy")().cast<py::array>();
     } catch (const py::error_already_set&) {
-      const Extents has(given.shape(), given.shape() + given.ndim());
+      const Extents has = shape_of(given);
       if (row.empty()) {
         raise_value(argument, "expected one number, got shape " + text_of(has));
       }
@@ -271,7 +270,7 @@ Fill missing_of(const py::dtype& dtype) {
   const py::object value = registered ? py::object(nan) : py::str("NaT");
   const py::array element = numpy().attr("full")(py::tuple(), value, dtype).cast<py::array>();
   if (!element.attr("__ne__")(element).cast<bool>()) return {};
-  const auto* const data = static_cast<const std::byte*>(element.data());
+  const auto* const data = data_of(element);
   return {{data, data + element.itemsize()}};
 }
 

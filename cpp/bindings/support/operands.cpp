@@ -10,7 +10,7 @@
 namespace varlen::bindings {
 
 py::array plain_bools(py::array bools) {
-  const auto* const in = static_cast<const std::byte*>(bools.data());
+  const auto* const in = data_of(bools);
   const std::int64_t count = bools.size();
   if (are_plain_bools(in, count)) return bools;
   py::array result = empty(bools.dtype().ptr(), static_cast<int>(bools.ndim()), bools.shape());

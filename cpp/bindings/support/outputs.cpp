@@ -37,7 +37,7 @@ py::array checked_out(std::string_view name, py::handle given, const py::dtype& 
   const bool same = array.ndim() == static_cast<py::ssize_t>(shape.size()) &&
                     std::equal(shape.begin(), shape.end(), array.shape());
   if (!same || !array.dtype().equal(dtype)) {
-    const Extents has(array.shape(), array.shape() + array.ndim());
+    const Extents has = shape_of(array);
     raise_value(name,
                 "needs " + str_of(dtype) + text_of(shape) + ", got " + str_of(array.dtype()) + text_of(has));
   }

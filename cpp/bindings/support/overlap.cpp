@@ -15,11 +15,10 @@ namespace {
 
 }  // namespace
 
-Memory::Memory(const py::array& array)
-    : begin(static_cast<const std::byte*>(array.data())), end(begin + array.nbytes()) {}
+Memory::Memory(const py::array& array) : begin(data_of(array)), end(begin + array.nbytes()) {}
 
 Memory Memory::around(const py::array& array) {
-  Memory all(static_cast<const std::byte*>(array.data()), static_cast<const std::byte*>(array.data()));
+  Memory all(data_of(array), data_of(array));
   if (array.size() == 0) return all;
   all.end += array.itemsize();
   for (py::ssize_t axis = 0; axis < array.ndim(); ++axis) {

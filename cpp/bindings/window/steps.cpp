@@ -49,9 +49,8 @@ py::array shared_rows(PyObject* given_x, const char* name, Level& level, Level& 
   }
   py::array out = rows_like_at(place, x, x.shape(0));
   const std::int64_t count = row_bytes(x) / x.itemsize();
-  launch(place, "share_windows", 2 * out.nbytes(), &cuda::Kernels::share_windows, type,
-         static_cast<const std::byte*>(x.data()), count, offsets_at(place, level), offsets_at(place, windows),
-         how, level.total(), bytes(out));
+  launch(place, "share_windows", 2 * out.nbytes(), &cuda::Kernels::share_windows, type, data_of(x), count,
+         offsets_at(place, level), offsets_at(place, windows), how, level.total(), bytes(out));
   return out;
 }
 
@@ -64,7 +63,7 @@ py::object windows(const Arguments<7>& args) {
   const LevelRef level = level_over(lengths, name, x.shape(0));
   const Planned planned = plan(level, how);
   if (is_shared) x = shared_rows(given_x, name, LevelRef::in(level), LevelRef::in(planned.windows), how);
-  Extents shape(x.shape(), x.shape() + x.ndim());
+  Extents shape = shape_of(x);
   shape[0] = planned.rows->total();
   py::array result = out_for(nullptr, max_bytes, name, x.dtype(), shape, {}, place_of(x));
   const Offsets ends = planned.rows->view();
@@ -94,13 +93,13 @@ py::object merge(const Arguments<8>& args) {
     raise_value(name, "has " + std::to_string(y.shape(0)) + " rows, but the windows of lengths have " +
                           std::to_string(planned.rows->total()));
   }
-  Extents shape(y.shape(), y.shape() + y.ndim());
+  Extents shape = shape_of(y);
   shape[0] = level->total();
   const py::dtype dtype = is_mean && !is_float(type) ? py::dtype::of<double>() : y.dtype();
   py::array result = out_for(nullptr, max_bytes, name, dtype, shape, {}, place);
   const std::int64_t count = row_bytes(y) / y.itemsize();
   launch(place, "merge_windows", result.nbytes() + y.nbytes(), &cuda::Kernels::merge_windows, type,
-         static_cast<const std::byte*>(y.data()), y.shape(0), count, offsets_at(place, LevelRef::in(level)),
+         data_of(y), y.shape(0), count, offsets_at(place, LevelRef::in(level)),
          offsets_at(place, LevelRef::in(planned.windows)), offsets_at(place, LevelRef::in(planned.rows)), how,
          is_mean, level->total(), bytes(result));
   return result;

@@ -149,7 +149,7 @@ py::object back(const Arguments<10>& args) {
   py::array dx = out_for(out, max_bytes, "dY", dy.dtype(), shape, {given_dy, dy}, place);
   const std::int64_t count = row_bytes(dx) / dx.itemsize();
   launch(place, "backprop_seq2col", dy.nbytes() + dx.nbytes(), &cuda::Kernels::backprop_seq2col, type,
-         static_cast<const std::byte*>(dy.data()), dy.shape(0), count, offsets_at(place, LevelRef::in(level)),
+         data_of(dy), dy.shape(0), count, offsets_at(place, LevelRef::in(level)),
          offsets_at(place, LevelRef::in(kept)), how, level->total(), bytes(dx));
   return dx;
 }

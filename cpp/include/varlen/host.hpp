@@ -5,6 +5,18 @@
 
 // Those of the table that the host has; the others are null.
 #define VARLEN_HOST_KERNELS(KERNEL) \
+  KERNEL(gather_rows)               \
+  KERNEL(take_rows)                 \
+  KERNEL(insert_rows)               \
+  KERNEL(remove_rows)               \
+  KERNEL(ngrams)                    \
+  KERNEL(hash)                      \
+  KERNEL(pad_mask)                  \
+  KERNEL(unpad)                     \
+  KERNEL(gather_add_scratch)        \
+  KERNEL(gather_add)                \
+  KERNEL(scatter_add_scratch)       \
+  KERNEL(scatter_add)               \
   KERNEL(expand)                    \
   KERNEL(expand_end)                \
   KERNEL(expand_which)              \
@@ -32,6 +44,11 @@
   KERNEL(shift_rows)                \
   KERNEL(softmax_scratch)           \
   KERNEL(softmax)                   \
+  KERNEL(sort_scratch)              \
+  KERNEL(sort)                      \
+  KERNEL(unique_scratch)            \
+  KERNEL(unique_find)               \
+  KERNEL(unique_take)               \
   KERNEL(unsort_scratch)            \
   KERNEL(unsort)                    \
   KERNEL(rank_scratch)              \

@@ -21,6 +21,7 @@ struct SortJob {
   const std::byte* values = nullptr;
   std::int64_t columns = 1;
   bool descending = false;
+  std::int64_t most = INT64_MAX;  ///< what is kept of a sequence, where that is known to be less
 };
 
 /// Scratch of a job: as many shares as threads may take, each with room for the items of a sequence.

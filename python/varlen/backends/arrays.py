@@ -18,6 +18,7 @@ from varlen._core import (
     erase,
     expand,
     expand_end,
+    expand_mean,
     gather,
     gather_column,
     gather_row,
@@ -46,7 +47,7 @@ from varlen._core import (
     weighted_sum_to_weights,
     windows,
 )
-from varlen.arguments import as_dtype, as_ints, is_zero, refuse_overlap
+from varlen.arguments import as_dtype, as_ints, is_zero
 from varlen.backends.numpy.arithmetic import equal, ufunc, where
 from varlen.backends.numpy.attention import weighable
 from varlen.backends.numpy.concat import concat, from_list, interleave
@@ -228,12 +229,6 @@ def reduce_end(values: Any, level: Level, last: bool, empty: Any = None, verbs: 
         raise name_argument(error, fill="empty") from None
 
 
-def expand_mean(rows: Any, level: Level, out: Any = None) -> Any:
-    """The gradient of means: row i over the length of sequence i, for every row of it."""
-    refuse_overlap(out, rows)
-    return _core.expand(_core.divided_by_lengths(rows, level), level, out)
-
-
 def expand_which(rows: Any, level: Level, which: Any, out: Any = None) -> Any:
     """The gradient of extremes: row i at one row of sequence i, zeros at the others."""
     return _core.expand_which(rows, level, as_rows(which, "which"), out)
@@ -330,10 +325,10 @@ def broadcast_rows(rows: Any, level: Level) -> Any:
     return rows[level.row_ids] if rows.dtype.hasobject else _core.expand(as_rows(rows), level)
 
 
-def assign(out: Any, result: Any) -> Any:
-    """`out` with the numbers of a result, of whose dtype and shape it has to be."""
-    if not isinstance(out, np.ndarray):
-        raise TypeError(f"out: expected an array, got {type(out).__name__}")
+def assign(out: Any, result: Any, kind: type = np.ndarray, expected: str = "an array") -> Any:
+    """`out`, an array of a kind, with the numbers of a result, of whose dtype and shape it has to be."""
+    if not isinstance(out, kind):
+        raise TypeError(f"out: expected {expected}, got {type(out).__name__}")
     if (out.dtype, out.shape) != (result.dtype, result.shape):
         raise ValueError(f"out: needs {result.dtype}{result.shape}, got {out.dtype}{out.shape}")
     if not out.flags.writeable:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from varlen._core import Level
 
+WRAP = "wrap"  # the default of `overflow`: a verb that is given this very text accumulates as by itself
 _NOT_NUMBERS = "mMUS"  # the letters that NumPy has for times, durations, text and bytes
 
 
@@ -47,7 +48,7 @@ def integers_of(dtype: Any) -> Integers | None:
 
 def is_plain(dtype: Any, overflow: Any) -> bool:
     """Whether a verb is to accumulate as it does by itself."""
-    return dtype is None and type(overflow) is str and overflow == "wrap"
+    return dtype is None and type(overflow) is str and overflow == WRAP
 
 
 def accumulate(

@@ -8,9 +8,9 @@ from varlen.arguments import as_bool, as_int
 from varlen.backends import backend_of
 from varlen.backends.values import row_as
 from varlen.errors import value_error
-from varlen.ops.accumulator import accumulate, is_plain
+from varlen.ops.accumulator import WRAP, accumulate
 from varlen.ops.axes import axes_of, rows_along_axes
-from varlen.ops.composed import COMPOSED, fold
+from varlen.ops.composed import COMPOSED
 from varlen.ops.inputs import regroup, rows_along, units_of
 
 
@@ -29,8 +29,11 @@ def reduce_rows(
     """One row for each sequence of a level, or along axes: what `reduce_sum` and its kin share."""
     if axis is None:
         values, units, above = units_of(X, lengths, level)
-        rows = _rows_of(op, values, units, empty, out, ddof, dtype, overflow)
-        return wrap_units(X, rows, above)
+        if dtype is None and overflow is WRAP and op not in COMPOSED:
+            rows = backend_of(values).reduce(op, values, units, empty, out, ddof)
+        else:
+            rows = _rows_of(op, values, units, empty, out, ddof, dtype, overflow)
+        return regroup(X, rows, above) if above else rows
     values, levels = rows_along(X, lengths, axis, level)
     axes = axes_of(axis, len(levels) + values.ndim)
     values, units, above, is_one = rows_along_axes(values, levels, axes)
@@ -49,12 +52,9 @@ def _rows_of(
     overflow: str,
     axis: Any = None,
 ) -> Any:
-    if is_plain(dtype, overflow):
-        if op in COMPOSED:
-            return fold(op, values, units, empty, out, ddof)
-        return backend_of(values).reduce(op, values, units, empty, out, ddof)
     where = "sequence {}" if axis is None else f"line {{}} along axis {axis}"
-    return accumulate("reduce", op, values, units, {"empty": empty}, dtype, overflow, out, where)
+    options = {"empty": empty, "ddof": ddof} if ddof else {"empty": empty}
+    return accumulate("reduce", op, values, units, options, dtype, overflow, out, where)
 
 
 def wrap_units(X: Any, rows: Any, above: Any) -> Any:
@@ -70,7 +70,7 @@ def count_rows(X: Any, lengths: Any, level: int) -> Any:
 
 def extreme(op: str, X: Any, lengths: Any, axis: Any, level: int, empty: Any, which: bool, out: Any) -> Any:
     """The largest or smallest row of each sequence, and where it is if `which` asks for it."""
-    if not as_bool(which, "which"):
+    if which is False or not as_bool(which, "which"):
         return reduce_rows(op, X, lengths, axis, level, empty, out)
     if axis is not None or out is not None:
         name = "axis" if out is None else "out"

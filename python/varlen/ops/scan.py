@@ -7,7 +7,7 @@ from typing import Any
 from varlen.arguments import as_bool, axis_of
 from varlen.backends import backend_of
 from varlen.errors import value_error
-from varlen.ops.accumulator import accumulate, is_plain
+from varlen.ops.accumulator import WRAP, accumulate
 from varlen.ops.axes import in_line
 from varlen.ops.inputs import rows_along, same_kind, units_of
 
@@ -27,7 +27,11 @@ def scan_rows(
     """Each row with those before it, in the sequences of a level or along an axis."""
     if axis is None:
         values, units, _ = units_of(X, lengths, level)
-        return same_kind(X, _scan(op, values, units, exclusive, reverse, out, dtype, overflow))
+        if dtype is None and overflow is WRAP:
+            rows = backend_of(values).scan(op, values, units, exclusive, reverse, out)
+        else:
+            rows = _scan(op, values, units, exclusive, reverse, out, dtype, overflow)
+        return same_kind(X, rows)
     values, levels = rows_along(X, lengths, axis, level)
     rows, units, back = in_line(values, levels, axis_of(axis, len(levels) + values.ndim))
     result = back(_scan(op, rows, units, exclusive, reverse, None, dtype, overflow, axis))
@@ -45,8 +49,6 @@ def _scan(
     overflow: str,
     axis: Any = None,
 ) -> Any:
-    if is_plain(dtype, overflow):
-        return backend_of(rows).scan(op, rows, units, exclusive, reverse, out)
     where = "sequence {}" if axis is None else f"line {{}} along axis {axis}"
     how = {"exclusive": exclusive, "reverse": reverse}
     return accumulate("scan", op, rows, units, how, dtype, overflow, out, where)
@@ -64,7 +66,7 @@ def scanned_extreme(
     out: Any,
 ) -> Any:
     """The largest or smallest row so far, and which it is if `which` asks for it."""
-    if not as_bool(which, "which"):
+    if which is False or not as_bool(which, "which"):
         return scan_rows(op, X, lengths, axis, level, exclusive, reverse, out)
     if axis is not None:
         raise value_error("axis", "cannot be combined with which=True")

@@ -115,7 +115,7 @@ def exponentiate(
     inplace: bool,
 ) -> Any:
     """Softmax inside the sequences of a level or along an axis, or its logarithm."""
-    if as_bool(inplace, "inplace"):
+    if inplace is not False and as_bool(inplace, "inplace"):
         if out is not None:
             raise type_error("out", "cannot be given where X is written in place")
         if not isinstance(X, RaggedBase) and not hasattr(X, "dtype"):

@@ -85,7 +85,7 @@ def sort(
            [1, 9],
            [2, 7]])
     """
-    result: SameT = _sort_rows(X, lengths, axis, level, descending, False, out)
+    result: SameT = sort_rows(X, lengths, axis, level, descending, False, out)
     return result
 
 
@@ -132,7 +132,7 @@ def argsort(
     >>> vl.Ragged([3, 1, 4, 0, 5], [3, 0, 2]).argsort(axis=0).to_list()  # 0 is in sequence 2, 3 in sequence 0
     [[2, 0, 0], [], [0, 2]]
     """
-    return _sort_rows(X, lengths, axis, level, descending, True)
+    return sort_rows(X, lengths, axis, level, descending, True)
 
 
 @overload
@@ -475,16 +475,16 @@ def backprop_topk(dY: SameT | Sequence[Any], which: Any, lengths: Lengths, *, ou
     return cast("SameT", _sort_gradient(rows.reshape(flat), level, kept, places.reshape(flat), out))
 
 
-def _sort_rows(
-    X: Any, lengths: Any, axis: Any, level: int, descending: bool, places: bool, out: Any = None
+def sort_rows(
+    X: Any, lengths: Any, axis: Any, level: int, descending: Any, places: bool, out: Any = None
 ) -> Any:
     """Numbers in order, or their places, in the sequences of a level or along an axis."""
     part = 1 if places else 0
     if axis is None:
         values, units, above = units_of(X, lengths, level)
-        found = backend_of(values).sort(
-            values, units, as_bool(descending, "descending"), None, not places, places, out
-        )
+        if type(descending) is not bool:
+            descending = as_bool(descending, "descending")
+        found = backend_of(values).sort(values, units, descending, None, not places, places, out)
         return regroup(X, found[part], (*above, units))
     values, levels = rows_along(X, lengths, axis, level)
     at = axis_of(axis, len(levels) + values.ndim)

@@ -10,7 +10,7 @@ from varlen.ops.broadcast import broadcast_rows
 from varlen.ops.fill import fill_empty_rows
 from varlen.ops.gather import boolean_mask, gather
 from varlen.ops.shift import reverse, roll, shift
-from varlen.ops.sort import argsort, rank, sort, topk, unique
+from varlen.ops.sort import rank, sort_rows, topk, unique
 from varlen.ops.tile import tile
 
 if TYPE_CHECKING:
@@ -229,7 +229,7 @@ class SelectingMethods(RaggedBase[ArrayT]):
         >>> vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2]).sort(descending=True).to_list()
         [[4, 3, 1], [], [5, 1]]
         """
-        result: Self = sort(self, axis=axis, level=level, descending=descending)
+        result: Self = sort_rows(self, None, axis, level, descending, False)
         return result
 
     def argsort(self, axis: int | None = None, *, level: int = -1, descending: bool = False) -> Self:
@@ -256,7 +256,7 @@ class SelectingMethods(RaggedBase[ArrayT]):
         >>> vl.Ragged([3, 1, 4, 1, 5], [3, 0, 2]).argsort().to_list()
         [[1, 0, 2], [], [0, 1]]
         """
-        result: Self = argsort(self, axis=axis, level=level, descending=descending)
+        result: Self = sort_rows(self, None, axis, level, descending, True)
         return result
 
     @overload

@@ -81,7 +81,7 @@ def test_rows_go_to_where_they_came_from():
     wanted = _core.expand_which(D, LEVEL, WHICH)
     for which in (WHICH, Array(WHICH), Array(WHICH.astype(np.int32))):
         same(call(_core.expand_which, Array(D), LEVEL, which), wanted)
-    same(call(_core.divided_by_lengths, Array(D), LEVEL), _core.divided_by_lengths(D, LEVEL))
+    same(call(_core.expand_mean, Array(D), LEVEL), _core.expand_mean(D, LEVEL))
 
 
 def test_places_that_lie_are_seen_on_the_host_and_hold_nothing_on_a_device():

@@ -72,7 +72,7 @@ NUMBERS = {
     **{f"gradient of {op}": (partial(_backprop_reduce, op), D, REALS) for op in OF_FLOATS[1:]},
     "max and places": (partial(_core.reduce_extreme, "max"), REALS, LEVEL, 7),
     "reduce_dense": (partial(_core.reduce_dense, "mean"), X[:4].reshape(2, 2, 2), vl.Level([2, 1]), "left"),
-    "divided_by_lengths": (_core.divided_by_lengths, D, LEVEL),
+    "expand_mean": (_core.expand_mean, D, LEVEL),
     "expand_which": (_core.expand_which, D, LEVEL, WHICH),
     "reduce_blocks": (_core.reduce_blocks, REALS, vl.Level([4, 0, 1]), vl.Level([2, 3, 1])),
     **{f"cum{op}": (partial(_core.scan, op), REALS, LEVEL) for op in ("sum", "prod", "max", "min")},

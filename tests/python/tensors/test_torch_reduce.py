@@ -144,7 +144,7 @@ def test_func_transforms():
 
 
 def test_registered_ops_keep_what_they_promise():
-    registered = importlib.import_module("varlen.backends.torch.reduce")
+    registered = importlib.import_module("varlen.backends.torch.sums")
 
     x, offsets = rows([5], (2,)), torch.tensor([0, 2, 2, 5])
     d, which = rows([3], (2,)), torch.tensor([[0, 1], [-1, -1], [2, 0]])

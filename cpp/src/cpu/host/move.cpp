@@ -1,15 +1,54 @@
-// What moves rows on the host: see expand.hpp, shift.hpp and mask.hpp.
+// What moves rows on the host: see gather.hpp, span_rows.hpp, pad.hpp, expand.hpp, shift.hpp and mask.hpp.
 #include <cstring>
 
 #include "varlen/copy.hpp"
 #include "varlen/expand.hpp"
+#include "varlen/gather.hpp"
 #include "varlen/host.hpp"
+#include "varlen/pad.hpp"
 #include "varlen/reduce.hpp"
+#include "varlen/span_rows.hpp"
 
 namespace varlen::host {
 
 using cuda::Error;
 using cuda::Stream;
+
+Error gather_rows(Stream, Rows values, const Range* ranges, const std::int64_t* ends, std::int64_t n,
+                  std::int64_t, std::byte* out) noexcept {
+  varlen::gather_rows(values, ranges, ends, n, out);
+  return 0;
+}
+
+Error take_rows(Stream, Rows values, const std::int64_t* rows, std::int64_t n, std::byte* out) noexcept {
+  varlen::take_rows(values, rows, n, out);
+  return 0;
+}
+
+Error insert_rows(Stream, Rows values, const std::int64_t* before, std::int64_t n, const std::byte* added,
+                  std::byte* out) noexcept {
+  varlen::insert_rows(values, before, n, added, out);
+  return 0;
+}
+
+Error remove_rows(Stream, Rows all, const std::int64_t* before, std::int64_t n, std::byte* kept,
+                  std::byte* taken) noexcept {
+  varlen::remove_rows(all, before, n, kept, taken);
+  return 0;
+}
+
+Error pad_mask(Stream, const Offsets* levels, int depth, Range rows, const std::int64_t* sizes,
+               const Padding& how, std::byte* out) noexcept {
+  varlen::pad_mask(levels, depth, rows, sizes, how, out);
+  return 0;
+}
+
+/// Rectangles of the host that cut have no way back.
+Error unpad(Stream, const std::byte* dense, std::int64_t width, const Offsets* levels, int depth,
+            const std::int64_t* sizes, const Padding& how, std::int64_t, std::byte* out) noexcept {
+  varlen::unpad(dense, width, levels, depth, sizes, how.side, out);
+  return 0;
+}
 
 Error expand(Stream, Offsets level, std::int64_t, Rows rows, std::byte* out) noexcept {
   varlen::expand(level, rows, out);

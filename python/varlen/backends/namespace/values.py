@@ -10,6 +10,7 @@ import numpy as np
 from varlen import _core
 from varlen._core import Level, on_tensors
 from varlen.arguments import as_dtype, as_ints, refuse_gradient
+from varlen.backends import arrays
 from varlen.backends.namespace.library import LibraryVerbs, at_device
 from varlen.backends.numpy.rows import as_rows as rows_of_array
 
@@ -108,13 +109,8 @@ class Values(LibraryVerbs):
 
     def assign(self, out: Any, result: Any) -> Any:
         """`out` with the numbers of a result, of whose dtype and shape it has to be."""
-        if not isinstance(out, self.type):
-            raise TypeError(f"out: expected an array of {self.xp.__name__}, got {type(out).__name__}")
-        if (out.dtype, out.shape) != (result.dtype, result.shape):
-            raise ValueError(f"out: needs {result.dtype}{result.shape}, got {out.dtype}{out.shape}")
-        with self.library.device_of(out):
-            out[...] = result
-        return out
+        with self.library.device_of(result):
+            return arrays.assign(out, result, self.type, f"an array of {self.xp.__name__}")
 
     @at_device
     def astype(self, values: Any, dtype: Any) -> Any:

@@ -53,6 +53,7 @@ class Verbs(LibraryVerbs):
     reduce_blocks = _core_verb(_core.reduce_blocks)
     expand = _core_verb(_core.expand)
     expand_end = _core_verb(_core.expand_end)
+    expand_mean = _core_verb(_core.expand_mean)
     expand_which = _core_verb(_core.expand_which)
     backprop_reduce = _core_verb(arrays.backprop_reduce)
     softmax = _core_verb(_core.softmax, temperature=3)
@@ -170,12 +171,6 @@ class Verbs(LibraryVerbs):
     def reduce_end(self, values: Any, level: Level, last: bool, empty: Any = None) -> Any:
         """The first or last row of each sequence; `empty`, a number or a row, where there is none."""
         return arrays.reduce_end(values, level, last, empty, self)
-
-    def expand_mean(self, rows: Any, level: Level, out: Any = None) -> Any:
-        """The gradient of means: row i over the length of sequence i, for every row of it."""
-        if isinstance(out, self.type) and self.xp.may_share_memory(out, rows):
-            raise ValueError("out: shares memory with what is read")
-        return self.expand(on_tensors(_core.divided_by_lengths, rows, level), level, out)
 
     def broadcast_rows(self, rows: Any, level: Level) -> Any:
         """Row i for every row of sequence i."""

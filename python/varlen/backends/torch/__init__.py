@@ -52,15 +52,7 @@ from varlen.backends.torch.pack import (
 )
 from varlen.backends.torch.pad import pad, unpad
 from varlen.backends.torch.product import product, promote_pair
-from varlen.backends.torch.reduce import (
-    broadcast_rows,
-    expand,
-    expand_end,
-    expand_mean,
-    expand_which,
-    reduce_end,
-    reduce_extreme,
-)
+from varlen.backends.torch.reduce import backprop_reduce, reduce
 from varlen.backends.torch.reduce_dense import reduce_dense
 from varlen.backends.torch.repeat import reduce_blocks, repeat
 from varlen.backends.torch.scan import backprop_cumprod, backprop_scan_which, scan, scan_extreme
@@ -80,7 +72,15 @@ from varlen.backends.torch.span import (
     take_rows,
     true_places,
 )
-from varlen.backends.torch.statistics import backprop_reduce, reduce
+from varlen.backends.torch.sums import (
+    broadcast_rows,
+    expand,
+    expand_end,
+    expand_mean,
+    expand_which,
+    reduce_end,
+    reduce_extreme,
+)
 from varlen.backends.torch.views import (
     as_array,
     cast,

@@ -12,7 +12,7 @@ from varlen._core import DeviceArray
 from varlen.backends.torch.autograd import AutogradOp, level_of
 from varlen.backends.torch.cast import shared_dtype
 from varlen.backends.torch.memory import dtype_of, like
-from varlen.backends.torch.reduce import multiply, repeat_rows, sums
+from varlen.backends.torch.sums import multiply, repeat_rows, sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -347,7 +347,9 @@ def _setup(op: AutogradOp, ctx: Any, inputs: tuple[Any, ...], output: Any, first
     outputs = output if isinstance(output, tuple) else (output,)
     if len(outputs) > 1 and not first:
         ctx.mark_non_differentiable(*outputs[1:])
-    kept = [inputs[k] if k >= 0 else outputs[-1 - k] for k in op.saves]
+    kept = []
+    for k in op.saves:
+        kept.append(inputs[k] if k >= 0 else outputs[-1 - k])  # noqa: PERF401  # which would be a frame
     for k in op.tensors:
         if type(rest[k]) is not Level and isinstance(rest[k], torch.Tensor):
             kept.append(rest[k])

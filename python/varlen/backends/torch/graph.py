@@ -24,11 +24,11 @@ from varlen.backends.torch.cast import pick
 from varlen.backends.torch.dense import as_unseen
 from varlen.backends.torch.memory import as_row, number_of, tensor_of
 from varlen.backends.torch.pad import PadOptions, check_out, pad_rows, rows_of
-from varlen.backends.torch.reduce import end_rows, extreme_rows, sum_rows, with_empty
+from varlen.backends.torch.reduce import statistic_rows
 from varlen.backends.torch.reduce_dense import block_rows, has_own_gradient
 from varlen.backends.torch.shift import roll_rows, shift_rows
 from varlen.backends.torch.sort import sort_rows
-from varlen.backends.torch.statistics import STATISTICS, statistic_rows
+from varlen.backends.torch.sums import SUMS, end_rows, extreme_rows, with_empty
 from varlen.backends.torch.tracing import as_index, as_tensor, blank, fake_offsets, longest
 from varlen.tracing import TracedLevel, count_of, offsets_of
 
@@ -50,10 +50,11 @@ def reduce(
     """One row for each sequence."""
     followed = _has_gradient(empty)
     number = 0 if followed else number_of(empty, "empty")
-    if op in STATISTICS:
-        rows = statistic_rows(x, level, op, number, as_float(ddof, "ddof"))
+    number = int(number) if type(number) is bool else number  # a tracer knows none where a schema has numbers
+    if op in SUMS:
+        rows = SUMS[op](x, level, op, number)
     else:
-        rows = sum_rows(op, x, level, number)
+        rows = statistic_rows(x, level, op, number, as_float(ddof, "ddof"))
     return write_result(
         with_empty(rows, level_array(level, "lengths", rows), empty) if followed else rows, out
     )

@@ -1,302 +1,131 @@
-"""Reductions of tensors, their ways back, and gradients of both."""
+"""Reductions of tensors; variances, products and logarithms of sums of exponentials, and their gradients."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
 
 from varlen import _core
-from varlen._core import Level, is_plain_tensor
-from varlen.backends.torch.autograd import (
-    AutogradOp,
-    SavedContext,
-    by_bytes,
-    has_no_name,
-    in_parts,
-    level_of,
-    offsets_of,
-    write_result,
-)
-from varlen.backends.torch.cast import bits_of, pick
+from varlen._core import Level
+from varlen.backends.torch.autograd import AutogradOp, SavedContext, level_of, offsets_of, write_result
 from varlen.backends.torch.followers import is_followed
-from varlen.backends.torch.mask import level_array
-from varlen.backends.torch.memory import as_tensor, at_least_one, like, number_as, number_of, on_host, row_as
+from varlen.backends.torch.memory import float_of, like, number_of
+from varlen.backends.torch.scan import others_of
+from varlen.backends.torch.softmax import shares
+from varlen.backends.torch.sums import SUMS, divide, multiply, repeat_rows, sums, with_empty
+from varlen.errors import error_of
 from varlen.levels import not_empty
 
 if TYPE_CHECKING:
-    Array = np.ndarray
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
 
 
-def dtype_of_sums(op: str, dtype: torch.dtype) -> torch.dtype:
-    """Of what a reduction gives."""
-    if op in ("any", "all"):
-        return torch.bool
-    if dtype.is_floating_point or op in ("max", "min"):
+STATISTICS = ("prod", "var", "std", "logsumexp")
+
+
+def dtype_of_statistic(op: str, dtype: torch.dtype) -> torch.dtype:
+    """Of what it gives."""
+    if dtype.is_floating_point:
         return dtype
-    if op in ("mean", "norm"):
-        return torch.float64
     unsigned = (torch.uint8, torch.uint16, torch.uint32, torch.uint64)
-    return torch.uint64 if dtype in unsigned else torch.int64
+    return torch.float64 if op != "prod" else torch.uint64 if dtype in unsigned else torch.int64
 
 
-def _fake_reduce(x: torch.Tensor, offsets: torch.Tensor, op: str, empty: Any) -> torch.Tensor:
-    return x.new_empty((offsets.shape[0] - 1, *x.shape[1:]), dtype=dtype_of_sums(op, x.dtype))
+def _run(x: Array, offsets: Array, op: str, empty: Any, ddof: float) -> Array:
+    return _core.reduce(op, x, level_of(offsets), empty, None, ddof)
 
 
-def _fake_expand(d: torch.Tensor, offsets: torch.Tensor, total: int, *_: Any) -> torch.Tensor:
-    return d.new_empty((total, *d.shape[1:]))
+def _gradient(seen: SavedContext, d: torch.Tensor) -> torch.Tensor:
+    (x, result), (offsets, op, _, ddof) = seen.saved, seen.rest
+    return _gradient_of_rows(op, d, x, result, offsets, ddof)
 
 
-def _run_sum(x: Array, offsets: Array, op: str, empty: Any) -> Array:
-    return _core.reduce(op, x, level_of(offsets), empty)
+def _gradient_of_rows(
+    op: str, d: torch.Tensor, x: torch.Tensor, result: torch.Tensor, offsets: Any, ddof: float
+) -> torch.Tensor:
+    """The gradient of the rows, in terms of what has gradients."""
+    total = x.shape[0]
+    if op == "prod":
+        product: torch.Tensor = _back_prod(d, x, offsets)
+        return product
+    if op == "logsumexp":
+        return multiply(repeat_rows(d, offsets, total), shares(x, offsets))
+    if op == "norm":
+        return multiply(repeat_rows(divide(d, result), offsets, total), x)
+    lengths = offsets_of(offsets, x).diff().reshape(-1, *(1 for _ in x.shape[1:])).to(x.dtype)
+    free = torch.where(lengths > ddof, lengths - ddof, torch.nan)
+    # Of no rows, or of a gradient that is 0, its own gradient would be NaN.
+    free = torch.where((lengths == 0) | ((d == 0) & (lengths <= ddof)), 1, free)
+    weight = 2 * d / free if op == "var" else divide(d, result) / free
+    means = sums(x, offsets, "mean")
+    return multiply(repeat_rows(weight, offsets, total), x - repeat_rows(means, offsets, total))
 
 
-def _run_expand(d: Array, offsets: Array, total: int, op: str) -> Array:
-    level = level_of(offsets)
-    return _core.expand(_core.divided_by_lengths(d, level) if op == "mean" else d, level)
-
-
-# Sum and mean, and their ways back, which are the gradients of each other.
-_sum: AutogradOp = AutogradOp(
-    "reduce_sum(Tensor x, Tensor offsets, str op, Scalar? empty) -> Tensor",
-    _run_sum,
-    _fake_reduce,
-    lambda seen, d: _expand(d, seen.rest[0], seen.rows, seen.rest[1]),
-    like=lambda x, offsets, op, empty: op,
-)
-_expand: AutogradOp = AutogradOp(
-    "expand(Tensor d, Tensor offsets, SymInt total, str op) -> Tensor",
-    _run_expand,
-    _fake_expand,
-    lambda seen, d: _sum(d, seen.rest[0], seen.rest[2], 0),
-)
-
-# Those without gradients.
-_plain: AutogradOp = AutogradOp(
-    "reduce_plain(Tensor x, Tensor offsets, str op, Scalar? empty) -> Tensor", _run_sum, _fake_reduce
-)
-
-
-def _run_extreme(x: Array, offsets: Array, op: str, empty: Any) -> tuple[Array, Array]:
-    return _core.reduce_extreme(op, x, level_of(offsets), empty)
-
-
-def _fake_extreme(x: torch.Tensor, offsets: torch.Tensor, op: str, empty: Any) -> Any:
-    found = _fake_reduce(x, offsets, op, empty)
-    return found, found.new_empty(found.shape, dtype=torch.int64)
-
-
-extreme_rows: AutogradOp = AutogradOp(
-    "reduce_extreme(Tensor x, Tensor offsets, str op, Scalar? empty) -> (Tensor, Tensor)",
-    _run_extreme,
-    _fake_extreme,
-    lambda seen, d: _expand_which(d, seen.saved[0], seen.rest[0], seen.rows),
-    saves=(-2,),
-    run_first=_run_sum,
-)
-
-
-def _gradient_of_which(seen: SavedContext, d: torch.Tensor) -> Any:
-    (which,), (offsets, _) = seen.saved, seen.rest
-    if not len(d):
-        return d.new_zeros(which.shape), None
-    starts = offsets_of(offsets, d)[:-1].reshape(-1, *(1 for _ in which.shape[1:]))
-    there = which >= 0
-    return torch.where(there, d.gather(0, torch.where(there, starts + which, 0)), 0), None
-
-
-_expand_which: AutogradOp = AutogradOp(
-    "expand_which(Tensor d, Tensor which, Tensor offsets, SymInt total) -> Tensor",
-    lambda d, which, offsets, total: _core.expand_which(d, level_of(offsets), which),
-    lambda d, which, offsets, total: d.new_empty((total, *d.shape[1:])),
-    _gradient_of_which,
-    columns=2,
-    saves=(1,),
-)
-
-
-def _run_end(x: Array, offsets: Array, last: bool) -> Array:
-    level = level_of(offsets)
-    not_empty(level)
-    rows: Array = _core.gather_column(x, (level,), -1 if last else 0)[0]
-    return rows
-
-
-# The first or last row of each sequence, none of which is empty.
-end_rows: AutogradOp = AutogradOp(
-    "reduce_end(Tensor x, Tensor offsets, bool last) -> Tensor",
-    _run_end,
-    lambda x, offsets, last: x.new_empty((offsets.shape[0] - 1, *x.shape[1:])),
-    lambda seen, d: _expand_end(d, seen.rest[0], seen.rows, seen.rest[1]),
-)
-_expand_end: AutogradOp = AutogradOp(
-    "expand_end(Tensor d, Tensor offsets, SymInt total, bool last) -> Tensor",
-    lambda d, offsets, total, last: _core.expand_end(d, level_of(offsets), last),
-    _fake_expand,
-    lambda seen, d: end_rows(d, seen.rest[0], seen.rest[2]),
-)
-
-
-def multiply(gradient: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-    """Their product; 0 where a gradient of 0 meets NaN or an infinity, which are none of its sequence."""
-    return gradient * torch.where((gradient == 0) & ~x.isfinite(), 0, x)
-
-
-def divide(gradient: torch.Tensor, result: torch.Tensor) -> torch.Tensor:
-    """A gradient over what was made of it: 0 where that is 0, and where a gradient of 0 meets NaN."""
-    none = (result == 0) | ((gradient == 0) & ~result.isfinite())
-    return torch.where(none, 0, gradient / torch.where(none, 1, result))
-
-
-def _gradient_of_norm(seen: SavedContext, d: torch.Tensor) -> torch.Tensor:
-    (x, norm), offsets = seen.saved, seen.rest[0]
-    return multiply(_expand(divide(d, norm), offsets, seen.rows, "sum"), x)
-
-
-_norm: AutogradOp = AutogradOp(
-    "reduce_norm(Tensor x, Tensor offsets, str op, Scalar? empty) -> Tensor",
-    _run_sum,
-    _fake_reduce,
-    _gradient_of_norm,
+statistic_rows: AutogradOp = AutogradOp(
+    "reduce_statistic(Tensor x, Tensor offsets, str op, Scalar? empty, float ddof) -> Tensor",
+    _run,
+    lambda x, offsets, op, *_: x.new_empty(
+        (offsets.shape[0] - 1, *x.shape[1:]), dtype=dtype_of_statistic(op, x.dtype)
+    ),
+    _gradient,
     saves=(0, -1),
+    like=lambda x, offsets, op, *_: op,
 )
 
 
-def sums(x: torch.Tensor, offsets: torch.Tensor, op: str = "sum") -> torch.Tensor:
-    """The sum or mean of each sequence, by offsets, inside gradients of other ops."""
-    result: torch.Tensor = _sum(x, offsets, op, 0)
-    return result
+def _gradient_of_back_prod(seen: SavedContext, h: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    (d, x), (offsets,) = seen.saved, seen.rest
+    others, back = others_of(x, offsets)
+    return sums(multiply(h, others), offsets), back(h * repeat_rows(d, offsets, x.shape[0]))
 
 
-def repeat_rows(d: torch.Tensor, offsets: torch.Tensor, total: int) -> torch.Tensor:
-    """Row i for every row of sequence i, by offsets, inside gradients of other ops."""
-    result: torch.Tensor = _expand(d, offsets, total, "sum")
-    return result
+_back_prod: AutogradOp = AutogradOp(
+    "backprop_reduce_prod(Tensor d, Tensor x, Tensor offsets) -> Tensor",
+    lambda d, x, offsets: _core.backprop_reduce("prod", d, x, level_of(offsets)),
+    lambda d, x, offsets: torch.empty_like(x),
+    _gradient_of_back_prod,
+    columns=2,
+    saves=(0, 1),
+)
 
 
-def expand_rows(d: torch.Tensor, offsets: Any, total: Any, op: str) -> torch.Tensor:
-    """The gradient of a sum or a mean, by offsets, inside gradients of other ops."""
-    result: torch.Tensor = _expand(d, offsets, total, op)
-    return result
-
-
-_OPS = {"sum": _sum, "mean": _sum, "norm": _norm}
-
-
-def reduce_sums(op: str, x: torch.Tensor, level: Level, empty: Any, out: Any = None) -> torch.Tensor:
-    """`_core.reduce` of a tensor, watched by autograd."""
-    if is_followed(empty):
-        return write_result(with_empty(sum_rows(op, x, level, 0), like(level.lengths, x), empty), out)
-    return write_result(sum_rows(op, x, level, _number(level, empty)), out)
-
-
-def sum_rows(op: str, x: torch.Tensor, level: Level, empty: Any) -> torch.Tensor:
-    """The same, by a number for empty sequences, or None where the core is to refuse them."""
-    if op in ("max", "min"):
-        found: torch.Tensor = extreme_rows.first(x, level, op, empty)
-        return found
-    number = int(empty) if type(empty) is bool else empty  # a tracer knows no bool where a schema has numbers
-    result: torch.Tensor = _OPS.get(op, _plain)(x, level, op, number)
-    return result
-
-
-def reduce_extreme(
-    op: str, x: torch.Tensor, level: Level, empty: Any = None, narrow: bool = False
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """The largest or smallest rows of a tensor, and the places inside the sequences: int64, or int32."""
-    if narrow and level.longest > torch.iinfo(torch.int32).max:
-        raise OverflowError(f"which: {level.longest} rows of a sequence do not fit int32")
-    if is_followed(empty):
-        found, which = extreme_rows(x, level, op, 0)
-        found = with_empty(found, like(level.lengths, x), empty)
+def reduce(
+    op: str, x: torch.Tensor, level: Level, empty: Any = None, out: Any = None, ddof: float = 0
+) -> torch.Tensor:
+    """One row for each sequence of a tensor, watched by autograd."""
+    if empty is None:
+        if not level.is_on_host or level.shortest == 0:
+            not_empty(level)
+        empty = 0
+    elif isinstance(empty, torch.Tensor) and is_followed(empty):
+        rows = reduce(op, x, level, 0, None, ddof)
+        return write_result(with_empty(rows, like(level.lengths, x), empty), out)
+    number = empty if type(empty) in (int, float) else number_of(empty, "empty")
+    if type(number) is bool:  # a tracer knows none where a schema has numbers
+        number = int(number)
+    result: torch.Tensor
+    if op in SUMS:
+        result = SUMS[op](x, level, op, number)
     else:
-        found, which = extreme_rows(x, level, op, _number(level, empty))
-    return found, which.int() if narrow else which
+        result = statistic_rows(x, level, op, number, float_of(ddof, "ddof"))
+    return result if out is None else write_result(result, out)
 
 
-def _number(level: Level, empty: Any) -> Any:
-    """What empty sequences give, as a number of Python; None refuses them."""
-    if empty is None:
-        not_empty(level)
-        return 0
-    return number_of(empty, "empty")
+def backprop_reduce(
+    op: str, d: Any, x: torch.Tensor, level: Level, ddof: float, out: Any = None, argument: str = "d"
+) -> torch.Tensor:
+    """`_core.backprop_reduce` of tensors, watched by autograd."""
+    rows = d if isinstance(d, torch.Tensor) else torch.from_numpy(d)
+    if not x.is_floating_point():
+        raise error_of(TypeError, "X", f"expected floats, got {x.dtype}")
+    if rows.dtype != x.dtype:
+        raise TypeError(f"{argument}: expected {x.dtype} as X, got {rows.dtype}")
+    result = x if op in ("prod", "logsumexp", "var") else _result(op, x, level, ddof)
+    return write_result(_gradient_of_rows(op, rows, x, result, level, ddof), out)
 
 
-def with_empty(rows: torch.Tensor, lengths: torch.Tensor, empty: torch.Tensor) -> torch.Tensor:
-    """Rows of sequences, with a number that somebody follows for those of no length."""
-    number = number_as(empty, rows, "empty")
-    return torch.where((lengths == 0).reshape(-1, *(1 for _ in rows.shape[1:])), number, rows)
-
-
-def reduce_end(x: torch.Tensor, level: Level, last: bool, empty: Any = None) -> torch.Tensor:
-    """The first or last row of each sequence, none of which is empty without `empty`."""
-    if empty is None:
-        not_empty(level)
-        return _ends(x, level, last)
-    fill = empty if isinstance(empty, torch.Tensor) else row_as(empty, x, "empty")[0]
-    if not level.is_on_host:
-        return _picked_ends(x, level, last, fill)
-    full = np.flatnonzero(level.lengths)
-    if len(full) == len(level):
-        return _ends(x, level, last)
-    kept = _ends(x, Level.from_bounds(level.offsets[1:][full]), last)
-    filled = fill.expand(len(level), *x.shape[1:])
-    places = like(full, x)
-    if has_no_name(x) or not (x.is_floating_point() or x.is_complex()):
-        # No gradient is lost, and torch has not all integers and floats of a byte in index_copy.
-        bits = bits_of(x.dtype)
-        return filled.contiguous().view(bits).index_copy(0, places, kept.view(bits)).view(x.dtype)
-    return filled.index_copy(0, places, kept)
-
-
-def _picked_ends(x: torch.Tensor, level: Level, last: bool, fill: torch.Tensor) -> torch.Tensor:
-    """The same of lengths on a device, of which nobody knows whether they are 0."""
-    source = at_least_one(x)
-    lengths = level_array(level, "lengths", x)
-    ends = lengths.cumsum(0)
-    rows = pick(source, (ends - 1 if last else ends - lengths).clamp(0, len(source) - 1))
-    return torch.where((lengths == 0).reshape(-1, *(1 for _ in x.shape[1:])), fill, rows)
-
-
-def _ends(x: torch.Tensor, level: Level, last: bool) -> torch.Tensor:
-    if has_no_name(x):
-        return by_bytes(x, lambda rows: _ends(rows, level, last))
-    result: torch.Tensor = end_rows(x, level, last)
-    return result
-
-
-def expand(d: torch.Tensor, level: Level, out: Any = None) -> torch.Tensor:
-    """The gradient of a sum."""
-    return _expand_gradient(d, level, "sum", out)
-
-
-def expand_mean(d: torch.Tensor, level: Level, out: Any = None) -> torch.Tensor:
-    """The gradient of a mean."""
-    return _expand_gradient(d, level, "mean", out)
-
-
-def _expand_gradient(d: torch.Tensor, level: Level, op: str, out: Any) -> torch.Tensor:
-    if d.is_complex():
-        return write_result(in_parts(d, lambda each: _expand_gradient(each, level, op, None)), out)
-    return write_result(_expand(d, level, level.total, op), out)
-
-
-def expand_which(d: torch.Tensor, level: Level, which: Any, out: Any = None) -> torch.Tensor:
-    """The gradient of a maximum."""
-    places = as_tensor(which, "which")
-    result = _expand_which(d, places, level, level.total)
-    return write_result(result, out)
-
-
-def expand_end(d: torch.Tensor, level: Level, last: bool, out: Any = None) -> torch.Tensor:
-    """The gradient of first or last rows."""
-    return write_result(_expand_end(d, level, level.total, last), out)
-
-
-def broadcast_rows(rows: torch.Tensor, level: Level) -> torch.Tensor:
-    """Row i for every row of sequence i."""
-    if not is_plain_tensor(rows) or not on_host(rows):
-        return expand(rows, level)
-    return rows[like(level.row_ids, rows)]
+def _result(op: str, x: torch.Tensor, level: Level, ddof: float) -> torch.Tensor:
+    return reduce(op, x, level, 0, None, ddof)

@@ -12,8 +12,8 @@ from varlen.backends.torch.autograd import AutogradOp, level_of, write_result
 from varlen.backends.torch.followers import is_followed
 from varlen.backends.torch.memory import float_of, number_of
 from varlen.backends.torch.pad import pad_rows, unpad
-from varlen.backends.torch.reduce import dtype_of_sums, expand_rows
-from varlen.backends.torch.statistics import STATISTICS, dtype_of_statistic, reduce
+from varlen.backends.torch.reduce import STATISTICS, dtype_of_statistic, reduce
+from varlen.backends.torch.sums import dtype_of_sums, expand_rows
 from varlen.levels import not_empty
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from varlen.backends.torch.autograd import (
     write_result,
 )
 from varlen.backends.torch.memory import tensor_of
-from varlen.backends.torch.reduce import multiply
+from varlen.backends.torch.sums import multiply
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,7 +37,10 @@ def _fake(x: torch.Tensor, *_: Any) -> torch.Tensor:
 
 
 def _run(op: str) -> Any:
-    return lambda x, offsets, *flags: _core.scan(op, x, level_of(offsets), *flags)
+    def run(x: Array, offsets: Any, *flags: Any) -> Array:
+        return _core.scan(op, x, offsets if type(offsets) is Level else level_of(offsets), *flags)
+
+    return run
 
 
 # The gradient of a running sum is the running sum the other way.
@@ -122,10 +125,14 @@ def scan(
     op: str, x: torch.Tensor, level: Level, exclusive: bool = False, reverse: bool = False, out: Any = None
 ) -> torch.Tensor:
     """`_core.scan` of a tensor, watched by autograd."""
-    how = as_bool(exclusive, "exclusive"), as_bool(reverse, "reverse")
+    if exclusive is not False or reverse is not False:
+        exclusive, reverse = as_bool(exclusive, "exclusive"), as_bool(reverse, "reverse")
+    result: torch.Tensor
     if op in ("max", "min"):
-        return write_result(_extreme.first(x, level, op, *how), out)
-    return write_result((_sum if op == "sum" else _prod)(x, level, *how), out)
+        result = _extreme.first(x, level, op, exclusive, reverse)
+    else:
+        result = (_sum if op == "sum" else _prod)(x, level, exclusive, reverse)
+    return result if out is None else write_result(result, out)
 
 
 def scan_extreme(

@@ -12,7 +12,7 @@ from varlen._core import Level
 from varlen.backends.torch.autograd import AutogradOp, SavedContext, level_of, write_result
 from varlen.backends.torch.followers import is_followed, shows_numbers
 from varlen.backends.torch.memory import float_of
-from varlen.backends.torch.reduce import multiply, repeat_rows, sums
+from varlen.backends.torch.sums import multiply, repeat_rows, sums
 
 if TYPE_CHECKING:
     Array = np.ndarray
@@ -22,9 +22,13 @@ def _dtype(dtype: torch.dtype) -> torch.dtype:
     return dtype if dtype.is_floating_point else torch.float64
 
 
+def _run(x: Array, offsets: Any, log: bool, temperature: float) -> Array:
+    return _core.softmax(x, offsets if type(offsets) is Level else level_of(offsets), log, temperature)
+
+
 _softmax: AutogradOp = AutogradOp(
     "softmax_sequences(Tensor x, Tensor offsets, bool log, float temperature) -> Tensor",
-    lambda x, offsets, log, temperature: _core.softmax(x, level_of(offsets), log, temperature),
+    _run,
     lambda x, offsets, log, temperature: x.new_empty(x.shape, dtype=_dtype(x.dtype)),
     lambda seen, d: _back(d, seen.saved[0], *seen.rest),
     saves=(-1,),
@@ -68,11 +72,14 @@ def softmax(
     """`_core.softmax` of a tensor, watched by autograd, as is a temperature that is a tensor."""
     if inplace and not x.is_floating_point():
         raise TypeError(f"X: expected floats to write in place, got {x.dtype}")
-    if isinstance(temperature, torch.Tensor) and (tracing.is_tracing() or is_followed(temperature)):
+    if type(temperature) is float:
+        result = _softmax(x, level, log, temperature)
+    elif isinstance(temperature, torch.Tensor) and (tracing.is_tracing() or is_followed(temperature)):
         result = _softmax(x / _check_temperature(temperature), level, log, 1.0)
     else:
         result = _softmax(x, level, log, float_of(temperature, "temperature"))
-    return write_result(result, x if inplace else out)
+    out = x if inplace else out
+    return result if out is None else write_result(result, out)
 
 
 def _check_temperature(temperature: torch.Tensor) -> torch.Tensor:

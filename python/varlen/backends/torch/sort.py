@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 
 def _run_sort(x: Array, offsets: Any, kept: Any, total: int, descending: bool) -> tuple[Array, Array]:
-    level, first = level_of(offsets), level_of(kept)
+    level = offsets if type(offsets) is Level else level_of(offsets)
+    first = level if kept is offsets else level_of(kept)
     most = None if first is level else first.longest
     result, which, _ = _core.sort(x, level, descending, most, True, True)
     return result, which
@@ -87,7 +88,7 @@ def sort(
     """The first rows of each sequence in order, watched by autograd, their places and their level."""
     kept = level if most is None else _core.sort_kept(level, most)
     result, which = sort_rows(x, level, kept, kept.total, descending)
-    return write_result(result, out), which, kept
+    return result if out is None else write_result(result, out), which, kept
 
 
 def unsort(d: torch.Tensor, level: Level, kept: Level, which: Any, out: Any = None) -> torch.Tensor:

@@ -102,24 +102,26 @@ def _softmax(x: Data[Any], axis: Any, scale: float, log: bool) -> Data[Any]:
     scale = as_float(scale, "scale")
     if not scale > 0:
         raise ValueError(f"scale: expected a number above 0, got {scale}")
-    values, level, order, _ = grouped(x, places(x, axis))
+    asked = places(x, axis)
+    values, level, order, _ = grouped(x, asked)
     backend = backend_of(values)
     try:
         result = backend.softmax(values, level, log, 1.0 / scale)
     except TypeError as error:
         raise about_operation(error, "softmax", x.dims) from None
-    return ungrouped(x, result, places(x, axis), order)
+    return ungrouped(x, result, asked, order)
 
 
 def ungrouped(x: Data[Any], values: Any, asked: Sequence[int], order: Any) -> Data[Any]:
     """Values that `grouped` brought together, back where they lay."""
-    backend = backend_of(values)
+    transposed = x._shape.group(asked)[0]
+    shape = tuple(x._values.shape)
+    if order is not None or transposed is not None:
+        backend = backend_of(values)
     if order is not None:
         back = np.empty_like(order)
         back[order] = np.arange(len(order))
         values = backend.take_rows(values, back)
-    transposed = x._shape.group(asked)[0]
-    shape = tuple(x._values.shape)
     if transposed is not None:
         values = values.reshape([shape[k] for k in transposed])
         values = backend.contiguous(backend.transpose(values, tuple(np.argsort(transposed).tolist())))
