@@ -325,7 +325,7 @@ def broadcast_rows(rows: Any, level: Level) -> Any:
     return rows[level.row_ids] if rows.dtype.hasobject else _core.expand(as_rows(rows), level)
 
 
-def assign(out: Any, result: Any, kind: type = np.ndarray, expected: str = "an array") -> Any:
+def assign(out: Any, result: Any, kind: Any = np.ndarray, expected: str = "an array") -> Any:
     """`out`, an array of a kind, with the numbers of a result, of whose dtype and shape it has to be."""
     if not isinstance(out, kind):
         raise TypeError(f"out: expected {expected}, got {type(out).__name__}")
