@@ -43,7 +43,7 @@ py::object erase_there(const Place& place, const py::array& values, Level& level
   place.check(place.kernels->erase_find(place.stream, type, all, there, longest, tokens_there.data,
                                         tokens.shape(0), bytes(scratch), ints(lengths)),
               "erase");
-  const LevelRef left = level_of_lengths_at(place, lengths);
+  const LevelRef left = level_of_lengths_at(place, ints(lengths), level.count());
   py::array out = rows_like_at(place, values, left->total());
   place.check(place.kernels->erase_take(place.stream, all, there, bytes(scratch),
                                         offsets_at(place, LevelRef::in(left)), left->total(), bytes(out)),

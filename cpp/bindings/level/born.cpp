@@ -374,16 +374,14 @@ Offsets offsets_at(const Place& place, Level& level) {
   return place.is_host() ? level.view() : Offsets{level.ends_at(place), level.count()};
 }
 
-LevelRef level_of_lengths_at(const Place& place, const py::array& lengths) {
-  const std::int64_t count = lengths.shape(0);
-  const std::int64_t size = count * lengths.itemsize();
-  const void* const from = lengths.data();
+LevelRef level_of_lengths_at(const Place& place, const std::int64_t* lengths, std::int64_t count) {
+  const std::int64_t size = count * std::int64_t{sizeof(std::int64_t)};
   NewLevel level(count);
   std::int64_t* const ends = level.ends();
   cuda::Error error = 0;
   {
     const Unlocked unlocked(place.is_host() ? size : INT64_MAX);  // a device is waited for
-    error = place.kernels->download(place.stream, from, size, ends);
+    error = place.kernels->download(place.stream, lengths, size, ends);
   }
   place.check(error, "lengths");
   for (std::int64_t i = 1; i < count; ++i) ends[i] += ends[i - 1];

@@ -67,10 +67,11 @@ py::object unique_rows(const Arguments<4>& args) {
   py::object inverse = py::none();
   py::object counts = py::none();
   const ScratchAt scratch(place, place.kernels->unique_scratch(job, total));
-  py::array lengths = empty_at(place, py::dtype::of<std::int64_t>(), {level->count()});
+  const ScratchAt room(place, level->count() * std::int64_t{sizeof(std::int64_t)});
+  auto* const lengths = reinterpret_cast<std::int64_t*>(room.data());
   launch(place, "unique", cost_of(values), &cuda::Kernels::unique_find, job, total, scratch.data(),
-         asked_ints(place, with_inverse, total, inverse), ints(lengths));
-  const LevelRef result = level_of_lengths_at(place, lengths);
+         asked_ints(place, with_inverse, total, inverse), lengths);
+  const LevelRef result = level_of_lengths_at(place, lengths, level->count());
   const std::int64_t distinct = result->total();
   py::array out = empty_at(place, values.array.dtype(), {distinct});
   launch(place, "unique", values.array.nbytes(), &cuda::Kernels::unique_take, job, total, scratch.data(),

@@ -390,22 +390,24 @@ py::array rows_between_at(const Place& place, const py::array& array, std::int64
 
 namespace {
 
-PlacedBytes copied_at(const Place& place, const void* data, std::int64_t count) {
-  py::array copy = empty_at(place, py::dtype::of<std::uint8_t>(), {count});
+template <class T>
+PlacedBytes copied_at(const Place& place, const T* data, std::int64_t count) {
+  py::array copy = empty_at(place, py::dtype::of<T>(), {count});
   std::byte* const to = bytes(copy);
-  launch(place, "upload", count, &cuda::Kernels::upload, data, count, to);
+  launch(place, "upload", copy.nbytes(), &cuda::Kernels::upload, data, copy.nbytes(), to);
   return {std::move(copy), to};
 }
 
 }  // namespace
 
 PlacedBytes bytes_at(const Place& place, const void* data, std::int64_t count) {
-  return place.is_host() ? PlacedBytes{{}, static_cast<const std::byte*>(data)}
-                         : copied_at(place, data, count);
+  if (place.is_host()) return {{}, static_cast<const std::byte*>(data)};
+  return copied_at(place, static_cast<const std::uint8_t*>(data), count);
 }
 
 PlacedInts ints_at(const Place& place, const std::int64_t* numbers, std::int64_t count) {
-  auto [keep, data] = bytes_at(place, numbers, count * std::int64_t{sizeof(std::int64_t)});
+  if (place.is_host()) return {{}, numbers, count};
+  auto [keep, data] = copied_at(place, numbers, count);
   return {std::move(keep), reinterpret_cast<const std::int64_t*>(data), count};
 }
 
@@ -434,7 +436,7 @@ cuda::Fill fill_at(const Place& place, const std::byte* fill, std::int64_t perio
   if (place.is_host() ? period == width : cuda::is_host_fill(period)) return {fill, period};
   std::vector<std::byte> row(static_cast<std::size_t>(width));
   for (std::size_t k = 0; k < row.size(); ++k) row[k] = fill[k % static_cast<std::size_t>(period)];
-  PlacedBytes copy = copied_at(place, row.data(), width);
+  PlacedBytes copy = copied_at(place, reinterpret_cast<const std::uint8_t*>(row.data()), width);
   keep = std::move(copy.keep);
   return {copy.data, width};
 }
