@@ -215,6 +215,7 @@ LevelRef level_of_rows(PyObject* argument, const char* name, std::int64_t rows);
 
 /// A level of as many sequences as there are lengths, which a kernel wrote there. The one thing that waits
 /// for a device: how many rows an output has is asked of it.
-[[nodiscard]] LevelRef level_of_lengths_at(const Place& place, const std::int64_t* lengths, std::int64_t count);
+[[nodiscard]] LevelRef level_of_lengths_at(const Place& place, const std::int64_t* lengths,
+                                           std::int64_t count);
 
 }  // namespace varlen::bindings
