@@ -360,7 +360,7 @@ LevelRef Level::compose_there(Level& below) {
   constexpr auto kWidth = static_cast<std::int64_t>(sizeof(std::int64_t));
   py::array offsets = empty_at(place, py::dtype::of<std::int64_t>(), {count() + 1});
   const Rows rows{reinterpret_cast<const std::byte*>(inner), below.count() + 1, kWidth};
-  place.check(place.kernels->take_rows(place.stream, rows, outer, count() + 1, bytes(offsets)), "offsets");
+  launch(place, "offsets", 0, &cuda::Kernels::take_rows, rows, outer, count() + 1, bytes(offsets));
   const auto has_longest = [](const Level& level) {
     return !level.is_hidden() || level.hidden_->max_len >= 0;
   };
