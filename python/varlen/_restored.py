@@ -14,6 +14,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from typing import Any
 
 from varlen._core import Dim, Level  # in front of NumPy, which a second interpreter cannot load
+from varlen.errors import value_error
 
 import numpy as np  # isort: skip
 
@@ -54,7 +55,7 @@ def kind(where: str) -> Any:
     module, _, name = where.partition(":")
     found = getattr(importlib.import_module(module), name, None) if module.startswith("varlen.") else None
     if not (isinstance(found, type) and hasattr(found, "_from_saved")):
-        raise ValueError(f"a saved container is of no class of varlen: {where!r}")
+        raise value_error("", f"a saved container is of no class of varlen: {where!r}")
     return found
 
 

@@ -298,7 +298,8 @@ def index_array(key: Any) -> np.ndarray[Any, np.dtype]:
 
 def raise_index(key: Any, of: str = "") -> NoReturn:
     """Refuse a key that picks no sequences."""
-    raise IndexError(
+    raise index_error(
+        "",
         "sequences are chosen by ints, slices, ..., lists or arrays of integers or bools, "
-        f"not by {type(key).__name__}{of}"
+        f"not by {type(key).__name__}{of}",
     )

@@ -7,8 +7,9 @@ or knows the file, or where a row is in it, changes the attribute, never the tex
 
 from __future__ import annotations
 
+import operator
 import os
-from typing import Any, TypeGuard, TypeVar, Union
+from typing import Any, SupportsIndex, TypeGuard, TypeVar, Union
 
 __all__: list[str] = []
 
@@ -20,30 +21,47 @@ _PLAIN = (ValueError, TypeError, OverflowError, IndexError, KeyError, RuntimeErr
 
 
 def error_of(
-    kind: type[ErrorT], argument: str, reason: str, advice: str = "", *, file: StrPath = "", place: str = ""
+    kind: type[ErrorT],
+    argument: str,
+    reason: str,
+    advice: str = "",
+    *,
+    file: StrPath = "",
+    place: str = "",
+    row: SupportsIndex | None = None,
 ) -> ErrorT:
-    """An error that knows what is wrong with an argument, or a file, as those of the core do."""
+    """An error that knows what is wrong with an argument, a row or a file, as those of the core do."""
     error: Any = kind("")
     error.reason = reason
+    if row is not None:
+        error.row = operator.index(row)
     fields = {"argument": argument, "advice": advice, "file": os.fspath(file), "place": place}
     told: ErrorT = with_fields(error, **{name: value for name, value in fields.items() if value})
     return told
 
 
-def value_error(argument: str, reason: str, advice: str = "") -> ValueError:
-    return error_of(ValueError, argument, reason, advice)
+def value_error(
+    argument: str, reason: str, advice: str = "", *, row: SupportsIndex | None = None
+) -> ValueError:
+    return error_of(ValueError, argument, reason, advice, row=row)
 
 
-def type_error(argument: str, reason: str, advice: str = "") -> TypeError:
-    return error_of(TypeError, argument, reason, advice)
+def type_error(
+    argument: str, reason: str, advice: str = "", *, row: SupportsIndex | None = None
+) -> TypeError:
+    return error_of(TypeError, argument, reason, advice, row=row)
 
 
-def index_error(argument: str, reason: str, advice: str = "") -> IndexError:
-    return error_of(IndexError, argument, reason, advice)
+def index_error(
+    argument: str, reason: str, advice: str = "", *, row: SupportsIndex | None = None
+) -> IndexError:
+    return error_of(IndexError, argument, reason, advice, row=row)
 
 
-def overflow_error(argument: str, reason: str, advice: str = "") -> OverflowError:
-    return error_of(OverflowError, argument, reason, advice)
+def overflow_error(
+    argument: str, reason: str, advice: str = "", *, row: SupportsIndex | None = None
+) -> OverflowError:
+    return error_of(OverflowError, argument, reason, advice, row=row)
 
 
 def file_error(file: StrPath, reason: str, argument: str = "", place: str = "") -> ValueError:

@@ -25,7 +25,7 @@ def levels_from(count: int | None, lengths: Any = None, offsets: Any = None, lev
     if len(given) != 1:
         named = {"lengths": lengths, "offsets": offsets, "levels": levels}
         names = " and ".join(name for name, value in named.items() if value is not None)
-        raise TypeError(f"give exactly one of lengths, offsets and levels, got {names or 'none'}")
+        raise type_error("", f"give exactly one of lengths, offsets and levels, got {names or 'none'}")
     name = "lengths" if lengths is not None else "levels" if offsets is None else "offsets"
     if tracing.is_traced(given[0]):
         return tracing.levels_of(given[0], name, count)

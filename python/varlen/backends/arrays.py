@@ -89,7 +89,7 @@ from varlen.backends.numpy.scatter import backprop_gather_add, gather_add, scatt
 from varlen.backends.numpy.search import search
 from varlen.backends.numpy.span import insert_row, insert_rows
 from varlen.backends.numpy.views import as_array, cast, contiguous, is_contiguous, take_columns, tile, zeros
-from varlen.errors import name_argument, value_error
+from varlen.errors import name_argument, type_error, value_error
 from varlen.levels import not_empty
 
 T = TypeVar("T")
@@ -278,16 +278,19 @@ def device_of(values: np.ndarray) -> str:
 def to_device(values: np.ndarray, device: Any, non_blocking: bool = False) -> np.ndarray:
     """Values where they are, which is the CPU."""
     if str(device) != "cpu":
-        raise TypeError(
-            f"device: an array of NumPy lies on the CPU, not on {device}; "
-            "give torch.from_numpy(values), or cupy.asarray(values)"
+        raise type_error(
+            "device",
+            f"an array of NumPy lies on the CPU, not on {device}",
+            "give torch.from_numpy(values), or cupy.asarray(values)",
         )
     return values
 
 
 def pin(values: np.ndarray) -> np.ndarray:
     """Refused: NumPy does not pin memory."""
-    raise TypeError("pin_memory: an array of NumPy is not pinned; give a tensor, torch.from_numpy(values)")
+    raise type_error(
+        "pin_memory", "an array of NumPy is not pinned", "give a tensor, torch.from_numpy(values)"
+    )
 
 
 def row_as(given: Any, values: np.ndarray, argument: str) -> Any:
@@ -328,9 +331,9 @@ def broadcast_rows(rows: Any, level: Level) -> Any:
 def assign(out: Any, result: Any, kind: Any = np.ndarray, expected: str = "an array") -> Any:
     """`out`, an array of a kind, with the numbers of a result, of whose dtype and shape it has to be."""
     if not isinstance(out, kind):
-        raise TypeError(f"out: expected {expected}, got {type(out).__name__}")
+        raise type_error("out", f"expected {expected}, got {type(out).__name__}")
     if (out.dtype, out.shape) != (result.dtype, result.shape):
-        raise ValueError(f"out: needs {result.dtype}{result.shape}, got {out.dtype}{out.shape}")
+        raise value_error("out", f"needs {result.dtype}{result.shape}, got {out.dtype}{out.shape}")
     if not out.flags.writeable:
         raise value_error("out", "is read-only")
     out[...] = result

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from varlen.backends.table import Backend
+from varlen.errors import type_error
 
 # Verbs that give arrays of the host whatever they are given; those of which the first result alone is values.
 _ON_HOST = {"readable", "as_numpy", "is_contiguous", "mask_to_level", "concat_levels"}
@@ -125,9 +126,9 @@ class Bridge:
             given |= given["kwargs"]
         if given.get("out") is not None or given.get("inplace"):
             name = "out" if given.get("out") is not None else "inplace"
-            raise TypeError(f"{name}: arrays of {self.name} cannot be written; take the result")
+            raise type_error(name, f"arrays of {self.name} cannot be written", "take the result")
         if verb == "scatter_add":
-            raise TypeError(f"table: arrays of {self.name} cannot be written; use backprop_gather_add")
+            raise type_error("table", f"arrays of {self.name} cannot be written", "use backprop_gather_add")
 
 
 @cache
@@ -141,5 +142,5 @@ def cupy_for(what: str) -> Any:
     try:
         import cupy
     except ImportError:
-        raise TypeError(f"{what} needs CuPy, which is not installed: pip install cupy-cuda13x") from None
+        raise type_error("", f"{what} needs CuPy, which is not installed: pip install cupy-cuda13x") from None
     return cupy

@@ -10,6 +10,7 @@ import numpy as np
 from varlen import cuda
 from varlen._core import register
 from varlen.backends.namespace import Library, NamespaceBackend
+from varlen.errors import value_error
 
 
 class CupyLibrary(Library):
@@ -38,7 +39,7 @@ class CupyLibrary(Library):
         number = self.number_of(device)
         count = int(self.xp.cuda.runtime.getDeviceCount())
         if number is None or not 0 <= number < count:
-            raise ValueError(f"device: expected one of cuda:0 to cuda:{count - 1}, got {device!r}")
+            raise value_error("device", f"expected one of cuda:0 to cuda:{count - 1}, got {device!r}")
         return self.at(number)
 
     def to_device(self, x: Any, device: Any, non_blocking: bool) -> Any:
@@ -61,7 +62,7 @@ class CupyLibrary(Library):
         if kind == "cpu":
             return None
         if kind != "cuda" or (number and not number.isdecimal()):
-            raise ValueError(f"device: expected 'cpu', 'cuda' or 'cuda:N', got {device!r}")
+            raise value_error("device", f"expected 'cpu', 'cuda' or 'cuda:N', got {device!r}")
         return int(number) if number else int(self.xp.cuda.Device().id)
 
     def empty(self, shape: tuple[int, ...], dtype: Any, device: int) -> Any:

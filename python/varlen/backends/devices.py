@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from varlen.arguments import as_int
+from varlen.errors import type_error, value_error
 
 __all__: list[str] = []
 
@@ -29,13 +30,13 @@ def device_name(device: Any) -> str:
     name = device if isinstance(device, str) else str(device) if hasattr(device, "type") else None
     if name is None:
         kind = type(device).__name__
-        raise TypeError(
-            f"device: expected 'cuda', a number, a torch.device or a cupy.cuda.Device, got {kind}"
+        raise type_error(
+            "device", f"expected 'cuda', a number, a torch.device or a cupy.cuda.Device, got {kind}"
         )
     kind, _, number = name.partition(":")
     is_number = ":" not in name or (number.isdecimal() and int(number) <= _MOST_DEVICES)
     if kind not in ("cpu", "cuda") or not is_number:
-        raise ValueError(f"device: expected 'cpu', 'cuda' or 'cuda:<number>', got {name!r}")
+        raise value_error("device", f"expected 'cpu', 'cuda' or 'cuda:<number>', got {name!r}")
     return "cpu" if kind == "cpu" else name
 
 

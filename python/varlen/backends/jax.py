@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen.backends.bridge import Bridge, cupy_for
+from varlen.errors import overflow_error, type_error
 
 if TYPE_CHECKING:
     from varlen.backends.table import Backend
@@ -23,7 +24,9 @@ class JaxBridge(Bridge):
     def to_library(self, x: Any) -> Any:
         """An array of the CPU as one of NumPy, one of a device as CuPy's, which orders their streams."""
         if isinstance(x, self.jax.core.Tracer):
-            raise TypeError("an array that JAX traces has no numbers: call varlen outside of jit and grad")
+            raise type_error(
+                "", "an array that JAX traces has no numbers: call varlen outside of jit and grad"
+            )
         if _is_on_cpu(x):
             return np.asarray(x)
         return cupy_for(f"an array of JAX on {self.device_of(x)}").from_dlpack(x)
@@ -36,7 +39,9 @@ class JaxBridge(Bridge):
         if narrow and array.size:
             limits = np.iinfo(array.dtype.str.replace("8", "4"))
             if array.max() > limits.max or array.min() < limits.min:
-                raise OverflowError(f"the result holds {array.max()}, and JAX 32 bits; set jax_enable_x64")
+                raise overflow_error(
+                    "", f"the result holds {array.max()}, and JAX 32 bits", "set jax_enable_x64"
+                )
         if array.flags.writeable and array.dtype.isnative and array.dtype.kind in "biufc":
             return self.jax.dlpack.from_dlpack(array)
         return self.jax.numpy.array(array)

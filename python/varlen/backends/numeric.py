@@ -10,6 +10,7 @@ from varlen import _core
 from varlen._core import Level
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, is_tensor, one_device
+from varlen.errors import type_error
 
 
 def numbers(values: Any, argument: str, complexes: bool = False) -> Any:
@@ -18,13 +19,13 @@ def numbers(values: Any, argument: str, complexes: bool = False) -> Any:
     if (kind and kind in "biu") or _are_numbers(values, complexes):
         return values
     known = "numbers" if complexes else "bool, integers or floats"
-    raise TypeError(f"{argument}: expected {known}, got {_name(values.dtype)}")
+    raise type_error(argument, f"expected {known}, got {_name(values.dtype)}")
 
 
 def floats(values: Any, argument: str) -> Any:
     """Values that are floats."""
     if not (_are_numbers(values, False) and is_float(values)):
-        raise TypeError(f"{argument}: expected floats, got {_name(values.dtype)}")
+        raise type_error(argument, f"expected floats, got {_name(values.dtype)}")
     return values
 
 
@@ -53,7 +54,7 @@ def as_row_dtype(given: Any, argument: str, rows: Any, of: str = "input") -> Any
     result = as_values(given, argument)
     if is_tensor(result) != is_tensor(rows):
         kind = "a tensor" if is_tensor(rows) else "an array"
-        raise TypeError(f"{argument}: expected {kind} as {of} is one, got {type(given).__name__}")
+        raise type_error(argument, f"expected {kind} as {of} is one, got {type(given).__name__}")
     one_device(result, argument, rows, of)
     return numbers(result, argument, True)
 

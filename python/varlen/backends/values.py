@@ -9,6 +9,7 @@ import numpy as np
 
 from varlen.arguments import as_ints
 from varlen.backends import arrays, backend_of
+from varlen.errors import type_error, value_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -120,7 +121,9 @@ def one_device(x: Any, argument: str, values: Any, other: str) -> None:
     if there == here or there is None or here is None or not (x.ndim and values.ndim):
         return
     name = argument if ": " in argument else argument + ":"
-    raise ValueError(f"{name} lies on {device_of(x)}, {other} on {device_of(values)}; move one of them there")
+    raise value_error(
+        "", f"{name} lies on {device_of(x)}, {other} on {device_of(values)}", "move one of them there"
+    )
 
 
 def to_device(values: Values, device: Any, non_blocking: bool) -> Values:
@@ -138,7 +141,7 @@ def pin(values: Values) -> Values:
 def row_as(given: Any, values: Values, argument: str) -> Any:
     """What broadcasts to a row, as one row (1, ...) of the kind and dtype of the values."""
     if given is None:
-        raise TypeError(f"{argument}: expected a number or a row, got None")
+        raise type_error(argument, "expected a number or a row, got None")
     return backend_of(values).row_as(given, values, argument)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from varlen.cli.conversion.inputs import Input, find_inputs, is_meds
 from varlen.cli.errors import Misuse
 from varlen.cli.manual import add_command, check_parent, check_positive
+from varlen.errors import value_error
 
 __all__ = ["add_parser"]
 
@@ -392,7 +393,9 @@ def _run(arguments: argparse.Namespace) -> int:
             writer = opened.enter_context(_writer(arguments, options))
             for joint in pieces if first is None else itertools.chain([first], pieces):
                 if arguments.row_ids is not None and joint.dim(arguments.row_ids) != 0:
-                    raise ValueError(f"--row-ids: {arguments.row_ids!r} is not a key with one value a record")
+                    raise value_error(
+                        "--row-ids", f"{arguments.row_ids!r} is not a key with one value a record"
+                    )
                 with naming_file(plan.reading, wrong):
                     writer.append(cast(joint, learned))
                 records += len(joint)

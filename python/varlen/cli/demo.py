@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from varlen.cli.manual import add_command, check_parent, check_positive
+from varlen.errors import file_error
 
 __all__ = ["add_parser"]
 
@@ -72,7 +73,7 @@ def _show(arguments: argparse.Namespace, path: Path) -> int:
     print(f"reading {len(files):,} files of {root}")
     corpus = read_corpus(root, tqdm(files, desc="tokenizing", unit=" files", leave=False))
     if not corpus.label:
-        raise ValueError(f"{root}: none of {len(files):,} files is text")
+        raise file_error(root, f"none of {len(files):,} files is text")
 
     start = time.perf_counter()
     words = {"token": str, "label": str, "path": str}

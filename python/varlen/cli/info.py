@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from varlen.cli.manual import add_command, check_positive
+from varlen.errors import value_error
 
 if TYPE_CHECKING:
     from varlen.io import Account, Tally
@@ -60,7 +61,7 @@ def padding_share(lengths: npt.NDArray[np.int64], batch_size: int) -> float:
 def describe(path: str | Path, batch_size: int = 32) -> dict[str, Any]:
     """The figures that ``varlen info`` prints, as plain Python values."""
     if batch_size < 1:
-        raise ValueError(f"batch_size: expected at least 1, got {batch_size}")
+        raise value_error("batch_size", f"expected at least 1, got {batch_size}")
     from varlen.io import open_shards
     from varlen.io.dtypes import stand_in_name
 

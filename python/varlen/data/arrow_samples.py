@@ -10,6 +10,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.data.nulls import rows_of_masked
+from varlen.errors import value_error
 
 __all__: list[str] = []
 
@@ -67,7 +68,7 @@ def _plain(value: Any) -> Any:
         names = [field.name for field in value.type]
         if len(set(names)) < len(names):
             twice = next(name for i, name in enumerate(names) if name in names[:i])
-            raise ValueError(f"two fields of a struct are called {twice!r}")
+            raise value_error("", f"two fields of a struct are called {twice!r}")
         return {key: _plain(item) for key, item in value.items()}
     values = getattr(value, "values", None)
     if isinstance(value, pa.Scalar) and pa.types.is_decimal(value.type):

@@ -11,7 +11,7 @@ from varlen import _core
 from varlen.arguments import as_int, one_of
 from varlen.data.records import PackedRows
 from varlen.data.sampler import HasLengths, Ints, Sampler, Uneven
-from varlen.errors import error_of
+from varlen.errors import error_of, value_error
 from varlen.io.account import Account
 
 __all__ = ["BinPacking"]
@@ -104,7 +104,7 @@ class BinPacking(Sampler):
         self._given = self.lengths
         if max_len is not None:
             if too_long == "split":
-                raise ValueError("max_len: rows that are split are not cut; leave out one of them")
+                raise value_error("max_len", "rows that are split are not cut", "leave out one of them")
             self.lengths = np.minimum(self.lengths, as_int(max_len, "max_len", 1))
         is_over = self.lengths > self.size
         if too_long == "raise" and is_over.any():

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from varlen.errors import type_error, value_error
+
 __all__ = ["Buffers"]
 
 _PAGE = 4096
@@ -37,9 +39,9 @@ class Buffers(dict[str, "np.ndarray[tuple[Any, ...], np.dtype]"]):
     def __init__(self, slack: float = 0.25) -> None:
         super().__init__()
         if not isinstance(slack, (int, float)):
-            raise TypeError(f"slack: expected a number, got {slack!r}")
+            raise type_error("slack", f"expected a number, got {slack!r}")
         if not 0 <= slack < float("inf"):
-            raise ValueError(f"slack: expected at least 0, got {slack}")
+            raise value_error("slack", f"expected at least 0, got {slack}")
         self.slack = slack
 
     def grow(self, name: str, dtype: np.dtype, count: int) -> np.ndarray:

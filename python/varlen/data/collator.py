@@ -18,6 +18,7 @@ from varlen.data.records import Records
 from varlen.data.shared_number import SharedNumber
 from varlen.data.staging import OwnStaging
 from varlen.data.transport import offer
+from varlen.errors import type_error, value_error
 from varlen.io.dtypes import refuse_misfits, shared_dtype
 
 if TYPE_CHECKING:
@@ -129,13 +130,14 @@ class Collator(Generic[ArrayT]):
         if isinstance(samples, Records):
             rows = samples.rows
         elif not hasattr(samples, "__len__"):
-            raise TypeError(f"samples: expected a list of rows, got {type(samples).__name__}")
+            raise type_error("samples", f"expected a list of rows, got {type(samples).__name__}")
         elif isinstance(samples, np.ndarray) or not len(samples) or _is_int(samples[0]):
             rows = samples
         elif self._epoch is not None:
-            raise ValueError(
-                "seed: random windows depend on row numbers, which records do not know; collate row numbers, "
-                "or give no seed"
+            raise value_error(
+                "seed",
+                "random windows depend on row numbers, which records do not know",
+                "collate row numbers, or give no seed",
             )
         else:
             batch = collate_joints(samples, self.options, out=self._staging)

@@ -14,6 +14,7 @@ from varlen.data.memory import Ints, MemorySource
 from varlen.data.options import BatchOptions, OptionsCache, with_options
 from varlen.data.plan import Seed
 from varlen.data.views import Views, own_attributes
+from varlen.errors import value_error
 
 if TYPE_CHECKING:
     import torch
@@ -340,9 +341,10 @@ class Dataset(Views):
         checked = BatchOptions(**options)
         if checked.goes_to is not None:
             kind = "batches for models" if checked.model is not None else "packed batches"
-            raise ValueError(
-                f"device: workers make {'Data' if checked.is_named else kind} on the host; leave device out, "
-                "and take batches there by to()"
+            raise value_error(
+                "device",
+                f"workers make {'Data' if checked.is_named else kind} on the host",
+                "leave device out, and take batches there by to()",
             )
         return (
             Collator(self, checked, seed) if checked.device is None else StagedCollator(self, checked, seed)

@@ -11,6 +11,7 @@ from varlen.data.batch import Batch
 from varlen.data.devices import usable_device
 from varlen.data.staged import StagedBatch
 from varlen.dims import DataDict
+from varlen.errors import type_error, value_error
 
 if TYPE_CHECKING:
     import torch
@@ -55,10 +56,10 @@ class DeviceLoader:
 
     def __init__(self, loader: Iterable[Any], device: torch.device | str | int = "cuda") -> None:
         if not hasattr(loader, "__iter__"):
-            raise TypeError(f"loader: expected an iterable, got {type(loader).__name__}")
+            raise type_error("loader", f"expected an iterable, got {type(loader).__name__}")
         self._device = device_name(device)
         if self._device == "cpu":
-            raise ValueError("device: expected a CUDA device, got 'cpu'")
+            raise value_error("device", "expected a CUDA device, got 'cpu'")
         self._loader = loader
 
     def __len__(self) -> int:
@@ -96,7 +97,9 @@ def _framework_of(item: Any, device: str) -> str:
     if isinstance(item, DataDict):
         return "torch"
     if not isinstance(item, Batch):
-        raise TypeError(f"loader: expected batches of a collator of this package, got {type(item).__name__}")
+        raise type_error(
+            "loader", f"expected batches of a collator of this package, got {type(item).__name__}"
+        )
     known = filter(None, map(library_of, item.values()))
     return next(known, None) or framework_of(device)
 

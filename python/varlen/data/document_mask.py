@@ -9,6 +9,7 @@ import numpy as np
 
 from varlen.arguments import as_bool, as_dtype
 from varlen.backends.values import ArrayT, is_tensor, like
+from varlen.errors import type_error, value_error
 
 __all__ = ["attention_mask", "document_mask"]
 
@@ -84,7 +85,7 @@ def attention_mask(document_ids: ArrayT, causal: bool = True) -> ArrayT:
 def _checked(document_ids: Any) -> Any:
     ids = document_ids if is_tensor(document_ids) else np.asarray(document_ids)
     if ids.ndim != 2:
-        raise ValueError(f"document_ids: expected (bins, size), got {ids.ndim} dimensions")
+        raise value_error("document_ids", f"expected (bins, size), got {ids.ndim} dimensions")
     if as_dtype(ids.dtype, "document_ids", objects=True).kind not in "iu":  # NaN is not even itself
-        raise TypeError(f"document_ids: expected integers, got {ids.dtype}")
+        raise type_error("document_ids", f"expected integers, got {ids.dtype}")
     return ids

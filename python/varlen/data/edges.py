@@ -10,6 +10,7 @@ import numpy as np
 from varlen import _core
 from varlen.arguments import refuse_mask, word_as_id
 from varlen.data.memory import ColumnLike, as_joint
+from varlen.errors import error_of, type_error, value_error
 
 __all__ = []
 
@@ -30,12 +31,13 @@ def edge_joint(
     dims = {name: dim for name, dim in zip(joint.names, joint.dims, strict=True) if dim >= 0}
     for name in dims:
         if name not in columns:
-            raise KeyError(f"{argument}: {name!r} is not a key of the batch: {sorted(batch_dims)}")
+            raise error_of(KeyError, argument, f"{name!r} is not a key of the batch: {sorted(batch_dims)}")
     lifts = {batch_dims[name] - dim for name, dim in dims.items() if name in batch_dims}
     if len(lifts) != 1 or not lifts <= {0, 1}:
-        raise ValueError(
-            f"{argument}: its keys lie at dims {dims}, those of the batch at {batch_dims}; expected the same "
-            "dims for a record for each row, or one less for one record for all"
+        raise value_error(
+            argument,
+            f"its keys lie at dims {dims}, those of the batch at {batch_dims}; expected the same "
+            "dims for a record for each row, or one less for one record for all",
         )
     lift = lifts.pop()
     levels = [_core.Level.from_lengths([len(joint)])] if lift else []
@@ -75,8 +77,8 @@ def _from_mapping(argument: str, given: Mapping[str, Any], columns: Mapping[str,
     ]
     for name, array in zip(given, arrays, strict=True):
         if array.ndim < 1 or array.dtype.kind not in "biufmM":
-            raise TypeError(
-                f"{argument}: {name!r} needs a list of numbers or times; "
-                "nested rows are a JointNestedRaggedTensorDict"
+            raise type_error(
+                argument,
+                f"{name!r} needs a list of numbers or times; nested rows are a JointNestedRaggedTensorDict",
             )
     return _core.Joint(list(given), [0] * len(given), arrays, [])

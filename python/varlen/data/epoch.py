@@ -21,6 +21,7 @@ from varlen.data.prefetch import Prefetcher
 from varlen.data.sampler import Sampler, refuse_differences
 from varlen.data.samplers import BatchSampler
 from varlen.data.staging import Ring
+from varlen.errors import type_error, value_error
 
 if TYPE_CHECKING:
     from varlen.data.dataset import Dataset
@@ -73,29 +74,30 @@ class Epoch(Generic[ArrayT]):
         threads: int = 1,
     ) -> None:
         if (batch_size is None) == (batches is None):
-            raise ValueError("batch_size: give batch_size or batches, one of them")
+            raise value_error("batch_size", "give batch_size or batches, one of them")
         batch_size = None if batch_size is None else as_int(batch_size, "batch_size", 1)
         if batches is not None and not hasattr(batches, "__iter__"):
-            raise TypeError(f"batches: expected batches of row numbers, got {type(batches).__name__}")
+            raise type_error("batches", f"expected batches of row numbers, got {type(batches).__name__}")
         shuffle, drop_last = as_shuffle(shuffle), as_bool(drop_last, "drop_last")
         if batches is not None and (shuffle or drop_last):
-            raise ValueError("batches: their order is given; shuffle and drop_last need batch_size")
+            raise value_error("batches", "their order is given; shuffle and drop_last need batch_size")
         if isinstance(batches, Sampler) and batches._row_count != len(dataset):
-            raise ValueError(
-                f"batches: the sampler is of {batches._row_count} rows, the dataset has {len(dataset)}; make "
-                "it of this dataset, or select() the rows that are meant"
+            raise value_error(
+                "batches",
+                f"the sampler is of {batches._row_count} rows, the dataset has {len(dataset)}",
+                "make it of this dataset, or select() the rows that are meant",
             )
         prefetch = as_int(prefetch, "prefetch")
         epoch = None if epoch is None else as_int(epoch, "epoch")
         if isinstance(seed, (int, np.integer)):
             seed = as_int(seed, "seed", most=None)
         elif not (seed is None or isinstance(seed, np.random.Generator)):
-            raise TypeError(f"seed: expected an int, a Generator or None; got {type(seed).__name__}")
+            raise type_error("seed", f"expected an int, a Generator or None; got {type(seed).__name__}")
         self._dataset, self._options = dataset, options
         self._seed, self._epoch, self._prefetch = seed, epoch, prefetch
         self._progress, self._threads = as_bool(progress, "progress"), as_int(threads, "threads", 1)
         if self._threads > max(prefetch, 1):
-            raise ValueError(f"threads: expected 1 to prefetch={prefetch}, got {threads}")
+            raise value_error("threads", f"expected 1 to prefetch={prefetch}, got {threads}")
         if batch_size is not None:
             batches = BatchSampler(
                 len(dataset), batch_size, shuffle=shuffle, seed=seed if isinstance(seed, int) else 0,
@@ -131,9 +133,10 @@ class Epoch(Generic[ArrayT]):
             self._batches._epoch_batches = None
         rows: Iterator[Rows] = iter(self._batches)
         if self._is_used_up:
-            raise ValueError(
-                f"batches: a {type(rows).__name__} gives its batches only once, and they are used up; "
-                "give a list or a sampler"
+            raise value_error(
+                "batches",
+                f"a {type(rows).__name__} gives its batches only once, and they are used up",
+                "give a list or a sampler",
             )
         self._is_used_up = rows is self._batches
         return rows
@@ -202,8 +205,8 @@ class Epoch(Generic[ArrayT]):
         parts = {"sampler", "data", "options"}
         is_state = isinstance(state, Mapping) and parts | {"seed"} <= state.keys()
         if not is_state or not all(isinstance(state[name], Mapping) for name in parts):
-            raise TypeError(
-                f"state: expected the result of state_dict() of an epoch or a loader, got {short(state)}"
+            raise type_error(
+                "state", f"expected the result of state_dict() of an epoch or a loader, got {short(state)}"
             )
         sampler = self._sampler()
         own = {"seed": self._seed, **self._identity(), **self._options_of_rows()}
@@ -214,11 +217,11 @@ class Epoch(Generic[ArrayT]):
     def _sampler(self) -> Sampler:
         if not isinstance(self._batches, Sampler):
             kind = type(self._batches).__name__
-            raise TypeError(
-                f"batches: a sampler of varlen.data has a state to resume from, a {kind} has none"
+            raise type_error(
+                "batches", f"a sampler of varlen.data has a state to resume from, a {kind} has none"
             )
         if (self._is_drawn or self._options.is_random) and not isinstance(self._seed, int):
-            raise ValueError("seed: what is drawn cannot be drawn again; give an int")
+            raise value_error("seed", "what is drawn cannot be drawn again", "give an int")
         return self._batches
 
     def _identity(self) -> dict[str, Any]:

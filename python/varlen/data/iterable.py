@@ -19,6 +19,7 @@ from varlen.data.sampler import Sampler, Uneven
 from varlen.data.samplers import batches_of
 from varlen.data.shards import refuse_dispatchers
 from varlen.data.transport import offer
+from varlen.errors import type_error, value_error
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -87,10 +88,10 @@ class IterableDataset(Epoch[ArrayT]):
         **options: Unpack[BatchKeywords],
     ) -> None:
         if not isinstance(dataset, Dataset):
-            raise TypeError(f"dataset: expected a varlen.Dataset, got {type(dataset).__name__}")
+            raise type_error("dataset", f"expected a varlen.Dataset, got {type(dataset).__name__}")
         checked = BatchOptions(**options)
         if checked.device is not None or checked.goes_to is not None:
-            raise ValueError("device: workers make batches on the host; take them there in the loop")
+            raise value_error("device", "workers make batches on the host", "take them there in the loop")
         seed = as_int(seed, "seed", most=None)
         batches = batches_of(
             dataset, batch_size, batches, shuffle=shuffle, seed=seed, drop_last=drop_last, uneven=uneven,
@@ -151,7 +152,7 @@ class IterableDataset(Epoch[ArrayT]):
         _refuse_stacks(self)
         was, of, before = self._next_share or (number, count, 0)
         if (was, of) != (number, count):
-            raise ValueError(f"state: of worker {was} of {of}, here {number} of {count}")
+            raise value_error("state", f"of worker {was} of {of}, here {number} of {count}")
         self._next_share = self._share = None
         if sampler is not None:
             is_elsewhere = sampler.epoch != self._seen[0] or sampler._start not in (None, self._seen[1])
@@ -245,7 +246,9 @@ class IterableDataset(Epoch[ArrayT]):
             try:
                 number, count, had = (as_int(n, "worker") for n in worker)
             except (TypeError, ValueError) as error:
-                raise ValueError(f"state: expected three numbers of a worker, got {short(worker)}") from error
+                raise value_error(
+                    "state", f"expected three numbers of a worker, got {short(worker)}"
+                ) from error
             worker = number, count, had
         super().load_state_dict(state)
         self._next_share, self._share = worker, None
@@ -293,10 +296,11 @@ def _refuse_stacks(dataset: Any) -> None:
         if isinstance(loader, data.DataLoader) and loader.dataset is dataset:
             size = loader.batch_size
             if size is not None and (size > 1 or loader.collate_fn is data.default_collate):
-                raise ValueError(
-                    f"batch_size: the dataset gives whole batches, and the DataLoader puts {size} of them "
-                    "together; give DataLoader(dataset, batch_size=None), or where a loop asks for a size 1 "
-                    "and a collate_fn that takes the only one"
+                raise value_error(
+                    "batch_size",
+                    f"the dataset gives whole batches, and the DataLoader puts {size} of them together",
+                    "give DataLoader(dataset, batch_size=None), or where a loop asks for a size 1 "
+                    "and a collate_fn that takes the only one",
                 )
             return
         frame = frame.f_back

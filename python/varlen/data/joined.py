@@ -10,6 +10,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.data.memory import Array, Column, ColumnLike, Ints, Source, in_order, joined_columns
+from varlen.errors import value_error
 from varlen.io.dtypes import widened
 from varlen.io.row_ids import RowIds
 from varlen.io.schema import joint_metadata
@@ -110,7 +111,9 @@ class JoinedSource:
     def rows_of(self, ids: Any) -> Ints:
         """The row of each id."""
         if self.row_ids is None:
-            raise ValueError("ids: these rows have no ids, or not all of them; name their key with row_ids=")
+            raise value_error(
+                "ids", "these rows have no ids, or not all of them", "name their key with row_ids="
+            )
         if self._ids is None:
             parts = [self.values(s, self.row_ids) for s in range(len(self.counts)) if self.counts[s]]
             self._ids = RowIds(parts, self.fields[self.row_ids].vocabulary)

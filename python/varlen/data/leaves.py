@@ -13,7 +13,7 @@ from varlen.backends.values import is_tensor
 from varlen.data.nulls import HINT, place_of_null
 from varlen.data.options import BatchOptions, fill_row, overflow_of_padding
 from varlen.data.tensors import TensorLeaf, to_tensors
-from varlen.errors import error_of, name_place
+from varlen.errors import error_of, name_place, overflow_error, type_error, value_error
 
 __all__: list[str] = []
 
@@ -162,7 +162,9 @@ class Leaves:
 
     def _of_nested(self, values: Array, levels: list[_core.Level], fill: Any) -> dict[str, Any]:
         if self._values["layout"] == "ragged":
-            raise ValueError("lists of lists have more than one level; give layout='padded', or flat lists")
+            raise value_error(
+                "", "lists of lists have more than one level", "give layout='padded', or flat lists"
+            )
         depth = len(levels)
         row = fill_row("fill", "", values.shape[1:], values.dtype, fill)
         result = _core.Joint([""], [depth], [values], levels).dense(
@@ -224,10 +226,10 @@ def not_data(name: str, items: list[Any]) -> list[Any]:
         leaf = _first_leaf(item)
         is_number = leaf is not _NOTHING and is_data(leaf)
         if is_number and items[0] is None:
-            raise ValueError(f"samples[0]{name}: is null; {HINT}")
+            raise value_error(f"samples[0]{name}", f"is null; {HINT}")
         if is_number or isinstance(leaf, (Mapping, tuple)):
             first, other = type(items[0]).__name__, type(item).__name__
-            raise TypeError(f"samples[{i}]{name}: has {other}, samples[0] has {first}")
+            raise type_error(f"samples[{i}]{name}", f"has {other}, samples[0] has {first}")
     return items
 
 
@@ -243,11 +245,11 @@ def _hint(items: list[Any]) -> str:
 def _stack_numbers(items: list[Any], dtype: np.dtype | None) -> Array:
     """A number of each sample."""
     if type(np.ma.masked) in set(map(type, items)):
-        raise TypeError("a masked number")
+        raise type_error("", "a masked number")
     try:
         array = np.asarray(items)
     except ValueError:
-        raise ValueError("a number in the first sample, but not in all") from None
+        raise value_error("", "a number in the first sample, but not in all") from None
     if dtype is None and array.dtype.kind in "fcmM":
         return _core.from_lists(items, 0, name="samples")[0]  # refuses what others beside it would round
     if dtype is not None and array.dtype != dtype:
@@ -255,7 +257,7 @@ def _stack_numbers(items: list[Any], dtype: np.dtype | None) -> Array:
     text = array.dtype.kind in "SU" and dtype is None and not all(isinstance(x, str) for x in items)
     if array.dtype.hasobject or text:
         _core.from_lists(items, 0, name="samples")  # names the sample that is not a number
-        raise TypeError(f"dtype: {array.dtype} is not a dtype of numbers")
+        raise type_error("dtype", f"{array.dtype} is not a dtype of numbers")
     return array
 
 
@@ -272,7 +274,7 @@ def _rank(value: Any) -> int:
 
 def _ragged(values: Array, level: _core.Level) -> dict[str, Any]:
     if level.total > np.iinfo(np.int32).max:
-        raise OverflowError(f"cu_seqlens: {level.total} rows do not fit int32")
+        raise overflow_error("cu_seqlens", f"{level.total} rows do not fit int32")
     cu_seqlens = level.offsets.astype(np.int32)
     return {
         "": values,

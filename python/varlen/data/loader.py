@@ -16,6 +16,7 @@ from varlen.data.prefetch import Prefetcher
 from varlen.data.sampler import Sampler, Uneven
 from varlen.data.samplers import batches_of
 from varlen.data.samples import Collate
+from varlen.errors import type_error, value_error
 
 if TYPE_CHECKING:
     import torch
@@ -159,7 +160,9 @@ class Loader(Epoch[ArrayT]):
         _check_options(dataset, options)
         self._collate_fn = None if isinstance(dataset, Dataset) else _collate_fn(dataset, collate_fn, options)
         if self._collate_fn is None and collate_fn is not None:
-            raise ValueError("collate_fn: a Dataset makes its batches itself, in one call; give its options")
+            raise value_error(
+                "collate_fn", "a Dataset makes its batches itself, in one call", "give its options"
+            )
         seed = as_int(seed, "seed", most=None)
         batches = batches_of(
             dataset if self._collate_fn is None else len(dataset), batch_size, batches, shuffle=shuffle,
@@ -168,8 +171,10 @@ class Loader(Epoch[ArrayT]):
         if batch_size is not None:
             shuffle = drop_last = False
         if self._collate_fn is not None and collate_fn is None and _may_be_empty(batches):
-            raise ValueError(
-                "uneven: of no samples there is no batch to make; take 'repeat' or 'drop', or a collate_fn"
+            raise value_error(
+                "uneven",
+                "of no samples there is no batch to make",
+                "take 'repeat' or 'drop', or a collate_fn",
             )
         super().__init__(
             dataset, BatchOptions(**({} if self._collate_fn else options)), batch_size=None, batches=batches,
@@ -279,7 +284,7 @@ def _check_options(dataset: Any, options: Mapping[str, Any]) -> None:
     """Refuses what a DataLoader has, and a Loader has in another way, before anything else is said."""
     for name in options:
         if name in _ELSEWHERE:
-            raise TypeError(f"there is no option {name!r}; {_ELSEWHERE[name]}")
+            raise type_error("", f"there is no option {name!r}; {_ELSEWHERE[name]}")
     if isinstance(dataset, Dataset):
         check_names(options, BatchKeywords)
 
@@ -288,20 +293,22 @@ def _collate_fn(dataset: Any, given: Any, options: Any) -> Callable[[list[Any]],
     """What makes a batch of samples of another dataset."""
     if not hasattr(dataset, "__len__") or not hasattr(dataset, "__getitem__"):
         kind = type(dataset).__name__
-        raise TypeError(f"dataset: expected __len__ and __getitem__, got {kind}; varlen.open opens files")
+        raise type_error("dataset", f"expected __len__ and __getitem__, got {kind}; varlen.open opens files")
     if isinstance(dataset, Mapping):
-        raise TypeError(
-            f"dataset: expected rows by number, got {type(dataset).__name__} of {short([*dataset])}"
+        raise type_error(
+            "dataset", f"expected rows by number, got {type(dataset).__name__} of {short([*dataset])}"
         )
     if given is None and isinstance(dataset, (str, bytes)):
-        raise TypeError(f"dataset: expected rows, got {short(dataset)}; varlen.open opens files")
+        raise type_error("dataset", f"expected rows, got {short(dataset)}; varlen.open opens files")
     if given is None:
         made: Callable[[list[Any]], Any] = Collate(**options)
         return made
     if options:
-        raise ValueError(f"{next(iter(options))}: collate_fn makes the batches; it has no such option here")
+        raise value_error(
+            f"{next(iter(options))}", "collate_fn makes the batches; it has no such option here"
+        )
     if not callable(given):
-        raise TypeError(f"collate_fn: expected a function, got {type(given).__name__}")
+        raise type_error("collate_fn", f"expected a function, got {type(given).__name__}")
     result: Callable[[list[Any]], Any] = given
     return result
 

@@ -13,6 +13,7 @@ from varlen.backends.values import is_tensor
 from varlen.data.dataset import Dataset
 from varlen.data.loop_report import KINDS, LoopReport, has_few_orders, judged, rows_seen
 from varlen.data.loop_trial import Rows, Task, as_ids, run_ranks
+from varlen.errors import type_error, value_error
 
 __all__ = ["check_loop"]
 
@@ -92,11 +93,11 @@ def check_loop(
     nothing found in 1 run: 1 rank, 0 workers
     """
     if not callable(make_loop):
-        raise TypeError(
-            f"make_loop: expected a function of rank, ranks and workers, got {type(make_loop).__name__}"
+        raise type_error(
+            "make_loop", f"expected a function of rank, ranks and workers, got {type(make_loop).__name__}"
         )
     if rows is not None and not isinstance(rows, str) and not callable(rows):
-        raise TypeError(f"rows: expected a key or a function, got {type(rows).__name__}")
+        raise type_error("rows", f"expected a key or a function, got {type(rows).__name__}")
     counts = [as_int(n, "ranks", 1) for n in as_list(ranks, "ranks", "numbers")]
     numbers = [as_int(n, "workers") for n in as_list(workers, "workers", "numbers")]
     for kind in as_list(allow, "allow", "kinds of findings"):
@@ -136,12 +137,14 @@ def _rows_of_data(data: Any, rows: Rows) -> set[Any]:
             return set(range(len(data)))
         data = data.batch(slice(None), keys=[key], layout="ragged")[key]
     if isinstance(data, (str, bytes)) or not (hasattr(data, "__len__") or isinstance(data, Iterable)):
-        raise TypeError(f"data: expected a number of rows, their ids or a dataset; got {type(data).__name__}")
+        raise type_error(
+            "data", f"expected a number of rows, their ids or a dataset; got {type(data).__name__}"
+        )
     are_ids = is_tensor(data) or isinstance(data, (np.ndarray, list, tuple, Set, range, Iterator))
     if not are_ids:
         return set(range(len(data)))
     found = as_ids(data, "data: expected ids of rows, got", "give numbers, texts, times or tuples of those")
     [(most, count)] = Counter(found).most_common(1) or [(None, 1)]
     if count > 1:
-        raise ValueError(f"data: expected ids that differ, {most!r} is there {count} times")
+        raise value_error("data", f"expected ids that differ, {most!r} is there {count} times")
     return set(found)

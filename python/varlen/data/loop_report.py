@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Any, Literal
 
 from varlen.data.loop_trial import Steps, Trial
+from varlen.errors import value_error
 
 __all__ = ["LoopFinding", "LoopReport"]
 
@@ -119,7 +120,7 @@ class LoopReport:
         >>> LoopReport((), ((1, 0),)).raise_for_findings()
         """
         if self.findings:
-            raise ValueError(f"loop: {self}")
+            raise value_error("loop", f"{self}")
 
 
 def _count(number: int, what: str) -> str:

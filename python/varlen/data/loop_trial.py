@@ -21,6 +21,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.backends.values import is_tensor, memory_of
+from varlen.errors import error_of, type_error
 
 __all__ = ["Loop"]
 
@@ -107,15 +108,16 @@ def _as_loop(made: Any, epochs: int) -> Loop:
     elif callable(made):
         loop = Loop(made)
     else:
-        raise TypeError(
-            f"make_loop: expected batches to iterate, a function of the epoch's number, or a Loop; got "
-            f"{type(made).__name__}"
+        raise type_error(
+            "make_loop",
+            "expected batches to iterate, a function of the epoch's number, or a Loop; got "
+            f"{type(made).__name__}",
         )
     if epochs > 1 and isinstance(loop.epoch, Iterator):
-        raise TypeError(
-            f"make_loop: a {type(loop.epoch).__name__} gives its batches only once, but "
-            f"{epochs} epochs are run; give an iterable that can be iterated again, "
-            "or a function of the epoch's number"
+        raise type_error(
+            "make_loop",
+            f"a {type(loop.epoch).__name__} gives its batches only once, but {epochs} epochs are run",
+            "give an iterable that can be iterated again, or a function of the epoch's number",
         )
     return loop
 
@@ -123,7 +125,7 @@ def _as_loop(made: Any, epochs: int) -> Loop:
 def _batches(loop: Loop, epoch: int) -> Iterator[Any]:
     batches = loop.epoch if hasattr(loop.epoch, "__iter__") else loop.epoch(epoch)
     if not hasattr(batches, "__iter__"):
-        raise TypeError(f"make_loop: epoch {epoch} is no batches to iterate, but {type(batches).__name__}")
+        raise type_error("make_loop", f"epoch {epoch} is no batches to iterate, but {type(batches).__name__}")
     return iter(batches)
 
 
@@ -137,7 +139,12 @@ def _ids_of(batch: Any, rows: Rows) -> list[Any]:
         )
     if not isinstance(batch, Mapping) or rows not in batch:
         keys = sorted(map(str, batch)) if isinstance(batch, Mapping) else type(batch).__name__
-        raise KeyError(f"rows: a batch has no {rows!r}, it is {keys}; name the key of row ids, or a function")
+        raise error_of(
+            KeyError,
+            "rows",
+            f"a batch has no {rows!r}, it is {keys}",
+            "name the key of row ids, or a function",
+        )
     return as_ids(batch[rows], f"rows: {rows!r} of a batch is", "name a key of ids, or give a function")
 
 
@@ -169,7 +176,7 @@ def _as_id(value: Any, what: str, hint: str) -> Any:
         return tuple(_as_id(one, what, hint) for one in value)
     if not _is_one(value):
         kind = f"{type(value).__name__} of {sorted(map(str, value))}" if isinstance(value, Mapping) else None
-        raise TypeError(f"{what} no list of ids, it has a {kind or type(value).__name__}; {hint}")
+        raise type_error("", f"{what} no list of ids, it has a {kind or type(value).__name__}; {hint}")
     if is_tensor(value) or isinstance(value, (np.ndarray, np.generic)):
         return value.item()
     return value

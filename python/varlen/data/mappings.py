@@ -10,6 +10,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.data.options import no_such_key
+from varlen.errors import type_error, value_error
 
 __all__: list[str] = []
 
@@ -60,11 +61,11 @@ def _check_alike(name: str, items: list[Any], argument: str, asked: list[Any] | 
     for i, item in enumerate(items):
         place = f"{argument}[{i}]{name}"
         if not isinstance(item, Mapping):
-            raise ValueError(f"{place}: has {type(item).__name__}, {first} has {_sorted(keys)}")
+            raise value_error(place, f"has {type(item).__name__}, {first} has {_sorted(keys)}")
         which = [f"{key!r} is missing" for key in (keys if asked is None else asked) if key not in item]
         which += [f"{first} lacks {key!r}" for key in item if asked is None and key not in keys]
         if which:
-            raise ValueError(f"{place}: has {_sorted(item)}, {first} has {_sorted(keys)}; {which[0]}")
+            raise value_error(place, f"has {_sorted(item)}, {first} has {_sorted(keys)}; {which[0]}")
 
 
 def _sorted(keys: Iterable[Any]) -> list[str]:
@@ -77,13 +78,14 @@ def rows_of_columns(columns: Mapping[Any, Any]) -> list[Any]:
     for key, column in columns.items():
         is_text = isinstance(column, (str, bytes))
         if is_text or not isinstance(column, Iterable) or getattr(column, "ndim", 1) == 0:
-            raise TypeError(
-                f"samples: expected a list of samples, or columns of many; {key!r} is {type(column).__name__}"
+            raise type_error(
+                "samples",
+                f"expected a list of samples, or columns of many; {key!r} is {type(column).__name__}",
             )
         items[key] = column.to_list() if hasattr(column, "to_list") else list(column)
     counts = {key: len(column) for key, column in items.items()}
     if len(set(counts.values())) > 1:
-        raise ValueError(f"samples: columns have a value for each sample, their lengths are {counts}")
+        raise value_error("samples", f"columns have a value for each sample, their lengths are {counts}")
     return [dict(zip(items, row, strict=True)) for row in zip(*items.values(), strict=True)]
 
 

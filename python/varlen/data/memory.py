@@ -12,6 +12,7 @@ import numpy as np
 from varlen import _core
 from varlen.arguments import padding_id
 from varlen.data.options import view_of
+from varlen.errors import type_error, value_error
 from varlen.io.dtypes import common_dtype, refuse_misfits, widened
 from varlen.io.ranges import clip_windows
 from varlen.io.row_ids import RowIds
@@ -108,7 +109,7 @@ def as_joint(value: Any, argument: str) -> _core.Joint:
             hint = "; varlen.open(...) opens files"
         elif hasattr(value, "concat"):
             hint = "; it is a dataset as it is, and a.concat(b) joins two"
-        raise TypeError(f"{argument}: expected a JointNestedRaggedTensorDict, got {kind}{hint}")
+        raise type_error(argument, f"expected a JointNestedRaggedTensorDict, got {kind}{hint}")
     return joint
 
 
@@ -172,7 +173,7 @@ class MemorySource:
     def rows_of(self, ids: Any) -> Ints:
         """The row of each id."""
         if self.row_ids is None:
-            raise ValueError("ids: these rows have no ids; name their key with row_ids=")
+            raise value_error("ids", "these rows have no ids", "name their key with row_ids=")
         if self._ids is None:
             name = self.row_ids
             parts = [joint.values(name) for joint in self._joints if len(joint)]
@@ -206,18 +207,19 @@ def joined_columns(parts: Sequence[Mapping[str, ColumnLike]]) -> dict[str, Colum
             found = Column(column.dim, column.dtype, column.trailing, column.vocabulary)
             known = fields.setdefault(name, found) if part == 0 else fields.get(name)
             if known is None:
-                raise ValueError(f"part {part}: has a key {name!r}, which other parts have not")
+                raise value_error("", f"part {part}: has a key {name!r}, which other parts have not")
             if (found.dim, found.trailing) != (known.dim, known.trailing):
-                raise ValueError(
+                raise value_error(
+                    "",
                     f"part {part}: {name!r} lies at dim {found.dim} with rows of {found.trailing}, in other "
-                    f"parts at dim {known.dim} with rows of {known.trailing}"
+                    f"parts at dim {known.dim} with rows of {known.trailing}",
                 )
             dtype = common_dtype(known.dtype, found.dtype)
             if dtype is None:
-                raise ValueError(f"part {part}: {name!r} is {found.dtype}, in other parts {known.dtype}")
+                raise value_error("", f"part {part}: {name!r} is {found.dtype}, in other parts {known.dtype}")
             fields[name] = replace(known, dtype=dtype, vocabulary=_longer_words(part, name, known, found))
         for name in sorted(fields.keys() - set(columns)):
-            raise ValueError(f"part {part}: has no key {name!r}, which other parts have")
+            raise value_error("", f"part {part}: has no key {name!r}, which other parts have")
     return fields
 
 
@@ -254,9 +256,10 @@ def _longer_words(part: int, name: str, known: Column, found: Column) -> tuple[s
     if a is b:
         return a
     if a is None or b is None or a[: len(b)] != b[: len(a)]:
-        raise ValueError(
+        raise value_error(
+            "",
             f"part {part}: {name!r} has another vocabulary than the parts before; "
-            "JointNestedRaggedTensorDict.concatenate gives them one"
+            "JointNestedRaggedTensorDict.concatenate gives them one",
         )
     return max(a, b, key=len)
 

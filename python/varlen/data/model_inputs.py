@@ -10,7 +10,7 @@ import numpy as np
 from varlen import _core
 from varlen.arguments import as_bool
 from varlen.backends.values import is_tensor, memory_of
-from varlen.errors import name_place
+from varlen.errors import error_of, name_place, type_error, value_error
 
 __all__: list[str] = []
 
@@ -52,7 +52,7 @@ class ModelInputs:
         self.names = _checked_names(options.get("names"))
         self._labels: str | None = options.get("labels")
         if self._labels is not None and not isinstance(self._labels, str):
-            raise TypeError(f"labels: expected the name of the tokens, got {type(self._labels).__name__}")
+            raise type_error("labels", f"expected the name of the tokens, got {type(self._labels).__name__}")
         self._made = {name for name in DEFAULTS if as_bool(options.get(name, False), name)}
         #: What is made may be called by other names, too.
         self._renamed = [*self._made, *["max_seqlen"] * ("cu_seqlens" in self._made)]
@@ -64,14 +64,14 @@ class ModelInputs:
         if layout == "padded":
             for name in ("document_ids", "cu_seqlens"):
                 if name in self._made:
-                    raise ValueError(f"{name}: a padded batch has a sample a row; take layout='ragged'")
+                    raise value_error(name, "a padded batch has a sample a row", "take layout='ragged'")
         elif "attention_mask" in self._made:
             instead = (
                 "ragged batch has no padding; take cu_seqlens or document_ids"
                 if self._is_flat
                 else "packed batch has many samples a row; take document_ids, and data.attention_mask of them"
             )
-            raise ValueError(f"attention_mask: a {instead}")
+            raise value_error("attention_mask", f"a {instead}")
 
     @property
     def needs_masks(self) -> bool:
@@ -120,22 +120,26 @@ class ModelInputs:
         keys = list(keys)
         for key in self.names:
             if key not in keys and key not in self._renamed:
-                raise KeyError(f"names: {key!r} is not one of {sorted(map(str, [*keys, *self._renamed]))}")
+                raise error_of(
+                    KeyError, "names", f"{key!r} is not one of {sorted(map(str, [*keys, *self._renamed]))}"
+                )
         called: dict[Any, Any] = {}
         for key in [*keys, *(key for key in self._renamed if key in self.names and key not in keys)]:
             name = self.name_of(key)
             if name in called:
-                raise ValueError(f"names: {called[name]!r} and {key!r} are both called {name!r}")
+                raise value_error("names", f"{called[name]!r} and {key!r} are both called {name!r}")
             called[name] = key
         if fill is not None and not isinstance(fill, Mapping) and _TOKENS not in called and not self._is_flat:
-            raise ValueError(
-                f"fill: one value is that of {_TOKENS!r}, as none of {sorted(map(str, called))} is called; "
-                "give names, or a mapping from keys"
+            raise value_error(
+                "fill",
+                f"one value is that of {_TOKENS!r}, as none of {sorted(map(str, called))} is called",
+                "give names, or a mapping from keys",
             )
         if self._labels not in (None, LABELS) and LABELS in called:
-            raise ValueError(
-                f"labels: the samples have their own, {called[LABELS]!r}; leave the option out, or take "
-                f"labels={LABELS!r} where a model predicts the next token"
+            raise value_error(
+                "labels",
+                f"the samples have their own, {called[LABELS]!r}",
+                f"leave the option out, or take labels={LABELS!r} where a model predicts the next token",
             )
 
     def of_batch(
@@ -192,8 +196,10 @@ class ModelInputs:
             return _TOKENS
         if len(sequences) == 1:
             return sequences[0]
-        raise ValueError(
-            f"names: none of the sequences {sorted(map(str, sequences))} is called {_TOKENS!r}; say which is"
+        raise value_error(
+            "names",
+            f"none of the sequences {sorted(map(str, sequences))} is called {_TOKENS!r}",
+            "say which is",
         )
 
     def _value(self, leaf: Mapping[str, Any]) -> Any:
@@ -205,7 +211,7 @@ class ModelInputs:
         source = self._labels
         if source not in leaves or not _is_sequence(leaves[source]):
             known = sorted(str(name) for name, leaf in leaves.items() if _is_sequence(leaf))
-            raise KeyError(f"labels: {source!r} is not one of the sequences {known}")
+            raise error_of(KeyError, "labels", f"{source!r} is not one of the sequences {known}")
         leaf = leaves[source]
         if self._layout == "packed":
             return labels_of_bins(leaf[""], leaf["position_ids"], leaf["document_ids"])
@@ -230,7 +236,7 @@ class ModelInputs:
             made["attention_mask"] = mask.astype(np.int64)
         if "position_ids" in self._made:
             if mask.ndim != 2:
-                raise ValueError(f"position_ids: the tokens have {mask.ndim} axes, positions are of two")
+                raise value_error("position_ids", f"the tokens have {mask.ndim} axes, positions are of two")
             made["position_ids"] = np.maximum(np.cumsum(mask, axis=1, dtype=np.int64) - 1, 0) * mask
         return _like(leaf[""], made)
 
@@ -253,10 +259,10 @@ def _checked_names(given: Any) -> dict[str, str]:
     if given is None:
         return {}
     if not isinstance(given, Mapping):
-        raise TypeError(f"names: expected a mapping from keys to names, got {type(given).__name__}")
+        raise type_error("names", f"expected a mapping from keys to names, got {type(given).__name__}")
     for key, name in given.items():
         if not isinstance(name, str):
-            raise TypeError(f"names: expected a name for {key!r}, got {type(name).__name__}")
+            raise type_error("names", f"expected a name for {key!r}, got {type(name).__name__}")
     return dict(given)
 
 
@@ -319,9 +325,9 @@ def _check_lengths(labels: Any, tokens: Mapping[str, Any], name: Any) -> None:
     found, wanted = _lengths_of(labels), _lengths_of(tokens)
     if not np.array_equal(found, wanted):
         sample = int(np.argmax(found != wanted))
-        raise ValueError(
-            f"samples[{sample}][{LABELS!r}]: has {found[sample]}, expected one for each of the "
-            f"{wanted[sample]} of {name!r}"
+        raise value_error(
+            f"samples[{sample}][{LABELS!r}]",
+            f"has {found[sample]}, expected one for each of the {wanted[sample]} of {name!r}",
         )
 
 
@@ -339,16 +345,18 @@ def _refuse_hidden(leaf: Mapping[str, Any]) -> None:
     if "document_ids" in leaf:
         hidden = (shown == 0) & (memory_of(leaf["document_ids"]) >= 0)
         if hidden.any():
-            raise ValueError(
-                f"{_MASK!r}: hides tokens in bin {int(np.argmax(hidden.any(1)))}, and a packed batch has no "
-                "mask; leave them out of the rows, or the key out of the batch"
+            raise value_error(
+                f"{_MASK!r}",
+                f"hides tokens in bin {int(np.argmax(hidden.any(1)))}, and a packed batch has no mask",
+                "leave them out of the rows, or the key out of the batch",
             )
     elif not shown.all():
         offsets = memory_of(leaf["offsets"])
         sample = int(np.searchsorted(offsets, np.argmin(shown != 0), side="right")) - 1
-        raise ValueError(
-            f"samples[{sample}][{_MASK!r}]: hides tokens, and a ragged batch has no mask; leave them out of "
-            "the sample"
+        raise value_error(
+            f"samples[{sample}][{_MASK!r}]",
+            "hides tokens, and a ragged batch has no mask",
+            "leave them out of the sample",
         )
 
 

@@ -12,6 +12,7 @@ from varlen.backends.values import memory_of
 from varlen.dims import Data, DataDict, DataSpec, DataSpecs, Dim, batch_dim
 from varlen.dims.make import check_dims
 from varlen.dims.records.joint_data import columns_as_data, level_dims, spec_of_column
+from varlen.errors import error_of, value_error
 
 if TYPE_CHECKING:
     from varlen.data.memory import ColumnLike
@@ -34,15 +35,18 @@ def schema_of(
     if isinstance(dims, DataSpecs):
         for key in dims if keys is None else keys:
             if key not in columns:
-                raise KeyError(f"dims: the schema has {key!r}, which is not one of {list(columns)}")
+                raise error_of(
+                    KeyError, "dims", f"the schema has {key!r}, which is not one of {list(columns)}"
+                )
             if key not in dims:
-                raise KeyError(f"dims: the schema has no {key!r} among {list(dims)}")
+                raise error_of(KeyError, "dims", f"the schema has no {key!r} among {list(dims)}")
             column = columns[key]
             wanted = (min(column.dim, depth) + 1, len(column.trailing))
             if len(dims[key].dims) != sum(wanted):
-                raise ValueError(
-                    f"dims: {key!r} has {wanted[0]} dims of rows and levels and {wanted[1]} behind them, "
-                    f"the schema says {dims[key]!r}"
+                raise value_error(
+                    "dims",
+                    f"{key!r} has {wanted[0]} dims of rows and levels and {wanted[1]} behind them, "
+                    f"the schema says {dims[key]!r}",
                 )
         return dims
     if dims is None:
@@ -50,7 +54,7 @@ def schema_of(
     else:
         given = check_dims(dims)
     if len(given) <= depth:
-        raise ValueError(f"dims: expected {depth + 1}, the rows' and one for each level, got {len(given)}")
+        raise value_error("dims", f"expected {depth + 1}, the rows' and one for each level, got {len(given)}")
     specs = {}
     for key, column in columns.items():
         front = given[: min(column.dim, depth) + 1]
@@ -69,7 +73,7 @@ def check_dtypes(schema: DataSpecs, keys: Iterable[str], dtype: Any) -> None:
             continue
         name = as_dtype(asked, f"dtype of {key!r}").newbyteorder("=")
         if name != as_dtype(said, "dtype").newbyteorder("="):
-            raise ValueError(f"dtype of {key!r}: asked for {name}, but the schema says {said}")
+            raise value_error("", f"dtype of {key!r}: asked for {name}, but the schema says {said}")
 
 
 def as_data(batch: Mapping[str, Any], schema: DataSpecs, depths: Mapping[str, int]) -> DataDict:

@@ -9,6 +9,7 @@ import numpy as np
 
 from varlen.arguments import one_of
 from varlen.backends.values import is_tensor, memory_of
+from varlen.errors import value_error
 
 __all__: list[str] = []
 
@@ -101,7 +102,9 @@ def without_nulls(
     if getattr(leaf, "ndim", 0):
         stand = stand[:0]
     elif policy == "drop" and depth == 1:
-        raise ValueError("is one number, and nulls='drop' leaves nulls out of lists; take 'nan' or 'fill'")
+        raise value_error(
+            "", "is one number, and nulls='drop' leaves nulls out of lists", "take 'nan' or 'fill'"
+        )
     pairs = [_without(item, depth - 1, stand, policy == "drop") for item in items]
     return [item for item, _ in pairs], None if policy == "drop" else [null for _, null in pairs]
 
@@ -140,9 +143,10 @@ def as_floats(name: str, values: Any) -> Any:
         return values
     if array.dtype.itemsize > 4 and array.size and max(-int(array.min()), int(array.max())) > _LARGEST:
         large = int(array.flat[np.abs(array.astype(np.float64)).argmax()])
-        raise ValueError(
-            f"samples{name}: {large} is beyond the integers of float64, which nulls='nan' makes of them; "
-            "take nulls='fill'"
+        raise value_error(
+            f"samples{name}",
+            f"{large} is beyond the integers of float64, which nulls='nan' makes of them",
+            "take nulls='fill'",
         )
     floats = array.astype(np.float64)
     if not is_tensor(values):

@@ -25,7 +25,7 @@ from varlen.backends.devices import device_name, framework_of
 from varlen.backends.values import is_tensor, memory_of
 from varlen.data.model_inputs import DEFAULTS as MODEL_DEFAULTS
 from varlen.data.model_inputs import ModelInputs, ModelKeywords
-from varlen.errors import name_place
+from varlen.errors import error_of, name_place, type_error, value_error
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -161,7 +161,7 @@ class BatchOptions:
         self.device = self._checked_device(values)
         self.goes_to: str | None = None
         if values["window"] is not None and values["max_len"] is None:
-            raise ValueError(f"window: {values['window']!r} needs max_len")
+            raise value_error("window", f"{values['window']!r} needs max_len")
         if values["layout"] == "named":
             self._refuse_padding(values)
             values["cu_seqlens"] = False
@@ -171,15 +171,15 @@ class BatchOptions:
                 values["framework"] = "torch"
                 self.device, self.goes_to = None, self.device
         elif values["dims"] is not None:
-            raise ValueError("dims: arrays have none; take layout='named'")
+            raise value_error("dims", "arrays have none", "take layout='named'")
         if values["layout"] == "packed":
             self._check_packed(values)
         elif values["layout"] != "padded":
             for name in ("pad_to", "pad_to_multiple_of"):
                 if self.per_axis(name):
-                    raise ValueError(f"{name}: a ragged batch has no padding; take layout='padded'")
+                    raise value_error(name, "a ragged batch has no padding", "take layout='padded'")
         if values["layout"] != "padded" and len(self.per_axis("max_len")) > 1:
-            raise ValueError("max_len: a ragged batch cuts its first axis only; give one number")
+            raise value_error("max_len", "a ragged batch cuts its first axis only", "give one number")
         if self.model is not None and self.device is not None:  # what models take is made on the host
             self.device, self.goes_to = None, self.device
 
@@ -191,13 +191,15 @@ class BatchOptions:
         if not (self._is_of_samples or asked.keys() - {"cu_seqlens"}):
             return None
         if values["layout"] == "named":
-            raise ValueError(f"{next(iter(asked))}: models take arrays; take another layout than 'named'")
+            raise value_error(
+                f"{next(iter(asked))}", "models take arrays", "take another layout than 'named'"
+            )
         model = ModelInputs(asked, values["layout"])
         for name in _BESIDE:
             if self.given.get(name):
-                raise ValueError(f"{name}: {model.asked_by} makes batches for models; leave it out")
+                raise value_error(name, f"{model.asked_by} makes batches for models", "leave it out")
         if values["framework"] == "cupy":
-            raise ValueError("framework: batches for models are of arrays of NumPy or of tensors")
+            raise value_error("framework", "batches for models are of arrays of NumPy or of tensors")
         values["masks"], values["cu_seqlens"] = model.needs_masks, "cu_seqlens" in asked
         return model
 
@@ -205,15 +207,17 @@ class BatchOptions:
         """Refuse what says nothing of packed batches, which are made of ragged ones, on the host."""
         sizes = self.per_axis("pad_to")
         if len(sizes) != 1 or sizes[0] < 1:
-            raise ValueError(f"pad_to: a packed batch needs the size of its bins, got {values['pad_to']!r}")
+            raise value_error(
+                "pad_to", f"a packed batch needs the size of its bins, got {values['pad_to']!r}"
+            )
         if self.per_axis("pad_to_multiple_of"):
-            raise ValueError("pad_to_multiple_of: the bins of a packed batch are of size pad_to")
+            raise value_error("pad_to_multiple_of", "the bins of a packed batch are of size pad_to")
         if values["padding_side"] != "right":
-            raise ValueError("padding_side: what is left of a bin is at its end; take 'right'")
+            raise value_error("padding_side", "what is left of a bin is at its end", "take 'right'")
         if values["positions"]:
-            raise ValueError("positions: a packed batch has position_ids; leave it out")
+            raise value_error("positions", "a packed batch has position_ids", "leave it out")
         if values["framework"] == "cupy":
-            raise ValueError("framework: packed batches are of arrays of NumPy or of tensors")
+            raise value_error("framework", "packed batches are of arrays of NumPy or of tensors")
         values["cu_seqlens"] = False  # those of the ragged batch; the block has its own
         if self.device is not None:
             self.device, self.goes_to = None, self.device
@@ -221,31 +225,36 @@ class BatchOptions:
     def _refuse_padding(self, values: BatchKeywords) -> None:
         """Refuse what says nothing of batches of Data."""
         if values["padding_side"] != "right":
-            raise ValueError("padding_side: Data have no padding; take layout='padded', or x.to_padded()")
+            raise value_error(
+                "padding_side", "Data have no padding", "take layout='padded', or x.to_padded()"
+            )
         if values["fill"] is not None and not self.has_edges:
-            raise ValueError(
-                "fill: Data have no padding, and there is no prefix or suffix that lacks keys; take "
-                "layout='padded', or x.to_padded()"
+            raise value_error(
+                "fill",
+                "Data have no padding, and there is no prefix or suffix that lacks keys",
+                "take layout='padded', or x.to_padded()",
             )
         if values["fill_mode"] != "first" and not values["flatten"]:
-            raise ValueError(f"fill_mode: {values['fill_mode']!r} says what flatten does; take flatten=True")
+            raise value_error(
+                "fill_mode", f"{values['fill_mode']!r} says what flatten does", "take flatten=True"
+            )
         if values["cu_seqlens"] and "cu_seqlens" in self.given:
-            raise ValueError("cu_seqlens: Data have their lengths in their dims; take layout='ragged'")
+            raise value_error("cu_seqlens", "Data have their lengths in their dims", "take layout='ragged'")
 
     @staticmethod
     def _checked_device(values: BatchKeywords) -> str | None:
         """The name of the device that batches go to, whose framework is set; None for the host."""
         if values["layout"] == "named" and values["framework"] == "cupy":
-            raise ValueError("framework: Data are of arrays of NumPy or of tensors")
+            raise value_error("framework", "Data are of arrays of NumPy or of tensors")
         if values["device"] is None:
             if values["framework"] != "cupy":
                 return None
             values["device"] = "cuda"
         name = device_name(values["device"])
         if values["framework"] == "numpy":
-            raise ValueError("framework: arrays of NumPy have no device; leave device out, or framework")
+            raise value_error("framework", "arrays of NumPy have no device", "leave device out, or framework")
         if name == "cpu" and values["framework"] == "cupy":
-            raise ValueError("framework: arrays of CuPy lie on CUDA devices, not on the CPU")
+            raise value_error("framework", "arrays of CuPy lie on CUDA devices, not on the CPU")
         if values["framework"] is None:
             values["framework"] = "torch" if name == "cpu" else framework_of(values["device"])
         return None if name == "cpu" else name
@@ -451,18 +460,19 @@ def check_names(options: Iterable[str], declared: Any) -> None:
     names = declared.__annotations__
     for name in options:
         if name in _OF_WORKERS:
-            raise TypeError(
+            raise type_error(
+                "",
                 f"there is no option {name!r}; it is of a DataLoader, whose collate_fn is ds.collator(...); "
-                "a varlen.data.Loader has threads= and prefetch="
+                "a varlen.data.Loader has threads= and prefetch=",
             )
         if name not in names:
-            raise TypeError(f"there is no option {name!r}{_suggestion(name, names)}")
+            raise type_error("", f"there is no option {name!r}{_suggestion(name, names)}")
 
 
 def no_such_key(option: str, key: object, known: Iterable[Any]) -> KeyError:
     """The error for a key that is not among the known ones."""
     names = sorted(map(str, known))
-    return KeyError(f"{option}: {key!r} is not one of {names}{_suggestion(key, names)}")
+    return error_of(KeyError, option, f"{key!r} is not one of {names}{_suggestion(key, names)}")
 
 
 def with_options(

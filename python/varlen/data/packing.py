@@ -17,7 +17,7 @@ from varlen.data.bin_packing import BinPacking
 from varlen.data.mappings import columns_of_mappings, frame_as_columns, is_frame, rows_of_frames
 from varlen.data.model_inputs import IGNORED, LABELS, PACKED_NAMES, as_label_dtype, labels_of_bins
 from varlen.data.options import view_of
-from varlen.errors import name_place, naming
+from varlen.errors import error_of, name_place, naming, overflow_error, type_error, value_error
 from varlen.levels import describe_difference, same_levels
 from varlen.ops.dense import padded
 from varlen.types import Ragged
@@ -101,25 +101,26 @@ def pack(
     columns = _columns_of(sequences)
     ragged = {name: _as_ragged(name, column) for name, column in columns.items()}
     if not ragged:
-        raise ValueError("sequences: expected at least one name")
+        raise value_error("sequences", "expected at least one name")
     first, *others = ragged
     for name in others:
         if not same_levels(ragged[name]._levels, ragged[first]._levels):
-            raise ValueError(
-                f"sequences: {name!r} and {first!r} differ in their lengths: "
-                f"{describe_difference(ragged[name]._levels, ragged[first]._levels)}"
+            raise value_error(
+                "sequences",
+                f"{name!r} and {first!r} differ in their lengths: "
+                f"{describe_difference(ragged[name]._levels, ragged[first]._levels)}",
             )
     fills = dict(as_mapping(fill, "fill", "names to values")) if isinstance(fill, Mapping) else None
     for name in fills or ():
         if name not in ragged:
-            raise KeyError(f"fill: {name!r} is not one of {sorted(ragged)}")
+            raise error_of(KeyError, "fill", f"{name!r} is not one of {sorted(ragged)}")
     if labels is not None:
         if not isinstance(labels, str):
-            raise TypeError(f"labels: expected the name of the tokens, got {type(labels).__name__}")
+            raise type_error("labels", f"expected the name of the tokens, got {type(labels).__name__}")
         if labels not in ragged:
-            raise KeyError(f"labels: {labels!r} is not one of {sorted(ragged)}")
+            raise error_of(KeyError, "labels", f"{labels!r} is not one of {sorted(ragged)}")
         if labels != LABELS and LABELS in ragged:
-            raise ValueError(f"labels: {LABELS!r} are among the sequences; say labels={LABELS!r}")
+            raise value_error("labels", f"{LABELS!r} are among the sequences", f"say labels={LABELS!r}")
     with naming(lengths="lengths", advice="give too_long='skip' or 'split'"):  # there is no max_len here
         packing = BinPacking(
             ragged[first].lengths, size, fit=fit, window=window, too_long=too_long, shuffle=False
@@ -191,9 +192,9 @@ def packed_arrays(
 def _columns_of(sequences: Any) -> Mapping[str, Any]:
     """The sequences by their names."""
     if hasattr(sequences, "collator") or view_of(sequences) is not None:
-        raise TypeError(
-            f"sequences: rows of a {type(sequences).__name__} are packed by BinPacking and batches of "
-            "layout='packed'"
+        raise type_error(
+            "sequences",
+            f"rows of a {type(sequences).__name__} are packed by BinPacking and batches of layout='packed'",
         )
     sequences = frame_as_columns(sequences)
     if isinstance(sequences, Mapping):
@@ -211,7 +212,7 @@ def _columns_of(sequences: Any) -> Mapping[str, Any]:
 
 def _as_ragged(name: str, column: Any) -> Ragged[Any]:
     if name in PACKED_NAMES:
-        raise ValueError(f"sequences: {name!r} is a name that packed batches reserve")
+        raise value_error("sequences", f"{name!r} is a name that packed batches reserve")
     if isinstance(column, Ragged):
         ragged: Ragged[Any] = column
     else:
@@ -221,8 +222,8 @@ def _as_ragged(name: str, column: Any) -> Ragged[Any]:
             hint = "" if name == "values" else "give the columns that are packed, and no others"
             raise name_place(error, f"sequences: {name!r}", advice=hint) from None
     if len(ragged._levels) != 1:
-        raise ValueError(
-            f"sequences: {name!r} has {len(ragged._levels)} levels, expected sequences of tokens"
+        raise value_error(
+            "sequences", f"{name!r} has {len(ragged._levels)} levels, expected sequences of tokens"
         )
     return ragged
 
@@ -230,21 +231,24 @@ def _as_ragged(name: str, column: Any) -> Ragged[Any]:
 def _refuse_too_long(level: _core.Level, size: int, rows: Any) -> None:
     if level.longest > size:
         at = int(np.argmax(level.lengths > size))
-        raise ValueError(
-            f"rows: row {rows[at]} has {level.lengths[at]} tokens, over pad_to={size}; give max_len, or the "
-            "rows of BinPacking(too_long='split')"
+        raise value_error(
+            "rows",
+            f"row {rows[at]} has {level.lengths[at]} tokens, over pad_to={size}",
+            "give max_len, or the rows of BinPacking(too_long='split')",
+            row=rows[at],
         )
 
 
 def _refuse_overfull(level: _core.Level, bins: Ints, size: int) -> None:
     if len(bins) == 0 or bins[0] != 0 or bins[-1] != len(level) or (np.diff(bins) < 0).any():
-        raise ValueError(f"rows: their bins do not hold {len(level)} rows")
+        raise value_error("rows", f"their bins do not hold {len(level)} rows")
     used = np.diff(level.offsets[bins])
     if (used > size).any():
         at = int(np.argmax(used > size))
-        raise ValueError(
-            f"rows: bin {at} of the batch has {used[at]} tokens, over pad_to={size}; its sampler has to "
-            "count what the batch takes, prefix and suffix included"
+        raise value_error(
+            "rows",
+            f"bin {at} of the batch has {used[at]} tokens, over pad_to={size}; its sampler has to "
+            "count what the batch takes, prefix and suffix included",
         )
 
 
@@ -255,7 +259,9 @@ def _block(values: Any, level: _core.Level, bins: Ints, size: int, fill: Any, ma
         try:
             return padded(values, (tokens,), "right", fill, False, None, "right", None, None, size, max_bytes)
         except OverflowError:
-            raise OverflowError(f"size: {len(bins) - 1} rows of {size} tokens do not fit 63 bits") from None
+            raise overflow_error(
+                "size", f"{len(bins) - 1} rows of {size} tokens do not fit 63 bits"
+            ) from None
     # No token at all: the block is that of one full bin more, which is left out.
     spare = backend_of(values).zeros(values, (size, *values.shape[1:]))
     return _block(spare, _core.Level([size]), np.array([0] * len(bins) + [1]), size, fill, max_bytes)[:-1]

@@ -27,6 +27,7 @@ from varlen.data.packing import packed_arrays
 from varlen.data.staged import StagedBatch
 from varlen.data.staging import ring_of
 from varlen.data.tensors import as_small, memory_of_buffer, tensor_dtype, to_tensors, torch_name
+from varlen.errors import type_error, value_error
 from varlen.io import small_floats
 from varlen.io.dtypes import small_keys, widened
 
@@ -80,7 +81,9 @@ class BatchPlan:
         }
         if self._small_tensors and options.device is not None:
             key, name = next(iter(self._small_tensors.items()))
-            raise TypeError(f"device: {key!r} is {name}, which goes there with the package ml_dtypes alone")
+            raise type_error(
+                "device", f"{key!r} is {name}, which goes there with the package ml_dtypes alone"
+            )
         used = values["layout"] in ("padded", "packed") or options.has_edges
         fill = values["fill"]
         if model is not None:
@@ -130,7 +133,7 @@ class BatchPlan:
         before, after = ((rows if n is not None and n > 1 else None) for n in self.edge_counts)
         for name, n in zip(("prefix", "suffix"), self.edge_counts, strict=True):
             if n is not None and n not in (1, count):
-                raise ValueError(f"{name}: has {n} records; one for all, or one for each of {count} rows")
+                raise value_error(name, f"has {n} records; one for all, or one for each of {count} rows")
         return before, after
 
     def run(
@@ -155,7 +158,7 @@ class BatchPlan:
         prefix_rows, suffix_rows = (None, None) if edge_rows is None else self._edge_records(*edge_rows)
         options = self.options
         if options.bin_size is not None and out is not None and not hasattr(out, "grow"):
-            raise ValueError("out: a packed batch is made of a ragged one; it has no place for arrays")
+            raise value_error("out", "a packed batch is made of a ragged one; it has no place for arrays")
         number = 0
         if options.is_random:
             number, row_counters = draw_seed(seed, rows)
@@ -195,7 +198,7 @@ class BatchPlan:
         framework = self.options.values["framework"] or "torch"
         staging = out if is_staging else ring_of(usable_device(device, framework).number)
         if hasattr(out, "grow"):
-            raise TypeError("out: Buffers are memory of the host; the allocator of a device keeps its own")
+            raise type_error("out", "Buffers are memory of the host; the allocator of a device keeps its own")
         try:
             plan = _core.StagedBatch(self.batcher, *wanted)
         except OverflowError as error:
@@ -215,7 +218,9 @@ def draw_seed(seed: Seed, rows: Any) -> tuple[int, Array | None]:
     elif isinstance(seed, np.random.Generator):
         number = int(seed.integers(0, 2**63))
     else:
-        raise TypeError(f"seed: expected an int, a numpy.random.Generator or None; got {type(seed).__name__}")
+        raise type_error(
+            "seed", f"expected an int, a numpy.random.Generator or None; got {type(seed).__name__}"
+        )
     return number, np.arange(len(rows))
 
 
@@ -233,24 +238,24 @@ def _refuse_reserved(chosen: Mapping[str, Any], nans: Mapping[str, Any]) -> None
     taken = {f"{name}/mask": name for name in nans}
     for name in chosen:
         if name in taken:
-            raise ValueError(f"keys: {name!r} is the name of the mask that nan= gives {taken[name]!r}")
+            raise value_error("keys", f"{name!r} is the name of the mask that nan= gives {taken[name]!r}")
         if "/" in name and name in reserved_names(64):
-            raise ValueError(f"keys: {name!r} is a name that batches reserve")
+            raise value_error("keys", f"{name!r} is a name that batches reserve")
 
 
 def _check_packed(chosen: Mapping[str, ColumnLike]) -> None:
     """Refuse keys that have no place in a block of bins."""
     for name in chosen:
         if name in PACKED_NAMES:
-            raise ValueError(f"keys: {name!r} is a name that packed batches reserve")
+            raise value_error("keys", f"{name!r} is a name that packed batches reserve")
     if not any(column.dim for column in chosen.values()):
-        raise ValueError("layout: a packed batch needs a key of dim 1 or more")
+        raise value_error("layout", "a packed batch needs a key of dim 1 or more")
 
 
 def _refuse_nested(depths: Mapping[str, int]) -> None:
     for name, depth in depths.items():
         if depth > 1:
-            raise ValueError(f"layout: {name!r} is of dim {depth}; give flatten=True, or keys of dim 1")
+            raise value_error("layout", f"{name!r} is of dim {depth}", "give flatten=True, or keys of dim 1")
 
 
 def _output_dtype(key: str, column: ColumnLike, asked: Any, tensors: bool) -> np.dtype:
@@ -287,5 +292,5 @@ def _nan_replacements(
         if column.dtype.kind == "f" or column.dtype.name == "bfloat16":
             out[key] = fill_row("nan", key, (), dtypes[key], wanted[key])
         elif isinstance(given, Mapping):
-            raise ValueError(f"nan: {key!r} is {column.dtype}, which has no NaN")
+            raise value_error("nan", f"{key!r} is {column.dtype}, which has no NaN")
     return out

@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 
 from varlen.arguments import as_int
 from varlen.data.buffers import Buffers
+from varlen.errors import type_error, value_error
 
 __all__ = ["Prefetcher"]
 
@@ -160,12 +161,12 @@ class Prefetcher(Iterator[Result], Generic[Item, Result]):
         threads: int = 1,
     ) -> None:
         if not callable(make):
-            raise TypeError(f"make: expected a function, got {type(make).__name__}")
+            raise type_error("make", f"expected a function, got {type(make).__name__}")
         if not hasattr(items, "__iter__"):
-            raise TypeError(f"items: expected an iterable, got {type(items).__name__}")
+            raise type_error("items", f"expected an iterable, got {type(items).__name__}")
         depth, threads = as_int(depth, "depth", 1), as_int(threads, "threads")
         if not 1 <= threads <= depth:
-            raise ValueError(f"threads: expected 1 to depth={depth}, got {threads}")
+            raise value_error("threads", f"expected 1 to depth={depth}, got {threads}")
         self._state: _SharedState[Item, Result] = _SharedState(make, items, depth)
         self._number = 0
         self._finish = weakref.finalize(self, _SharedState.stop, self._state)

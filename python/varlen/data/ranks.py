@@ -6,6 +6,7 @@ import os
 import sys
 
 from varlen.arguments import as_int
+from varlen.errors import value_error
 
 __all__: list[str] = []
 
@@ -23,17 +24,19 @@ def as_rank(num_replicas: int | None, rank: int | None) -> tuple[int, int]:
         found = of_group() or _of_environment()
         if count is None:
             if found is None and number:
-                raise ValueError(f"num_replicas: expected a number with rank={number}, but got none")
+                raise value_error("num_replicas", f"expected a number with rank={number}, but got none")
             count = found[0] if found else 1
         if number is None and count > 1:
             if found is None:
-                raise ValueError(f"rank: expected a number with num_replicas={count}, but got none")
+                raise value_error("rank", f"expected a number with num_replicas={count}, but got none")
             if found[0] != count:
-                raise ValueError(f"num_replicas: there are {found[0]} processes, got {count}; give rank, too")
+                raise value_error(
+                    "num_replicas", f"there are {found[0]} processes, got {count}", "give rank, too"
+                )
             number = found[1]
         number = number or 0
     if number >= count:
-        raise ValueError(f"rank: expected 0 to {count - 1}, got {number}")
+        raise value_error("rank", f"expected 0 to {count - 1}, got {number}")
     return count, number
 
 
@@ -54,11 +57,12 @@ def _of_environment() -> tuple[int, int] | None:
     if len(given) < 2:
         [(name, text)] = given.items()
         other = "RANK" if name == "WORLD_SIZE" else "WORLD_SIZE"
-        raise ValueError(
-            f"rank: the environment has {name}={text} and no {other}; give num_replicas and rank, or make "
-            "the sampler once the processes are a group"
+        raise value_error(
+            "rank",
+            f"the environment has {name}={text} and no {other}",
+            "give num_replicas and rank, or make the sampler once the processes are a group",
         )
     for name, text in given.items():
         if not text.isdecimal():
-            raise ValueError(f"rank: expected a number in the environment, got {name}={text!r}")
+            raise value_error("rank", f"expected a number in the environment, got {name}={text!r}")
     return int(given["WORLD_SIZE"]), int(given["RANK"])

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
+from varlen.errors import value_error
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -121,7 +123,9 @@ class Records(Sequence["JointNestedRaggedTensorDict"]):
         row = self.rows[index]
         if isinstance(index, slice):
             if isinstance(self.rows, PackedRows) and self.rows.start is not None:
-                raise ValueError("rows: pieces of rows that were split are not sliced; take them one by one")
+                raise value_error(
+                    "rows", "pieces of rows that were split are not sliced", "take them one by one"
+                )
             return Records(self.dataset, row)
         return self._record(int(row), index)
 

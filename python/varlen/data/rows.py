@@ -12,6 +12,7 @@ from varlen import _core
 from varlen.arguments import as_int, as_ints, refuse_mask
 from varlen.data.memory import ColumnLike, Ints, MemorySource, Source, as_joint, of_shards
 from varlen.data.records import Records
+from varlen.errors import error_of, index_error, type_error, value_error
 from varlen.io.dtypes import widened
 from varlen.io.errors import name_only_file
 from varlen.joint import JointNestedRaggedTensorDict
@@ -140,9 +141,9 @@ class Rows:
         """
         level = self.depth if dim is None else as_int(dim, "dim")
         if self.depth == 0:
-            raise ValueError("lengths: every key has dim 0, one value a row; rows have no lengths")
+            raise value_error("lengths", "every key has dim 0, one value a row; rows have no lengths")
         if not 1 <= level <= self.depth:
-            raise ValueError(f"dim: expected 1 to {self.depth}, got {level}")
+            raise value_error("dim", f"expected 1 to {self.depth}, got {level}")
         if level not in self._lengths:
             if self._whole is not None:
                 result = self._whole.lengths_at(level)[self._index]
@@ -233,17 +234,17 @@ class Rows:
     def _pick(self, index: Any) -> _core.Joint:
         if isinstance(index, tuple):
             if not index or not _is_int(index[0]):
-                raise TypeError(f"index: {index!r} is not integers and one final slice")
+                raise type_error("index", f"{index!r} is not integers and one final slice")
             row, rest = self._row(int(index[0])), index[1:]
             view = row.get(rest) if rest else row
             if view is None:
-                raise TypeError(f"index: {index!r} is not integers and one final slice")
+                raise type_error("index", f"{index!r} is not integers and one final slice")
             return view
         if _is_int(index):
             return self._row(int(index))
         if isinstance(index, str):
             hint = f"; {index!r} is a key: ds[:][{index!r}] has its values" if index in self else ""
-            raise TypeError(f"index: expected rows, got {index!r}{hint}")
+            raise type_error("index", f"expected rows, got {index!r}{hint}")
         if isinstance(index, slice) and index.indices(len(self))[2] == 1 and self._only is not None:
             try:
                 return self._only.slice(*index.indices(len(self))[:2])
@@ -254,7 +255,7 @@ class Rows:
     def _row(self, index: int) -> _core.Joint:
         n = len(self)
         if not -n <= index < n:
-            raise IndexError(f"Index {index} is out of range at dim 0 (length {n}).")
+            raise index_error("", f"Index {index} is out of range at dim 0 (length {n}).")
         row = index + n if index < 0 else index
         if self._index is not None:
             row = int(self._index[row])
@@ -306,24 +307,24 @@ class Rows:
             return np.arange(*rows.indices(n))
         array = np.asarray(as_ints(refuse_mask(rows, "rows")))
         if array.ndim == 0 and array.dtype.kind not in "iu":
-            raise TypeError(f"rows: expected integers, a mask or a slice, got {type(rows).__name__}")
+            raise type_error("rows", f"expected integers, a mask or a slice, got {type(rows).__name__}")
         if array.ndim != 1:
             hint = f"; a batch of one row is [{array}]" if array.ndim == 0 else ""
             hint = "; a sampler of batches is a DataLoader's batch_sampler" if array.ndim == 2 else hint
-            raise TypeError(f"rows: expected one dimension, got {array.ndim}{hint}")
+            raise type_error("rows", f"expected one dimension, got {array.ndim}{hint}")
         if array.size == 0:
             return np.empty(0, np.int64)
         if array.dtype == bool:
             if len(array) != n:
-                raise IndexError(f"rows: a mask of {len(array)} for {n} rows")
+                raise index_error("rows", f"a mask of {len(array)} for {n} rows")
             return np.flatnonzero(array)
         if array.dtype.kind not in "iu":
             hint = "; rows_of() finds rows by their ids" if array.dtype.kind in "USO" else ""
-            raise TypeError(f"rows: expected integers, got dtype {array.dtype}{hint}")
+            raise type_error("rows", f"expected integers, got dtype {array.dtype}{hint}")
         out_of_range = (array < -n) | (array >= n)  # in the array's own dtype, where nothing wraps
         if out_of_range.any():
             at = int(np.argmax(out_of_range))
-            raise IndexError(f"rows: index {array[at]} at position {at} is out of range for {n} rows")
+            raise index_error("rows", f"index {array[at]} at position {at} is out of range for {n} rows")
         array = array.astype(np.int64, copy=False)
         return np.where(array < 0, array + n, array)
 
@@ -377,7 +378,9 @@ class Rows:
         missing = np.flatnonzero(found.reshape(-1) < 0)
         if len(missing):
             at = int(missing[0])
-            raise KeyError(f"ids: {np.asarray(ids).reshape(-1)[at]} at position {at} is no id of these rows")
+            raise error_of(
+                KeyError, "ids", f"{np.asarray(ids).reshape(-1)[at]} at position {at} is no id of these rows"
+            )
         return found
 
     def __repr__(self) -> str:
@@ -410,7 +413,6 @@ def _lengths_of(source: Source, shard: int, dim: int) -> Ints:
     np.subtract(ends[1:], ends[:-1], out=lengths[1:])
     if len(lengths) and lengths.min() < 0:
         row = int(np.argmin(lengths))
-        raise ValueError(
-            f"{source.paths[shard]}: dim{dim}/bounds: row {row} ends before the row in front of it"
-        )
+        fault = f"row {row} ends before the row in front of it"
+        raise error_of(ValueError, f"dim{dim}/bounds", fault, file=source.paths[shard], row=row)
     return lengths

@@ -16,6 +16,7 @@ from varlen.backends.values import as_ints
 from varlen.data.ranks import as_rank, of_group
 from varlen.data.records import RowNumbers
 from varlen.data.shards import refuse_shards_of
+from varlen.errors import type_error, value_error
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -177,11 +178,12 @@ class Sampler:
             return
         count = len(self._deal(np.random.default_rng([self.seed, self.epoch])))
         if count:
-            raise ValueError(
-                f"uneven: 'drop' leaves no batch: there are {count} for {self.num_replicas} ranks; take "
-                "'repeat' or 'empty', or smaller batches"
+            raise value_error(
+                "uneven",
+                f"'drop' leaves no batch: there are {count} for {self.num_replicas} ranks",
+                "take 'repeat' or 'empty', or smaller batches",
             )
-        raise ValueError(f"{self._why_nothing()}; an epoch of {len(self.lengths)} rows has no batch")
+        raise value_error("", f"{self._why_nothing()}; an epoch of {len(self.lengths)} rows has no batch")
 
     def _why_nothing(self) -> str:
         """The option that left all rows out, and what else to give."""
@@ -247,7 +249,7 @@ class Sampler:
         earlier = self._position - self._steps
         steps = self._steps if batches is None else as_int(batches, "batches") - earlier
         if not 0 <= steps <= len(self._batches()):
-            raise ValueError(f"batches: expected {earlier} to {len(self)}, got {batches}")
+            raise value_error("batches", f"expected {earlier} to {len(self)}, got {batches}")
         return {
             "epoch": self.epoch,
             "batches": earlier + steps,
@@ -288,7 +290,7 @@ class Sampler:
         before, steps = self._split(runs)
         left = len(self._dealt(epoch, before))
         if steps > left:
-            raise ValueError(f"state: {steps} batches of epoch {epoch} were taken, of {left}")
+            raise value_error("state", f"{steps} batches of epoch {epoch} were taken, of {left}")
         self.epoch, self._before = epoch, before
         self._steps = self._start = steps
         self._is_told, self._pass = False, None
@@ -406,7 +408,7 @@ def refuse_differences(theirs: Mapping[str, Any], own: Mapping[str, Any]) -> Non
     names = [name for name in {**own, **theirs} if own.get(name) != theirs.get(name)]
     if names:
         said = "; ".join(f"{name} {theirs.get(name)}, here {own.get(name)}" for name in names)
-        raise ValueError(f"state: of other data or options: {said}")
+        raise value_error("state", f"of other data or options: {said}")
 
 
 def _checked_state(state: Any) -> tuple[int, list[tuple[int, int]]]:
@@ -419,7 +421,9 @@ def _checked_state(state: Any) -> tuple[int, list[tuple[int, int]]]:
             if isinstance(state, Mapping) and "sampler" in state
             else ""
         )
-        raise TypeError(f"state: expected the result of a sampler's state_dict(), got {short(state)}{hint}")
+        raise type_error(
+            "state", f"expected the result of a sampler's state_dict(), got {short(state)}{hint}"
+        )
     try:
         runs = [(as_int(n, "ranks", 1), as_int(k, "steps")) for n, k in state["steps"]]
         if runs:
@@ -427,15 +431,16 @@ def _checked_state(state: Any) -> tuple[int, list[tuple[int, int]]]:
     except (TypeError, ValueError, OverflowError):
         pass
     said = f"epoch {short(state['epoch'])} and steps {short(state['steps'])}"
-    raise ValueError(f"state: expected an epoch, and ranks and steps in pairs; got {said}")
+    raise value_error("state", f"expected an epoch, and ranks and steps in pairs; got {said}")
 
 
 def _lengths_of(given: Any) -> Any:
     """Lengths, or those of a dataset, a Ragged or a joint dict."""
     lengths = getattr(given, "lengths", given)
     if hasattr(given, "set_epoch") and lengths is given:
-        raise TypeError(
-            f"lengths: expected those of the rows, got a {type(given).__name__}; Lightning puts it there, "
-            "unless its Trainer has use_distributed_sampler=False"
+        raise type_error(
+            "lengths",
+            f"expected those of the rows, got a {type(given).__name__}; Lightning puts it there, "
+            "unless its Trainer has use_distributed_sampler=False",
         )
     return as_ints(lengths() if callable(lengths) else lengths)

@@ -14,6 +14,7 @@ from varlen import _core
 from varlen.arguments import as_bool, as_int, one_of
 from varlen.backends.values import as_ints
 from varlen.data.sampler import HasLengths, Ints, Sampler, Uneven
+from varlen.errors import type_error, value_error
 
 __all__ = ["BatchSampler", "LengthBuckets", "TokenBudget"]
 
@@ -153,16 +154,16 @@ class LengthBuckets(Sampler):
         )  # fmt: skip
         self._batch_size = as_int(batch_size, "batch_size", 1)
         if bucket_size is not None and buckets is not None:
-            raise ValueError("buckets: give bucket_size or buckets, not both")
+            raise value_error("buckets", "give bucket_size or buckets, not both")
         self.bucket_size = None if bucket_size is None else as_int(bucket_size, "bucket_size", 1)
         self.buckets = None if buckets is None else np.asarray(as_ints(buckets))
         if self.buckets is not None:
             if self.buckets.dtype.kind not in "iuf":
-                raise TypeError(f"buckets: expected lengths, got dtype {self.buckets.dtype}")
+                raise type_error("buckets", f"expected lengths, got dtype {self.buckets.dtype}")
             if self.buckets.ndim != 1 or not bool((self.buckets[1:] > self.buckets[:-1]).all()):
-                raise ValueError("buckets: expected increasing lengths")
+                raise value_error("buckets", "expected increasing lengths")
             if np.isnan(self.buckets).any():
-                raise ValueError("buckets: expected lengths, got nan")
+                raise value_error("buckets", "expected lengths, got nan")
 
     def _deal(self, rng: np.random.Generator) -> list[Ints]:
         n = len(self.lengths)
@@ -267,9 +268,11 @@ class TokenBudget(Sampler):
         is_over = self.lengths > self.max_tokens
         if too_long == "raise" and is_over.any():
             row = int(np.argmax(is_over))
-            raise ValueError(
-                f"lengths: row {row} has {self.lengths[row]} tokens, over max_tokens={max_tokens}; "
-                "give max_len, or too_long='alone' or 'skip'"
+            raise value_error(
+                "lengths",
+                f"row {row} has {self.lengths[row]} tokens, over max_tokens={max_tokens}",
+                "give max_len, or too_long='alone' or 'skip'",
+                row=row,
             )
         self._rows: Ints = np.flatnonzero(~is_over) if too_long == "skip" else np.arange(len(self.lengths))
 
@@ -309,11 +312,11 @@ def batches_of(
 ) -> Any:
     """The batches that were given, or those of `batch_size` rows as `BatchSampler` deals them."""
     if (batch_size is None) == (batches is None):
-        raise ValueError("batch_size: give batch_size or batches, one of them")
+        raise value_error("batch_size", "give batch_size or batches, one of them")
     if batch_size is not None:
         return BatchSampler(
             lengths, batch_size, uneven=uneven, num_replicas=num_replicas, rank=rank, **options
         )
     if uneven is not None or num_replicas is not None or rank is not None:
-        raise ValueError("batches: they are shared out; uneven, num_replicas and rank need batch_size")
+        raise value_error("batches", "they are shared out; uneven, num_replicas and rank need batch_size")
     return batches

@@ -49,7 +49,7 @@ from varlen.data.options import (
 )
 from varlen.data.records import Records
 from varlen.data.transport import as_sent, offer
-from varlen.errors import name_place
+from varlen.errors import name_place, type_error, value_error
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -161,7 +161,7 @@ class Collate:
         of_model = {name: given.pop(name) for name in ModelKeywords.__annotations__ if name in given}
         layout: str | None = options.get("layout")
         if isinstance(layout, str) and layout in _ELSEWHERE:
-            raise ValueError(f"layout: expected 'padded' or 'ragged'; {_ELSEWHERE[layout]}")
+            raise value_error("layout", f"expected 'padded' or 'ragged'; {_ELSEWHERE[layout]}")
         one_of(options.get("layout", "padded"), "layout", ("padded", "ragged"))
         one_of(options.get("framework"), "framework", ("numpy", "torch", None))
         self._options = BatchOptions(**given)
@@ -170,7 +170,7 @@ class Collate:
         self._given = {**self._options.given, **of_model}
         if self._model is not None:
             if "masks" in options:
-                raise ValueError(f"masks: {model.asked_by} makes batches for models; leave it out")
+                raise value_error("masks", f"{model.asked_by} makes batches for models", "leave it out")
             self._options = self._options.changed(framework=options.get("framework") or "torch")
         self._values = self._options.values
         kind = BatchOptions if self._model is None else ModelBatchOptions
@@ -241,7 +241,7 @@ class Collate:
         if self._model is not None:
             return _placed_batch(self._for_model(self._model, items))
         if self._keys is not None and not isinstance(items[0], Mapping) and view_of(items[0]) is None:
-            raise TypeError(f"keys: samples[0] is {type(items[0]).__name__}, which has none")
+            raise type_error("keys", f"samples[0] is {type(items[0]).__name__}, which has none")
         return _placed_batch(self._merge("", items))
 
     def __repr__(self) -> str:
@@ -255,9 +255,8 @@ class Collate:
             return collate_joints(items, self._for_records)
         items = as_mappings(items)
         if not isinstance(items[0], Mapping):
-            raise TypeError(
-                f"{model.asked_by}: a model's batch is of mappings, samples[0] is {type(items[0]).__name__}"
-            )
+            kind = type(items[0]).__name__
+            raise type_error(model.asked_by or "", f"a model's batch is of mappings, samples[0] is {kind}")
         columns = self._columns("", items)
         model.check_keys(columns, self._values["fill"])
         leaves = self._arrays("", columns)
@@ -325,15 +324,15 @@ class Collate:
         if policy == "refuse":
             null = place_of_null(items) if found is None else None
             if null is not None:
-                raise ValueError(f"samples[{null[0]}]{name}{null[1]}: is null; {HINT}")
+                raise value_error(f"samples[{null[0]}]{name}{null[1]}", f"is null; {HINT}")
             return items, None
         if found is None and are_numbers:
             found = self._stands.get(key) or (depth_of(items), as_stand(dtypes[key]))
         if found is None and list in set(map(type, items)) and not any(map(holds_null, filter(None, items))):
             return [[] if item is None else item for item in items], None  # lists without numbers
         if found is None and isinstance(self._nulls, Mapping):
-            raise ValueError(
-                f"samples{name}: all are null, so their type is unknown; give dtype={{{key!r}: ...}}"
+            raise value_error(
+                f"samples{name}", "all are null, so their type is unknown", f"give dtype={{{key!r}: ...}}"
             )
         if found is None or not is_data(found[1]):
             return items, None
@@ -391,7 +390,7 @@ class Collate:
             _core.refuse_cycles(item, "samples")
         found, place = first_leaf(items), place_of_null(items)
         if place is not None and found is not None and is_data(found[1]):  # which hides behind a null
-            raise ValueError(f"samples[{place[0]}]{name}{place[1]}: is null; {HINT}")
+            raise value_error(f"samples[{place[0]}]{name}{place[1]}", f"is null; {HINT}")
         return items
 
     def _merge_mappings(self, name: str, items: list[Any]) -> dict[str, Any]:
@@ -405,9 +404,10 @@ class Collate:
                 for extra, value in leaf.items():
                     beside = f"{key}/{extra}"
                     if beside in columns:
-                        raise ValueError(
-                            f"samples{name}: {beside!r} is a key, and what the {extra} of {key!r} is called; "
-                            "rename it, or say which keys"
+                        raise value_error(
+                            f"samples{name}",
+                            f"{beside!r} is a key, and what the {extra} of {key!r} is called",
+                            "rename it, or say which keys",
                         )
                     out[beside] = value
             else:
@@ -418,7 +418,9 @@ class Collate:
         first = items[0]
         for i, item in enumerate(items):
             if not isinstance(item, tuple) or len(item) != len(first):
-                raise ValueError(f"samples[{i}]{name}: expected a tuple of {len(first)}, as samples[0] has")
+                raise value_error(
+                    f"samples[{i}]{name}", f"expected a tuple of {len(first)}, as samples[0] has"
+                )
         merged = [self._merge(f"{name}[{k}]", [item[k] for item in items]) for k in range(len(first))]
         return type(first)(*merged) if hasattr(first, "_fields") else tuple(merged)
 
@@ -496,7 +498,7 @@ def rows_of_samples(samples: Any) -> list[Any]:
         elif items and is_frame(items[0]):
             items = rows_of_frames(items)
     if not items:
-        raise ValueError("samples: a batch needs at least one")
+        raise value_error("samples", "a batch needs at least one")
     return items
 
 

@@ -16,7 +16,7 @@ from varlen.arguments import new_words
 from varlen.backends.values import is_tensor
 from varlen.data.accounts import Passage, account_of
 from varlen.data.declared import schema_of_source
-from varlen.errors import name_place, tell_cause
+from varlen.errors import name_place, tell_cause, type_error, value_error
 from varlen.io import Account, ShardSet, ShardWriter, Writer, open_shards
 from varlen.io.columns import ColumnOptions, build_joint, first_leaf
 from varlen.io.dtypes import common_dtype, widened
@@ -46,7 +46,7 @@ def save_rows(
     """Write all rows to a file, or to a folder of shards."""
     fields = {name: field for name, field in dataset.fields.items() if field.dim >= 0}
     if not fields:
-        raise ValueError("save: these rows have no keys")
+        raise value_error("save", "these rows have no keys")
     options: dict[str, Any] = {
         "schema": schema_of_source(dataset.source) or {name: field.dtype for name, field in fields.items()},
         "vocabularies": {name: f.vocabulary for name, f in fields.items() if f.vocabulary is not None},
@@ -71,7 +71,7 @@ def map_rows(
 ) -> ShardSet:
     """Write what a function makes of all rows to a file, and open it."""
     if not callable(function):
-        raise TypeError(f"function: expected a function, got {type(function).__name__}")
+        raise type_error("function", f"expected a function, got {type(function).__name__}")
     writer: Writer | None = None
     first_words = functools.partial(new_words, row_ids=dataset.source.row_ids)
     passage = Passage(dataset)
@@ -134,8 +134,10 @@ def _of_each(
     if all(isinstance(row, dict) for row in found):
         for i, row in enumerate(found):
             if row.keys() != found[0].keys():
-                raise ValueError(
-                    f"map: row {begin + i}: keys {sorted(row)}, but {sorted(found[0])} in row {begin}"
+                raise value_error(
+                    "map",
+                    f"row {begin + i}: keys {sorted(row)}, but {sorted(found[0])} in row {begin}",
+                    row=begin + i,
                 )
         try:  # all at once: of one row alone an empty list has no dtype
             return _built({name: [row[name] for row in found] for name in found[0]}, first_words)
@@ -146,7 +148,9 @@ def _of_each(
     for i, part in enumerate(parts):
         now = sorted(zip(part.names, part.dims, strict=True))
         if now != first:
-            raise ValueError(f"map: row {begin + i}: keys and dims {now}, but {first} in row {begin}")
+            raise value_error(
+                "map", f"row {begin + i}: keys and dims {now}, but {first} in row {begin}", row=begin + i
+            )
     concatenate, wrap = JointNestedRaggedTensorDict.concatenate, JointNestedRaggedTensorDict._wrap
     with contextlib.suppress(TypeError, ValueError):
         return concatenate(map(wrap, parts))._view()
@@ -189,7 +193,7 @@ def _as_joint(found: Any, where: str, first_words: _FirstWords) -> _core.Joint:
     if isinstance(found, JointNestedRaggedTensorDict):
         return found._view()
     if not isinstance(found, dict) and not is_table(found):
-        raise TypeError(f"map: {where}: expected a joint dict or a dict, got {type(found).__name__}")
+        raise type_error(f"map: {where}", f"expected a joint dict or a dict, got {type(found).__name__}")
     try:
         if not isinstance(found, dict):
             from varlen.io.arrow_rows import joint_of_table
@@ -203,7 +207,7 @@ def _as_joint(found: Any, where: str, first_words: _FirstWords) -> _core.Joint:
 def _built(found: dict[str, Any], first_words: _FirstWords) -> _core.Joint:
     """Columns of nested lists, in which there may be words, dates, arrays, tensors and Raggeds."""
     if not found:
-        raise ValueError("there are no keys; a result has at least one")
+        raise value_error("", "there are no keys; a result has at least one")
     lists = {name: _as_lists(value, name) for name, value in found.items()}
     words = {name: str for name, value in lists.items() if isinstance(first_leaf(value), str)}
     return build_joint(lists, ColumnOptions(words, narrow=False, first_words=first_words), "rows")
@@ -233,8 +237,8 @@ def _as_times(values: Any, unit: str, name: str) -> np.ndarray:
     if not all(zoned):
         times = [value for value in values if value is not None]
         with_zone, without = times[zoned.index(True)], times[zoned.index(False)]
-        raise ValueError(
-            f"{name}: {with_zone} has a zone and {without} has none; give all of them one, or none"
+        raise value_error(
+            name, f"{with_zone} has a zone and {without} has none", "give all of them one, or none"
         )
     utc = [v if v is None else v.astimezone(datetime.timezone.utc).replace(tzinfo=None) for v in values]
     return np.array(utc, unit)

@@ -6,6 +6,8 @@ import sys
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from varlen.errors import value_error
+
 if TYPE_CHECKING:
     from varlen.data.sampler import Sampler
 
@@ -38,7 +40,7 @@ def refuse_shards_of(sampler: Sampler) -> None:
     if found is None:
         return
     if sampler.num_replicas > 1:
-        raise ValueError(f"batches: {_SHARE}")
+        raise value_error("batches", f"{_SHARE}")
 
 
 def refuse_dispatchers(sampler: Sampler | None = None) -> None:
@@ -48,11 +50,12 @@ def refuse_dispatchers(sampler: Sampler | None = None) -> None:
         return
     if found == "IterableDatasetShard.__iter__":
         if sampler is not None and sampler.num_replicas > 1:
-            raise ValueError(f"dataset: {_SHARE}")
+            raise value_error("dataset", f"{_SHARE}")
     elif sys.modules["accelerate.data_loader"].PartialState().num_processes > 1:
-        raise ValueError(
-            "dataset: Accelerate deals out the batches of the first process, which are a share here, "
-            "and cuts them up; give prepare() a varlen.data.Loader, or DataLoader(dataset, "
+        raise value_error(
+            "dataset",
+            "Accelerate deals out the batches of the first process, which are a share here, and cuts them up",
+            "give prepare() a varlen.data.Loader, or DataLoader(dataset, "
             "batch_sampler=..., collate_fn=...) whose sampler has num_replicas=1, rank=0; or leave "
-            "this loader out of prepare(): each process has its share of batches"
+            "this loader out of prepare(): each process has its share of batches",
         )

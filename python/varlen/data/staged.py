@@ -11,6 +11,7 @@ from varlen.backends.devices import device_name
 from varlen.data.batch import Batch
 from varlen.data.devices import kind_name, usable_device
 from varlen.data.staging import PinnedBlock, Ring, ring_of
+from varlen.errors import value_error
 
 if TYPE_CHECKING:
     import torch
@@ -162,7 +163,9 @@ class StagedBatch:
         """
         name = self._device if device is None else device_name(device)
         if name == "cpu":
-            raise ValueError("device: a staged batch goes to CUDA; collate with device='cpu' for the host")
+            raise value_error(
+                "device", "a staged batch goes to CUDA", "collate with device='cpu' for the host"
+            )
         return self._to(usable_device(name, self.framework), non_blocking, out)
 
     def _to(self, there: Device, non_blocking: bool, out: Any = None) -> Batch[Any]:
@@ -176,7 +179,7 @@ class StagedBatch:
     def _sent(self, there: Device, non_blocking: bool, out: Any) -> Batch[Any]:
         own = self._block
         if own is None:
-            raise ValueError("this batch has gone to a device, and its block belongs to another one")
+            raise value_error("", "this batch has gone to a device, and its block belongs to another one")
         given = dict(as_mapping(out, "out", "names to arrays")) if out is not None else {}
         outputs = self._made(there, given)
         nbytes = max(self.nbytes, 1)
@@ -212,7 +215,7 @@ class StagedBatch:
                 result[name] = None if place >= 0 else there.empty(shape, there.kind(kind))
         for name in given:
             if name not in result:
-                raise ValueError(f"out: the batch has no {name!r}")
+                raise value_error("out", f"the batch has no {name!r}")
         return result
 
     def _batch(

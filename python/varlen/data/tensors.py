@@ -11,6 +11,7 @@ import numpy as np
 from varlen import _core
 from varlen.arguments import as_dtype
 from varlen.backends.values import is_tensor
+from varlen.errors import overflow_error, type_error, value_error
 from varlen.io import small_floats
 from varlen.io.dtypes import stand_in_name
 
@@ -40,7 +41,7 @@ def as_small(tensor: Any, name: str) -> Any:
 
     dtype = getattr(torch, name, None)
     if dtype is None:
-        raise TypeError(f"framework: torch {torch.__version__} has no dtype {name}; give dtype=")
+        raise type_error("framework", f"torch {torch.__version__} has no dtype {name}", "give dtype=")
     return tensor.to(dtype)
 
 
@@ -77,7 +78,7 @@ def _to_tensor(name: str, array: Array, torch_dtype: str | None) -> Any:
         dtype = getattr(torch, name, None)
         if isinstance(dtype, torch.dtype):
             return tensor_of(array.view(f"i{array.itemsize}")).view(dtype)
-    raise TypeError(f"framework: torch has no dtype for {array.dtype}, that of {name!r}")
+    raise type_error("framework", f"torch has no dtype for {array.dtype}, that of {name!r}")
 
 
 def memory_of_buffer(buffer: Any, dtype: np.dtype | None) -> Any:
@@ -129,9 +130,9 @@ class TensorLeaf:
             try:
                 item = torch.as_tensor(item, device="cpu")
             except (RuntimeError, TypeError, ValueError):
-                raise TypeError(f"arrays[{i}]: expected a tensor or numbers, got {short(item)}") from None
+                raise type_error(f"arrays[{i}]", f"expected a tensor or numbers, got {short(item)}") from None
         if item.requires_grad and torch.is_grad_enabled():
-            raise ValueError("a tensor whose gradient would be lost here; give detach() of it")
+            raise value_error("", "a tensor whose gradient would be lost here", "give detach() of it")
         item = item.detach().resolve_conj().resolve_neg()
         if self._bits_of is not None:
             made = item.to(self._bits_of)
@@ -139,7 +140,7 @@ class TensorLeaf:
                 (made.to(item.dtype) == item).all()
             ):
                 value = item[made.to(item.dtype) != item].reshape(-1)[0].item()
-                raise OverflowError(f"arrays[{i}]: {value} does not fit {self._bits_of}; give a dtype")
+                raise overflow_error(f"arrays[{i}]", f"{value} does not fit {self._bits_of}", "give a dtype")
             return as_numpy(made)
         return as_numpy(item if _numpy_has(item.dtype) else item.float())
 

@@ -15,6 +15,7 @@ from varlen.data.keyed import KeyedSource
 from varlen.data.memory import Array, Column, Ints, of_shards
 from varlen.data.plan import Seed
 from varlen.data.saving import map_rows, save_rows
+from varlen.errors import error_of, type_error, value_error
 from varlen.io.errors import name_only_file
 from varlen.joint import JointNestedRaggedTensorDict
 from varlen.types.attributes import attributes_of
@@ -123,7 +124,7 @@ class Views(Batching):
         (2, {'age': [61], 'x': [[1, 2, 3]]})
         """
         if function is None and min_len is None and max_len is None:
-            raise TypeError("filter: give a function, a mask, min_len or max_len")
+            raise type_error("filter", "give a function, a mask, min_len or max_len")
         keep: Array | None = None
         if min_len is not None:
             keep = self.lengths >= as_int(min_len, "min_len")
@@ -205,9 +206,10 @@ class Views(Batching):
         if isinstance(sizes, str):
             return self._split_by(sizes)
         if not isinstance(sizes, Mapping):
-            raise TypeError(
-                "sizes: expected names to sizes, such as {'train': 0.9, 'test': 0.1}, or a key, "
-                f"got {type(sizes).__name__}"
+            raise type_error(
+                "sizes",
+                "expected names to sizes, such as {'train': 0.9, 'test': 0.1}, or a key, "
+                f"got {type(sizes).__name__}",
             )
         counts = _counts(sizes, len(self))
         ends = np.cumsum([0, *counts])
@@ -247,7 +249,7 @@ class Views(Batching):
         """
         for i, other in enumerate(others):
             if not isinstance(other, Batching):
-                raise TypeError(f"others[{i}]: expected a Dataset, got {type(other).__name__}")
+                raise type_error(f"others[{i}]", f"expected a Dataset, got {type(other).__name__}")
         parts: list[Batching] = [self, *others]
         sources = list({id(part._source): part._source for part in parts}.values())
         begins = dict(zip(map(id, sources), np.cumsum([0, *map(len, sources)]), strict=False))
@@ -287,7 +289,7 @@ class Views(Batching):
         is_flat = isinstance(values, np.ndarray)
         most = (0 if dim is None else as_int(dim, "dim")) if is_flat else self.depth
         if most > self.depth:
-            raise ValueError(f"dim: {name!r} at dim {most}, but these rows have {self.depth} levels")
+            raise value_error("dim", f"{name!r} at dim {most}, but these rows have {self.depth} levels")
         levels = self._levels(most)
         rows = JointNestedRaggedTensorDict._wrap(_core.Joint([], [], [], levels, len(self)))
         is_padded = as_bool(padding_id, "padding_id") and name != self.source.row_ids
@@ -404,16 +406,18 @@ class Views(Batching):
     def _mask(self, function: Any) -> Array:
         mask = np.asarray(function(RowColumns(self)) if callable(function) else function)
         if mask.dtype != bool:
-            raise TypeError(f"filter: expected a bool for each row, got dtype {mask.dtype}")
+            raise type_error("filter", f"expected a bool for each row, got dtype {mask.dtype}")
         if mask.shape != (len(self),):
-            raise ValueError(f"filter: expected a bool for each of {len(self)} rows, got shape {mask.shape}")
+            raise value_error(
+                "filter", f"expected a bool for each of {len(self)} rows, got shape {mask.shape}"
+            )
         return mask
 
     def _split_by(self, name: str) -> dict[str, Self]:
         """A part for each value of a key of dim 0, in their order."""
         stored = self._stored_values(name)
         if stored.ndim != 1:
-            raise ValueError(f"sizes: {name!r} has values of shape {stored.shape[1:]}, expected one a row")
+            raise value_error("sizes", f"{name!r} has values of shape {stored.shape[1:]}, expected one a row")
         found, part = np.unique(stored, return_inverse=True)
         words = self._words_of(name)
         if words is not None:
@@ -438,7 +442,7 @@ class Views(Batching):
             return values
         if values.size and not 0 <= int(values.min()) <= int(values.max()) < len(words):
             text = f"key {name!r}: ids {values.min()} to {values.max()}, for {len(words)} words"
-            raise name_only_file(ValueError(text), self._source.paths)
+            raise name_only_file(value_error("", text), self._source.paths)
         return np.array(words)[values]
 
     def _stored_values(self, name: str) -> Array:
@@ -447,9 +451,11 @@ class Views(Batching):
         if field is None and name == _LENGTHS:
             return self.lengths
         if field is None:
-            raise KeyError(f"{name!r} is no key of these rows; there are {sorted(self.fields)}")
+            raise error_of(KeyError, "", f"{name!r} is no key of these rows; there are {sorted(self.fields)}")
         if field.dim != 0:
-            raise KeyError(f"{name!r} lies at dim {field.dim}; a key of dim 0 has one value a row")
+            raise error_of(
+                KeyError, "", f"{name!r} lies at dim {field.dim}; a key of dim 0 has one value a row"
+            )
         source = self._source
         parts = of_shards(source, lambda shard: source.values(shard, name))
         values = np.concatenate(parts) if parts else np.empty((0, *field.trailing), field.dtype)
@@ -482,8 +488,8 @@ class Views(Batching):
         if len(index) and counts.max() > 1:
             row = int(np.argmax(counts))
             twice = np.flatnonzero(index == row)[:2]
-            raise ValueError(
-                f"with_key: rows {twice[0]} and {twice[1]} of this view are the same row; save it first"
+            raise value_error(
+                "with_key", f"rows {twice[0]} and {twice[1]} of this view are the same row", "save it first"
             )
         lengths = np.ones(len(whole), np.int64) if dim == 0 else whole.lengths_at(dim)
         begins = np.cumsum(lengths) - lengths
@@ -503,7 +509,9 @@ def _generator(seed: Seed) -> np.random.Generator:
     if isinstance(seed, np.random.Generator):
         return seed
     if isinstance(seed, (bool, np.bool_)) or not (seed is None or isinstance(seed, (int, np.integer))):
-        raise TypeError(f"seed: expected an int, a numpy.random.Generator or None; got {type(seed).__name__}")
+        raise type_error(
+            "seed", f"expected an int, a numpy.random.Generator or None; got {type(seed).__name__}"
+        )
     return np.random.default_rng(None if seed is None else as_int(seed, "seed", most=None))
 
 
@@ -511,17 +519,17 @@ def _counts(sizes: Mapping[str, float], n: int) -> Sequence[int]:
     """The rows of each part."""
     for name, size in sizes.items():
         if isinstance(size, (bool, np.bool_)) or not isinstance(size, (int, float, np.integer, np.floating)):
-            raise TypeError(f"sizes: expected a number for {name!r}, got {type(size).__name__}")
+            raise type_error("sizes", f"expected a number for {name!r}, got {type(size).__name__}")
         if not size >= 0:
-            raise ValueError(f"sizes: {name!r} is {size}; expected at least 0")
+            raise value_error("sizes", f"{name!r} is {size}; expected at least 0")
     given = list(sizes.values())
     if all(isinstance(size, (int, np.integer)) for size in given):
         if sum(given) != n:
-            raise ValueError(f"sizes: {sum(given)} rows in all parts, but there are {n}")
+            raise value_error("sizes", f"{sum(given)} rows in all parts, but there are {n}")
         return [int(size) for size in given]
     if not all(isinstance(size, (float, np.floating)) for size in given):
-        raise TypeError("sizes: expected fractions or numbers of rows, got both")
+        raise type_error("sizes", "expected fractions or numbers of rows, got both")
     if abs(sum(given) - 1) > 1e-6:
-        raise ValueError(f"sizes: the fractions are {sum(given):g} together, expected 1")
+        raise value_error("sizes", f"the fractions are {sum(given):g} together, expected 1")
     ends = [round(float(part) * n) for part in np.cumsum(given)]
     return [end - begin for begin, end in zip([0, *ends[:-1]], ends, strict=True)]

@@ -10,7 +10,7 @@ from varlen._core import Dim
 from varlen.arguments import as_int
 from varlen.dims.base import is_data
 from varlen.dims.errors import AmbiguousAxisError
-from varlen.errors import name_argument, name_place
+from varlen.errors import error_of, index_error, name_argument, name_place, type_error, value_error
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -55,20 +55,20 @@ def quoted(dims: Sequence[Dim], word: str = "or") -> str:
 def place(data: Data[Any], axis: Axis, argument: str = "axis") -> int:
     """Where the one dim that is meant lies among those of the values."""
     if not is_data(data):
-        raise TypeError(f"expected a Data, got {type(data).__name__}")
+        raise type_error("", f"expected a Data, got {type(data).__name__}")
     if type(axis) is Dim:
         found = data._shape.find(axis)
         if found < 0:
             same = any(dim.name == axis.name for dim in data._shape.dims)
             other = "; the one of that name is another dim (see Dim.declare_same_as)" if same else ""
-            raise IndexError(f"{argument}: '{axis.name}' is not among {describe(data.dims)}{other}")
+            raise index_error(argument, f"'{axis.name}' is not among {describe(data.dims)}{other}")
         if data._shape.dims.count(axis) > 1:
             _refuse_equals(data, axis, argument)
         return found
     several = places(data, axis, argument)
     if len(several) != 1:
         if not several:
-            raise IndexError(f"{argument}: {axis!r} fits none of {describe(data.dims)}")
+            raise index_error(argument, f"{axis!r} fits none of {describe(data.dims)}")
         _refuse_several(data, several, axis, argument)
     return several[0]
 
@@ -89,19 +89,19 @@ def places(data: Data[Any], axes: Axis | Sequence[Axis], argument: str = "axis")
     if type(axes) is Dim:
         return (place(data, axes, argument),)
     if not is_data(data):
-        raise TypeError(f"expected a Data, got {type(data).__name__}")
+        raise type_error("", f"expected a Data, got {type(data).__name__}")
     if isinstance(axes, str):
         return _of_words(data, axes, argument)
     if isinstance(axes, (int, float)) or not hasattr(axes, "__iter__"):
-        raise TypeError(
-            f"{argument}: expected a Dim, its name, or several, got {axes!r}; axes are told by their dims"
+        raise type_error(
+            argument, f"expected a Dim, its name, or several, got {axes!r}; axes are told by their dims"
         )
     given: Any = axes
     found: list[int] = []
     for each in given:
         for k in places(data, each, argument):
             if k in found:
-                raise ValueError(f"{argument}: '{data._shape.dims[k].name}' is given twice")
+                raise value_error(argument, f"'{data._shape.dims[k].name}' is given twice")
             found.append(k)
     return tuple(found)
 
@@ -111,7 +111,7 @@ def every_place(data: Data[Any], order: Sequence[Axis], argument: str = "order")
     found = places(data, order, argument)
     if len(found) != data._shape.rank:
         missing = [dim for k, dim in enumerate(data._shape.dims) if k not in found]
-        raise ValueError(f"{argument}: {quoted(missing, 'and')} of {describe(data.dims)} is missing")
+        raise value_error(argument, f"{quoted(missing, 'and')} of {describe(data.dims)} is missing")
     return found
 
 
@@ -135,9 +135,10 @@ def _refuse_equals(data: Data[Any], axis: Dim, argument: str) -> None:
     """Refuse a dim that is there twice with one priority, as after a declaration."""
     priorities = [dim.match_priority for dim in data._shape.dims if dim == axis]
     if len(set(priorities)) < len(priorities):
-        raise AmbiguousAxisError(
-            f"{argument}: '{axis.name}' is {len(priorities)} dims of {describe(data.dims)}, which were "
-            "declared the same"
+        raise error_of(
+            AmbiguousAxisError,
+            argument,
+            f"'{axis.name}' is {len(priorities)} dims of {describe(data.dims)}, which were declared the same",
         )
 
 
@@ -145,11 +146,13 @@ def _refuse_several(data: Data[Any], several: Sequence[int], axis: Any, argument
     dims = [data._shape.dims[k] for k in several]
     if all(dim == dims[0] for dim in dims):
         told = " and ".join([str(dim.match_priority) for dim in dims])
-        raise AmbiguousAxisError(
-            f"{argument}: {axis!r} is {len(dims)} dims of {describe(data.dims)}, of match_priority {told}; "
-            "give the Dim, of the others as copy(match_priority=...)"
+        raise error_of(
+            AmbiguousAxisError,
+            argument,
+            f"{axis!r} is {len(dims)} dims of {describe(data.dims)}, of match_priority {told}",
+            "give the Dim, of the others as copy(match_priority=...)",
         )
-    raise AmbiguousAxisError(f"{argument}: {axis!r} may be {quoted(dims)}; give the Dim")
+    raise error_of(AmbiguousAxisError, argument, f"{axis!r} may be {quoted(dims)}", "give the Dim")
 
 
 def _of_letter(data: Data[Any], letter: str, argument: str) -> int | None:
@@ -207,7 +210,7 @@ def _of_words(data: Data[Any], words: str, argument: str) -> tuple[int, ...]:
     if lower == "except_feature":
         feature = _of_letter(data, "F", argument)
         return tuple(k for k in order if k != feature)
-    raise IndexError(f"{argument}: {words!r} fits none of {describe(data.dims)}")
+    raise index_error(argument, f"{words!r} fits none of {describe(data.dims)}")
 
 
 def _of_letters(data: Data[Any], words: str, argument: str) -> tuple[int, ...]:
@@ -216,10 +219,10 @@ def _of_letters(data: Data[Any], words: str, argument: str) -> tuple[int, ...]:
         k = _of_letter(data, letter, argument)
         if k is not None and k >= 0:
             if k in found:
-                raise ValueError(f"{argument}: {words!r} has {letter} twice")
+                raise value_error(argument, f"{words!r} has {letter} twice")
             found.append(k)
         elif not optional:
-            raise IndexError(f"{argument}: {letter!r} fits none of {describe(data.dims)}")
+            raise index_error(argument, f"{letter!r} fits none of {describe(data.dims)}")
     return tuple(found)
 
 
@@ -228,7 +231,7 @@ def _of_rule(data: Data[Any], kind: str, rest: str, words: str, argument: str) -
     dims, order = data._shape.dims, _in_order(data)
     if kind == "dim":
         if not rest.isdigit():
-            raise ValueError(f"{argument}: expected a size behind 'dim:', got {words!r}")
+            raise value_error(argument, f"expected a size behind 'dim:', got {words!r}")
         found = [k for k in order if dims[k].size == int(rest)]
     elif kind in ("stag", "stag-single", "tag", "batch", "spatial"):
         at, colon, text = rest.partition(":")
@@ -240,9 +243,9 @@ def _of_rule(data: Data[Any], kind: str, rest: str, words: str, argument: str) -
             i = as_int(int(at), argument, -len(found), len(found) - 1)
             found = [found[i]]
     else:
-        raise IndexError(f"{argument}: {words!r} fits none of {describe(data.dims)}")
+        raise index_error(argument, f"{words!r} fits none of {describe(data.dims)}")
     if len(found) > 1:
         _refuse_several(data, found, words, argument)
     if not found:
-        raise IndexError(f"{argument}: {words!r} fits none of {describe(data.dims)}")
+        raise index_error(argument, f"{words!r} fits none of {describe(data.dims)}")
     return found[0]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
 from varlen._restored import by_torch, saved
 from varlen.backends.values import ArrayT
+from varlen.errors import type_error
 from varlen.types.attributes import attributes_of
 from varlen.types.placed import DeviceMethods
 
@@ -195,7 +196,7 @@ def is_data(x: object) -> TypeGuard[Data[Any]]:
 def check_data(x: object, argument: str) -> None:
     """Refuse what is no Data."""
     if not is_data(x):
-        raise TypeError(f"{argument}: expected a Data, got {type(x).__name__}")
+        raise type_error(argument, f"expected a Data, got {type(x).__name__}")
 
 
 # The class of what operations give: it says so itself when it is made.

@@ -15,6 +15,7 @@ from varlen.dims.make import check_dims
 from varlen.dims.ops.gather import gather
 from varlen.dims.ops.sort import top_k
 from varlen.dims.place import moved
+from varlen.errors import value_error
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
@@ -60,9 +61,9 @@ class Beam:
         check_dims([dim])
         for data, argument in ((scores, "scores"), (src, "src")):
             if data is not None and data._shape.find(dim) < 0:
-                raise ValueError(f"{argument}: '{dim.name}' is not among {describe(data.dims)}")
+                raise value_error(argument, f"'{dim.name}' is not among {describe(data.dims)}")
         if (src is None) != (parent is None):
-            raise ValueError("src: positions on the dim of the parent; give both, or none at the start")
+            raise value_error("src", "positions on the dim of the parent", "give both, or none at the start")
         self.dim, self.scores, self.src, self.parent, self.name = dim, scores, src, parent, name
 
     def __repr__(self) -> str:
@@ -199,7 +200,7 @@ class Beam:
         """
         line = self._line()
         if not 1 <= len(choices) <= len(line):
-            raise ValueError(f"choices: expected 1 to {len(line)}, one a step, got {len(choices)}")
+            raise value_error("choices", f"expected 1 to {len(line)}, one a step, got {len(choices)}")
         shape = Shape(self.scores._shape.dims)
         steps: list[Any] = []
         at: Data[Any] | None = None

@@ -25,6 +25,7 @@ from varlen.dims.declared import VerbMethods
 from varlen.dims.operators import of_every_dtype
 from varlen.dims.ops.combine import compatible_to, operands
 from varlen.dims.records import joint_data
+from varlen.errors import error_of, type_error, value_error
 from varlen.types.refusals import NoArray
 
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
     @classmethod
     def _from_saved(cls, values: Any, dims: Any, order: Any, facts: Any) -> Data[Any]:
         if order is not None and sorted(order) != list(range(len(dims))):
-            raise ValueError(f"order: expected each of {len(dims)} dims once, got {order}")
+            raise value_error("order", f"expected each of {len(dims)} dims once, got {order}")
         return _restored(make.as_values(values), make.bound_dims(values, dims), order, facts, None, cls)
 
     # Made of something else. Each is told in make.py.
@@ -320,7 +321,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         """
         found = joint_data.from_joint(joint, dims)
         if key not in found:
-            raise KeyError(f"key: {key!r} is not one of {list(found)}")
+            raise error_of(KeyError, "key", f"{key!r} is not one of {list(found)}")
         return found[key]
 
     @classmethod
@@ -749,12 +750,12 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         """
         values = self._tensor("backward")
         if values.numel() != 1:
-            raise ValueError(f"backward: {self!r} is no single number; reduce it, as by x.mean()")
+            raise value_error("backward", f"{self!r} is no single number", "reduce it, as by x.mean()")
         values.backward()
 
     def _tensor(self, op: str) -> Any:
         if isinstance(self._values, np.ndarray):
-            raise TypeError(f"{op}: arrays of NumPy have no gradients; take x.torch()")
+            raise type_error(op, "arrays of NumPy have no gradients", "take x.torch()")
         return self._values
 
     # The order of dims, and their names.
@@ -956,8 +957,8 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
 
     def __bool__(self) -> bool:
         if self._shape.rank:
-            raise ValueError(
-                f"{self!r}: many values are neither true nor false; reduce them by any() or all()"
+            raise value_error(
+                f"{self!r}", "many values are neither true nor false", "reduce them by any() or all()"
             )
         return bool(self._values)
 
@@ -1011,9 +1012,10 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         """
         values: Any = function(self._values, *args, **kwargs)
         if tuple(values.shape) != tuple(self._values.shape):
-            raise ValueError(
-                f"function: gave the shape {tuple(values.shape)} for {tuple(self._values.shape)}; "
-                "what changes dims is an operation of its own"
+            raise value_error(
+                "function",
+                f"gave the shape {tuple(values.shape)} for {tuple(self._values.shape)}; "
+                "what changes dims is an operation of its own",
             )
         return self._map(lambda _: values)
 
@@ -1059,13 +1061,14 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
 
     def __getitem__(self, key: object) -> NoReturn:
         # Without this Python says only that there is none; iteration and `in` end here, too.
-        raise TypeError(
-            f"{self!r} has no positions by number, as its axes are told by their dims; take dims.slice, "
-            "dims.gather or dims.masked_select, or x.to_list()"
+        raise type_error(
+            "",
+            f"{self!r} has no positions by number, as its axes are told by their dims",
+            "take dims.slice, dims.gather or dims.masked_select, or x.to_list()",
         )
 
     def __matmul__(self, other: object) -> NoReturn:
-        raise TypeError("@: does not say which dims are summed; take dims.dot(x, y, dims)")
+        raise type_error("@", "does not say which dims are summed", "take dims.dot(x, y, dims)")
 
     __rmatmul__ = __matmul__
 
@@ -1073,7 +1076,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         if not spec:
             return str(self)
         if self._shape.rank:
-            raise TypeError(f"format: {self!r} is many values, and {spec!r} is for one number")
+            raise type_error("format", f"{self!r} is many values, and {spec!r} is for one number")
         return format(self.item(), spec)
 
     def __str__(self) -> str:

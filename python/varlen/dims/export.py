@@ -14,6 +14,7 @@ from varlen.dims.base import made
 from varlen.dims.make import check_dims
 from varlen.dims.place import in_order
 from varlen.dims.vocabulary import padding_class
+from varlen.errors import value_error
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
@@ -33,7 +34,7 @@ def to_ragged(data: Data[Any]) -> Ragged[Any]:
 
     data = in_order(data)
     if data._shape.ragged < 2:
-        raise ValueError(f"a Ragged has sequences of different lengths, {describe(data.dims)} has none")
+        raise value_error("", f"a Ragged has sequences of different lengths, {describe(data.dims)} has none")
     return Ragged(data._values, levels=levels_of(data._shape, 1))
 
 
@@ -58,7 +59,7 @@ def to_padded(data: Data[Any], order: Sequence[Axis] | None, fill: Any, side: st
 def _block(data: Data[Any], fill: Any, side: str) -> Any:
     """The rectangle in the order in which values lie."""
     if side not in ("right", "left"):
-        raise ValueError(f"side: expected 'right' or 'left', got {side!r}")
+        raise value_error("side", f"expected 'right' or 'left', got {side!r}")
     shape, values = data._shape, data._values
     fill = padding_class(data.vocab) if fill is None else fill
     first = next((k for k in range(shape.rank) if shape.is_ragged(k)), 0)
@@ -89,7 +90,7 @@ def mask_of_dim(dim: Dim, dims: Sequence[Dim] | None) -> Data[Any]:
     wanted = [*dim.over, dim] if dims is None else check_dims(dims)
     wanted = [known if (known := _bound_by(dim, each)) is not None else each for each in wanted]
     if dim not in wanted:
-        raise ValueError(f"dims: '{dim.name}' is not among {describe(wanted)}")
+        raise value_error("dims", f"'{dim.name}' is not among {describe(wanted)}")
     shape = Shape([wanted[k] for k in Shape.arranged(wanted)])
     return _there(shape, None)._ordered([shape.find(each) for each in wanted]).padded(False)
 

@@ -14,6 +14,7 @@ from varlen.dims.axes import describe
 from varlen.dims.base import Facts, dtype_name, is_data, made
 from varlen.dims.errors import LengthMismatchError
 from varlen.dims.place import aligned, bound_anew, in_order, order_of
+from varlen.errors import error_of, type_error, value_error
 from varlen.levels import describe_difference, equal_lengths
 
 if TYPE_CHECKING:
@@ -25,12 +26,12 @@ if TYPE_CHECKING:
 def check_dims(dims: Any) -> list[Dim]:
     """A list of dims, refused if something else is in it."""
     if isinstance(dims, (str, Dim)) or not hasattr(dims, "__iter__"):
-        raise TypeError(f"dims: expected a sequence of dims, got {dims!r}")
+        raise type_error("dims", f"expected a sequence of dims, got {dims!r}")
     each = list(dims)
     for k, dim in enumerate(each):
         if type(dim) is not Dim:
             hint = f"; make one by Dim({dim!r})" if isinstance(dim, str) else ""
-            raise TypeError(f"dims[{k}]: expected a Dim, got {dim!r}{hint}")
+            raise type_error(f"dims[{k}]", f"expected a Dim, got {dim!r}{hint}")
     return each
 
 
@@ -51,7 +52,7 @@ def bound_dims(values: Any, dims: Sequence[Dim]) -> Shape:
         )
         if ragged and values.ndim == len(each):
             text += "; a rectangle with padding is made a Data by Data.from_padded"
-        raise ValueError(text)
+        raise value_error("", text)
     return shape
 
 
@@ -72,26 +73,27 @@ def as_values(values: Any) -> Any:
         if not isinstance(values, (list, tuple)):
             raise
         text = "values: lists of different lengths are no array; Data.from_list makes a Data of them"
-        raise ValueError(text) from None
+        raise value_error("", text) from None
 
 
 def as_lengths(numbers: Any, over: Any) -> tuple[Any, Any]:
     """What a container of lengths holds, and the dims that they are over; None of one number."""
     if is_data(numbers):
         if over is not None:
-            raise TypeError(f"over: lengths that are a Data are over its dims, {describe(numbers.dims)}")
+            raise type_error("over", f"lengths that are a Data are over its dims, {describe(numbers.dims)}")
     elif not isinstance(numbers, RaggedBase):
-        raise TypeError(f"lengths: expected integers, got a {type(numbers).__name__}")
+        raise type_error("lengths", f"expected integers, got a {type(numbers).__name__}")
     elif over is None:
-        raise TypeError(
-            "lengths: a Ragged does not say the dims that its numbers are over; give them as over=, "
-            "one for its sequences and one for each level"
+        raise type_error(
+            "lengths",
+            "a Ragged does not say the dims that its numbers are over",
+            "give them as over=, one for its sequences and one for each level",
         )
     else:
         numbers = from_ragged(numbers, [over] if type(over) is Dim else over)
     dtype = str(numbers.dtype).removeprefix("torch.")
     if not dtype.startswith(("int", "uint")):
-        raise TypeError(f"lengths: expected integers, got a {type(numbers).__name__} of {dtype}")
+        raise type_error("lengths", f"expected integers, got a {type(numbers).__name__} of {dtype}")
     lying = in_order(numbers)
     if not lying.ndim:
         return int(lying), None
@@ -104,13 +106,13 @@ def check_facts(data: Data[Any], facts: Facts, argument: str = "values") -> Fact
     for word in ("time_dim", "feature_dim"):
         dim = getattr(facts, word)
         if dim is not None and (type(dim) is not Dim or data._shape.find(dim) < 0):
-            raise ValueError(f"{word}: {dim!r} is not among {describe(data.dims)}")
+            raise value_error(word, f"{dim!r} is not among {describe(data.dims)}")
     sparse = facts.sparse_dim
     if sparse is not None:
         if type(sparse) is not Dim:
-            raise TypeError(f"sparse_dim: expected a Dim, got {sparse!r}")
+            raise type_error("sparse_dim", f"expected a Dim, got {sparse!r}")
         if facts.feature_dim is not None:
-            raise ValueError("feature_dim: integers of a sparse_dim have no features")
+            raise value_error("feature_dim", "integers of a sparse_dim have no features")
         _check_classes(data._values, sparse, argument)
     return facts
 
@@ -118,14 +120,14 @@ def check_facts(data: Data[Any], facts: Facts, argument: str = "values") -> Fact
 def _check_classes(values: Any, sparse: Dim, argument: str) -> None:
     dtype = dtype_name(values.dtype)
     if not dtype.startswith(("int", "uint")):
-        raise TypeError(f"{argument}: positions of a sparse_dim are integers, got {dtype}")
+        raise type_error(argument, f"positions of a sparse_dim are integers, got {dtype}")
     if not sparse.is_static or device_of(values) != "cpu" or 0 in values.shape:
         return
     numbers = backend_of(values).readable(values).reshape(-1)
     if int(numbers.min()) < 0 or int(numbers.max()) >= int(sparse.size or 0):
         at = int(((numbers < 0) | (numbers >= sparse.size)).argmax())
-        raise ValueError(
-            f"{argument}: {numbers[at]} at position {at} is no position of {describe([sparse])[1:-1]}"
+        raise value_error(
+            argument, f"{numbers[at]} at position {at} is no position of {describe([sparse])[1:-1]}"
         )
 
 
@@ -151,7 +153,9 @@ def replaced(data: Data[Any], old: Axis, new: Dim) -> Data[Any]:
     for j in range(k, shape.rank):
         if shape.extent(j) != data._shape.extent(j) or shape.span(j, j + 1) != data._shape.span(j, j + 1):
             difference = describe_difference((data._shape.span(j, j + 1),), (shape.span(j, j + 1),))
-            raise LengthMismatchError(f"new: '{new.name}' in the place of '{before.name}': {difference}")
+            raise error_of(
+                LengthMismatchError, "new", f"'{new.name}' in the place of '{before.name}': {difference}"
+            )
     result = data._like(data._values)
     result._shape = shape
     facts = data._facts
@@ -171,7 +175,7 @@ def from_levels(values: Any, levels: Levels, dims: Sequence[Dim], **facts: Any) 
     depth = len(levels)
     if len(each) != depth + values.ndim:
         given = f"{depth} levels and rows of {values.ndim - 1} axes"
-        raise ValueError(f"dims: {len(each)} of them, {describe(each)}, for {given}")
+        raise value_error("dims", f"{len(each)} of them, {describe(each)}, for {given}")
     bind_by_others(each)
     if not each[0].is_defined:
         each[0] = each[0].bind(len(levels[0]) if levels else values.shape[0])
@@ -215,19 +219,26 @@ def _check_sizes(values: Any, levels: Levels, shape: Shape) -> None:
     dims = shape.dims
     count = len(levels[0]) if levels else values.shape[0]
     if shape.count(1) != count:
-        raise LengthMismatchError(f"'{dims[0].name}' is {shape.count(1)} long, but {count} are given")
+        raise error_of(
+            LengthMismatchError, "", f"'{dims[0].name}' is {shape.count(1)} long, but {count} are given"
+        )
     for k, level in enumerate(levels, 1):
         wanted = shape.span(k, k + 1)
         if wanted is level or wanted == level:
             continue
         i = int((wanted.lengths != level.lengths).argmax())
-        raise LengthMismatchError(
-            f"'{dims[k].name}' is {wanted.lengths[i]} long in row {i}, but {level.lengths[i]} are given"
+        raise error_of(
+            LengthMismatchError,
+            "",
+            f"'{dims[k].name}' is {wanted.lengths[i]} long in row {i}, but {level.lengths[i]} are given",
+            row=i,
         )
     for k in range(len(levels) + 1, shape.rank):
         size = values.shape[k - len(levels)]
         if shape.extent(k) != size:
-            raise LengthMismatchError(f"'{dims[k].name}' is {shape.extent(k)} long, but {size} are given")
+            raise error_of(
+                LengthMismatchError, "", f"'{dims[k].name}' is {shape.extent(k)} long, but {size} are given"
+            )
 
 
 def _arranged(values: Any, shape: Shape) -> Data[Any]:
@@ -262,7 +273,9 @@ def from_list(rows: Any, dims: Sequence[Dim], **facts: Any) -> Data[Any]:
             inner = [dim.max_size() if dim.is_defined else 0 for dim in each[array.ndim :]]
             array = array.reshape((*array.shape, *inner))
         if array.ndim != len(each):
-            raise ValueError(f"rows: expected {len(each)} axes for {describe(each)}, got shape {array.shape}")
+            raise value_error(
+                "rows", f"expected {len(each)} axes for {describe(each)}, got shape {array.shape}"
+            )
         return _with_facts(from_levels(array, (), each) if each else made(array, Shape([])), facts)
     ragged = Ragged.from_list(rows)
     values, levels = ragged._values, ragged._levels
@@ -270,34 +283,36 @@ def from_list(rows: Any, dims: Sequence[Dim], **facts: Any) -> Data[Any]:
     if missing > 0 and 0 in values.shape:  # no row says how deep it is
         levels += tuple([equal_lengths(0, 0)] * missing)
     if missing < 0 and len(levels) == 1 and len(each) == 1:
-        raise ValueError(f"rows: nested deeper than {describe(each)}")
+        raise value_error("rows", f"nested deeper than {describe(each)}")
     return from_levels(values, levels, each, **facts)
 
 
 def from_ragged(ragged: Any, dims: Sequence[Dim], **facts: Any) -> Data[Any]:
     """A Ragged, a dim for each level and one for its sequences; as `Data.from_ragged`."""
     if not isinstance(ragged, RaggedBase):
-        raise TypeError(f"ragged: expected a Ragged, got {type(ragged).__name__}")
+        raise type_error("ragged", f"expected a Ragged, got {type(ragged).__name__}")
     return from_levels(ragged._values, ragged._levels, dims, **facts)
 
 
 def from_padded(block: Any, dims: Sequence[Dim], side: str = "right", **facts: Any) -> Data[Any]:
     """A rectangle with an axis for each dim, the padding of which is dropped; as `Data.from_padded`."""
     if side not in ("right", "left"):
-        raise ValueError(f"side: expected 'right' or 'left', got {side!r}")
+        raise value_error("side", f"expected 'right' or 'left', got {side!r}")
     backend = backend_of(block)
     block = backend.as_array(block, "block")
     each = check_dims(dims)
     if block.ndim != len(each):
-        raise ValueError(
-            f"block: expected {len(each)} axes for {describe(each)}, got shape {tuple(block.shape)}"
+        raise value_error(
+            "block", f"expected {len(each)} axes for {describe(each)}, got shape {tuple(block.shape)}"
         )
     bind_by_others(each)
     for k, dim in enumerate(each):
         if not dim.is_defined:
             if dim.kind != "batch" and any(x.kind == "batch" for x in each):
-                raise ValueError(
-                    f"dims: '{dim.name}' has no lengths, and a rectangle does not show them; bind it first"
+                raise value_error(
+                    "dims",
+                    f"'{dim.name}' has no lengths, and a rectangle does not show them",
+                    "bind it first",
                 )
             each[k] = dim.bind(block.shape[k])
     order = Shape.arranged(each, static_last=True)
@@ -305,8 +320,10 @@ def from_padded(block: Any, dims: Sequence[Dim], side: str = "right", **facts: A
     for k, at in enumerate(order):
         size, extent = block.shape[at], shape.extent(k)
         if size < extent or (size != extent and not shape.is_ragged(k)):
-            raise LengthMismatchError(
-                f"'{each[at].name}' is {extent} long, but axis {at} of block is {size} long"
+            raise error_of(
+                LengthMismatchError,
+                "",
+                f"'{each[at].name}' is {extent} long, but axis {at} of block is {size} long",
             )
     block = backend.transpose(block, order)
     first = next((k for k in range(shape.rank) if shape.is_ragged(k)), 0)

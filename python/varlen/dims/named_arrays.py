@@ -12,6 +12,7 @@ from varlen.dims.axes import describe
 from varlen.dims.export import to_padded
 from varlen.dims.make import check_dims, from_padded
 from varlen.dims.place import lengths_of
+from varlen.errors import value_error
 
 if TYPE_CHECKING:
     from varlen.dims.data import Data
@@ -52,9 +53,9 @@ def _dims_of(
     known = {dim.name: dim for dim in given}
     for dim in given:
         if dim.name not in names:
-            raise ValueError(f"dims: '{dim.name}' names no axis of {tuple(names)}")
+            raise value_error("dims", f"'{dim.name}' names no axis of {tuple(names)}")
     if len(known) < len(given):
-        raise ValueError(f"dims: one name is twice in {describe(given)}")
+        raise value_error("dims", f"one name is twice in {describe(given)}")
     for name, size in zip(names, sizes, strict=True):
         beside = f"{name}_lengths"
         if name in known:
@@ -79,5 +80,5 @@ def _dims_of(
 def _names_of(data: Data[Any]) -> list[str]:
     names = [dim.name for dim in data.dims]
     if len(set(names)) < len(names):
-        raise ValueError(f"axes are told by their names, and one is twice in {describe(data.dims)}")
+        raise value_error("", f"axes are told by their names, and one is twice in {describe(data.dims)}")
     return names

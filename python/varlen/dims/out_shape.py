@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from varlen._core import Dim
 from varlen.dims.axes import describe, quoted
 from varlen.dims.errors import OutShapeError
+from varlen.errors import error_of, type_error
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -100,14 +101,14 @@ def implicit_dims(data: Data[Any]) -> list[Dim]:
 def verify(data: Data[Any], expected: OutShape, allow_missing_implicit: bool) -> None:
     """Refuse a Data of other dims than these."""
     if isinstance(expected, (str, Dim)) or not hasattr(expected, "__iter__"):
-        raise TypeError(f"out_shape: expected a set of dims, got {type(expected).__name__}")
+        raise type_error("out_shape", f"expected a set of dims, got {type(expected).__name__}")
     actual, implicit = list(data.dims), implicit_dims(data)
     seen: list[Dim] = []
     wrong: list[str] = []
     for item in expected:
         dim = item if isinstance(item, Dim) else getattr(item, "dim", None)
         if not isinstance(dim, Dim):
-            raise TypeError(f"out_shape: expected dims, got {type(item).__name__}")
+            raise type_error("out_shape", f"expected dims, got {type(item).__name__}")
         if dim in seen and not isinstance(item, OptionalDim) and actual.count(dim) <= seen.count(dim):
             wrong.append(f"{quoted([dim])} is given twice")
         seen.append(dim)
@@ -121,8 +122,10 @@ def verify(data: Data[Any], expected: OutShape, allow_missing_implicit: bool) ->
         wrong += [f"{quoted([dim])} is implicit, and not expected" for dim in implicit if dim not in seen]
     if wrong:
         texts = [_text(item) for item in expected]
-        raise OutShapeError(
-            f"out_shape: expected {{{', '.join(texts)}}}, got {describe(actual)}: {'; '.join(wrong)}"
+        raise error_of(
+            OutShapeError,
+            "out_shape",
+            f"expected {{{', '.join(texts)}}}, got {describe(actual)}: {'; '.join(wrong)}",
         )
 
 

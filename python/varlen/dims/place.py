@@ -11,6 +11,7 @@ from varlen._core import Dim, Level, Shape
 from varlen.backends import backend_of
 from varlen.dims.axes import describe
 from varlen.dims.base import NO_FACTS, made
+from varlen.errors import value_error
 
 if TYPE_CHECKING:
     from varlen.dims.data import Data
@@ -62,7 +63,7 @@ def in_order(data: Data[Any]) -> Data[Any]:
     if data._order is None:
         return data
     if Shape.arranged(data.dims) != tuple(range(data._shape.rank)):
-        raise ValueError(f"a dim comes before what it is over: {describe(data.dims)}")
+        raise value_error("", f"a dim comes before what it is over: {describe(data.dims)}")
     target = Shape(data.dims)
     made = data._like(moved(data, target))
     made._shape, made._order = target, None
@@ -81,7 +82,9 @@ def along(data: Data[Any], k: int) -> tuple[Data[Any], int]:
     dim = dims.pop(k)
     inner = [x for x in dims[k : shape.ragged - 1] if dim in x.over]
     if inner:
-        raise ValueError(f"'{inner[0].name}' has lengths over '{dim.name}': its positions hold sequences")
+        raise value_error(
+            "", f"'{inner[0].name}' has lengths over '{dim.name}': its positions hold sequences"
+        )
     dims.insert(shape.ragged - 1, dim)
     target = Shape(dims)
     made = data._like(moved(data, target))

@@ -11,6 +11,7 @@ import numpy as np
 from varlen._core import Dim, Level
 from varlen.dims.make import check_dims
 from varlen.dims.vocabulary import Vocabulary
+from varlen.errors import type_error, value_error
 
 _VERSION = 1
 _SORTS = {"quotient": (2, 3), "sum": (1, 2), "product": (1, 2), "multiple": (2,)}
@@ -83,17 +84,17 @@ def read_dims(text: str) -> list[Dim]:
     (True, array([3, 0, 2]))
     """
     if not isinstance(text, str):
-        raise TypeError(f"text: expected str, got {type(text).__name__}")
+        raise type_error("text", f"expected str, got {type(text).__name__}")
     try:
         table = json.loads(text)
         if table["version"] != _VERSION:
-            raise ValueError(f"version {table['version']!r}, expected {_VERSION}")
+            raise value_error("", f"version {table['version']!r}, expected {_VERSION}")
         reader = _Reader(table)
         return [reader.dims[_place(k, len(reader.dims))] for k in table["dims"]]
     except RecursionError:
-        raise ValueError("text: expected a table of dims: nested too deep") from None
+        raise value_error("text", "expected a table of dims: nested too deep") from None
     except (KeyError, TypeError, IndexError, OverflowError, ValueError) as error:
-        raise ValueError(f"text: expected a table of dims: {error}") from None
+        raise value_error("text", f"expected a table of dims: {error}") from None
 
 
 class _Writer:
@@ -140,7 +141,7 @@ class _Writer:
 
 def _place(place: Any, count: int) -> int:
     if not isinstance(place, int) or not 0 <= place < count:
-        raise ValueError(f"place {place!r} among {count}")
+        raise value_error("", f"place {place!r} among {count}")
     return place
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from varlen.arguments import padding_id
+from varlen.errors import index_error, type_error, value_error
 
 
 @dataclass(frozen=True, init=False)
@@ -51,16 +52,16 @@ class Vocabulary:
         eos: int | None = None,
     ) -> None:
         if isinstance(labels, str):
-            raise TypeError("labels: expected a sequence of str, got str")
+            raise type_error("labels", "expected a sequence of str, got str")
         ids: dict[str, int] = {}
         for i, label in enumerate(labels):
             if not isinstance(label, str):
-                raise TypeError(f"labels: expected str at position {i}, got {type(label).__name__}")
+                raise type_error("labels", f"expected str at position {i}, got {type(label).__name__}")
             if ids.setdefault(label, i) != i:
-                raise ValueError(f"labels: {label!r} stands at positions {ids[label]} and {i}")
+                raise value_error("labels", f"{label!r} stands at positions {ids[label]} and {i}")
         for name, place in (("unknown", unknown), ("bos", bos), ("eos", eos)):
             if place is not None and not 0 <= place < len(ids):
-                raise IndexError(f"{name}: there is no class {place} among {len(ids)} labels")
+                raise index_error(name, f"there is no class {place} among {len(ids)} labels")
             object.__setattr__(self, name, place)
         object.__setattr__(self, "labels", tuple(ids))
         object.__setattr__(self, "_ids", ids)

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from varlen._core import Level
 from varlen.arguments import PADDING, as_bool, as_list, refuse_mask
-from varlen.errors import error_of, row_error
+from varlen.errors import error_of, row_error, type_error, value_error
 from varlen.interop.nulls import FIELD, Nulls
 
 __all__ = ["Column", "Nulls", "columns_of", "from_arrow", "to_arrow"]
@@ -95,7 +95,9 @@ def plain_array(array: pa.Array, name: str) -> pa.Array:
     if extension == "arrow.json":
         return array.storage
     storage = array.type.storage_type
-    raise TypeError(f"{name}: columns of the extension type {extension} have no dtype; cast it to {storage}")
+    raise type_error(
+        name, f"columns of the extension type {extension} have no dtype", f"cast it to {storage}"
+    )
 
 
 def plain_type(kind: pa.DataType) -> pa.DataType:
@@ -211,10 +213,10 @@ def _numbers(array: pa.Array, place: _Place, nulls: Nulls) -> np.ndarray:
         elif pa.types.is_integer(kind) or pa.types.is_boolean(kind):
             array = _as_floats(array, place)
     if not (pa.types.is_primitive(array.type) or pa.types.is_boolean(array.type)):
-        raise TypeError(f"{place.name}: columns of type {kind} hold no numbers, times or text")
+        raise type_error(place.name, f"columns of type {kind} hold no numbers, times or text")
     values: np.ndarray = array.to_numpy(zero_copy_only=False)
     if values.dtype.kind == "O":
-        raise TypeError(f"{place.name}: columns of type {kind} have no dtype of NumPy")
+        raise type_error(place.name, f"columns of type {kind} have no dtype of NumPy")
     return values
 
 
@@ -256,7 +258,7 @@ def _whole_array(array: pa.Array | pa.ChunkedArray, name: str) -> pa.Array:
     try:
         array.validate(full=True)
     except pa.ArrowException as wrong:
-        raise ValueError(f"{name}: not a valid Arrow array: {wrong}") from None
+        raise value_error(name, f"not a valid Arrow array: {wrong}") from None
     if isinstance(array, pa.ChunkedArray):
         array = _one_chunk(array) if array.num_chunks != 1 else array.chunk(0)
         if isinstance(array, pa.ChunkedArray):  # zero chunks, or more than one chunk can hold
@@ -289,11 +291,11 @@ def columns_of(
 ) -> dict[str, Column]:
     """The columns in one Arrow column: one, or one for each field of a struct, however deep the lists."""
     if not isinstance(array, (pa.Array, pa.ChunkedArray)):
-        raise TypeError(f"array: expected a pyarrow Array or ChunkedArray, got {type(array).__name__}")
+        raise type_error("array", f"expected a pyarrow Array or ChunkedArray, got {type(array).__name__}")
     if not isinstance(nulls, Nulls):
-        raise TypeError(f"nulls: expected Nulls, got {short(nulls)}")
+        raise type_error("nulls", f"expected Nulls, got {short(nulls)}")
     if not isinstance(name, str):
-        raise TypeError(f"name: expected a string, got {short(name)}")
+        raise type_error("name", f"expected a string, got {short(name)}")
     return _columns(_whole_array(array, name), _Place(name, lambda i: first_row + i), nulls)
 
 
@@ -320,7 +322,7 @@ def _columns(array: pa.Array, place: _Place, nulls: Nulls) -> dict[str, Column]:
         inner = _Place(f"{place.name}{FIELD}{field.name}", place.row_of)
         for key, column in _columns(part, inner, all_nulls).items():
             if key in out:
-                raise ValueError(f"{place.name}: two of its fields are called {key!r}")
+                raise value_error(place.name, f"two of its fields are called {key!r}")
             out[key] = replace(column, levels=(*levels, *column.levels))
     return out
 
@@ -331,10 +333,12 @@ def from_arrow(data: Any, *, nulls: str = "refuse", fill: Any = None, padding_id
         data = _import(data)
     found = columns_of(data, "data", Nulls(nulls, fill))
     if len(found) != 1:
-        raise ValueError(f"data: a struct holds {len(found)} columns ({', '.join(found)}); take one of them")
+        raise value_error(
+            "data", f"a struct holds {len(found)} columns ({', '.join(found)})", "take one of them"
+        )
     column = next(iter(found.values()))
     if not column.levels:
-        raise ValueError("data: expected a list column, got one without any nesting")
+        raise value_error("data", "expected a list column, got one without any nesting")
     return _with_padding(column) if as_bool(padding_id, "padding_id") and not _has_ids(data.type) else column
 
 
@@ -358,11 +362,11 @@ def _with_padding(column: Column) -> Column:
 def _import(data: Any) -> pa.Array | pa.ChunkedArray:
     stream = hasattr(data, "__arrow_c_stream__")
     if isinstance(data, type) or not (stream or hasattr(data, "__arrow_c_array__")):
-        raise TypeError(f"data: expected an Arrow array, or what exports one, got {type(data).__name__}")
+        raise type_error("data", f"expected an Arrow array, or what exports one, got {type(data).__name__}")
     try:
         return pa.chunked_array(data) if stream else pa.array(data)
     except (pa.ArrowException, TypeError, ValueError, AttributeError) as wrong:
-        raise TypeError(f"data: {type(data).__name__} exports no Arrow array: {wrong}") from wrong
+        raise type_error("data", f"{type(data).__name__} exports no Arrow array: {wrong}") from wrong
 
 
 def to_arrow(
@@ -370,20 +374,20 @@ def to_arrow(
 ) -> pa.Array:
     """Flat values under levels as nested large lists; the offsets and most values are shared, not copied."""
     if not isinstance(values, np.ndarray):
-        raise TypeError(f"values: expected an array, got {type(values).__name__}")
+        raise type_error("values", f"expected an array, got {type(values).__name__}")
     refuse_mask(values, "values")
     levels = as_list(levels, "levels", "Level")
     for i, level in enumerate(levels):
         if not isinstance(level, Level):
-            raise TypeError(f"levels: item {i}: expected a Level, got {type(level).__name__}")
+            raise type_error("levels", f"item {i}: expected a Level, got {type(level).__name__}")
     is_text = values.dtype.kind == "T"  # NumPy's strings of any length, which count as objects
     if values.ndim == 0 or (values.dtype.hasobject and not is_text):
-        raise TypeError(f"values: expected rows of numbers, got {values.dtype} of shape {values.shape}")
+        raise type_error("values", f"expected rows of numbers, got {values.dtype} of shape {values.shape}")
     below = [*map(len, levels[1:]), len(values)]
     for i, level in enumerate(levels):
         if level.total != below[i]:
             what = "values has" if i + 1 == len(levels) else f"level {i + 1} has"
-            raise ValueError(f"levels: level {i} ends at {level.total}, but {what} {below[i]} rows")
+            raise value_error("levels", f"level {i} ends at {level.total}, but {what} {below[i]} rows")
     array = _flat_array(values.reshape(-1), vocabulary)
     for d in range(values.ndim - 1, 0, -1):
         lists = math.prod(values.shape[:d])  # given, because lists of size 0 do not show how many there are
@@ -397,10 +401,10 @@ def _flat_array(flat: np.ndarray, vocabulary: Sequence[str] | None) -> pa.Array:
     if vocabulary is not None:
         words = as_list(vocabulary, "vocabulary", "words")
         if flat.dtype.kind not in "iu":
-            raise TypeError(f"values: ids of a vocabulary are integers, got {flat.dtype}")
+            raise type_error("values", f"ids of a vocabulary are integers, got {flat.dtype}")
         bad = np.flatnonzero((flat < -1) | (flat >= len(words)))
         if len(bad):
-            raise ValueError(f"values: id {flat[bad[0]]} at {bad[0]} is none of {len(words)} words")
+            raise value_error("values", f"id {flat[bad[0]]} at {bad[0]} is none of {len(words)} words")
         ids = pa.array(flat.astype(np.int64), mask=flat == -1) if len(flat) else pa.array([], pa.int64())
         return pa.array(words, pa.large_string()).take(ids)
     if flat.dtype.kind in "UT":
@@ -408,4 +412,4 @@ def _flat_array(flat: np.ndarray, vocabulary: Sequence[str] | None) -> pa.Array:
     try:
         return pa.array(flat.astype(flat.dtype.newbyteorder("="), copy=False))
     except (pa.ArrowException, TypeError) as wrong:
-        raise TypeError(f"values: Arrow has no type for dtype {flat.dtype}: {wrong}") from None
+        raise type_error("values", f"Arrow has no type for dtype {flat.dtype}: {wrong}") from None

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from varlen.errors import type_error, value_error
 from varlen.interop.arrow import _TENSOR, _is_list, extension_name, holds_words, plain_type
 from varlen.interop.nulls import FIELD
 
@@ -25,12 +26,12 @@ def columns_of_schema(schema: pa.Schema) -> dict[str, dict[str, Any]]:
     {'x': {'kind': 'number', 'dtype': 'int8', 'level': 1, 'nullable': True}}
     """
     if not isinstance(schema, pa.Schema):
-        raise TypeError(f"schema: expected a pyarrow Schema, got {type(schema).__name__}")
+        raise type_error("schema", f"expected a pyarrow Schema, got {type(schema).__name__}")
     out: dict[str, dict[str, Any]] = {}
     for field in schema:
         for name, column in _leaves(field, field.name, 0, field.nullable):
             if name in out:
-                raise ValueError(f"schema: two columns are called {name!r}")
+                raise value_error("schema", f"two columns are called {name!r}")
             out[name] = column
     return out
 
@@ -63,7 +64,7 @@ def _leaves(field: pa.Field, name: str, level: int, nullable: bool) -> Iterator[
         elif pa.types.is_timestamp(kind):
             dtype = np.dtype(f"M8[{kind.unit}]")
         if dtype.kind not in "biufmM":
-            raise TypeError(f"schema: {name}: columns of type {kind} hold no numbers, times or text")
+            raise type_error(f"schema: {name}", f"columns of type {kind} hold no numbers, times or text")
         column |= {"kind": "time" if dtype.kind in "mM" else "number", "dtype": str(dtype)}
         if getattr(kind, "tz", None) is not None:
             column["zone"] = "UTC"

@@ -7,6 +7,7 @@ from reprlib import repr as short
 from typing import Any
 
 from varlen.arguments import one_of, refuse_gradient
+from varlen.errors import type_error, value_error
 
 __all__ = ["Nulls"]
 
@@ -35,7 +36,7 @@ class Nulls:
     def __post_init__(self) -> None:
         one_of(self.policy, "nulls", ("refuse", "nan", "fill"))
         if self.word is not None and not isinstance(self.word, str):
-            raise TypeError(f"word: expected a string, got {short(self.word)}")
+            raise type_error("word", f"expected a string, got {short(self.word)}")
         refuse_gradient(self.value, "fill")
         if (self.policy == "fill") != (self.value is not None):
-            raise ValueError(f"fill: goes with nulls='fill', got {short(self.value)} with {self.policy!r}")
+            raise value_error("fill", f"goes with nulls='fill', got {short(self.value)} with {self.policy!r}")

@@ -9,6 +9,7 @@ import numpy as np
 
 from varlen._core import Level
 from varlen.backends.values import as_ints, is_tensor, like, memory_of
+from varlen.errors import overflow_error, type_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,8 +21,8 @@ def fields_of(x: Any, argument: str, *names: str) -> list[Any]:
     """The named attributes of an object."""
     missing = [name for name in names if not hasattr(x, name)]
     if missing:
-        raise TypeError(
-            f"{argument}: expected {', '.join(names)}, but a {type(x).__name__} has no {missing[0]}"
+        raise type_error(
+            argument, f"expected {', '.join(names)}, but a {type(x).__name__} has no {missing[0]}"
         )
     return [getattr(x, name) for name in names]
 
@@ -58,7 +59,7 @@ def as_int32(field: NDArray[np.int64], argument: str) -> NDArray[np.int32]:
     """A copy as int32, which Thinc has lengths and indices in."""
     if field.max(initial=0) > np.iinfo(np.int32).max:
         k = int((field > np.iinfo(np.int32).max).argmax())
-        raise OverflowError(f"{argument}: entry {k} is {field[k]}, beyond int32")
+        raise overflow_error(argument, f"entry {k} is {field[k]}, beyond int32", row=k)
     return field.astype(np.int32)
 
 
@@ -74,5 +75,5 @@ def _thinc() -> Any:
 def _array(values: Any) -> Any:
     """Values as Thinc takes them: arrays of NumPy, or of CuPy where they are such."""
     if is_tensor(values) and values.requires_grad:
-        raise TypeError("values: Thinc takes no tensor that needs gradients; detach it first")
+        raise type_error("values", "Thinc takes no tensor that needs gradients; detach it first")
     return memory_of(values) if isinstance(values, np.ndarray) or is_tensor(values) else values

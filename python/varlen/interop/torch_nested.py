@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from varlen.backends.torch.memory import share_memory, tensor_of
+from varlen.errors import type_error, value_error
 
 if TYPE_CHECKING:
     import torch
@@ -29,14 +30,14 @@ def from_nested(nested: Any) -> tuple[Any, Any]:
     import torch
 
     if not isinstance(nested, torch.Tensor) or not nested.is_nested:
-        raise TypeError(f"nested: expected a nested tensor, got {type(nested).__name__}")
+        raise type_error("nested", f"expected a nested tensor, got {type(nested).__name__}")
     if nested.layout != torch.jagged:
         parts = nested.unbind()
         _check_parts(parts)
         rows = torch.cat(parts) if parts else torch.empty(0, dtype=nested.dtype, device=nested.device)
         return rows, {"lengths": [len(part) for part in parts]}
     if nested._ragged_idx != 1:
-        raise ValueError(f"nested: is ragged at axis {nested._ragged_idx}; transpose it to axis 1")
+        raise value_error("nested", f"is ragged at axis {nested._ragged_idx}", "transpose it to axis 1")
     rows, offsets, lengths = nested.values(), nested.offsets(), nested.lengths()
     if lengths is None and int(offsets[0]) == 0 and int(offsets[-1]) == len(rows):
         return rows, {"offsets": offsets}
@@ -48,6 +49,6 @@ def from_nested(nested: Any) -> tuple[Any, Any]:
 def _check_parts(parts: Any) -> None:
     for i, part in enumerate(parts):
         if part.ndim == 0 or part.shape[1:] != parts[0].shape[1:]:
-            raise ValueError(
-                f"nested: part {i} has shape {tuple(part.shape)}, part 0 {tuple(parts[0].shape)}"
+            raise value_error(
+                "nested", f"part {i} has shape {tuple(part.shape)}, part 0 {tuple(parts[0].shape)}"
             )

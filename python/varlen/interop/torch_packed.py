@@ -10,6 +10,7 @@ from torch.nn.utils.rnn import PackedSequence
 
 from varlen.arguments import one_of
 from varlen.backends.torch.memory import share_memory, tensor_of
+from varlen.errors import type_error, value_error
 
 if TYPE_CHECKING:
     from varlen._core import Level
@@ -22,9 +23,11 @@ def to_packed_sequence(
     one_of(empty, "empty", ("raise", "drop"))
     there = int(np.count_nonzero(lengths))
     if there < len(lengths) and empty == "raise":
-        raise ValueError(
-            f"sequence {indices[there]} is empty, which a PackedSequence cannot hold; "
-            'leave empty sequences out with empty="drop"'
+        raise value_error(
+            "",
+            f"sequence {indices[there]} is empty, which a PackedSequence cannot hold",
+            'leave empty sequences out with empty="drop"',
+            row=indices[there],
         )
     data = share_memory(rows)
     # Steps that no sequence reaches are none of torch's.
@@ -40,7 +43,9 @@ def to_packed_sequence(
 def from_packed_sequence(packed_sequence: Any) -> tuple[Any, Any, Any, Any]:
     """Rows, size_at_t, lengths and indices of a PackedSequence."""
     if not isinstance(packed_sequence, PackedSequence):
-        raise TypeError(f"packed_sequence: expected a PackedSequence, got {type(packed_sequence).__name__}")
+        raise type_error(
+            "packed_sequence", f"expected a PackedSequence, got {type(packed_sequence).__name__}"
+        )
     rows, batch_sizes, order, inverse = packed_sequence
     sizes = batch_sizes.numpy()
     count = int(sizes[0]) if len(sizes) else 0

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from varlen.errors import error_of, type_error
 from varlen.io.distinct import Distinct
 from varlen.io.errors import FileFormatError
 
@@ -560,7 +561,7 @@ class Account:
         faults = list(self._faults())
         if faults:
             more = f"; and {len(faults) - 5:,} more columns" if len(faults) > 5 else ""
-            raise AccountError(f"the account does not balance: {'; '.join(faults[:5])}{more}")
+            raise error_of(AccountError, "", f"the account does not balance: {'; '.join(faults[:5])}{more}")
 
     def _faults(self) -> Iterator[str]:
         if fault := self.rows.fault():
@@ -676,7 +677,7 @@ class Account:
         except (ValueError, RecursionError) as error:
             if isinstance(error, FileFormatError):
                 raise
-            raise FileFormatError(f"account: not JSON: {error}") from None
+            raise error_of(FileFormatError, "account", f"not JSON: {error}") from None
 
     @classmethod
     def from_dict(cls, table: Any) -> Self:
@@ -704,13 +705,15 @@ class Account:
         """
         try:
             if table["version"] != 1:
-                raise FileFormatError(f"account: version {table['version']!r}; this varlen reads version 1")
+                raise error_of(
+                    FileFormatError, "account", f"version {table['version']!r}; this varlen reads version 1"
+                )
             made = cls({str(name): _number(rows) for name, rows in table["files"].items()})
             made.rows = _balance(table["rows"])
             made.columns = {str(name): _balance(entry) for name, entry in table["columns"].items()}
             made.unread = {str(name): str(why) for name, why in table["unread"].items()}
         except (KeyError, TypeError, AttributeError) as error:
-            raise FileFormatError(f"account: not the JSON of an account: {error}") from None
+            raise error_of(FileFormatError, "account", f"not the JSON of an account: {error}") from None
         return made
 
     def __repr__(self) -> str:
@@ -779,7 +782,7 @@ def _reason_line(why: str, rows: Reason | None, names: Mapping[str, Reason]) -> 
 
 def _number(given: Any) -> int:
     if isinstance(given, bool) or not isinstance(given, int):
-        raise TypeError(f"{given!r} is no count")
+        raise type_error("", f"{given!r} is no count")
     return given
 
 

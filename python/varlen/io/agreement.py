@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from varlen.errors import error_of
 from varlen.io.errors import FileFormatError, format_error
 from varlen.io.file import File, refuse_left_behind
 from varlen.io.schema import Field, joint_metadata
@@ -24,7 +25,9 @@ class Agreement:
         names = file.names if keys is None else keys
         missing = [name for name in names if name not in file.fields]
         if missing:
-            raise KeyError(f"keys: {missing} not in {file.path}; available: {sorted(file.fields)}")
+            raise error_of(
+                KeyError, "keys", f"{missing} not in {file.path}; available: {sorted(file.fields)}"
+            )
         if any(file.fields[name].dim < 0 for name in names):
             refuse_left_behind(file)
         self._all_keys = keys is None

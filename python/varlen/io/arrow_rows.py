@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from varlen import _core
 from varlen.arguments import PADDING
+from varlen.errors import type_error, value_error
 from varlen.interop.arrow import Column, columns_of
 from varlen.io.columns import check_names, check_nesting, fold_levels
 from varlen.io.declared_nulls import DeclaredNulls
@@ -34,7 +35,7 @@ def as_table(rows: Any) -> pa.Table:
             return pa.table({column.name: pa.chunked_array(column) for column in rows.get_columns()})
         return pa.table(rows)
     except (pa.ArrowException, TypeError, ValueError) as wrong:
-        raise TypeError(f"rows: {type(rows).__name__} exports no table of Arrow: {wrong}") from None
+        raise type_error("rows", f"{type(rows).__name__} exports no table of Arrow: {wrong}") from None
 
 
 def joint_of_table(
@@ -57,7 +58,7 @@ def joint_of_table(
     for name in table.column_names:
         for key, column in columns_of(table.column(name), name, nulls).items():
             if key in names:
-                raise ValueError(f"rows: two columns are called {key!r}; {name!r} gives one of them")
+                raise value_error("rows", f"two columns are called {key!r}; {name!r} gives one of them")
             fixed = schema[key].trailing if schema is not None and key in schema else ()
             flat, own = fold_levels(key, column.values, column.levels, fixed)
             if schema is not None and key in schema:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from varlen.errors import value_error
 from varlen.io.urls import local_path
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def resolve(path: str | os.PathLike[str]) -> str:
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(21, "is a folder", target)
     if not stat.S_ISREG(mode):
-        raise ValueError(f"path: {target} is not a regular file")
+        raise value_error("path", f"{target} is not a regular file")
     return target
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_dtype, as_int, new_words, refuse_mask, words_of
-from varlen.errors import as_record, row_error, value_error
+from varlen.errors import as_record, error_of, row_error, type_error, value_error
 from varlen.io.dtypes import cast_exactly
 from varlen.io.schema import encode_strings, id_dtype, make_metadata
 
@@ -26,14 +26,15 @@ _MAX_DEPTH = 64
 def check_names(names: Sequence[str], argument: str) -> None:
     for name in names:
         if not isinstance(name, str):
-            raise TypeError(f"{argument}: keys are strings, got {name!r}")
+            raise type_error(argument, f"keys are strings, got {name!r}")
         if any("\ud800" <= letter <= "\udfff" for letter in name):
-            raise ValueError(f"{argument}: unpaired surrogate in the key {name!r}")
+            raise value_error(argument, f"unpaired surrogate in the key {name!r}")
     reserved = set(RESERVED) & set(names)
     if reserved:
-        raise ValueError(
+        raise value_error(
+            "",
             f"Reserved meta-names {sorted(reserved)} cannot be used as user tensor names; they collide with "
-            "internal ragged-structure tensors."
+            "internal ragged-structure tensors.",
         )
 
 
@@ -82,7 +83,9 @@ def build_joint(raw: Mapping[str, Any], options: ColumnOptions, argument: str) -
         if count >= 0 and rows != count:
             if own and levels:
                 check_nesting(levels[0], own[0], 1, key, level_keys[0])
-            raise ValueError(f"Inconsistent lengths! {key} has {rows} rows at dim 0, {names[0]} has {count}")
+            raise value_error(
+                "", f"Inconsistent lengths! {key} has {rows} rows at dim 0, {names[0]} has {count}"
+            )
         count = rows
         for number, (have, new) in enumerate(zip(levels, own, strict=False), start=1):
             check_nesting(have, new, number, key, level_keys[number - 1])
@@ -101,32 +104,34 @@ def check_nesting(known: _core.Level, level: _core.Level, number: int, key: str,
         return
     both = f"Inconsistent bounds tensors! {known.bounds} vs. {level.bounds}"
     if len(known) != len(level):
-        raise ValueError(
-            f"{both}: level {number} has {len(level)} rows in {key!r} and {len(known)} in {others!r}"
+        raise value_error(
+            both, f"level {number} has {len(level)} rows in {key!r} and {len(known)} in {others!r}"
         )
     row = int((known.lengths != level.lengths).argmax())
-    raise ValueError(
-        f"{both}: row {row} of level {number} has length {level.lengths[row]} in {key!r} "
-        f"and {known.lengths[row]} in {others!r}"
+    raise value_error(
+        both,
+        f"row {row} of level {number} has length {level.lengths[row]} in {key!r} "
+        f"and {known.lengths[row]} in {others!r}",
+        row=row,
     )
 
 
 def _metadata(options: ColumnOptions, dims: Mapping[str, int]) -> dict[str, Any] | None:
     for key in (*options.vocabularies, *options.trailing_dims):
         if key not in dims:
-            raise KeyError(f"{key!r} is not among the keys {sorted(dims)}")
+            raise error_of(KeyError, "", f"{key!r} is not among the keys {sorted(dims)}")
     if options.row_ids is not None and dims.get(options.row_ids) != 0:
-        raise ValueError(f"row_ids: {options.row_ids!r} is not a key of dim 0")
+        raise value_error("row_ids", f"{options.row_ids!r} is not a key of dim 0")
     return make_metadata(options.vocabularies, options.row_ids)
 
 
 def infer_dtype(vals: Sequence[Any]) -> Any:
     if len(vals) == 0:
-        raise ValueError("Cannot infer dtype from empty values; provide an explicit `schema=`.")
+        raise value_error("", "Cannot infer dtype from empty values", "provide an explicit `schema=`.")
     try:
         return _core.from_lists(list(vals), 0, None, True, name="vals")[0].dtype.type
     except TypeError as error:
-        raise ValueError("Vals must all be ints, floats, or bools") from error
+        raise value_error("", "Vals must all be ints, floats, or bools") from error
     except OverflowError:  # an integer beside floats that rounding would change: they are floats all the same
         return np.float32
 
@@ -154,10 +159,10 @@ def _from_ragged(key: str, ragged: Any, options: ColumnOptions) -> tuple[Array, 
     try:
         flat = np.asarray(refuse_mask(values, key))
     except (TypeError, RuntimeError) as error:  # a tensor on another device, or of a dtype NumPy lacks
-        raise TypeError(f"{key}: values of {type(values).__name__} cannot become an array: {error}") from None
+        raise type_error(key, f"values of {type(values).__name__} cannot become an array: {error}") from None
     trailing = options.trailing_dims.get(key)
     if trailing is not None and trailing != flat.ndim - 1:
-        raise ValueError(f"{key}: trailing_dims says {trailing}, its rows have {flat.ndim - 1} dims")
+        raise value_error(key, f"trailing_dims says {trailing}, its rows have {flat.ndim - 1} dims")
     return _from_array(key, flat, options), levels
 
 
@@ -167,7 +172,7 @@ def _from_arrow(key: str, array: Any, options: ColumnOptions) -> tuple[Array, li
 
     found = columns_of(array, key, Nulls(why="fill it first"))
     if found.keys() != {key}:
-        raise ValueError(f"{key}: a struct of {', '.join(found) or 'no field'}; give each field as a key")
+        raise value_error(key, f"a struct of {', '.join(found) or 'no field'}", "give each field as a key")
     column = found[key]
     if column.vocabulary is not None:
         return _from_nested(key, array.to_pylist(), options)
@@ -177,12 +182,12 @@ def _from_arrow(key: str, array: Any, options: ColumnOptions) -> tuple[Array, li
 
 def _from_nested(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_core.Level]]:
     if not hasattr(value, "__len__") or not hasattr(value, "__getitem__") or isinstance(value, Mapping):
-        raise TypeError(f"{key}: expected a list, a tuple or an array, got {type(value).__name__}")
+        raise type_error(key, f"expected a list, a tuple or an array, got {type(value).__name__}")
     if isinstance(value, np.ndarray) and value.ndim == 0:
-        raise TypeError(f"{key}: expected a list, a tuple or an array, got a scalar")
+        raise type_error(key, "expected a list, a tuple or an array, got a scalar")
     if len(value) == 0 and not isinstance(value, np.ndarray):
-        raise ValueError(
-            f"Empty list found for key {key}! Nested Ragged Tensors does not support empty tensors."
+        raise value_error(
+            "", f"Empty list found for key {key}! Nested Ragged Tensors does not support empty tensors."
         )
     leaf = first_leaf(value)
     is_text = isinstance(leaf, np.ndarray) and _holds_text(leaf)
@@ -282,20 +287,20 @@ def _from_times(key: str, value: Any, options: ColumnOptions) -> tuple[Array, li
     try:
         flat, levels = _core.from_lists(_without_empty_arrays(value), depth, None, False, name=key)
     except TypeError as error:
-        raise ValueError(f"Failed to parse {key} as a nested list of times!") from error
+        raise value_error("", f"Failed to parse {key} as a nested list of times!") from error
     return _with_unit(key, flat), levels
 
 
 def _with_unit(key: str, times: Array) -> Array:
     if times.dtype.kind in "mM" and np.datetime_data(times.dtype)[0] == "generic":
-        raise TypeError(f"{key}: times need a unit, such as {times.dtype}[ns]")
+        raise type_error(key, f"times need a unit, such as {times.dtype}[ns]")
     return times
 
 
 def _times_as(key: str, times: Array, dtype: np.dtype) -> Array:
     """Times in a unit that was asked for, which has to hold them."""
     if dtype.kind != times.dtype.kind:
-        raise ValueError(f"{key}: dtype {times.dtype}, but the schema says {dtype}")
+        raise value_error(key, f"dtype {times.dtype}, but the schema says {dtype}")
     return cast_exactly(key, times, dtype)
 
 
@@ -327,7 +332,7 @@ def _scalars(key: str, value: Any, options: ColumnOptions) -> Array:
         return _numbers(key, items, 0, options)[0]
     except TypeError as error:
         if dtype is None:
-            raise ValueError("Vals must all be ints, floats, or bools") from error  # which has the place
+            raise value_error("", "Vals must all be ints, floats, or bools") from error  # which has the place
         kind = np.dtype(dtype).kind
         if kind == "f":
             return _numbers(key, [np.nan if item is None else item for item in items], 0, options)[0]
@@ -340,7 +345,7 @@ def _times_of(key: str, items: Any, dtype: np.dtype) -> Array:
     """Texts and Python's times in a unit, which has to hold them."""
     kinds = {item.dtype.kind for item in items if isinstance(item, np.generic)} & set("mM")
     if kinds - {dtype.kind}:
-        raise ValueError(f"{key}: times of kind {kinds.pop()!r}, but the schema says {dtype}")
+        raise value_error(key, f"times of kind {kinds.pop()!r}, but the schema says {dtype}")
     try:
         times = np.array(items, dtype=f"{dtype.kind}8")  # of the unit that holds all of them
     except ValueError:  # numbers have none
@@ -379,7 +384,7 @@ def _nested(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_
     except (TypeError, ValueError) as error:
         if isinstance(error, ValueError) and getattr(error, "code", "") != "nesting":
             raise  # a dtype that does not hold the numbers
-        raise ValueError(f"Failed to parse {key} as a nested list of numbers!") from error
+        raise value_error("", f"Failed to parse {key} as a nested list of numbers!") from error
 
 
 def _with_nan(value: Any) -> Any:
@@ -410,7 +415,7 @@ def _known_words(key: str, options: ColumnOptions) -> dict[str, int]:
 def _with_words(key: str, ids: Array, known: dict[str, int], options: ColumnOptions) -> Array:
     """The ids in the smallest dtype for their words, which go into `options.vocabularies`."""
     if key in options.vocabularies and len(known) > (count := len(options.vocabularies[key])):
-        raise ValueError(f"{key}: {list(known)[count]!r} is not in its vocabulary of {count} words")
+        raise value_error(key, f"{list(known)[count]!r} is not in its vocabulary of {count} words")
     options.vocabularies[key] = list(known)
     dtype = id_dtype(len(known))
     options.schema[key] = dtype.type
@@ -420,7 +425,7 @@ def _with_words(key: str, ids: Array, known: dict[str, int], options: ColumnOpti
 def _check_ids(key: str, ids: Array, options: ColumnOptions) -> Array:
     count = len(options.vocabularies[key])
     if ids.size and not 0 <= int(ids.min()) <= int(ids.max()) < count:
-        raise ValueError(f"{key}: ids {ids.min()} to {ids.max()}, for a vocabulary of {count} words")
+        raise value_error(key, f"ids {ids.min()} to {ids.max()}, for a vocabulary of {count} words")
     return ids
 
 
@@ -431,27 +436,28 @@ def _blocks(key: str, value: Any, options: ColumnOptions) -> tuple[Array, list[_
     lengths: list[list[int]] = []
     while items and isinstance(items[0], (list, tuple)):
         if not all(isinstance(item, (list, tuple)) for item in items):
-            raise ValueError(f"Failed to parse {key} as a nested list of arrays!")
+            raise value_error("", f"Failed to parse {key} as a nested list of arrays!")
         lengths.append([len(item) for item in items])
         items = [part for item in items for part in item]
     arrays = [np.asarray(refuse_mask(item, key)) for item in items]
     dims = arrays[0].ndim if arrays else trailing
     for i, array in enumerate(arrays):
         if array.ndim not in (trailing, trailing + 1) or array.ndim != dims:
-            raise ValueError(
-                f"{key}: expected arrays of {trailing} fixed dims, or of those and a ragged one, all alike; "
-                f"array {i} has {array.ndim}"
+            raise value_error(
+                key,
+                f"expected arrays of {trailing} fixed dims, or of those and a ragged one, all alike; "
+                f"array {i} has {array.ndim}",
             )
         shape = array.shape[dims - trailing :]
         if shape != arrays[0].shape[dims - trailing :]:
-            raise ValueError(f"{key}: array {i} has rows of shape {shape}, unlike the first")
+            raise value_error(key, f"array {i} has rows of shape {shape}, unlike the first")
     if dims > trailing:
         lengths.append([len(array) for array in arrays])
         flat = _core.list2ragged(arrays)[0]  # in the dtype that holds the values of all
     elif arrays:
         flat = _core.list2ragged([array[None] for array in arrays])[0]
     else:
-        raise ValueError(f"{key}: expected arrays of {trailing} fixed dims, there is none")
+        raise value_error(key, f"expected arrays of {trailing} fixed dims, there is none")
     return _from_array(key, flat, options), [
         _core.Level.from_lengths(np.array(counts, np.int64)) for counts in lengths[1:]
     ]

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from varlen import _core
-from varlen.errors import row_error
+from varlen.errors import overflow_error, row_error, type_error, value_error
 from varlen.io import small_floats
 
 __all__ = [
@@ -92,7 +92,7 @@ def tag_of(dtype: np.dtype, name: str = "array") -> str:
     small = small_floats.name_of(dtype) or dtype.name
     tag = _TAGS.get(dtype.newbyteorder("<")) or _EXTRA_TAGS.get(small)
     if tag is None:
-        raise TypeError(f"{name}: a file cannot hold dtype {dtype}")
+        raise type_error(name, f"a file cannot hold dtype {dtype}")
     return tag
 
 
@@ -139,7 +139,7 @@ def shared_dtype(name: str, one: np.dtype, other: np.dtype) -> np.dtype:
             return np.result_type(one, other)
         except TypeError:  # bfloat16 and float16
             pass
-    raise TypeError(f"{name}: no dtype holds both {one} and {other}")
+    raise type_error(name, f"no dtype holds both {one} and {other}")
 
 
 def _is_number(dtype: np.dtype) -> bool:
@@ -186,9 +186,12 @@ def refuse_misfits(
             continue
         row = row_of(joint, dim, place[0])
         number = row if rows is None else rows[row]
-        raise ValueError(
+        raise value_error(
+            "",
             f"{source}{': ' if source else ''}key {name!r}: {values[place]} in row {number} does not fit "
-            f"{dtypes[name]}, which the key has because of other parts; give them one dtype"
+            f"{dtypes[name]}, which the key has because of other parts",
+            "give them one dtype",
+            row=number,
         )
 
 
@@ -288,7 +291,7 @@ def smallest_integer(least: int, most: int) -> np.dtype:
             info = np.iinfo(f"{kind}{width}")
             if info.min <= least and most <= info.max:
                 return info.dtype
-    raise OverflowError(f"no integer dtype holds {least} to {most}")
+    raise overflow_error("", f"no integer dtype holds {least} to {most}")
 
 
 def promote(name: str, a: np.dtype, b: np.dtype) -> np.dtype:
@@ -305,5 +308,5 @@ def promote(name: str, a: np.dtype, b: np.dtype) -> np.dtype:
         both = np.dtype(object)
     lossy = both.kind == "f" and "f" not in (a.kind, b.kind)  # uint64 and a signed integer
     if lossy or both.kind not in "biufcV" or "b" in (a.kind, b.kind):
-        raise ValueError(f"{name}: no dtype holds both {a} and {b}")
+        raise value_error(name, f"no dtype holds both {a} and {b}")
     return both

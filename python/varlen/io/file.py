@@ -17,7 +17,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_list
-from varlen.errors import name_file
+from varlen.errors import error_of, index_error, name_file, value_error
 from varlen.io import small_floats
 from varlen.io.account import ACCOUNT, Account
 from varlen.io.dtypes import dtype_of, row_of
@@ -189,7 +189,7 @@ class File:
         1
         """
         if name not in self.fields:
-            raise KeyError(f"{name!r} is not in {self.path}; there are {sorted(self.fields)}")
+            raise error_of(KeyError, "", f"{name!r} is not in {self.path}; there are {sorted(self.fields)}")
         return self._layout.entry(name)
 
     def check(self) -> None:
@@ -337,7 +337,9 @@ class File:
         try:
             index = self.header.names.index(full)
         except ValueError:
-            raise KeyError(f"{full!r} is not in {self.path}; there are {sorted(self.header.names)}") from None
+            raise error_of(
+                KeyError, "", f"{full!r} is not in {self.path}; there are {sorted(self.header.names)}"
+            ) from None
         name = self._layout.key_of(index) if self.fields else None
         return self._view(index) if name is None else self.values(name)
 
@@ -407,7 +409,7 @@ class File:
         array([2, 3])
         """
         if not 1 <= number <= self.depth:
-            raise IndexError(f"number: expected a level from 1 to {self.depth}, got {number}")
+            raise index_error("number", f"expected a level from 1 to {self.depth}, got {number}")
         index = self._layout.bounds[number - 1]
         if index >= 0:
             ends = self._view(index)
@@ -570,8 +572,10 @@ def refuse_wordless(joint: _core.Joint, name: str, words: int) -> None:
         return
     place = np.argwhere((ids < 0) | (ids >= words))[0]
     row = row_of(joint, dict(zip(joint.names, joint.dims, strict=True))[name], int(place[0]))
-    raise ValueError(
-        f"key {name!r}: row {row} holds the id {ids[tuple(place)]}, its vocabulary has {words} words"
+    raise value_error(
+        f"key {name!r}",
+        f"row {row} holds the id {ids[tuple(place)]}, its vocabulary has {words} words",
+        row=row,
     )
 
 

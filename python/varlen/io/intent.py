@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen.arguments import as_mapping, one_of
-from varlen.errors import error_of, name_place, value_error
+from varlen.errors import error_of, name_place, type_error, value_error
 from varlen.io import atomic
 from varlen.io.errors import FileFormatError
 from varlen.io.schema import Field
@@ -83,24 +83,26 @@ class SchemaColumn:
         one_of(self.kind, "kind", KINDS)
         for name, kinds in (("nullable", bool), ("level", int)):
             if type(getattr(self, name)) is not kinds:
-                raise ValueError(f"{name}: expected {kinds.__name__}, got {getattr(self, name)!r}")
+                raise value_error(name, f"expected {kinds.__name__}, got {getattr(self, name)!r}")
         if self.level < 0:
-            raise ValueError(f"level: expected at least 0, got {self.level}")
+            raise value_error("level", f"expected at least 0, got {self.level}")
         for name in ("dtype", "zone", "note"):
             if not isinstance(getattr(self, name), (str, type(None))):
-                raise ValueError(f"{name}: expected a string, got {getattr(self, name)!r}")
+                raise value_error(name, f"expected a string, got {getattr(self, name)!r}")
         try:
             of = None if self.dtype is None else np.dtype(self.dtype).kind
         except TypeError:
-            raise ValueError(f"dtype: {self.dtype!r} is no dtype of NumPy") from None
+            raise value_error("dtype", f"{self.dtype!r} is no dtype of NumPy") from None
         wanted = {"id": (None, *"iu"), "number": tuple("biufc"), "time": tuple("mM")}.get(self.kind, (None,))
         if of not in wanted:
-            raise ValueError(f"dtype: {self.dtype!r} does not go with kind {self.kind!r}")
+            raise value_error("dtype", f"{self.dtype!r} does not go with kind {self.kind!r}")
         if self.zone is not None and self.kind != "time":
-            raise ValueError(f"zone: is for times, not for kind {self.kind!r}")
+            raise value_error("zone", f"is for times, not for kind {self.kind!r}")
         if self.zone is not None and not _is_zone(self.zone):
-            raise ValueError(
-                f"zone: {self.zone!r} is no time zone; give one such as 'UTC', 'Europe/Berlin' or '+01:00'"
+            raise value_error(
+                "zone",
+                f"{self.zone!r} is no time zone",
+                "give one such as 'UTC', 'Europe/Berlin' or '+01:00'",
             )
         self._take_dims()
 
@@ -108,17 +110,17 @@ class SchemaColumn:
         for name, kind in (("trailing", int), ("dims", str)):
             given = getattr(self, name)
             if not isinstance(given, (tuple, list)) or not all(type(each) is kind for each in given):
-                raise ValueError(f"{name}: expected a list of {kind.__name__}, got {given!r}")
+                raise value_error(name, f"expected a list of {kind.__name__}, got {given!r}")
             object.__setattr__(self, name, tuple(given))
         if any(size < 0 for size in self.trailing):
-            raise ValueError(f"trailing: expected sizes from 0, got {self.trailing}")
+            raise value_error("trailing", f"expected sizes from 0, got {self.trailing}")
         axes = self.level + len(self.trailing)
         if self.dims and len(self.dims) != axes:
-            raise ValueError(
-                f"dims: {len(self.dims)} names {self.dims} for {axes} axes; give each one a name"
+            raise value_error(
+                "dims", f"{len(self.dims)} names {self.dims} for {axes} axes", "give each one a name"
             )
         if len(set(self.dims)) < len(self.dims) or "" in self.dims:
-            raise ValueError(f"dims: expected names that differ, got {self.dims}")
+            raise value_error("dims", f"expected names that differ, got {self.dims}")
 
     def check_zone(self, name: str, dtype: np.dtype, is_zoned: bool) -> None:
         """Refuse times with a zone if none is declared, and times without a zone if one is.
@@ -200,7 +202,7 @@ class Schema(Mapping[str, SchemaColumn]):
         known = [one.name for one in fields(SchemaColumn)]
         for name, given in as_mapping(columns, "columns", "names to what they are").items():
             if not isinstance(name, str):
-                raise TypeError(f"columns: names are strings, got {name!r}")
+                raise type_error("columns", f"names are strings, got {name!r}")
             if isinstance(given, SchemaColumn):
                 self._columns[name] = given
                 continue
@@ -208,7 +210,7 @@ class Schema(Mapping[str, SchemaColumn]):
             more = [word for word in words if word not in known]
             if more or "kind" not in words:
                 what = f"there is no {more[0]!r} among {', '.join(known)}" if more else "expected a kind"
-                raise ValueError(f"columns: {name!r}: {what}")
+                raise value_error(f"columns: {name!r}", f"{what}")
             try:
                 self._columns[name] = SchemaColumn(**words)
             except ValueError as wrong:
@@ -224,11 +226,13 @@ class Schema(Mapping[str, SchemaColumn]):
             for dim, axis in zip(said.dims, axes, strict=False):
                 other, known = axis_of.setdefault(dim, (column, axis))
                 if known != axis:
-                    raise ValueError(f"dims: {dim!r} is {axis} of {column!r}, but {known} of {other!r}")
+                    raise value_error("dims", f"{dim!r} is {axis} of {column!r}, but {known} of {other!r}")
                 if axis.startswith("level"):
                     other, known = name_of.setdefault(axis, (column, dim))
                     if known != dim:
-                        raise ValueError(f"dims: {axis} is {dim!r} in {column!r}, but {known!r} in {other!r}")
+                        raise value_error(
+                            "dims", f"{axis} is {dim!r} in {column!r}, but {known!r} in {other!r}"
+                        )
 
     def __getitem__(self, name: str) -> SchemaColumn:
         return self._columns[name]
@@ -319,7 +323,7 @@ class Schema(Mapping[str, SchemaColumn]):
         except tomllib.TOMLDecodeError as wrong:
             raise error_of(ValueError, "", f"no TOML: {wrong}") from None
         if found.keys() != {"columns"} or not isinstance(found["columns"], dict):
-            raise ValueError(f"expected tables [columns.NAME] alone, got {', '.join(found) or 'none'}")
+            raise value_error("", f"expected tables [columns.NAME] alone, got {', '.join(found) or 'none'}")
         return cls(found["columns"])
 
     def to_toml(self) -> str:
@@ -451,8 +455,8 @@ class Schema(Mapping[str, SchemaColumn]):
             null = np.isnat(values.view(dtype)) if dtype.kind in "mM" else np.isnan(values)
             if null.any():
                 row = int(np.argwhere(null)[0][0])
-                raise ValueError(
-                    f"{where}: {name}: null at row {row}, but the schema says that there is none"
+                raise value_error(
+                    f"{where}: {name}", f"null at row {row}, but the schema says that there is none", row=row
                 )
 
     def check(self, stored: Mapping[str, Field], where: str = "rows") -> None:
@@ -482,21 +486,23 @@ class Schema(Mapping[str, SchemaColumn]):
         if missing or more:
             what = f"has no column {missing[0]!r}, which" if missing else f"has a column {more[0]!r} that"
             says = "the schema has" if missing else "the schema lacks"
-            raise ValueError(f"{where}: {what} {says}")
+            raise value_error(where, f"{what} {says}")
         for name, column in self._columns.items():
             found = stored[name]
             if found.dim != column.level:
-                raise ValueError(f"{where}: {name}: level {found.dim}, but the schema says {column.level}")
+                raise value_error(
+                    f"{where}: {name}", f"level {found.dim}, but the schema says {column.level}"
+                )
             if found.trailing != column.trailing:
-                raise ValueError(
-                    f"{where}: {name}: values of fixed dims {found.trailing}, but the schema says "
-                    f"{column.trailing}"
+                raise value_error(
+                    f"{where}: {name}",
+                    f"values of fixed dims {found.trailing}, but the schema says {column.trailing}",
                 )
             if (found.vocabulary is not None) != column.is_words:
                 what = "numbers" if column.is_words else "words"
-                raise ValueError(f"{where}: {name}: holds {what}, but the schema says {column.kind}")
+                raise value_error(f"{where}: {name}", f"holds {what}, but the schema says {column.kind}")
             if column.dtype is not None and found.dtype != np.dtype(column.dtype):
-                raise ValueError(f"{where}: {name}: {found.dtype}, but the schema says {column.dtype}")
+                raise value_error(f"{where}: {name}", f"{found.dtype}, but the schema says {column.dtype}")
 
 
 def plain_columns(schema: Schema | None) -> dict[str, dict[str, Any]] | None:

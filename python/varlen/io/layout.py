@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from varlen import _core
+from varlen.errors import error_of
 from varlen.io.dtypes import dtype_of, face_dtype
 from varlen.io.errors import FileFormatError
 from varlen.io.formats import explained
@@ -88,7 +89,9 @@ class FileLayout:
                 face = face_dtype(tag) if dtype is stored else dtype
                 words = schema.vocabulary(name)
                 if words is not None and stored.kind not in "iu":
-                    raise FileFormatError(f"vocabulary of {name!r}: the key is {dtype}, ids are integers")
+                    raise error_of(
+                        FileFormatError, "", f"vocabulary of {name!r}: the key is {dtype}, ids are integers"
+                    )
                 fields[name] = Field(dim, face, tag, shape[1:], words)
                 aligned = (self.header.data_start + begin) % stored.alignment == 0
                 entries[name] = TensorEntry(index, dim, stored, dtype, aligned)
@@ -121,9 +124,11 @@ class FileLayout:
             ends = view(self.bounds[dim - 1])
             rows = int(ends[-1]) if len(ends) else 0
         if "lengths" in keys:
-            raise FileFormatError(f"dim{dim}/lengths: the same name is there at another depth")
+            raise error_of(FileFormatError, f"dim{dim}/lengths", "the same name is there at another depth")
         if shape[0] != rows:
-            raise FileFormatError(f"dim{dim}/lengths: has {shape[0]} rows, but dim {dim} has {rows}")
+            raise error_of(
+                FileFormatError, f"dim{dim}/lengths", f"has {shape[0]} rows, but dim {dim} has {rows}"
+            )
         keys["lengths"] = (dim, index)
 
     def _is_first_generation(self, view: Callable[[int], Array]) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from varlen import _core
-from varlen.errors import tell_cause
+from varlen.errors import tell_cause, type_error, value_error
 from varlen.io.columns import ColumnOptions, build_joint, first_leaf
 from varlen.io.intent import Schema
 from varlen.io.save import as_tensor, level_of, split_name
@@ -67,13 +67,15 @@ def as_piece(
         return _from_entries(tensors)  # a joint dict of nested_ragged_tensors
     if not isinstance(rows, Mapping):
         hint = "; a frame or a table becomes a dict of lists first" if hasattr(rows, "columns") else ""
-        raise TypeError(f"rows: expected a joint dict or a dict, got {type(rows).__name__}{hint}")
+        raise type_error("rows", f"expected a joint dict or a dict, got {type(rows).__name__}{hint}")
     if rows and all(isinstance(name, str) and split_name(name)[0] is not None for name in rows):
         return _from_entries(rows)
     for name, value in rows.items():
         if isinstance(value, (str, bytes, bool, int, float, np.generic)):
             kind = type(value).__name__
-            raise TypeError(f"rows: {name!r} is one {kind}; a dict holds many rows, so each key has a list")
+            raise type_error(
+                "rows", f"{name!r} is one {kind}; a dict holds many rows, so each key has a list"
+            )
     dtypes: dict[str, Any] = {name: str for name, value in rows.items() if isinstance(first_leaf(value), str)}
     dtypes |= {name: str if dtype.kind in "UT" else dtype for name, dtype in schema.items() if name in rows}
     try:
@@ -97,28 +99,28 @@ def _from_entries(entries: Mapping[str, Any]) -> Piece:
         array = as_tensor(full, values, "rows")
         dim, name = split_name(full)
         if dim is None:
-            raise ValueError(f"rows: {full!r} is not dimK/name")
+            raise value_error("rows", f"{full!r} is not dimK/name")
         if name == "bounds" and dim > 0:
             found[dim] = level_of(full, array)
         elif dim >= 0:
             if name in columns:
-                raise ValueError(f"rows: {name!r} is there at two dims")
+                raise value_error("rows", f"{name!r} is there at two dims")
             if array.ndim == 0:
-                raise ValueError(f"rows: {full!r} has no dimension")
+                raise value_error("rows", f"{full!r} has no dimension")
             columns[name] = (dim, array)
     depth = max([*found, *(dim for dim, _ in columns.values())], default=0)
     missing = [d for d in range(1, depth + 1) if d not in found]
     if missing:
-        raise ValueError(f"rows: there is no dim{missing[0]}/bounds")
+        raise value_error("rows", f"there is no dim{missing[0]}/bounds")
     levels = [found[d] for d in range(1, depth + 1)]
     counts = [len(levels[0]), *(level.total for level in levels)] if levels else []
     for d, level in enumerate(levels[1:], start=1):
         if len(level) != counts[d]:
-            raise ValueError(
-                f"rows: dim{d + 1}/bounds has {len(level)} entries, but dim {d} has {counts[d]} rows"
+            raise value_error(
+                "rows", f"dim{d + 1}/bounds has {len(level)} entries, but dim {d} has {counts[d]} rows"
             )
     for name, (dim, array) in columns.items():
         counts = counts or [len(array)]
         if len(array) != counts[dim]:
-            raise ValueError(f"rows: {name!r} has {len(array)} rows, but dim {dim} has {counts[dim]}")
+            raise value_error("rows", f"{name!r} has {len(array)} rows, but dim {dim} has {counts[dim]}")
     return Piece(columns, levels, counts[0] if counts else 0)

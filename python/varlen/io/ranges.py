@@ -12,6 +12,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import refuse_mask
+from varlen.errors import type_error, value_error
 from varlen.io.dtypes import dtype_of
 from varlen.io.errors import format_error
 from varlen.io.file import File
@@ -38,7 +39,7 @@ def read_rows(
     dims = [file.fields[name].dim for name in chosen]
     depth = file.depth if keys is None else max(dims, default=0)
     if depth == 0 and not (starts is None and ends is None):
-        raise ValueError("starts, ends: rows without a level have no windows")
+        raise value_error("", "starts, ends: rows without a level have no windows")
     reader = file.reader()
     try:
         begins, stops = rows, rows + 1
@@ -188,9 +189,9 @@ def as_window(given: Any, count: int) -> Ints:
     """The starts or ends of windows, one a row."""
     window = np.asarray(refuse_mask(given, "starts, ends"))
     if window.dtype.kind not in "iu" and window.size:
-        raise TypeError(f"starts, ends: expected integers, got {window.dtype}")
+        raise type_error("", f"starts, ends: expected integers, got {window.dtype}")
     if window.dtype == np.uint64:
         window = np.minimum(window, np.uint64(np.iinfo(np.int64).max))  # windows clip
     if window.shape not in ((), (count,)):
-        raise ValueError(f"starts, ends: expected one a row, {count}, got shape {window.shape}")
+        raise value_error("", f"starts, ends: expected one a row, {count}, got shape {window.shape}")
     return np.broadcast_to(window.astype(np.int64), (count,))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from varlen.arguments import as_ids
+from varlen.errors import error_of, value_error
 
 __all__ = ["RowIds"]
 
@@ -38,7 +39,7 @@ class RowIds:
             one = self._ids[twice[0]]
             words = vocabulary or ()
             text = repr(words[one]) if 0 <= one < len(words) else one
-            raise ValueError(f"ids: rows {first} and {second} both have the id {text}")
+            raise value_error("ids", f"rows {first} and {second} both have the id {text}")
 
     def rows_of(self, ids: Any) -> Ints:
         """The row of each id; KeyError for the first that no row has."""
@@ -53,7 +54,9 @@ class RowIds:
         found = self._ids[at] == wanted if len(self._ids) else np.zeros(wanted.shape, bool)
         missing = np.flatnonzero(~np.atleast_1d(found))
         if len(missing):
-            raise KeyError(
-                f"ids: {given_ids.reshape(-1)[missing[0]]} at position {missing[0]} is no row's id"
+            raise error_of(
+                KeyError,
+                "ids",
+                f"{given_ids.reshape(-1)[missing[0]]} at position {missing[0]} is no row's id",
             )
         return self._order[at]

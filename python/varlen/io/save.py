@@ -12,7 +12,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_bool, as_mapping, new_words, refuse_mask, words_of
-from varlen.errors import naming
+from varlen.errors import naming, type_error, value_error
 from varlen.io import atomic
 from varlen.io.account import ACCOUNT, Account
 from varlen.io.dtypes import TAG_ORDER, dtype_of, little_endian, tag_of
@@ -100,7 +100,7 @@ def save(
     for name, array in given.items():
         bare = split_name(name)[1]
         if bare in words:
-            raise ValueError(f"entries: two keys are called {bare!r} and hold strings")
+            raise value_error("entries", f"two keys are called {bare!r} and hold strings")
         if array.dtype.kind in "UTO":
             words[bare] = {word: i for i, word in enumerate(new_words(bare, padding_id, row_ids))}
         stored[name] = little_endian(store(bare, array, words))
@@ -137,11 +137,11 @@ def save(
 def as_tensor(full: Any, given: Any, argument: str) -> Array:
     """The array of a tensor, whose name is a string."""
     if not isinstance(full, str):
-        raise TypeError(f"{argument}: names are strings like 'dimK/name', got {full!r}")
+        raise type_error(argument, f"names are strings like 'dimK/name', got {full!r}")
     try:
         return np.asarray(refuse_mask(given, full))
     except ValueError:
-        raise ValueError(f"{full}: not a rectangle of values; give bounds and flat values") from None
+        raise value_error(full, "not a rectangle of values", "give bounds and flat values") from None
 
 
 def level_of(full: str, bounds: Array) -> _core.Level:
@@ -162,22 +162,22 @@ def _check(
         dim, bare = split_name(name)
         if dim is not None and bare == "bounds" and dim > 0:
             if array.dtype != np.int64 or array.ndim != 1:
-                raise ValueError(f"{name}: bounds are 1-d int64, got {array.dtype}, {array.ndim}-d")
+                raise value_error(name, f"bounds are 1-d int64, got {array.dtype}, {array.ndim}-d")
         else:
             by_key[bare] = (dim, array)
     for key, words in vocabularies.items():
         if key not in by_key:
-            raise ValueError(f"vocabularies: there is no key {key!r}")
+            raise value_error("vocabularies", f"there is no key {key!r}")
         array = by_key[key][1]
         if array.dtype.kind not in "iu":
-            raise TypeError(f"vocabularies: key {key!r} is {array.dtype}, ids are integers")
+            raise type_error("vocabularies", f"key {key!r} is {array.dtype}, ids are integers")
         if key not in result and array.size and not 0 <= int(array.min()) <= int(array.max()) < len(words):
-            raise ValueError(
-                f"vocabularies: key {key!r} holds ids {array.min()} to {array.max()}, "
-                f"for {len(words)} strings"
+            raise value_error(
+                "vocabularies",
+                f"key {key!r} holds ids {array.min()} to {array.max()}, for {len(words)} strings",
             )
     if row_ids is not None and by_key.get(row_ids, (None, None))[0] != 0:
-        raise ValueError(f"row_ids: {row_ids!r} is not a key of dim 0")
+        raise value_error("row_ids", f"{row_ids!r} is not a key of dim 0")
 
 
 def _check_nesting(header: bytes, stored: Mapping[str, Array]) -> None:
@@ -187,11 +187,11 @@ def _check_nesting(header: bytes, stored: Mapping[str, Array]) -> None:
     depth, bounds, _, rows = table.layout()
     for d in range(1, depth + 1):
         if bounds[d - 1] < 0:
-            raise ValueError(f"entries: there is no dim{d}/bounds")
+            raise value_error("entries", f"there is no dim{d}/bounds")
         name = table.describe(bounds[d - 1])[0]
         total = level_of(name, stored[name]).total
         if rows[d] >= 0 and rows[d] != total:
-            raise ValueError(f"{name}: ends at {total}, but dim {d} has {rows[d]} rows")
+            raise value_error(name, f"ends at {total}, but dim {d} has {rows[d]} rows")
 
 
 def split_name(full: str) -> tuple[int | None, str]:
@@ -222,7 +222,7 @@ def header_bytes(entries: Sequence[Entry], metadata: Mapping[str, str]) -> bytes
     bounds = sorted(entry for entry in entries if entry[0].endswith("/bounds"))
     for name, tag, shape in [*bounds, *(entry for entry in entries if entry not in bounds)]:
         if name in table:
-            raise ValueError(f"entries: {name!r} is not a name for a tensor")
+            raise value_error("entries", f"{name!r} is not a name for a tensor")
         table[name] = {"dtype": tag, "shape": list(shape)}
     at = 0
     for name, tag, shape in sorted(entries, key=data_order):
@@ -233,8 +233,8 @@ def header_bytes(entries: Sequence[Entry], metadata: Mapping[str, str]) -> bytes
         text = json.dumps(table, ensure_ascii=False, separators=(",", ":")).encode()
     except UnicodeEncodeError as error:
         half = error.object[error.start]
-        raise ValueError(f"entries: {half!r} in a name or in metadata is an unpaired surrogate") from None
+        raise value_error("entries", f"{half!r} in a name or in metadata is an unpaired surrogate") from None
     size = -(-(8 + len(text)) // _ALIGNMENT) * _ALIGNMENT - 8
     if size > _MAX_HEADER:
-        raise ValueError(f"entries: the header takes {size} bytes, the format allows {_MAX_HEADER}")
+        raise value_error("entries", f"the header takes {size} bytes, the format allows {_MAX_HEADER}")
     return size.to_bytes(8, "little") + text.ljust(size)

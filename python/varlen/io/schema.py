@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from varlen.arguments import PADDING, as_mapping, padding_id
-from varlen.errors import error_of
+from varlen.errors import error_of, type_error, value_error
 from varlen.io.dtypes import common_dtype, has_stand_in, tag_of
 from varlen.io.errors import FileFormatError
 
@@ -196,9 +196,13 @@ class Metadata:
         try:
             dtype = np.dtype(stated)
         except TypeError:
-            raise FileFormatError(f"schema: key {name!r} has dtype {stated!r}, which is no dtype") from None
+            raise error_of(
+                FileFormatError, "schema", f"key {name!r} has dtype {stated!r}, which is no dtype"
+            ) from None
         if stored != np.int64:
-            raise FileFormatError(f"schema: key {name!r} is {stated}, but is stored as {stored}, not int64")
+            raise error_of(
+                FileFormatError, "schema", f"key {name!r} is {stated}, but is stored as {stored}, not int64"
+            )
         return dtype
 
     def vocabulary(self, name: str) -> tuple[str, ...] | None:
@@ -208,10 +212,10 @@ class Metadata:
             return None
         words = load_json(text, f"vocabulary of {name!r}")
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-            raise FileFormatError(f"vocabulary of {name!r}: not a list of strings")
+            raise error_of(FileFormatError, "", f"vocabulary of {name!r}: not a list of strings")
         if len(set(words)) < len(words):
             word = next(word for i, word in enumerate(words) if words.index(word) < i)
-            raise FileFormatError(f"vocabulary of {name!r}: has the word {word!r} twice")
+            raise error_of(FileFormatError, "", f"vocabulary of {name!r}: has the word {word!r} twice")
         return tuple(words)
 
 
@@ -245,10 +249,12 @@ def check_version(metadata: Mapping[str, str]) -> int | None:
     if text is None:
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise FileFormatError(f"metadata varlen.version: {text!r} is not a version")
+        raise error_of(FileFormatError, "", f"metadata varlen.version: {text!r} is not a version")
     if int(text) > VERSION:
-        raise FileFormatError(
-            f"written as version {text}; this varlen reads up to {VERSION}, take a newer one"
+        raise error_of(
+            FileFormatError,
+            "",
+            f"written as version {text}; this varlen reads up to {VERSION}, take a newer one",
         )
     return int(text)
 
@@ -266,11 +272,13 @@ def decode_metadata(metadata: Mapping[str, str]) -> Metadata:
     keys = schema.get("keys", {}) if isinstance(schema, dict) else None
     row_ids = schema.get("row_ids") if isinstance(schema, dict) else None
     if not isinstance(keys, dict) or not (row_ids is None or isinstance(row_ids, str)):
-        raise FileFormatError("metadata varlen.schema: not an object with keys and row_ids")
+        raise error_of(FileFormatError, "", "metadata varlen.schema: not an object with keys and row_ids")
     dtypes, declared = {}, {}
     for name, entry in keys.items():
         if not isinstance(entry, dict) or not isinstance(entry.get("dtype", ""), str):
-            raise FileFormatError(f"metadata varlen.schema: key {name!r} is not an object with a dtype")
+            raise error_of(
+                FileFormatError, "", f"metadata varlen.schema: key {name!r} is not an object with a dtype"
+            )
         dtypes[name] = entry.get("dtype", "")
         if isinstance(entry.get("column"), dict):
             declared[name] = entry["column"]
@@ -303,15 +311,17 @@ def encode_metadata(
         out[f"varlen.vocabulary.{name}"] = text
         size += len(text)
         if size > _MAX_VOCABULARY:
-            raise ValueError(
+            raise value_error(
+                "",
                 f"vocabulary of {name!r}: the vocabularies take over {_MAX_VOCABULARY} bytes, more than a "
-                "header holds; store ids, and the strings in a file of their own"
+                "header holds",
+                "store ids, and the strings in a file of their own",
             )
     for key, value in as_mapping(extra or {}, "metadata", "strings to strings").items():
         if not isinstance(key, str) or not isinstance(value, str):
-            raise TypeError(f"metadata: expected strings, got {key!r}: {value!r}")
+            raise type_error("metadata", f"expected strings, got {key!r}: {value!r}")
         if key in out or key.startswith("varlen."):
-            raise ValueError(f"metadata: {key!r} is a key of varlen's own")
+            raise value_error("metadata", f"{key!r} is a key of varlen's own")
         out[key] = value
     return out
 
@@ -344,13 +354,13 @@ def store(name: str, array: Array, words: dict[str, dict[str, int]]) -> Array:
     """An array as the file holds it: times as int64, strings as ids whose words go into `words`."""
     if array.dtype.kind in "mM":
         if np.datetime_data(array.dtype)[0] == "generic":
-            raise TypeError(f"{name}: times need a unit, such as datetime64[ns]")
+            raise type_error(name, "times need a unit, such as datetime64[ns]")
         return np.ascontiguousarray(array.astype(array.dtype.newbyteorder("="), copy=False)).view(np.int64)
     if array.dtype.kind in "UT":
         return encode_strings(array, words.setdefault(name, {}))
     if array.dtype.kind == "O":
         for position, item in enumerate(array.flat):
             if not isinstance(item, str):
-                raise TypeError(f"{name}: position {position} holds {type(item).__name__}, not a string")
+                raise type_error(name, f"position {position} holds {type(item).__name__}, not a string")
         return encode_strings(array, words.setdefault(name, {}))
     return array

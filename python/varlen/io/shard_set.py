@@ -15,6 +15,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_bool, as_list, refuse_mask
+from varlen.errors import index_error, type_error, value_error
 from varlen.io.account import Account
 from varlen.io.agreement import Agreement
 from varlen.io.dtypes import has_stand_in, widened
@@ -99,7 +100,7 @@ def open_shards(
     name = path if type(path) is str else os.fspath(path) if isinstance(path, os.PathLike) else None
     mmap = as_bool(mmap, "mmap")
     if not (cache is None or isinstance(cache, (str, os.PathLike))):
-        raise TypeError(f"cache: expected a folder, got {type(cache).__name__}")
+        raise type_error("cache", f"expected a folder, got {type(cache).__name__}")
     folder = None if cache is None else os.path.abspath(os.fspath(cache))
     if name and not name.endswith(INDEX) and not is_url(name) and folder is None:
         try:
@@ -110,7 +111,7 @@ def open_shards(
     shards = find_shards(path)
     far = [is_url(shard.path) for shard in shards]
     if folder is not None and not any(far):
-        raise ValueError(f"cache: {path} is no URL; only files behind URLs are copied")
+        raise value_error("cache", f"{path} is no URL; only files behind URLs are copied")
     if folder is None and any(far):
         mmap = False
     return ShardSet(shards, mmap, keys, cache=folder)
@@ -557,11 +558,11 @@ class ShardSet:
         """
         index = np.asarray(refuse_mask(rows, "rows")).reshape(-1)
         if index.dtype.kind not in "iu" and index.size:
-            raise TypeError(f"rows: expected integers, got {index.dtype}")
+            raise type_error("rows", f"expected integers, got {index.dtype}")
         n = len(self)
         bad = np.flatnonzero((index < -n) | (index >= n))
         if len(bad):
-            raise IndexError(f"rows: {index[bad[0]]} at position {bad[0]} is out of range for {n} rows")
+            raise index_error("rows", f"{index[bad[0]]} at position {bad[0]} is out of range for {n} rows")
         flat = index.astype(np.int64)
         flat = np.where(flat < 0, flat + n, flat)
         shards = np.searchsorted(self.offsets, flat, side="right").astype(np.int64) - 1
@@ -722,7 +723,7 @@ class ShardSet:
         if self._ids is None:
             name = self.row_ids
             if name is None:
-                raise ValueError("ids: these files hold no row ids; save them with row_ids=")
+                raise value_error("ids", "these files hold no row ids", "save them with row_ids=")
             full = np.flatnonzero(self.counts).tolist()
             parts = each(lambda shard: self.file(shard).values(name), full, self._waits)
             field = self.fields.get(name) or self.file(self._first).fields[name]

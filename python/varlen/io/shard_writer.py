@@ -10,6 +10,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_int, dtypes_of
+from varlen.errors import file_error, value_error
 from varlen.io import atomic
 from varlen.io.account import Account
 from varlen.io.pieces import Piece, as_piece
@@ -53,8 +54,8 @@ class ShardWriter(atomic.AtomicWriter):
     def __init__(self, folder: str | os.PathLike[str], rows_per_shard: int, **options: Any) -> None:
         rows_per_shard = as_int(rows_per_shard, "rows_per_shard", 1)
         if options.get("narrow"):
-            raise ValueError(
-                "narrow: shards share their dtypes, which are known after the last; name them in schema"
+            raise value_error(
+                "narrow", "shards share their dtypes, which are known after the last", "name them in schema"
             )
         self._schema = dtypes_of(options.get("schema"))
         ids_of(options.get("ids"))
@@ -100,7 +101,7 @@ class ShardWriter(atomic.AtomicWriter):
         >>> folder.cleanup()
         """
         if not self._open:
-            raise ValueError(f"{self.path}: the writer is closed")
+            raise file_error(self.path, "the writer is closed")
         try:
             known = self._writer or self._previous
             if known is None:
@@ -203,7 +204,7 @@ class ShardWriter(atomic.AtomicWriter):
         for key, before in self._fields.items():
             conflict = before.conflict(fields[key])
             if conflict:
-                raise ValueError(f"{key}: {conflict} in the shards before; name its dtype in schema=")
+                raise value_error(key, f"{conflict} in the shards before", "name its dtype in schema=")
         writer.close()
         self._previous = writer
         self._shards.append(Shard(writer.path, writer.rows, os.stat(writer.path).st_size))

@@ -6,6 +6,7 @@ import glob
 import os
 from typing import Any, NamedTuple
 
+from varlen.errors import value_error
 from varlen.io.errors import StaleFileError, stale_error
 
 __all__ = []
@@ -57,7 +58,7 @@ def local_path(path: str | os.PathLike[str]) -> str:
     'a.nrt'
     """
     if is_url(path):
-        raise ValueError(f"path: {path} is a URL; write to a path of this machine, and copy from there")
+        raise value_error("path", f"{path} is a URL", "write to a path of this machine, and copy from there")
     return os.fspath(path)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from varlen.arguments import PADDING, as_bool, as_dtype, as_mapping, dtypes_of, new_words, words_of
+from varlen.errors import file_error, type_error, value_error
 from varlen.io import atomic
 from varlen.io.account import ACCOUNT, Account
 from varlen.io.column_buffer import ColumnBuffer
@@ -40,7 +41,7 @@ def ids_of(given: Any) -> np.dtype | None:
     """The dtype that was given for ids of strings; None for the smallest that holds them."""
     ids = None if given is None else as_dtype(given, "ids")
     if ids is not None and ids.kind not in "iu":
-        raise TypeError(f"ids: expected an integer dtype, got {ids}")
+        raise type_error("ids", f"expected an integer dtype, got {ids}")
     return ids
 
 
@@ -217,7 +218,7 @@ class Writer(atomic.AtomicWriter):
         >>> folder.cleanup()
         """
         if not self._open:
-            raise ValueError(f"{self.path}: the writer is closed")
+            raise file_error(self.path, "the writer is closed")
         piece = as_piece(rows, self._schema, self._first_words, self._intent)
         words = {name: dict(known) for name, known in self._words.items()}
         columns = {}
@@ -311,17 +312,17 @@ class Writer(atomic.AtomicWriter):
             known = words.setdefault(name, {})
             own = list(vocabularies[name])
             if given.size and not 0 <= int(given.min()) <= int(given.max()) < len(own):
-                raise ValueError(f"{name}: ids {given.min()} to {given.max()}, for {len(own)} strings")
+                raise value_error(name, f"ids {given.min()} to {given.max()}, for {len(own)} strings")
             stored = np.array([known.setdefault(word, len(known)) for word in own], np.int64)[given]
         if had_numbers:
             word = _example(words[name])
-            raise ValueError(f"{name}: {word!r} is a word, the pieces before hold numbers without words")
+            raise value_error(name, f"{word!r} is a word, the pieces before hold numbers without words")
         self._ids_made.add(name)
         if self._ids is None:
             return stored
         if len(words[name]) - 1 > np.iinfo(self._ids).max:
             word = list(words[name])[np.iinfo(self._ids).max + 1]
-            raise ValueError(f"{name}: the word {word!r} gets an id that does not fit {self._ids}")
+            raise value_error(name, f"the word {word!r} gets an id that does not fit {self._ids}")
         return stored.astype(self._ids)
 
     def _check_bare(self, name: str, given: Array, words: Mapping[str, Mapping[str, int]]) -> None:
@@ -329,13 +330,14 @@ class Writer(atomic.AtomicWriter):
         if name not in words or given.size == 0:
             return
         if name not in self._given_words:
-            raise ValueError(
-                f"{name}: numbers without a vocabulary, but the pieces before hold words such as "
-                f"{_example(words[name])!r}"
+            raise value_error(
+                name,
+                "numbers without a vocabulary, but the pieces before hold words such as "
+                f"{_example(words[name])!r}",
             )
         count = len(words[name])
         if given.dtype.kind in "iu" and not 0 <= given.min() <= given.max() < count:
-            raise ValueError(f"{name}: ids {given.min()} to {given.max()}, for {count} strings")
+            raise value_error(name, f"ids {given.min()} to {given.max()}, for {count} strings")
 
     def _prepare(self, name: str, dim: int, given: Array, given_dtype: np.dtype) -> _Prepared:
         stored = store(name, given, {})
@@ -343,7 +345,7 @@ class Writer(atomic.AtomicWriter):
         pinned = self._pinned.get(name)
         if pinned is not None and pinned != kind:
             if pinned.kind != given.dtype.kind and {pinned.kind, given.dtype.kind} & set("mM"):
-                raise ValueError(f"{name}: dtype {given_dtype}, but the schema says {pinned}")
+                raise value_error(name, f"dtype {given_dtype}, but the schema says {pinned}")
             cast = cast_exactly(name, given if pinned.kind in "mM" else stored, pinned, asked=True)
             stored, kind = store(name, cast, {}), pinned
         tag_of(stored.dtype, name)
@@ -353,14 +355,15 @@ class Writer(atomic.AtomicWriter):
         if column is not None:
             now, before = (dim, tuple(stored.shape[1:])), (column.dim, column.trailing)
             if now != before:
-                raise ValueError(
-                    f"{name}: dim {now[0]}, trailing shape {now[1]}, "
-                    f"but {before[0]} and {before[1]} in the pieces before"
+                raise value_error(
+                    name,
+                    f"dim {now[0]}, trailing shape {now[1]}, "
+                    f"but {before[0]} and {before[1]} in the pieces before",
                 )
             times = kind.kind in "mM" or column.kind.kind in "mM"
             if column.rows and column.kind != kind and (times or not (self._widen or name in self._ids_made)):
                 hint = "" if times else "; give a schema, or widen=True"
-                raise ValueError(f"{name}: dtype {kind}, but {column.kind} in the pieces before{hint}")
+                raise value_error(name, f"dtype {kind}, but {column.kind} in the pieces before{hint}")
             if column.rows:
                 self._check_exact(name, column, stored)
         return dim, little_endian(stored), kind
@@ -372,24 +375,27 @@ class Writer(atomic.AtomicWriter):
         cast_exactly(name, stored, common)
         if common.kind == "f" and column.wide is not None:
             place, value = column.wide
-            raise ValueError(
-                f"{name}: {value} at row {place} of the pieces before does not fit {common}, which "
-                f"{stored.dtype} beside it needs; give a schema"
+            raise value_error(
+                name,
+                f"{value} at row {place} of the pieces before does not fit {common}, which "
+                f"{stored.dtype} beside it needs",
+                "give a schema",
+                row=place,
             )
 
     def _check_keys(self, piece: Mapping[str, Any], depth: int) -> None:
         if self._columns is None:
             if self._row_ids is not None and piece.get(self._row_ids, (None,))[0] != 0:
-                raise ValueError(f"row_ids: {self._row_ids!r} is not a key of dim 0")
+                raise value_error("row_ids", f"{self._row_ids!r} is not a key of dim 0")
             return
         if piece.keys() != self._columns.keys():
             missing, more = (
                 sorted(self._columns.keys() - piece.keys()),
                 sorted(piece.keys() - self._columns.keys()),
             )
-            raise ValueError(f"rows: keys {missing} are missing and {more} are new in this piece")
+            raise value_error("rows", f"keys {missing} are missing and {more} are new in this piece")
         if depth != len(self._totals):
-            raise ValueError(f"rows: {depth} levels, but {len(self._totals)} in the pieces before")
+            raise value_error("rows", f"{depth} levels, but {len(self._totals)} in the pieces before")
 
     def _keep(self, columns: Mapping[str, _Prepared], piece: Piece) -> None:
         if self._columns is None:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from varlen import _core
+from varlen.errors import error_of
 from varlen.io.errors import FileFormatError
 
 __all__: list[str] = []
@@ -33,8 +34,10 @@ def read_written(fd: int) -> Written:
         last = os.pread(fd, 8, 8 + size + begin + 8 * (shape[0] - 1)) if shape[0] else b""
         end = int(np.frombuffer(last, "<i8")[0]) if last else 0
         if rows[level + 1] >= 0 and end != rows[level + 1]:
-            raise FileFormatError(
-                f"dim{level + 1}/bounds: ends at {end}, but {rows[level + 1]} rows are below it"
+            raise error_of(
+                FileFormatError,
+                f"dim{level + 1}/bounds",
+                f"ends at {end}, but {rows[level + 1]} rows are below it",
             )
     values = {name: header.describe(index)[2][0] for name, _, index in header.columns()}
     return Written(max(rows[0], 0), values)

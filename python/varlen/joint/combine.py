@@ -11,6 +11,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_list, one_of
+from varlen.errors import type_error, value_error
 from varlen.io.dtypes import cast_exactly, shared_dtype
 from varlen.io.schema import id_dtype
 from varlen.joint.dense import padding_rows
@@ -113,7 +114,7 @@ class CombineMethods(JointState):
         {'T': [[1, 2]]}
         """
         if dim != 0:
-            raise ValueError(f"Only supports dim = 0 for now; got {dim}")
+            raise value_error("", f"Only supports dim = 0 for now; got {dim}")
         return self._wrap(self._view().unsqueeze(), self._given_schema)
 
     def squeeze(self: Self, dim: int) -> Self:
@@ -141,7 +142,7 @@ class CombineMethods(JointState):
         {'T': [1, 2]}
         """
         if dim != 0:
-            raise ValueError(f"Only supports dim = 0 for now; got {dim}")
+            raise value_error("", f"Only supports dim = 0 for now; got {dim}")
         return self._wrap(self._view().squeeze())
 
     def flatten(self: Self, dim: int = -1, *, fill_mode: str = "first") -> Self:
@@ -181,11 +182,11 @@ class CombineMethods(JointState):
         deepest = self.max_n_dims - 1
         one_of(fill_mode, "fill_mode", ("first", "repeat", "nan"))
         if not isinstance(dim, (int, np.integer)):
-            raise TypeError(f"dim: expected an int, got {dim!r}")
+            raise type_error("dim", f"expected an int, got {dim!r}")
         if (dim + deepest + 1 if dim < 0 else dim) != deepest:
-            raise ValueError(f"Only supports dim = -1 or {deepest} for now; got {dim}")
+            raise value_error("", f"Only supports dim = -1 or {deepest} for now; got {dim}")
         if deepest < 1:
-            raise ValueError(f"flatten: needs at least two dims, there are {self.max_n_dims}")
+            raise value_error("flatten", f"needs at least two dims, there are {self.max_n_dims}")
         view = self._view()
         outer = [name for d, name in zip(view.dims, view.names, strict=True) if d == deepest - 1]
         if outer and view.rows(deepest) == 0 and view.rows(deepest - 1) > 0:
@@ -202,13 +203,13 @@ def _checked(given: Iterable[Self], argument: str) -> list[Self]:
     parts = as_list(given, argument, "joint dicts")
     for i, part in enumerate(parts):
         if not isinstance(part, JointState):
-            raise TypeError(f"{argument}: item {i}: expected a joint dict, got {type(part).__name__}")
+            raise type_error(argument, f"item {i}: expected a joint dict, got {type(part).__name__}")
     return parts
 
 
 def _join(cls: type[Self], parts: list[Self], stack: bool) -> Self:
     if not parts:
-        raise ValueError("Can't concatenate an empty list!")
+        raise value_error("", "Can't concatenate an empty list!")
     join = _core.Joint.stack if stack else _core.Joint.concat
     try:
         joint = join([part._joint or part._view() for part in parts])
@@ -228,15 +229,15 @@ def _check_alike(parts: list[Self]) -> list[Self]:
     keys, dims, schema = first.keys(), first.max_n_dims, first.schema
     for part in parts[1:]:
         if part.keys() != keys:
-            raise ValueError(f"Keys inconsistent! {part.keys()} != {keys}")
+            raise value_error("", f"Keys inconsistent! {part.keys()} != {keys}")
         if part.max_n_dims != dims:
-            raise ValueError(f"Max dims inconsistent! {part.max_n_dims} != {dims}")
+            raise value_error("", f"Max dims inconsistent! {part.max_n_dims} != {dims}")
         if _dtypes(part) != _dtypes(first) and part.schema != schema:
-            raise ValueError(f"Schema inconsistent! {part.schema} != {schema}")
+            raise value_error("", f"Schema inconsistent! {part.schema} != {schema}")
         for d in range(dims):
             here, there = part.keys_at_dim(d), first.keys_at_dim(d)
             if here != there:
-                raise ValueError(f"Keys inconsistent @ dim {d}! {here} != {there}")
+                raise value_error("", f"Keys inconsistent @ dim {d}! {here} != {there}")
     return _promote(parts)
 
 

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from varlen import _core
+from varlen.errors import type_error, value_error
 
 __all__ = [
     "NESTED_NUM_LIST_T",
@@ -57,9 +58,9 @@ def is_ndim_list(L: Any, dim: int = 1) -> bool:
     (True, False, True)
     """
     if not isinstance(dim, int):
-        raise TypeError(f"dim: expected an int, got {dim!r}")
+        raise type_error("dim", f"expected an int, got {dim!r}")
     if dim <= 0:
-        raise ValueError(f"dim must be positive, but got {dim}")
+        raise value_error("", f"dim must be positive, but got {dim}")
     if isinstance(L, np.ndarray):
         return bool(L.ndim == dim)
     if not isinstance(L, list):
@@ -82,7 +83,9 @@ def first_generation(
     """
     if isinstance(processed, dict) and processed and all(map(_is_dtype_like, processed.values())):
         if schema is not None:
-            raise TypeError("schema: given twice, by position, as the first generation had it, and by name")
+            raise type_error(
+                "schema", "given twice, by position, as the first generation had it, and by name"
+            )
         processed, schema = None, processed
     if isinstance(tensors_fp, bool):
         tensors_fp, pre_raggedified = None, tensors_fp or pre_raggedified

@@ -10,6 +10,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_bool, as_int, as_mapping, ints_per_level, padding_id, word_as_id
+from varlen.errors import error_of, type_error, value_error
 from varlen.joint.state import JointState
 
 __all__ = ["pprint_dense"]
@@ -121,7 +122,7 @@ class DenseMethods(JointState):
         """
         for argument, side in (("padding_side", padding_side), ("truncate", truncate)):
             if not isinstance(side, str):
-                raise ValueError(f"{argument} must be 'left' or 'right'; got '{side}'")
+                raise value_error("", f"{argument} must be 'left' or 'right'; got '{side}'")
         view = self._view()
         if out is not None:
             _check_out(view, out)
@@ -150,10 +151,10 @@ def _fill_rows(view: _core.Joint, fill: Any) -> dict[str, Array] | None:
         wanted = dict.fromkeys(padded, fill)
     for name, value in wanted.items():
         if name not in names:
-            raise KeyError(f"fill: there is no key {name!r}")
+            raise error_of(KeyError, "fill", f"there is no key {name!r}")
         values = view.values(name)
         if value is None:
-            raise TypeError(f"fill of {name!r}: expected a value of dtype {values.dtype}, got None")
+            raise type_error("", f"fill of {name!r}: expected a value of dtype {values.dtype}, got None")
         argument = f"fill of {name!r}"
         value = word_as_id(value, words.get(name), values.dtype, argument)
         rows[name] = _core.fill_row(value, values.dtype, values.shape[1:], argument)
@@ -173,4 +174,4 @@ def _check_out(view: _core.Joint, out: Mapping[str, Array]) -> None:
     known = {f"dim{dim}/mask" for dim in range(1, view.depth + 1)} | set(view.names)
     for name in out:
         if name not in known:
-            raise KeyError(f"out: there is no {name!r} in the result")
+            raise error_of(KeyError, "out", f"there is no {name!r} in the result")

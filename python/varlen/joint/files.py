@@ -11,6 +11,7 @@ import numpy as np
 
 from varlen import _core, io
 from varlen.arguments import as_list
+from varlen.errors import error_of, type_error, value_error
 from varlen.io import columns
 from varlen.io.dtypes import small_keys, widened
 from varlen.io.file import File, open_file
@@ -23,23 +24,26 @@ Array = np.ndarray[tuple[Any, ...], np.dtype]
 def resolve_keys(path: Path, keys: Iterable[str]) -> list[str]:
     """The full names of the tensors that the keys need, sorted, bounds among them."""
     if isinstance(keys, (str, bytes)):
-        raise TypeError("`keys` must be an iterable of strings, not a bare str/bytes.")
+        raise type_error("", "`keys` must be an iterable of strings, not a bare str/bytes.")
     asked = as_list(keys, "keys", "keys")
     if not asked:
-        raise ValueError("`keys` must be non-empty.")
+        raise value_error("", "`keys` must be non-empty.")
     wrong_types = sorted({type(key).__name__ for key in asked if not isinstance(key, str)})
     if wrong_types:
-        raise TypeError(f"`keys` must contain only strings; got elements of type {wrong_types}.")
+        raise type_error("", f"`keys` must contain only strings; got elements of type {wrong_types}.")
     reserved = set(asked) & set(columns.RESERVED)
     if reserved:
-        raise ValueError(
+        raise value_error(
+            "",
             f"`keys` may not contain reserved meta-names {sorted(reserved)}; these refer to internal "
-            "ragged-structure tensors, not user-level data."
+            "ragged-structure tensors, not user-level data.",
         )
     fields = open_file(path).fields
     missing = set(asked) - set(fields)
     if missing:
-        raise KeyError(f"Requested keys {sorted(missing)} not found in {path}. Available: {sorted(fields)}")
+        raise error_of(
+            KeyError, "", f"Requested keys {sorted(missing)} not found in {path}. Available: {sorted(fields)}"
+        )
     depth = max(fields[key].dim for key in asked)
     names = {f"dim{fields[key].dim}/{key}" for key in asked}
     return sorted(names | {f"dim{d}/bounds" for d in range(1, depth + 1)})

@@ -9,6 +9,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import refuse_mask
+from varlen.errors import index_error, type_error, value_error
 from varlen.joint.state import JointState, _new
 from varlen.types.ragged import Ragged
 
@@ -65,7 +66,7 @@ def _get_tuple(self: JointState, joint: _core.Joint, index: tuple[Any, ...]) -> 
     """A tuple that the core does not take: what is wrong with it, or an array as its last element."""
     for k, item in enumerate(index):
         if k > 0 and not _is_int(index[k - 1]):
-            raise ValueError("Multi-level non-int slicing is not supported.")
+            raise value_error("", "Multi-level non-int slicing is not supported.")
         where = f"{type(item)} at index {k} not supported for {_class_name(self)} tuple slicing"
         part = joint.get(index[:k]) if k else joint
         assert part is not None  # ints only, and not too many
@@ -85,32 +86,36 @@ def _is_int(item: Any) -> bool:
 def _get_axis(self: JointState, joint: _core.Joint, item: Any, where: str, count: int) -> _core.Joint:
     """One index that the core does not take as it is: an array, a list, a mask, a step, too many."""
     if isinstance(item, slice) and item.step not in (None, 1):
-        raise ValueError(f"Only slices with step size of None or 1 are supported; got {item.step}")
+        raise value_error("", f"Only slices with step size of None or 1 are supported; got {item.step}")
     if isinstance(item, (list, range)):
         rows = np.asarray(item) if len(item) else np.zeros(0, np.int64)
     elif hasattr(item, "__array__") and not isinstance(item, np.generic):
         rows = np.asarray(refuse_mask(item, "index"))
     elif joint.depth < 0 and (_is_int(item) or isinstance(item, slice)):
-        raise IndexError(
+        raise index_error(
+            "",
             f"Too many indices for {_class_name(self)}: got {count} indices "
-            f"but max_n_dims is {self.max_n_dims}."
+            f"but max_n_dims is {self.max_n_dims}.",
         )
     else:
-        raise TypeError(f"{where}; expected an int, a slice, integers, a mask, a tuple of ints, or a key")
+        raise type_error(
+            "", f"{where}; expected an int, a slice, integers, a mask, a tuple of ints, or a key"
+        )
     if rows.ndim == 0 and rows.dtype.kind in "iu":
         part = joint.get(int(rows))
         if part is not None:
             return part
     if rows.ndim != 1 or rows.dtype.kind not in "iub":
-        raise TypeError(f"{where}: it has the shape {rows.shape} and holds {rows.dtype}")
+        raise type_error(where, f"it has the shape {rows.shape} and holds {rows.dtype}")
     if joint.depth < 0:
-        raise IndexError(
+        raise index_error(
+            "",
             f"Too many indices for {_class_name(self)}: got {count} indices "
-            f"but max_n_dims is {self.max_n_dims}."
+            f"but max_n_dims is {self.max_n_dims}.",
         )
     if rows.dtype.kind == "b":
         if len(rows) != len(joint):
-            raise IndexError(f"index: the mask has {len(rows)} entries for {len(joint)} rows")
+            raise index_error("index", f"the mask has {len(rows)} entries for {len(joint)} rows")
         rows = np.flatnonzero(rows)
     return joint.take(rows)
 

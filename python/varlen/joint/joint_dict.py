@@ -12,6 +12,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_bool, as_mapping, new_words
+from varlen.errors import type_error, value_error
 from varlen.io import columns
 from varlen.io.schema import make_metadata
 from varlen.joint import compat, files
@@ -127,17 +128,17 @@ class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods, Plac
             "tensors_fp": tensors_fp,
         }
         if sum(value is not None for value in given.values()) + (tensors is not None) != 1:
-            raise ValueError(
-                "Exactly one of `raw_tensors`, `processed_tensors`, `tensors_fp` must be non-null! Got "
-                + " ".join(f"{name}={value}" for name, value in given.items())
-            )
+            got = " ".join(f"{name}={value}" for name, value in given.items())
+            wanted = "Exactly one of `raw_tensors`, `processed_tensors`, `tensors_fp` must be non-null!"
+            raise value_error("", f"{wanted} Got {got}")
         if keys is not None and tensors_fp is None:
-            raise ValueError("`keys` may only be specified alongside `tensors_fp`.")
+            raise value_error("", "`keys` may only be specified alongside `tensors_fp`.")
         given = {**given, "schema": schema, "trailing_dims": trailing_dims, "vocabularies": vocabularies}
         if isinstance(raw_tensors, (str, bytes, os.PathLike)):
-            raise TypeError(
-                f"raw_tensors: expected a dict from keys to nested lists, got {type(raw_tensors).__name__}; "
-                "a file is given as tensors_fp="
+            raise type_error(
+                "raw_tensors",
+                f"expected a dict from keys to nested lists, got {type(raw_tensors).__name__}; "
+                "a file is given as tensors_fp=",
             )
         for argument in ("raw_tensors", "processed_tensors", "schema", "trailing_dims", "vocabularies"):
             if given[argument] is not None:
@@ -209,7 +210,7 @@ class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods, Plac
         {'a': [1, 2]}
         """
         if self._is_lazy:
-            raise ValueError(f"Already saved to {self._tensors_fp}!")
+            raise value_error("", f"Already saved to {self._tensors_fp}!")
         self._view().check()
         files.save(fp, self._arrays(), self._meta, durable)
 

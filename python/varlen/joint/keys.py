@@ -11,6 +11,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_bool, as_dtype, as_ids, as_int, as_list, as_mapping, new_words, refuse_mask
+from varlen.errors import error_of, value_error
 from varlen.io import columns
 from varlen.io.errors import name_only_file
 from varlen.io.file import refuse_wordless
@@ -163,7 +164,7 @@ class KeyMethods(IndexMethods):
         after = [new.get(name, name) for name in view.names]
         twice = sorted({name for name in after if after.count(name) > 1})
         if twice:
-            raise ValueError(f"names: {twice} would each name two keys")
+            raise value_error("names", f"{twice} would each name two keys")
         columns.check_names(list(new.values()), "names")
         metadata = dict(self._meta)
         if "vocabularies" in metadata:
@@ -245,10 +246,10 @@ class KeyMethods(IndexMethods):
             flat, levels = columns.build_column(name, values, options)
         at = len(levels) if dim is None else dim
         if levels and at != len(levels):
-            raise ValueError(f"dim: {name} has {len(levels)} levels, not {dim}")
+            raise value_error("dim", f"{name} has {len(levels)} levels, not {dim}")
         for number, level in enumerate(levels, start=1):
             if number > view.depth:
-                raise ValueError(f"{name}: has {len(levels)} levels, there are {view.depth}")
+                raise value_error(name, f"has {len(levels)} levels, there are {view.depth}")
             columns.check_nesting(view.level(number), level, number, name, "the others")
         metadata = dict(self._meta)
         vocabularies = {k: w for k, w in metadata.pop("vocabularies", {}).items() if k != name}
@@ -357,7 +358,7 @@ class KeyMethods(IndexMethods):
         """
         name = self.row_ids
         if name is None or name not in self.keys_at_dim(0):
-            raise ValueError("row_ids: no key of dim 0 holds them; name one with row_ids=")
+            raise value_error("row_ids", "no key of dim 0 holds them", "name one with row_ids=")
         known = self._view().values(name)
         asked = as_ids(ids, "row_ids")
         words = self.vocabularies.get(name)
@@ -368,13 +369,13 @@ class KeyMethods(IndexMethods):
         ranked = known[order]
         if len(ranked) > 1 and (same := np.flatnonzero(ranked[1:] == ranked[:-1])).size:
             rows = order[same[0] : same[0] + 2].tolist()
-            raise ValueError(f"row_ids: {name} has {ranked[same[0]]} twice, at rows {rows}")
+            raise value_error("row_ids", f"{name} has {ranked[same[0]]} twice, at rows {rows}")
         at = np.searchsorted(ranked, asked.reshape(-1))
         found = at < len(ranked)
         found[found] = ranked[at[found]] == asked.reshape(-1)[found]
         if not found.all():
             missing = np.asarray(ids).reshape(-1)[np.flatnonzero(~found)[0]]
-            raise KeyError(f"row_ids: no row has {name} {missing}")
+            raise error_of(KeyError, "row_ids", f"no row has {name} {missing}")
         where: Array = order[at].reshape(asked.shape).astype(np.int64, copy=False)
         return where
 
@@ -387,7 +388,7 @@ def _check_known(self: IndexMethods, names: Iterable[str], argument: str) -> Non
     known = [name for _, name in self._names()]
     for name in names:
         if name not in known:
-            raise KeyError(f"{argument}: there is no key {name!r} among {sorted(known)}")
+            raise error_of(KeyError, argument, f"there is no key {name!r} among {sorted(known)}")
 
 
 def _subset_schema(given: dict[str, Any] | None, names: list[str]) -> dict[str, Any] | None:

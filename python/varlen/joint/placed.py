@@ -13,6 +13,7 @@ from varlen.backends import cupy_backend
 from varlen.backends.bridge import cupy_for
 from varlen.backends.devices import framework_of
 from varlen.backends.values import device_of, memory_of
+from varlen.errors import type_error
 from varlen.joint.state import JointState
 from varlen.types.placed import DeviceMethods
 from varlen.types.ragged import Ragged
@@ -227,8 +228,8 @@ class PlacedMethods(JointState):
         try:
             tensors = _tensors_of(self)
         except ModuleNotFoundError:
-            raise TypeError(
-                "pin_memory: makes tensors of torch, which is not installed; to('cuda') needs none of them"
+            raise type_error(
+                "pin_memory", "makes tensors of torch, which is not installed; to('cuda') needs none of them"
             ) from None
         return tensors.pin_memory()
 
@@ -257,7 +258,7 @@ def _as_arrays(joint: Any, framework: str, made: Callable[[Any], Any]) -> JointA
         if rows.dtype.kind in "mM":
             rows = rows.view(np.int64)
         elif rows.dtype.kind == "V":
-            raise TypeError(f"device: {framework} has no dtype for {rows.dtype}, that of {name!r}")
+            raise type_error("device", f"{framework} has no dtype for {rows.dtype}, that of {name!r}")
         array = made(rows)
         values[name] = Ragged(array, levels=value.levels) if isinstance(value, Ragged) else array
     return JointArrays(values, dtypes, (type(joint), joint._meta or None))

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from varlen import _core
+from varlen.errors import error_of, type_error, value_error
 
 __all__: list[str] = []
 
@@ -24,11 +25,11 @@ _INT64 = np.dtype(np.int64)
 def _split(full: str) -> tuple[int, str]:
     """The dim and the bare name in `dimK/name`; the name may hold slashes."""
     if not isinstance(full, str):
-        raise TypeError(f"tensors: names are strings like 'dimK/name', got {full!r}")
+        raise type_error("tensors", f"names are strings like 'dimK/name', got {full!r}")
     front, slash, name = full.partition("/")
     digits = front[3:]
     if not slash or front[:3] != "dim" or not digits.removeprefix("-").isdecimal():
-        raise ValueError(f"{full!r} is not the name of a tensor: expected 'dimK/name'")
+        raise value_error("", f"{full!r} is not the name of a tensor: expected 'dimK/name'")
     return int(digits), name
 
 
@@ -195,7 +196,9 @@ class JointState:
     @contextmanager
     def _tensor_at_key(self, key: str) -> Iterator[Array]:
         if self._subset_keys is not None and key not in self._subset_keys:
-            raise KeyError(f"Key {key!r} is not part of the loaded subset {sorted(self._subset_keys)}.")
+            raise error_of(
+                KeyError, "", f"Key {key!r} is not part of the loaded subset {sorted(self._subset_keys)}."
+            )
         yield self._arrays()[key]
 
     @property
@@ -310,7 +313,7 @@ class JointState:
             if name == key:
                 return dim
         keys = "', '".join(sorted(self.keys()))
-        raise KeyError(f"Key '{key}' not found in '{keys}'")
+        raise error_of(KeyError, "", f"Key '{key}' not found in '{keys}'")
 
     @staticmethod
     def _is_meta_key(k: str) -> bool:
@@ -386,13 +389,13 @@ def _build(live: dict[str, Array], metadata: Any) -> tuple[_core.Joint, bool]:
     for full, array in live.items():
         dim, name = _split(full)
         if not isinstance(array, np.ndarray):
-            raise TypeError(f"{full}: expected an array, got {type(array).__name__}")
+            raise type_error(full, f"expected an array, got {type(array).__name__}")
         is_reusable = is_reusable and array.flags.c_contiguous
         if _is_bounds(dim, name):
             bounds[dim] = array
             is_reusable = is_reusable and array.dtype == _INT64 and array.dtype.isnative
         elif name in names:
-            raise ValueError(f"{full}: there is a key {name!r} at another dim")
+            raise value_error(full, f"there is a key {name!r} at another dim")
         else:
             names.append(name)
             dims.append(dim)
@@ -400,7 +403,7 @@ def _build(live: dict[str, Array], metadata: Any) -> tuple[_core.Joint, bool]:
     depth = max((*dims, *bounds), default=0)
     for d in range(1, depth + 1):
         if d not in bounds:
-            raise ValueError(f"dim{d}/bounds is missing, a key at dim {depth} needs it")
+            raise value_error("", f"dim{d}/bounds is missing, a key at dim {depth} needs it")
     return _core.Joint(
         names, dims, values, [bounds[d] for d in range(1, depth + 1)], -1, metadata
     ), is_reusable

@@ -11,6 +11,7 @@ import numpy as np
 from varlen._core import Level
 from varlen.arguments import as_int, as_list, fits_memory
 from varlen.backends.values import as_values
+from varlen.errors import type_error, value_error
 from varlen.levels import check_levels, describe_difference, nested_levels, same_levels
 from varlen.lod.tensor import LoDTensor
 from varlen.types import Ragged
@@ -55,13 +56,13 @@ def create_lod_tensor(data: Any, recursive_seq_lens: Any, place: Any = None) -> 
             return LoDTensor(Ragged.from_list([[]]).values[:, None], levels=levels)
         lists = Ragged.from_list(data)
         if not same_levels(lists.levels, levels):
-            raise ValueError(f"{name}: data has other lengths: {describe_difference(lists.levels, levels)}")
+            raise value_error(name, f"data has other lengths: {describe_difference(lists.levels, levels)}")
         values = lists.values
         return LoDTensor(values[:, None] if values.ndim == 1 else values, levels=levels)
     if isinstance(data, Ragged):
         data = data.values
     elif not hasattr(data, "shape"):
-        raise TypeError(f"data: expected an array, lists or a Ragged, got {type(data).__name__}")
+        raise type_error("data", f"expected an array, lists or a Ragged, got {type(data).__name__}")
     levels = nested_levels(recursive_seq_lens, Level.from_lengths, name)
     check_levels(len(as_values(data, "data")), levels, name)
     return LoDTensor(data, levels=levels)
@@ -116,7 +117,7 @@ def create_random_int_lodtensor(
     shape = [as_int(size, "base_shape") for size in sizes]
     least, most = as_int(low, "low", -(2**63)), as_int(high, "high", -(2**63))
     if most < least:
-        raise ValueError(f"high: expected at least low, which is {least}, got {most}")
+        raise value_error("high", f"expected at least low, which is {least}, got {most}")
     rows = levels[-1].total
     check_levels(rows, levels, "recursive_seq_lens")
     fits_memory(rows * math.prod(shape), "base_shape")

@@ -9,6 +9,7 @@ import numpy as np
 from varlen import _core
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int
+from varlen.errors import type_error, value_error
 from varlen.levels import Levels, levels_over_rows
 
 if TYPE_CHECKING:
@@ -35,15 +36,15 @@ def levels_of(start_poses: Any, rows: int, dim: int | None) -> Levels:
     count = len(vectors)
     dims = 0 if dim is None else as_int(dim, "dim", 1)
     if dims > DEEPEST:
-        raise ValueError(f"dim: expected at most {DEEPEST}, got {dims}")
+        raise value_error("dim", f"expected at most {DEEPEST}, got {dims}")
     levels: list[Level] = []
     at, parents = 0, 1
     begins, sizes = np.zeros(1, np.int64), np.array([rows])
     while len(levels) < dims if dims else at < count and (parents or not levels):
         if at + parents > count:
-            raise ValueError(
-                f"start_poses: dim {len(levels) + 1} takes {parents} vectors from {at} on, "
-                f"but there are {count} in all"
+            raise value_error(
+                "start_poses",
+                f"dim {len(levels) + 1} takes {parents} vectors from {at} on, but there are {count} in all",
             )
         level = Level.from_lengths(vectors.lengths[at : at + parents])
         own = starts[vectors.offsets[at] : vectors.offsets[at + parents]]
@@ -53,7 +54,7 @@ def levels_of(start_poses: Any, rows: int, dim: int | None) -> Levels:
         sizes = np.diff(begins, append=rows)  # the next one begins where this one ends
         at, parents = at + parents, len(own)
     if at != count or not levels:
-        raise ValueError(f"start_poses: {len(levels)} dims take {at} vectors, but there are {count}")
+        raise value_error("start_poses", f"{len(levels)} dims take {at} vectors, but there are {count}")
     return (*levels[1:], Level.from_lengths(sizes))
 
 
@@ -66,10 +67,10 @@ def _vectors(given: Any) -> tuple[Ints, Level]:
         if starts.size == 0:
             starts = starts.astype(np.int64)
     if len(levels) != 1 or starts.ndim != 1:
-        raise ValueError("start_poses: expected a list of lists of starts")
+        raise value_error("start_poses", "expected a list of lists of starts")
     starts = np.asarray(starts)
     if starts.dtype.kind not in "iu":
-        raise TypeError(f"start_poses: expected integers, got dtype {starts.dtype}")
+        raise type_error("start_poses", f"expected integers, got dtype {starts.dtype}")
     return starts.astype(np.int64, copy=False), levels[0]
 
 
@@ -77,7 +78,7 @@ def _check(starts: Ints, level: Level, sizes: Ints, at: int) -> None:
     """Hold the vectors of one dim, the first of them number `at`, against the sequences that they cut."""
 
     def refuse(vector: Any, what: str) -> None:
-        raise ValueError(f"start_poses: vector {at + int(vector)} {what}")
+        raise value_error("start_poses", f"vector {at + int(vector)} {what}")
 
     none = (level.lengths == 0) & (sizes > 0)
     if none.any():

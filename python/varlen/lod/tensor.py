@@ -9,6 +9,7 @@ import numpy as np
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int
 from varlen.backends.values import ArrayT, as_values
+from varlen.errors import index_error, value_error
 from varlen.levels import check_levels, levels_over_rows, nest_levels, nested_levels, resolve_level
 from varlen.lod import seq_pos
 from varlen.ops.inputs import nest_rows
@@ -380,9 +381,9 @@ class LoDTensor(Ragged[ArrayT]):
         n = len(self._levels[at])
         first, last = as_int(begin, "begin"), as_int(end, "end")
         if last > n:
-            raise IndexError(f"end: {last} is out of range for {n} sequences of level {at}")
+            raise index_error("end", f"{last} is out of range for {n} sequences of level {at}")
         if first > last:
-            raise ValueError(f"begin: {first} is after end, {last}")
+            raise value_error("begin", f"{first} is after end, {last}")
         part: Self = self._make(self._values, self._levels[at:])[first:last]
         return part
 

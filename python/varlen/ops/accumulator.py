@@ -10,7 +10,7 @@ import numpy as np
 from varlen import tracing
 from varlen.backends import backend_of
 from varlen.backends.values import is_tensor, readable
-from varlen.errors import type_error, value_error
+from varlen.errors import overflow_error, type_error, value_error
 from varlen.ops.composed import fold
 
 if TYPE_CHECKING:
@@ -141,9 +141,10 @@ def _refuse_lost(
     for name in ("uint64", "int64"):
         if type(number) is int and _holds(_INTEGERS[name], number, number, 1):
             holder = f"{name}'"
-    raise OverflowError(
-        f"{op if verb == 'reduce' else f'cum{op}'}: {number} in {where} is beyond {wanted.name}, which holds "
-        f"{wanted.low} to {wanted.high}; give dtype='{holder}, or overflow='wrap'"
+    raise overflow_error(
+        f"{op if verb == 'reduce' else f'cum{op}'}",
+        f"{number} in {where} is beyond {wanted.name}, which holds {wanted.low} to {wanted.high}",
+        f"give dtype='{holder}, or overflow='wrap'",
     )
 
 

@@ -125,7 +125,7 @@ def backprop_attention_pool(
     given = as_values(dY, "dY")
     shape = _shape(len(units), values, scores)
     if tuple(given.shape) != shape:
-        raise ValueError(f"dY: expected shape {shape}, got {tuple(given.shape)}")
+        raise value_error("dY", f"expected shape {shape}, got {tuple(given.shape)}")
     size = _size(values)
     d = backend.to_dtype(given, weights.dtype).reshape(len(units), heads, size)
     d_values = backend.weighted_sum_to_values(d, weights, units, rows.dtype).reshape(values.shape)

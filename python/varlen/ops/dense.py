@@ -11,7 +11,7 @@ from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int, overflow_of_multiple
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
-from varlen.errors import value_error
+from varlen.errors import type_error, value_error
 from varlen.levels import levels_from
 from varlen.ops.inputs import count_rows, rows_and_levels
 from varlen.ops.outputs import new_ragged
@@ -198,7 +198,7 @@ def unpad_block(
 def block_and_levels(block: Any, lengths: Any, mask: Any, padding_side: str) -> tuple[Any, Levels]:
     """A padded rectangle, and its levels from lengths or a mask."""
     if (lengths is None) == (mask is None):
-        raise TypeError("give exactly one of lengths and mask")
+        raise type_error("", "give exactly one of lengths and mask")
     dense = block if type(block) is np.ndarray else as_values(block, "block")
     if mask is not None:
         marks = as_values(mask, "mask")

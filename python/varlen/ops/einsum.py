@@ -332,7 +332,7 @@ def _nests_of(reading: _Reading, operands: tuple[Any, ...]) -> tuple[Any, Levels
             model, above = operands[k], outer
         elif (above or outer) and not same_levels(above, outer):
             difference = describe_difference(above, outer)
-            raise ValueError(f"operand {k}: nests differently from the one before: {difference}")
+            raise value_error("", f"operand {k}: nests differently from the one before: {difference}")
         nests.append(own[at:])
     return model, above, nests
 
@@ -353,16 +353,17 @@ def _measure(
         if len(shapes[k]) != axes:
             prefix = reading.prefixes[k]
             one = f", of which {prefix!r} is one" if prefix else ""
-            raise ValueError(
+            raise value_error(
+                "",
                 f"operand {k}: expected {axes} axes for {reading.terms[k]!r}{one}, "
-                f"got shape {tuple(shapes[k])}"
+                f"got shape {tuple(shapes[k])}",
             )
     for letter, k, axis in reading.shown:
         extent = shapes[k][axis]
         known = extents.setdefault(letter, extent)
         if known is not extent and not _is_same(known, extent):
-            raise ValueError(
-                f"operand {k}: {letter} is {extent} long, that of {reading.said_by[letter]} {known}"
+            raise value_error(
+                "", f"operand {k}: {letter} is {extent} long, that of {reading.said_by[letter]} {known}"
             )
     for j in reading.sorted_nests:
         _measure_nest(reading, reading.nests[j], nests[j], levels, extents)
@@ -377,8 +378,8 @@ def _measure(
         prefix = reading.prefixes[k]
         rows = rows_of_prefix(prefix, levels, extents)
         if rows != shapes[k][0]:
-            raise ValueError(
-                f"operand {k}: has {shapes[k][0]} rows for {prefix!r}, the lengths add up to {rows}"
+            raise value_error(
+                "", f"operand {k}: has {shapes[k][0]} rows for {prefix!r}, the lengths add up to {rows}"
             )
     return levels, extents
 
@@ -394,18 +395,22 @@ def _measure_nest(
         return
     for letter in letters:
         if letter in levels and len(levels[letter]) != len(own[0]):
-            raise ValueError(
+            raise value_error(
+                "",
                 f"operand {nest.operand}: has {len(own[0])} sequences for {letter}, "
-                f"{reading.said_by[letter]} {len(levels[letter])}"
+                f"{reading.said_by[letter]} {len(levels[letter])}",
             )
     wanted = [levels[x] if x in levels else extents[x] for x in letters]
     difference = _core.nest_difference(own, wanted)
     if difference is not None:
         at, unit, i = difference
         expected = wanted[at] if letters[at] not in levels else wanted[at].lengths[i]
-        raise ValueError(
+        raise value_error(
+            "",
             f"operand {nest.operand}: {letters[at]} of {reading.terms[nest.operand]!r} is "
-            f"{own[at].lengths[unit]} long in sequence {i}, that of {reading.said_by[letters[at]]} {expected}"
+            f"{own[at].lengths[unit]} long in sequence {i}, "
+            f"that of {reading.said_by[letters[at]]} {expected}",
+            row=i,
         )
 
 
@@ -433,9 +438,9 @@ def _count_sequences(reading: _Reading, levels: Mapping[str, Level], extents: di
             raise value_error("lengths", f"{letter} has {here} sequences, {first} has {count}")
     sequences = reading.sequences
     if not _is_same(extents.setdefault(sequences, count), count):
-        raise ValueError(
-            f"{reading.said_by[sequences]}: has {extents[sequences]} sequences on {sequences}, "
-            f"the lengths of {first} are {count}"
+        raise value_error(
+            f"{reading.said_by[sequences]}",
+            f"has {extents[sequences]} sequences on {sequences}, the lengths of {first} are {count}",
         )
 
 

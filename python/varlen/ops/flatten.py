@@ -115,7 +115,7 @@ def unflatten(X: RowsT | Sequence[Any], lengths: Lengths, pad: int = 0) -> list[
     backend = backend_of(X)
     values = backend.as_array(X, "X")
     if values.ndim == 0:
-        raise ValueError("X: expected at least one dimension, got a scalar")
+        raise value_error("X", "expected at least one dimension, got a scalar")
     if gap == 0:
         level.lengths  # noqa: B018  # a list has as many arrays as they say: those of a device are waited for
         _check_rows(level.total, len(values), "add up to")

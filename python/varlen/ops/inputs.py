@@ -68,7 +68,7 @@ def units_of(X: Any, lengths: Any, level: int = -1, argument: str = "X") -> tupl
 def rows_along(X: Any, lengths: Any, axis: Any, level: int = -1, argument: str = "X") -> tuple[Any, Levels]:
     """The rows and levels of an op that goes along an axis, or several, and so takes no level."""
     if as_int(level, "level", -LARGEST) != -1:
-        raise ValueError(f"level, axis: give one of them, not {level} and {axis}")
+        raise value_error("", f"level, axis: give one of them, not {level} and {axis}")
     return rows_and_levels(X, lengths, argument)
 
 

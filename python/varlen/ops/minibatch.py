@@ -149,7 +149,7 @@ def multibatch(
     count = _count(sequence, "sequence")
     for k, other in enumerate(others):
         if (found := _count(other, f"others[{k}]")) != count:
-            raise ValueError(f"others[{k}]: has {found} items, sequence has {count}")
+            raise value_error(f"others[{k}]", f"has {found} items, sequence has {count}")
     every = (sequence, *others)
     cuts = _cuts(size, count)
     return _batches(cuts, lambda key: [take(one, key) for one in every], shuffle, buffer, seed)

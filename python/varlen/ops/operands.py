@@ -11,6 +11,7 @@ from varlen import tracing
 from varlen._core import RaggedBase
 from varlen.backends import backend_of
 from varlen.backends.values import broadcast_rows, one_device
+from varlen.errors import value_error
 from varlen.levels import Levels, describe_difference, flatten_levels, same_levels
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def operand(x: Any, model: Ragged[Any], row_ndim: int) -> Any:
         depth = len(x._levels)
         if not same_levels(x._levels, model._levels[:depth]):
             difference = describe_difference(model._levels[:depth], x._levels)
-            raise ValueError(f"the containers nest differently: {difference}")
+            raise value_error("", f"the containers nest differently: {difference}")
         if x is not model:
             _check_rows(x._values.shape[1:], model, "rows of shape")
         return _rows(x._values, model._levels[depth:], row_ndim)
@@ -56,7 +57,7 @@ def _check_rows(shape: Any, model: Ragged[Any], what: str) -> None:
         return
     n = len(model._levels[0])
     way = f"; a number for each of {n} sequences is x[:, None]" if tuple(shape) == (n,) else ""
-    raise ValueError(f"{what} {tuple(shape)} cannot broadcast against each row, of shape {row}{way}")
+    raise value_error("", f"{what} {tuple(shape)} cannot broadcast against each row, of shape {row}{way}")
 
 
 def _rows(x: Any, below: Levels, row_ndim: int) -> Any:
@@ -81,8 +82,9 @@ def _array(x: Any, model: Ragged[Any], row_ndim: int) -> Any:
         rows = None
     if rows is None or shape[0] not in (n, 1):
         width = "" if row_ndim == 0 else f", or up to {row_ndim} axes that broadcast against each row"
-        raise ValueError(
+        raise value_error(
+            "",
             f"an array of shape {shape} does not go with {n} sequences of rows with {row_ndim} axes: "
-            f"expected {row_ndim + 1} axes, the first of {n}, a row for each sequence{width}"
+            f"expected {row_ndim + 1} axes, the first of {n}, a row for each sequence{width}",
         )
     return rows if shape[0] == 1 != n else _rows(rows, model._levels, row_ndim)

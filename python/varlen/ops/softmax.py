@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from varlen._core import RaggedBase
 from varlen.arguments import as_bool, axis_of
 from varlen.backends import backend_of
-from varlen.errors import type_error
+from varlen.errors import type_error, value_error
 from varlen.ops.axes import in_line
 from varlen.ops.inputs import rows_along, rows_of, same_kind, units_of
 
@@ -119,9 +119,9 @@ def exponentiate(
         if out is not None:
             raise type_error("out", "cannot be given where X is written in place")
         if not isinstance(X, RaggedBase) and not hasattr(X, "dtype"):
-            raise TypeError(f"X: expected an array to write in place, got {type(X).__name__}")
+            raise type_error("X", f"expected an array to write in place, got {type(X).__name__}")
         if rows_of(X, "X") is not (X._values if isinstance(X, RaggedBase) else X):
-            raise ValueError("X: is not C-contiguous, and cannot be written in place")
+            raise value_error("X", "is not C-contiguous, and cannot be written in place")
     if axis is None:
         values, units, _ = units_of(X, lengths, level)
         result = backend_of(values).softmax(values, units, log, temperature, out, inplace)
@@ -139,7 +139,7 @@ def _softmax_gradient(
 ) -> Any:
     given, y = rows_of(dY, "dY"), rows_of(Y, "Y")
     if y.shape != given.shape:
-        raise ValueError(f"Y: expected the shape of dY, {tuple(given.shape)}, got {tuple(y.shape)}")
+        raise value_error("Y", f"expected the shape of dY, {tuple(given.shape)}, got {tuple(y.shape)}")
     if axis is None:
         rows, units, _ = units_of(dY, lengths, level, "dY")
         result = backend_of(rows).backprop_softmax(rows, y, units, log, temperature, out)

@@ -410,13 +410,13 @@ def _rows_of(dY: Any, levels: Levels) -> Any:
     """The rows of a gradient, which has to have these levels innermost."""
     if isinstance(dY, RaggedBase):
         if not same_levels(dY._levels[-len(levels) :], levels):
-            raise ValueError(
-                f"dY: nests differently: {describe_difference(dY._levels[-len(levels) :], levels)}"
+            raise value_error(
+                "dY", f"nests differently: {describe_difference(dY._levels[-len(levels) :], levels)}"
             )
         return dY._values
     rows = as_values(dY, "dY")
     if len(rows) != levels[-1].total:
-        raise ValueError(f"dY: has {len(rows)} rows, expected {levels[-1].total}")
+        raise value_error("dY", f"has {len(rows)} rows, expected {levels[-1].total}")
     return rows
 
 

@@ -9,6 +9,7 @@ from varlen.arguments import as_int
 from varlen.dims import AmbiguousAxisError, Dim
 from varlen.dims.axes import place, places
 from varlen.dims.out_shape import implicit_dims
+from varlen.errors import error_of, index_error, value_error
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 def _place(axis: Any, argument: str, among: Sequence[int]) -> int:
     k = as_int(axis, argument, -(1 << 62))
     if not -len(among) <= k < len(among):
-        raise IndexError(f"{argument}: {k} is none of {len(among)} axes")
+        raise index_error(argument, f"{k} is none of {len(among)} axes")
     return among[k]
 
 
@@ -353,9 +354,11 @@ class AxesBase:
         """
         found = self.get_axes_by_tag_name(name, spatial_only)
         if len(found) > 1:
-            raise AmbiguousAxisError(f"name: {name!r} is a part of {[self.dims[k].name for k in found]}")
+            raise error_of(
+                AmbiguousAxisError, "name", f"{name!r} is a part of {[self.dims[k].name for k in found]}"
+            )
         if not found:
-            raise IndexError(f"name: {name!r} is a part of none of {[dim.name for dim in self.dims]}")
+            raise index_error("name", f"{name!r} is a part of none of {[dim.name for dim in self.dims]}")
         return found[0]
 
     def get_special_axes_dict(
@@ -545,8 +548,8 @@ class AxesBase:
         """
         each = [self._number(axis, "perm") for axis in perm]
         if sorted(each) != list(range(len(self.dims))):
-            raise ValueError(
-                f"perm: expected each of {[dim.name for dim in self.dims]} once, got {list(perm)}"
+            raise value_error(
+                "perm", f"expected each of {[dim.name for dim in self.dims]} once, got {list(perm)}"
             )
         return self._reorder([self.dims[k] for k in each])
 

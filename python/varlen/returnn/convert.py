@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from varlen.backends.values import is_tensor, memory_of
 from varlen.dims import Data, Dim
 from varlen.dims.place import lengths_of
+from varlen.errors import value_error
 from varlen.returnn.tensor import Tensor, as_tensor
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def from_returnn(tensor: Any, dims: MutableMapping[Any, Dim] | None = None) -> T
     ...     assert from_returnn(tensor).dims[0].size == 2
     """
     if tensor.raw_tensor is None:
-        raise ValueError(f"tensor: {tensor} has no raw tensor")
+        raise value_error("tensor", f"{tensor} has no raw tensor")
     known: MutableMapping[Any, Dim] = {} if dims is None else dims
     each = [_from_dim(dim, known) for dim in tensor.dims]
     sparse = None if tensor.sparse_dim is None else _from_dim(tensor.sparse_dim, known)

@@ -12,7 +12,7 @@ from varlen._core import Level
 from varlen.arguments import as_int
 from varlen.backends import backend_of
 from varlen.backends.values import as_ints, as_values, like, take
-from varlen.errors import value_error
+from varlen.errors import index_error, type_error, value_error
 from varlen.levels import flatten_levels
 from varlen.sequence.states import each_state
 from varlen.types import Ragged
@@ -183,11 +183,11 @@ class Beam:
         rows = as_values(log_probs, "log_probs")
         count = self._level.total
         if rows.ndim != 2 or len(rows) != count or rows.shape[1] < 1:
-            raise ValueError(
-                f"log_probs: expected a row for each of {count} hypotheses, got shape {tuple(rows.shape)}"
+            raise value_error(
+                "log_probs", f"expected a row for each of {count} hypotheses, got shape {tuple(rows.shape)}"
             )
         if backend_of(rows) is not backend_of(self._scores):
-            raise TypeError("log_probs: arrays and tensors do not mix; see like=")
+            raise type_error("log_probs", "arrays and tensors do not mix", "see like=")
         return rows
 
     def step(self, log_probs: Any, k: int, end: int | Sequence[int] | Any = None) -> Self:
@@ -265,7 +265,7 @@ class Beam:
         score, added = (x.item() for x in (self._scores[h], rows[h, t]))
         beside = "" if math.isnan(added) else f", NaN beside its score, {score}"
         held = added if beside else "NaN"
-        raise ValueError(f"log_probs: the row of hypothesis {h} holds {held} at token {t}{beside}")
+        raise value_error("log_probs", f"the row of hypothesis {h} holds {held} at token {t}{beside}")
 
     def gather(self, state: StateT) -> StateT:
         """Reorder the states of the previous step to match the hypotheses of this one.
@@ -299,7 +299,7 @@ class Beam:
         def one(given: Any, name: str) -> Any:
             rows = given if isinstance(given, Ragged) else as_values(given, name)
             if len(rows) != before:
-                raise ValueError(f"{name}: has {len(rows)} rows, but there were {before} hypotheses")
+                raise value_error(name, f"has {len(rows)} rows, but there were {before} hypotheses")
             return rows[self._parents] if isinstance(rows, Ragged) else take(rows, self._parents)
 
         gathered: StateT = each_state(one, state, nested=True)
@@ -342,9 +342,11 @@ def _first(first: Any, count: int) -> Ints:
         wanted = f"expected an int, or {count}, one for each source, got lists of different lengths"
         raise value_error("first", wanted) from None
     if given.dtype.kind not in "iu" and (given.size or given.ndim != 1):
-        raise TypeError(f"first: expected integers, got {given.dtype}")
+        raise type_error("first", f"expected integers, got {given.dtype}")
     if given.shape not in ((), (1,), (count,)):
-        raise ValueError(f"first: expected an int, or {count}, one for each source, got shape {given.shape}")
+        raise value_error(
+            "first", f"expected an int, or {count}, one for each source, got shape {given.shape}"
+        )
     if given.dtype == np.uint64 and given.size:
         as_int(given.max(), "first")
     return np.broadcast_to(given.astype(np.int64, copy=False), count)
@@ -354,7 +356,7 @@ def _ends(end: Any, width: int) -> list[int]:
     """The tokens that end a hypothesis, of `width` that there are."""
     given = as_ints(end)
     if getattr(given, "ndim", 0) > 1:
-        raise ValueError(f"end: expected one token, or several in a row, got shape {given.shape}")
+        raise value_error("end", f"expected one token, or several in a row, got shape {given.shape}")
     is_list = isinstance(given, Sequence) and not isinstance(given, (str, bytes))
     if is_list or getattr(given, "ndim", 0) == 1:
         listed = [(token, f"end[{i}]") for i, token in enumerate(given)]
@@ -364,6 +366,6 @@ def _ends(end: Any, width: int) -> list[int]:
     for token, name in listed:
         at = as_int(as_ints(token), name, -(2**63), None)
         if not 0 <= at < width:
-            raise IndexError(f"{name}: token {at} is out of range for {width} tokens")
+            raise index_error(name, f"token {at} is out of range for {width} tokens")
         tokens.append(at)
     return tokens

@@ -27,6 +27,7 @@ from varlen.backends.numeric import (
     widen_halves,
 )
 from varlen.backends.values import like
+from varlen.errors import value_error
 from varlen.ops.inputs import units_of
 from varlen.ops.window import backprop_seq2col
 from varlen.sequence.inputs import gradient_rows, scatter_rows, sequences
@@ -111,7 +112,7 @@ def sequence_conv(
     window = _window(r, rows, filter, context_start, context_length, context_stride, level)
     added = None if bias is None else as_row_dtype(bias, "bias", rows)
     if added is not None and tuple(added.shape) != (filter.shape[1],):
-        raise ValueError(f"bias: expected shape ({filter.shape[1]},), got {tuple(added.shape)}")
+        raise value_error("bias", f"expected shape ({filter.shape[1]},), got {tuple(added.shape)}")
     result = product(_columns(rows, window, padding_data), filter)
     if added is not None:
         result = as_of(result + added, result, added)
@@ -242,19 +243,21 @@ def _window(
 ) -> _Window:
     _, units, above = units_of(r, None, level)
     if filter.ndim != 2:
-        raise ValueError(f"filter: expected (context_length * {rows.shape[1]}, M), got {tuple(filter.shape)}")
+        raise value_error(
+            "filter", f"expected (context_length * {rows.shape[1]}, M), got {tuple(filter.shape)}"
+        )
     if length is None:
         length = len(filter) // rows.shape[1] if rows.shape[1] else 1
         as_int(length, "context_length", 1)
     size = as_int(length, "context_length", 1)
     if len(filter) != size * rows.shape[1]:
-        raise ValueError(
-            f"filter: has {len(filter)} rows, expected {size} * {rows.shape[1]} = {size * rows.shape[1]}"
+        raise value_error(
+            "filter", f"has {len(filter)} rows, expected {size} * {rows.shape[1]} = {size * rows.shape[1]}"
         )
     step = as_int(stride, "context_stride", 1)
     begin = -(size // 2) if start is None else as_int(start, "context_start", -(2**63), None)
     if abs(begin) > _FARTHEST:
-        raise ValueError(f"context_start: expected {-_FARTHEST} to {_FARTHEST}, got {begin}")
+        raise value_error("context_start", f"expected {-_FARTHEST} to {_FARTHEST}, got {begin}")
     nothing = np.empty((units.total, 0), np.uint8)
     kept = units if step == 1 else _core.seq2col(nothing, units, 0, 0, 1, step)[1]
     return _Window(units, kept, above, begin, size, step)
@@ -266,7 +269,7 @@ def _columns(rows: Any, window: _Window, padding: Any) -> Any:
         padding = as_row_dtype(padding, "padding_data", rows)
         shape = (window.padding, rows.shape[1])
         if tuple(padding.shape) != shape:
-            raise ValueError(f"padding_data: expected shape {shape}, got {tuple(padding.shape)}")
+            raise value_error("padding_data", f"expected shape {shape}, got {tuple(padding.shape)}")
         dtype = common_dtype(rows, padding)
         rows, padding = cast(rows, dtype), cast(padding, dtype)
     if is_complex(rows):
@@ -295,6 +298,6 @@ def _merge_windows(d_columns: Any) -> Any:
 
 def _matrix(values: Any, argument: str) -> Any:
     if values.ndim > 2:
-        raise ValueError(f"{argument}: expected rows (T, D), got shape {tuple(values.shape)}")
+        raise value_error(argument, f"expected rows (T, D), got shape {tuple(values.shape)}")
     numbers(values, argument, True)
     return values if values.ndim == 2 else values.reshape(-1, 1)

@@ -11,7 +11,7 @@ from varlen import _core
 from varlen._core import Level
 from varlen.arguments import as_int, is_zero
 from varlen.backends import backend_of
-from varlen.errors import naming
+from varlen.errors import naming, value_error
 from varlen.levels import resolve_level
 from varlen.ops.window import backprop_seq2col
 from varlen.sequence.inputs import (
@@ -80,7 +80,7 @@ def sequence_enumerate(
     at = resolve_level(level, r.levels)
     if at < len(r.levels) - 1:
         if not is_zero(pad_value):
-            raise ValueError(f"pad_value: at level {level} empty sequences pad, not {pad_value!r}")
+            raise value_error("pad_value", f"at level {level} empty sequences pad, not {pad_value!r}")
         return cast("RaggedT", _sequence_windows(r, at, size))
     values, units = r.values, r.levels[-1]
     inner = _inner(values)

@@ -12,7 +12,7 @@ from varlen.arguments import refuse_mask
 from varlen.backends import backend_of
 from varlen.backends.values import apply_rows, as_values, readable
 from varlen.backends.values import is_array as is_any_array
-from varlen.errors import name_argument
+from varlen.errors import name_argument, overflow_error, type_error, value_error
 from varlen.levels import counted_before, reindex, resolve_level
 from varlen.ops.combine import concatenate
 from varlen.sequence.inputs import array_of, gradient_rows, scatter_rows, select, sequences
@@ -144,7 +144,7 @@ def _erase_rows(r: Ragged[Any], tokens: Any) -> Ragged[Any] | None:
 
 def _check_one_number(r: Ragged[Any]) -> None:
     if r.values.shape[1:] not in ((), (1,)):
-        raise ValueError(f"x: expected rows of one number, got shape {tuple(r.values.shape[1:])}")
+        raise value_error("x", f"expected rows of one number, got shape {tuple(r.values.shape[1:])}")
 
 
 def _kept_mask(r: Ragged[Any], at: int, tokens: Any) -> Any:
@@ -160,11 +160,11 @@ def _kept_mask(r: Ragged[Any], at: int, tokens: Any) -> Any:
     if given is None:
         return np.ones(r.levels[at].total, np.bool_)
     if len(given.levels) != depth:
-        raise ValueError(
-            f"tokens: expected {depth} levels, as the sequences to erase have, got {len(given.levels)}"
+        raise value_error(
+            "tokens", f"expected {depth} levels, as the sequences to erase have, got {len(given.levels)}"
         )
     if len(numbers) != given.total:
-        raise ValueError(f"tokens: expected rows of one number, got shape {tuple(given.values.shape[1:])}")
+        raise value_error("tokens", f"expected rows of one number, got shape {tuple(given.values.shape[1:])}")
     targets, is_exact = _cast_tokens(numbers, rows.dtype)
     return ~_equal_a_token(
         Ragged._make(rows, r.levels[at + 1 :]), Ragged._make(targets, given.levels), is_exact
@@ -190,7 +190,7 @@ def _numbers(tokens: Any) -> Any:
         _refuse_wide(given)
         raise
     if numbers.dtype.kind not in "biuf":
-        raise TypeError(f"tokens: expected numbers, got {numbers.dtype}")
+        raise type_error("tokens", f"expected numbers, got {numbers.dtype}")
     if numbers.dtype.kind == "f" and isinstance(given, (list, tuple)):
         each = np.asarray(given, np.object_).reshape(-1)
         return each if any(isinstance(x, (int, np.integer)) for x in each) else numbers
@@ -201,7 +201,7 @@ def _refuse_wide(given: Any) -> None:
     """Refuse lists of integers beyond 64 bits, which NumPy reads as objects."""
     for x in np.asarray(given, np.object_).reshape(-1):
         if isinstance(x, int) and not -(2**63) <= x < 2**64:
-            raise OverflowError(f"tokens: {x} does not fit 64 bits")
+            raise overflow_error("tokens", f"{x} does not fit 64 bits")
 
 
 def _is_scalar(given: Any) -> bool:
@@ -214,12 +214,12 @@ def _token_sequences(tokens: Any) -> tuple[Ragged[Any] | None, Any]:
     if isinstance(tokens, Ragged):
         return tokens, _numbers(tokens)
     if _is_scalar(tokens):
-        raise TypeError(f"tokens: expected a list of sequences, got {type(tokens).__name__}")
+        raise type_error("tokens", f"expected a list of sequences, got {type(tokens).__name__}")
     if not len(tokens):
         return None, None
     for item in tokens:
         if _is_scalar(item):
-            raise TypeError(f"tokens: expected sequences like those to erase, got {item!r}")
+            raise type_error("tokens", f"expected sequences like those to erase, got {item!r}")
     try:
         is_tensor = is_any_array(tokens) and not isinstance(tokens, np.ndarray)
         # What floats round is compared as it is, below; the levels are the same.
@@ -247,7 +247,7 @@ def _cast_tokens(tokens: Any, dtype: np.dtype) -> tuple[Any, Any]:
     """Tokens in the dtype of x, and which of them it holds exactly: others, and NaN, equal nothing."""
     if dtype.kind not in "biufc":
         if len(tokens):
-            raise TypeError(f"tokens: numbers never equal values of {dtype}, the dtype of x")
+            raise type_error("tokens", f"numbers never equal values of {dtype}, the dtype of x")
         return np.empty(0, dtype), np.empty(0, np.bool_)
     if dtype.kind == "c":
         dtype = np.empty(0, dtype).real.dtype

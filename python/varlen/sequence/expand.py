@@ -12,6 +12,7 @@ from varlen._core import Level
 from varlen.arguments import fits_memory
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, broadcast_rows, one_device
+from varlen.errors import value_error
 from varlen.levels import flatten_levels, resolve_level
 from varlen.ops.outputs import ragged_like
 from varlen.sequence.inputs import gradient_rows, in_parts, sequences
@@ -229,7 +230,7 @@ def _times(y: Any, ref_level: int) -> Level:
 def _check_count(times: Level, count: int, what: str) -> None:
     given = tracing.count_of(times)
     if tracing.known(given != count):
-        raise ValueError(f"x: has {count} {what}, but the level of y has {given} sequences")
+        raise value_error("x", f"has {count} {what}, but the level of y has {given} sequences")
 
 
 def _check_memory(count: int, rows: Any) -> None:

@@ -11,6 +11,7 @@ from varlen._core import Level
 from varlen.arguments import as_int
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, like, take
+from varlen.errors import value_error
 from varlen.sequence.inputs import array_of, gradient_rows
 from varlen.tracing import eager_only
 from varlen.types import Ragged
@@ -156,7 +157,7 @@ class _Grid:
         steps_left = size + self.padding[axis] + self.padding[axis + 2] - self.filter[axis]
         if steps_left < 0:
             padded = tuple(self.image[k] + self.padding[k] + self.padding[k + 2] for k in (0, 1))
-            raise ValueError(f"filter_size: {self.filter} is larger than an image with padding, {padded}")
+            raise value_error("filter_size", f"{self.filter} is larger than an image with padding, {padded}")
         return steps_left // self.stride[axis] + 1
 
     def select(self, sizes: Any, out_stride: Any) -> tuple[Level, Any]:
@@ -166,8 +167,8 @@ class _Grid:
             return Level.from_lengths(np.full(self.count, self.down * self.across)), None
         given = array_of(sizes, "input_image_size")
         if given.shape != (self.count, 2) or given.dtype.kind not in "iu":
-            raise ValueError(
-                f"input_image_size: expected ({self.count}, 2) integers, got {given.dtype}{given.shape}"
+            raise value_error(
+                "input_image_size", f"expected ({self.count}, 2) integers, got {given.dtype}{given.shape}"
             )
         patch_counts = []
         for axis in (0, 1):
@@ -176,9 +177,10 @@ class _Grid:
             bad = (given[:, axis] < 1) | (size > self.image[axis]) | (steps_left < 0)
             if bad.any():
                 i = int(bad.argmax())
-                raise ValueError(
-                    f"input_image_size: image {i} is {tuple(given[i].tolist())}, with out_stride {steps} no "
-                    f"patches of {self.filter} in {self.image}"
+                raise value_error(
+                    "input_image_size",
+                    f"image {i} is {tuple(given[i].tolist())}, with out_stride {steps} no "
+                    f"patches of {self.filter} in {self.image}",
                 )
             patch_counts.append(steps_left // self.stride[axis] + 1)
         is_inside = (np.arange(self.down) < patch_counts[0][:, None])[:, :, None] & (
@@ -190,7 +192,7 @@ class _Grid:
 def _images(input: Any) -> Any:
     images = input.values if isinstance(input, Ragged) else as_values(input, "input")
     if images.ndim != 4:
-        raise ValueError(f"input: expected images (n, C, H, W), got shape {tuple(images.shape)}")
+        raise value_error("input", f"expected images (n, C, H, W), got shape {tuple(images.shape)}")
     return images
 
 
@@ -204,7 +206,7 @@ def _pair(given: Any, argument: str, least: int) -> tuple[int, int]:
     if np.ndim(given) == 0:
         return (as_int(given, argument, least),) * 2
     if len(given) != 2:
-        raise ValueError(f"{argument}: expected one number or two, got {len(given)}")
+        raise value_error(argument, f"expected one number or two, got {len(given)}")
     return as_int(given[0], argument, least), as_int(given[1], argument, least)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from varlen.arguments import LARGEST, as_ints, is_zero, refuse_mask
 from varlen.backends import arrays, backend_of
 from varlen.backends.values import as_values
-from varlen.errors import naming
+from varlen.errors import naming, overflow_error, type_error, value_error
 from varlen.levels import describe_difference, same_levels
 from varlen.types import Ragged
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def sequences(x: Any, argument: str = "x") -> Ragged[Any]:
     """The Ragged that an argument has to be."""
     if not isinstance(x, Ragged):
-        raise TypeError(f"{argument}: expected a Ragged, got {type(x).__name__}")
+        raise type_error(argument, f"expected a Ragged, got {type(x).__name__}")
     return x
 
 
@@ -47,12 +47,12 @@ def gradient_rows(
     """
     if isinstance(dY, Ragged):
         if not same_levels(dY.levels, levels):
-            raise ValueError(f"{argument}: nests differently: {describe_difference(dY.levels, levels)}")
+            raise value_error(argument, f"nests differently: {describe_difference(dY.levels, levels)}")
         rows = dY.values
     else:
         rows = as_values(dY, argument)
         if len(rows) != count:
-            raise ValueError(f"{argument}: has {len(rows)} rows, expected {count}")
+            raise value_error(argument, f"has {len(rows)} rows, expected {count}")
     if inner is not None:
         require_row_shape(rows, inner, argument)
     return rows
@@ -61,7 +61,7 @@ def gradient_rows(
 def require_row_shape(rows: Any, inner: Sequence[int], argument: str) -> None:
     """Refuse rows of another shape."""
     if tuple(rows.shape[1:]) != tuple(inner):
-        raise ValueError(f"{argument}: has rows of shape {tuple(rows.shape[1:])}, expected {tuple(inner)}")
+        raise value_error(argument, f"has rows of shape {tuple(rows.shape[1:])}, expected {tuple(inner)}")
 
 
 def per_sequence(given: Any, count: int, argument: str, least: int | None = 0) -> NDArray[np.int64]:
@@ -72,17 +72,17 @@ def per_sequence(given: Any, count: int, argument: str, least: int | None = 0) -
     if numbers.ndim == 2 and numbers.shape[1] == 1:
         numbers = numbers[:, 0]
     if numbers.shape not in ((), (count,)):
-        raise ValueError(f"{argument}: expected {count} numbers, one a sequence, got shape {numbers.shape}")
+        raise value_error(argument, f"expected {count} numbers, one a sequence, got shape {numbers.shape}")
     if numbers.dtype.kind in "uO":
         beyond = (numbers > LARGEST) | (numbers < -LARGEST - 1 if numbers.dtype.hasobject else False)
         if np.any(beyond):
             at = int(np.argmax(beyond))
             where = f"sequence {at} has {numbers[at]}" if numbers.ndim else str(numbers)
-            raise OverflowError(f"{argument}: {where}, which does not fit 63 bits")
+            raise overflow_error(argument, f"{where}, which does not fit 63 bits")
     each = (numbers if numbers.ndim else np.full(count, numbers)).astype(np.int64, copy=False)
     if least is not None and count and each.min() < least:
         i = int((each < least).argmax())
-        raise ValueError(f"{argument}: sequence {i} has {each[i]}, expected {least} or more")
+        raise value_error(argument, f"sequence {i} has {each[i]}, expected {least} or more", row=i)
     return each
 
 
@@ -92,7 +92,7 @@ def _integers(given: Any, numbers: Any, argument: str) -> np.ndarray:
         each = numbers if numbers.dtype.hasobject else np.asarray(given, np.object_)
         if all(isinstance(x, (int, np.integer)) and not isinstance(x, bool) for x in each.flat):
             return each
-    raise TypeError(f"{argument}: expected integers, got {numbers.dtype}")
+    raise type_error(argument, f"expected integers, got {numbers.dtype}")
 
 
 def array_of(given: Any, argument: str) -> np.ndarray:
@@ -105,7 +105,7 @@ def array_of(given: Any, argument: str) -> np.ndarray:
     try:
         return np.asarray(refuse_mask(given, argument))
     except ValueError:
-        raise ValueError(f"{argument}: not a rectangle of numbers") from None
+        raise value_error(argument, "not a rectangle of numbers") from None
 
 
 def fill_for(values: Any, fill: Any) -> Any:

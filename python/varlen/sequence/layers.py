@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen.backends.values import is_tensor
+from varlen.errors import type_error, value_error
 from varlen.ops.shift import reverse as reversed_rows
 from varlen.sequence.states import as_many, each_state
 from varlen.sequence.steps import init_memories
@@ -33,12 +34,12 @@ def run_layer(
 
     name = type(layer).__name__
     if not is_tensor(x.values):
-        raise TypeError(f"inputs: expected tensors for {name}, got {type(x.values).__name__}")
+        raise type_error("inputs", f"expected tensors for {name}, got {type(x.values).__name__}")
     if x.inner:
-        raise ValueError(f"level: {name} runs over rows, expected the innermost level")
+        raise value_error("level", f"{name} runs over rows, expected the innermost level")
     if tuple(x.values.shape[1:]) != (layer.input_size,):
         shape = tuple(x.values.shape[1:])
-        raise ValueError(f"inputs: rows have shape {shape}, {name} takes ({layer.input_size},)")
+        raise value_error("inputs", f"rows have shape {shape}, {name} takes ({layer.input_size},)")
     table = x.table
     packed = _reverse(x) if reverse else x
     start = init_memories(_start(layer, init, x, rows_of), table)
@@ -85,7 +86,7 @@ def _start(layer: Any, init: Any, x: Packed[Any], rows_of: Callable[[Any, str], 
         shape = tuple(rows.shape[1:])
         if shape != (depth, width) and (depth > 1 or shape != (width,)):
             expected = (depth, width) if depth > 1 else (width,)
-            raise ValueError(f"{name}: rows have shape {shape}, expected {expected}")
+            raise value_error(name, f"rows have shape {shape}, expected {expected}")
         return rows.reshape(len(x.table), depth, width)
 
     return each_state(one, init, "init")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from varlen._core import Level
 from varlen.backends.values import as_values
-from varlen.errors import as_record, naming
+from varlen.errors import as_record, naming, type_error, value_error
 from varlen.levels import check_levels, each_level
 from varlen.tracing import eager_only
 from varlen.types import Ragged
@@ -55,7 +55,7 @@ def lod_reset(x: Any, y: Any = None, target_lod: Any = None) -> Ragged[Any]:
         check_levels(len(values), y.levels, "y")
         return (x if isinstance(x, Ragged) else y)._make(values, y.levels)
     if y is None and target_lod is None:
-        raise ValueError("y, target_lod: give one of them, the levels that the rows get")
+        raise value_error("", "y, target_lod: give one of them, the levels that the rows get")
     given, argument = (target_lod, "target_lod") if y is None else (y, "y")
     make = x._make if isinstance(x, Ragged) else Ragged._make
     return make(values, _read(given, len(values), argument))
@@ -96,12 +96,12 @@ def lod_append(x: RaggedT, level: Any, *, empty: str | None = None) -> RaggedT:
     """
     values = _rows(x)
     if isinstance(level, Ragged):
-        raise TypeError(
-            "level: expected lengths, offsets or a Level, got a Ragged; lod_reset takes its levels"
+        raise type_error(
+            "level", "expected lengths, offsets or a Level, got a Ragged; lod_reset takes its levels"
         )
     levels = _read(level, len(values), "level")
     if len(levels) != 1:
-        raise ValueError(f"level: expected one level, got {len(levels)}")
+        raise value_error("level", f"expected one level, got {len(levels)}")
     if not isinstance(x, Ragged):
         return cast("RaggedT", Ragged._make(values, levels))
     if len(levels[0]) == x.total:
@@ -126,11 +126,11 @@ def _read(given: Any, rows: int, argument: str) -> Levels:
         else:
             readings.append(levels)
     if len(readings) == 2 and readings[0] != readings[1]:
-        raise ValueError(f"{argument}: fits {rows} rows both as lengths and as offsets; give a Level")
+        raise value_error(argument, f"fits {rows} rows both as lengths and as offsets", "give a Level")
     if not readings and reasons[0] == reasons[1]:
-        raise ValueError(f"{argument}: {reasons[0]}")
+        raise value_error(argument, f"{reasons[0]}")
     if not readings:
-        raise ValueError(f"{argument}: as lengths: {reasons[0]}; as offsets: {reasons[1]}")
+        raise value_error(argument, f"as lengths: {reasons[0]}; as offsets: {reasons[1]}")
     return readings[0]
 
 

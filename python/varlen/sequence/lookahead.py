@@ -10,6 +10,7 @@ from varlen._core import Level
 from varlen.backends import backend_of
 from varlen.backends.numeric import as_of, as_row_dtype, conjugate, gradient_as, numbers, widen_halves
 from varlen.backends.values import as_values
+from varlen.errors import value_error
 from varlen.ops.inputs import units_of
 from varlen.sequence.inputs import gradient_rows
 from varlen.tracing import eager_only
@@ -128,7 +129,7 @@ def _sequences_of(input: Any) -> tuple[Ragged[Any], tuple[int, ...] | None]:
         return input, None
     block = as_values(input, "input")
     if block.ndim != 3:
-        raise ValueError(f"input: expected a Ragged or (n, T, D), got shape {tuple(block.shape)}")
+        raise value_error("input", f"expected a Ragged or (n, T, D), got shape {tuple(block.shape)}")
     n, length, width = block.shape
     level = Level.from_lengths(np.full(n, length))
     return Ragged._make(block.reshape(n * length, width), (level,)), tuple(block.shape)
@@ -138,7 +139,9 @@ def _filter_of_rows(r: Ragged[Any], given: Any) -> Any:
     expected = tuple(r.values.shape[1:])
     filter = as_row_dtype(given, "filter", r.values)
     if tuple(filter.shape[1:]) != expected or not len(filter):
-        raise ValueError(f"filter: expected one row or more of shape {expected}, got {tuple(filter.shape)}")
+        raise value_error(
+            "filter", f"expected one row or more of shape {expected}, got {tuple(filter.shape)}"
+        )
     return filter
 
 
@@ -148,6 +151,6 @@ def _rows_of_gradient(dY: Any, r: Ragged[Any], shape: tuple[int, ...] | None) ->
     if shape is not None and not isinstance(dY, Ragged):
         rows = as_values(dY, "dY")
         if tuple(rows.shape) not in (shape, (r.total, *inner)):
-            raise ValueError(f"dY: expected shape {shape}, got {tuple(rows.shape)}")
+            raise value_error("dY", f"expected shape {shape}, got {tuple(rows.shape)}")
         return rows.reshape(r.values.shape)
     return gradient_rows(dY, r.total, r.levels, inner=inner)

@@ -10,7 +10,7 @@ from varlen._core import Level
 from varlen.arguments import as_dtype, as_int
 from varlen.backends import backend_of
 from varlen.backends.values import is_array, like
-from varlen.errors import naming
+from varlen.errors import naming, type_error, value_error
 from varlen.ops.inputs import units_of
 from varlen.ops.mask import mask
 from varlen.ops.reduce import wrap_units
@@ -84,7 +84,7 @@ def sequence_mask(
     numbers = array_of(x, "x")
     if numbers.dtype.kind not in "iuf":
         if numbers.size:
-            raise TypeError(f"x: expected lengths, got {numbers.dtype}")
+            raise type_error("x", f"expected lengths, got {numbers.dtype}")
         numbers = numbers.astype(np.int64)
     flat = numbers.reshape(-1)
     if flat.dtype.kind == "f":
@@ -93,7 +93,7 @@ def sequence_mask(
     if bad.any():
         at = int(bad.argmax())
         place = tuple(int(k) for k in np.unravel_index(at, numbers.shape))
-        raise ValueError(f"x: the length at {place} is {flat[at]}")
+        raise value_error("x", f"the length at {place} is {flat[at]}")
     level_of = Level.from_lengths(np.ceil(flat).astype(np.int64))
     return _marks(level_of, numbers.shape, maxlen, dtype, x if is_array(x) else flat)
 

@@ -10,6 +10,7 @@ import numpy as np
 from varlen.arguments import refuse_mask
 from varlen.backends import backend_of
 from varlen.backends.values import is_array
+from varlen.errors import type_error, value_error
 from varlen.ops.combine import concatenate
 from varlen.types import Packed, Ragged, RankTable
 
@@ -32,26 +33,26 @@ def check_steps(parts: Sequence[Any], argument: str) -> None:
         rows = part.values if nests else part
         backend, kind = backend_of(rows), type(part).__name__
         if not is_array(rows) or rows.ndim == 0:
-            raise TypeError(f"{argument}: step {t} is of type {kind}, expected an array of rows")
+            raise type_error(argument, f"step {t} is of type {kind}, expected an array of rows")
         if isinstance(rows, np.ndarray):
             refuse_mask(rows, f"{argument}: step {t}")
             if rows.dtype.hasobject:
-                raise TypeError(f"{argument}: step {t} holds Python objects, which cannot be moved as bytes")
+                raise type_error(argument, f"step {t} holds Python objects, which cannot be moved as bytes")
         levels = len(part.levels) if nests else 0
         traits = nests, backend, levels, tuple(rows.shape[1:])
         if t == 0:
             first_traits, first_kind, first_rows = traits, kind, type(rows).__name__
         if traits[0] != first_traits[0] or (traits[1] != first_traits[1] and not nests):
-            raise TypeError(f"{argument}: step {t} is of type {kind}, step 0 of type {first_kind}")
+            raise type_error(argument, f"step {t} is of type {kind}, step 0 of type {first_kind}")
         if traits[1] != first_traits[1]:
-            raise TypeError(
-                f"{argument}: step {t} holds values of type {type(rows).__name__}, step 0 of {first_rows}"
+            raise type_error(
+                argument, f"step {t} holds values of type {type(rows).__name__}, step 0 of {first_rows}"
             )
         if levels != first_traits[2]:
-            raise ValueError(f"{argument}: step {t} has {levels} levels, step 0 has {first_traits[2]}")
+            raise value_error(argument, f"step {t} has {levels} levels, step 0 has {first_traits[2]}")
         if traits[3] != first_traits[3]:
-            raise ValueError(
-                f"{argument}: step {t} has rows of shape {traits[3]}, step 0 has {first_traits[3]}"
+            raise value_error(
+                argument, f"step {t} has rows of shape {traits[3]}, step 0 has {first_traits[3]}"
             )
 
 

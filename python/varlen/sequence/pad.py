@@ -11,7 +11,7 @@ from varlen._core import Level
 from varlen.arguments import ints_per_level
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, one_device
-from varlen.errors import naming
+from varlen.errors import naming, value_error
 from varlen.levels import first_longer, resolve_level
 from varlen.ops.reduce import wrap_units
 from varlen.sequence.inputs import (
@@ -131,7 +131,7 @@ def backprop_sequence_pad(dY: Any, x: RaggedT, *, level: int = -1) -> RaggedT:
     block = gradient_rows(dY, len(levels[0]), r.levels[:at])
     inner, given = tuple(r.values.shape[1:]), tuple(block.shape[len(levels) + 1 :])
     if block.ndim > len(levels) and given != inner:
-        raise ValueError(f"dY: has rows of shape {given}, expected {inner}")
+        raise value_error("dY", f"has rows of shape {given}, expected {inner}")
     return cast("RaggedT", r._make(_rows_of(block, levels, "dY"), r.levels))
 
 
@@ -219,7 +219,9 @@ def _widths(levels: Levels, maxlen: Any, at: int) -> list[int]:
     for d, (each, most) in enumerate(zip(levels, ints_per_level(maxlen, "maxlen", len(levels)), strict=True)):
         i = None if most is None else first_longer(each, most)
         if i is not None:
-            raise ValueError(f"maxlen: {most}, but sequence {i} of level {at + d} has {each.lengths[i]} rows")
+            raise value_error(
+                "maxlen", f"{most}, but sequence {i} of level {at + d} has {each.lengths[i]} rows", row=i
+            )
         widths.append(each.longest if most is None else most)
     return widths
 
@@ -231,12 +233,13 @@ def _levels_of(length: Any, count: int) -> Levels:
         many = len(columns) > 1
         levels = tuple(_level(each, f"length[{d}]" if many else "length") for d, each in enumerate(columns))
         if len(levels[0]) != count:
-            raise ValueError(f"length: expected {count} numbers, one a sequence, got {len(levels[0])}")
+            raise value_error("length", f"expected {count} numbers, one a sequence, got {len(levels[0])}")
         for d in range(len(levels) - 1):
             if levels[d].total != len(levels[d + 1]):
-                raise ValueError(
-                    f"length: level {d} adds up to {levels[d].total}, but level {d + 1} has "
-                    f"{len(levels[d + 1])} sequences"
+                raise value_error(
+                    "length",
+                    f"level {d} adds up to {levels[d].total}, but level {d + 1} has "
+                    f"{len(levels[d + 1])} sequences",
                 )
         return levels
     return (Level.from_lengths(per_sequence(length, count, "length")),)
@@ -271,11 +274,13 @@ def _rows_of(block: Any, levels: Levels, argument: str) -> Any:
 def _check_fit(block: Any, levels: Levels, argument: str) -> None:
     """Refuse a rectangle that does not hold the levels."""
     if block.ndim <= len(levels):
-        raise ValueError(f"{argument}: expected {len(levels) + 1} dimensions or more, got {block.ndim}")
+        raise value_error(argument, f"expected {len(levels) + 1} dimensions or more, got {block.ndim}")
     if len(block) != len(levels[0]):
-        raise ValueError(f"{argument}: has {len(block)} rows for {len(levels[0])} sequences")
+        raise value_error(argument, f"has {len(block)} rows for {len(levels[0])} sequences")
     for d, each in enumerate(levels):
         width = block.shape[d + 1]
         i = first_longer(each, width)
         if i is not None:
-            raise ValueError(f"length: sequence {i} has {each.lengths[i]} rows, but {argument} {width}")
+            raise value_error(
+                "length", f"sequence {i} has {each.lengths[i]} rows, but {argument} {width}", row=i
+            )

@@ -13,7 +13,7 @@ from varlen.backends import backend_of
 from varlen.backends.numeric import cast, float64_values, floats, is_complex, numbers
 from varlen.backends.numpy.order import is_ordered, refuse
 from varlen.backends.values import as_ints, like
-from varlen.errors import naming
+from varlen.errors import naming, value_error
 from varlen.ops.inputs import units_of
 from varlen.ops.reduce import wrap_units
 from varlen.sequence.inputs import fill_for, gradient_rows, naming_pad_value, sequences
@@ -102,7 +102,7 @@ def sequence_pool(
     """
     r, kind = sequences(input, "input"), _kind(pool_type)
     if with_index and kind != "max":
-        raise ValueError(f'with_index: only "max" has one, not "{kind}"')
+        raise value_error("with_index", f'only "max" has one, not "{kind}"')
     values, units, above = units_of(r, None, level)
     refuse_mask(pad_value, "pad_value")
     if is_ordered(values):
@@ -293,7 +293,7 @@ def backprop_sequence_last_step(dY: Any, input: RaggedT, *, level: int = -1) -> 
 def _kind(pool_type: Any) -> str:
     kind = pool_type.lower() if isinstance(pool_type, str) else None
     if kind not in _TYPES:
-        raise ValueError(f"pool_type: expected one of {', '.join(_TYPES)}, got {pool_type!r}")
+        raise value_error("pool_type", f"expected one of {', '.join(_TYPES)}, got {pool_type!r}")
     return kind
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from varlen._core import Level
 from varlen.arguments import as_int
+from varlen.errors import value_error
 from varlen.ops.inputs import units_of
 from varlen.sequence.inputs import gradient_rows, sequences
 from varlen.tracing import eager_only
@@ -60,7 +61,9 @@ def sequence_reshape(input: RaggedT, new_dim: int, *, level: int = -1) -> Ragged
     numbers = units.offsets * row
     if (numbers % width).any():
         i = int((numbers % width != 0).argmax()) - 1
-        raise ValueError(f"new_dim: sequence {i} has {units.lengths[i]} rows of {row}, not rows of {width}")
+        raise value_error(
+            "new_dim", f"sequence {i} has {units.lengths[i]} rows of {row}, not rows of {width}", row=i
+        )
     kept = units if row == width else Level.from_offsets(numbers // width)
     return cast("RaggedT", r._make(values.reshape(kept.total, width), (*above, kept)))
 

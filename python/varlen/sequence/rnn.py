@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from varlen.backends.values import as_values, is_array, is_tensor, one_device
+from varlen.errors import type_error, value_error
 from varlen.levels import same_levels
 from varlen.sequence.inputs import gradient_rows, require_row_shape, sequences
 from varlen.sequence.layers import is_layer, run_layer
@@ -117,7 +118,7 @@ def rnn(
     table = x.table
     if is_layer(cell):
         if is_train:
-            raise TypeError(f"is_train: autograd follows {type(cell).__name__}; leave it out")
+            raise type_error("is_train", f"autograd follows {type(cell).__name__}", "leave it out")
         outputs, last = run_layer(cell, x, init, reverse, lambda one, name: _start_of(one, x, name))
         return outputs, _in_original_order(last, x)
     forward, backward = (BackwardSweep, ForwardSweep) if reverse else (ForwardSweep, BackwardSweep)
@@ -174,7 +175,7 @@ class _Run:
             if is_train:
                 pair = cell(x, state, is_train=True)
                 if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-                    raise TypeError(f"cell: expected (result, backprop) with is_train, got {_kind(pair)}")
+                    raise type_error("cell", f"expected (result, backprop) with is_train, got {_kind(pair)}")
                 result, back = pair
                 backs.append(back)
             else:
@@ -215,7 +216,7 @@ class _Run:
             self.output_is_state = True
             return result[0], tuple(result)
         states = f"a tuple of {state_count} states" if state_count else "a state"
-        raise TypeError(f"cell: expected {states}, or an output and {states}, got {_kind(result)}")
+        raise type_error("cell", f"expected {states}, or an output and {states}, got {_kind(result)}")
 
     def check(self, y: Any, state: Any, sweep: Sweep, at: int, size: int) -> None:
         """Refuse an output or a state that is not an array, or of another size than the step has."""
@@ -234,9 +235,9 @@ class _Run:
             array = isinstance(one, Ragged) or is_array(one)
             if not array or not one.ndim:
                 given = "a scalar" if array else type(one).__name__
-                raise TypeError(f"cell: gave {given} at step {t}, expected an array of {size} rows")
+                raise type_error("cell", f"gave {given} at step {t}, expected an array of {size} rows")
             if len(one) != size:
-                raise ValueError(f"cell: gave {len(one)} rows at step {t}, which has {size}")
+                raise value_error("cell", f"gave {len(one)} rows at step {t}, which has {size}")
             self.kind = type(one)
             self.kinds.add(self.kind)
 
@@ -295,10 +296,10 @@ def _rows(state: Any, table: RankTable, argument: str) -> Any:
     """A row for each sequence, from an array or a Ragged under the levels above."""
     nests = isinstance(state, Ragged)
     if nests and not same_levels(state.levels, table.outer):
-        raise ValueError(f"{argument}: expected a Ragged that nests like the levels above the sequences")
+        raise value_error(argument, "expected a Ragged that nests like the levels above the sequences")
     rows = state.values if nests else as_values(state, argument)
     if len(rows) != len(table):
-        raise ValueError(f"{argument}: has {len(rows)} rows for {len(table)} sequences")
+        raise value_error(argument, f"has {len(rows)} rows for {len(table)} sequences")
     return rows
 
 
@@ -318,15 +319,17 @@ def _gradient_of(d_last: Any, last: Any, table: RankTable) -> Any:
 def _start(cell: Any, init: Any, x: Packed[Any]) -> Any:
     """The state that sequences start with: arrays."""
     if not callable(cell):
-        raise TypeError(f"cell: expected a callable, got {type(cell).__name__}")
+        raise type_error("cell", f"expected a callable, got {type(cell).__name__}")
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(cell, torch.nn.RNNCellBase) and not is_tensor(x.values):
-        raise TypeError(f"inputs: expected tensors for {type(cell).__name__}, got {type(x.values).__name__}")
+        raise type_error(
+            "inputs", f"expected tensors for {type(cell).__name__}, got {type(x.values).__name__}"
+        )
     if init is not None:
         return each_state(lambda one, name: _start_of(one, x, name), init, "init")
     width = getattr(cell, "hidden_size", None)
     if width is None or not is_tensor(x.values):
-        raise TypeError("init: needed, but for torch's cells over tensors")
+        raise type_error("init", "needed, but for torch's cells over tensors")
     zeros = x.values.new_zeros((len(x.table), width))
     return (zeros, zeros) if torch is not None and isinstance(cell, torch.nn.LSTMCell) else zeros
 

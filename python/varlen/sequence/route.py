@@ -9,6 +9,7 @@ import numpy as np
 from varlen._core import Level
 from varlen.arguments import as_int
 from varlen.backends.values import as_values, take
+from varlen.errors import index_error, type_error, value_error
 from varlen.levels import counted_before, describe_difference, reindex, resolve_level, same_levels
 from varlen.ops.combine import concatenate, joined, parts_of, split
 from varlen.ops.inputs import as_bools
@@ -173,12 +174,12 @@ def merge_lod_tensor(
     """
     if isinstance(in_true, Ragged) != isinstance(in_false, Ragged):
         kinds = f"{type(in_true).__name__} and {type(in_false).__name__}"
-        raise TypeError(f"in_true, in_false: expected two of one kind, got {kinds}")
+        raise type_error("", f"in_true, in_false: expected two of one kind, got {kinds}")
     if not isinstance(in_true, Ragged):
         return cast("SameT", _merged_rows(in_true, in_false, x, mask, level))
     a, b = in_true.levels, in_false.levels
     if len(a) != len(b):
-        raise ValueError(f"in_false: has {len(b)} levels, in_true has {len(a)}")
+        raise value_error("in_false", f"has {len(b)} levels, in_true has {len(a)}")
     at = resolve_level(level, a)
     is_true = _mask_of(mask, len(a[at]), len(b[at]), f"sequences of level {at}")
     above = _outer_levels(a[:at], b[:at], is_true)
@@ -193,7 +194,9 @@ def _bools(mask: Any, count: int, what: str) -> Bools:
     if given.ndim == 2 and given.shape[1] == 1:
         given = given[:, 0]
     if given.shape != (count,):
-        raise ValueError(f"mask: expected {count} bools, one for each of the {what}, got shape {given.shape}")
+        raise value_error(
+            "mask", f"expected {count} bools, one for each of the {what}, got shape {given.shape}"
+        )
     return given
 
 
@@ -202,13 +205,13 @@ def _mask_of(mask: Any, true: int, false: int, what: str) -> Bools:
     is_true = _bools(mask, true + false, f"{what} of in_true and in_false")
     trues = int(np.count_nonzero(is_true))
     if trues != true:
-        raise ValueError(f"mask: is True for {trues} of the {what}, but in_true has {true}")
+        raise value_error("mask", f"is True for {trues} of the {what}, but in_true has {true}")
     return is_true
 
 
 def _no_level(level: int) -> None:
     if as_int(level, "level", -(2**63)) not in (0, -1):
-        raise IndexError(f"level: {level} is out of range for rows without levels")
+        raise index_error("level", f"{level} is out of range for rows without levels")
 
 
 def _take(rows: Any, index: Any) -> Any:
@@ -226,9 +229,10 @@ def _select_where(x: Ragged[Any], at: int, is_true: Bools) -> Ragged[Any]:
 def _merge(true: Ragged[Any], false: Ragged[Any], is_true: Bools) -> Ragged[Any]:
     """Sequences of both in the order of the mask, under one more level."""
     if true.values.shape[1:] != false.values.shape[1:]:
-        raise ValueError(
-            f"in_false: has rows of shape {tuple(false.values.shape[1:])}, "
-            f"in_true of shape {tuple(true.values.shape[1:])}"
+        raise value_error(
+            "in_false",
+            f"has rows of shape {tuple(false.values.shape[1:])}, "
+            f"in_true of shape {tuple(true.values.shape[1:])}",
         )
     groups = Level.from_lengths(is_true.view(np.uint8)), Level.from_lengths((~is_true).view(np.uint8))
     parts = [
@@ -246,25 +250,29 @@ def _outer_levels(a: Levels, b: Levels, is_true: Bools) -> Levels:
         what = describe_difference(a[:-1], b[:-1])
         if len(a[-1]) != len(b[-1]):
             what = f"level {len(a) - 1} has {len(a[-1])} sequences in one and {len(b[-1])} in the other"
-        raise ValueError(f"in_true, in_false: nest differently above level {len(a)}: {what}")
+        raise value_error("", f"in_true, in_false: nest differently above level {len(a)}: {what}")
     level = Level.from_offsets(a[-1].offsets + b[-1].offsets)
     trues = counted_before(is_true)[level.offsets]
     if not np.array_equal(trues, a[-1].offsets):
         i = int((np.diff(trues) != a[-1].lengths).argmax())
-        raise ValueError(
-            f"mask: is True for {trues[i + 1] - trues[i]} sequences in sequence {i} of level {len(a) - 1}, "
-            f"but in_true has {a[-1].lengths[i]}"
+        raise value_error(
+            "mask",
+            f"is True for {trues[i + 1] - trues[i]} sequences in sequence {i} of level {len(a) - 1}, "
+            f"but in_true has {a[-1].lengths[i]}",
+            row=i,
         )
     return (*a[:-1], level)
 
 
 def _check_against(levels: Levels, above: Levels, at: int, count: int) -> None:
     if len(levels) <= at:
-        raise ValueError(f"x: has {len(levels)} levels, in_true has more")
+        raise value_error("x", f"has {len(levels)} levels, in_true has more")
     if len(levels[at]) != count:
-        raise ValueError(f"x: has {len(levels[at])} sequences of level {at}, the mask is for {count}")
+        raise value_error("x", f"has {len(levels[at])} sequences of level {at}, the mask is for {count}")
     if not same_levels(levels[:at], above):
-        raise ValueError(f"x: nests differently above level {at}: {describe_difference(levels[:at], above)}")
+        raise value_error(
+            "x", f"nests differently above level {at}: {describe_difference(levels[:at], above)}"
+        )
 
 
 def _merged_rows(in_true: Any, in_false: Any, x: Any, mask: Any, level: int) -> Any:
@@ -272,5 +280,5 @@ def _merged_rows(in_true: Any, in_false: Any, x: Any, mask: Any, level: int) -> 
     a, b = as_values(in_true, "in_true"), as_values(in_false, "in_false")
     is_true = _mask_of(mask, len(a), len(b), "rows")
     if x is not None and len(x) != len(is_true):
-        raise ValueError(f"x: has {len(x)} rows, the mask is for {len(is_true)}")
+        raise value_error("x", f"has {len(x)} rows, the mask is for {len(is_true)}")
     return _merge(Ragged._make(a, ()), Ragged._make(b, ()), is_true).values

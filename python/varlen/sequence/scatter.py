@@ -8,6 +8,7 @@ import numpy as np
 
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
+from varlen.errors import index_error, type_error, value_error
 from varlen.levels import describe_difference, same_levels
 from varlen.ops.inputs import units_of
 from varlen.sequence.inputs import array_of, sequences
@@ -112,24 +113,25 @@ def _target_rows(block: Any, index: Any, level: int, argument: str = "input") ->
     r = sequences(index, "index")
     _, units, _ = units_of(r, None, level)
     if block.ndim < 2:
-        raise ValueError(f"{argument}: expected (n, W, ...), got shape {tuple(block.shape)}")
+        raise value_error(argument, f"expected (n, W, ...), got shape {tuple(block.shape)}")
     if len(units) != len(block):
-        raise ValueError(f"index: has {len(units)} sequences for {len(block)} rows of {argument}")
+        raise value_error("index", f"has {len(units)} sequences for {len(block)} rows of {argument}")
     places = array_of(r, "index")
     if not places.size:
         places = places.astype(np.int64)
     if places.dtype.kind not in "iu":
-        raise TypeError(f"index: expected integers, got {places.dtype}")
+        raise type_error("index", f"expected integers, got {places.dtype}")
     if places.shape[1:] not in ((), (1,)):
-        raise ValueError(f"index: expected rows of one integer, got shape {places.shape[1:]}")
+        raise value_error("index", f"expected rows of one integer, got shape {places.shape[1:]}")
     places, width = places.reshape(-1), int(block.shape[1])
     out = (places < 0) | (places >= width)
     if out.any():
         at = int(out.argmax())
         k = int(units.row_ids[at])
-        raise IndexError(
-            f"index: entry {at - int(units.offsets[k])} of sequence {k} is {places[at]}, the rows of "
-            f"{argument} have {width} places"
+        raise index_error(
+            "index",
+            f"entry {at - int(units.offsets[k])} of sequence {k} is {places[at]}, the rows of "
+            f"{argument} have {width} places",
         )
     return units.row_ids * width + places.astype(np.int64), r
 
@@ -137,20 +139,20 @@ def _target_rows(block: Any, index: Any, level: int, argument: str = "input") ->
 def _updates(updates: Any, r: Ragged[Any], block: Any) -> Any:
     if isinstance(updates, Ragged):
         if not same_levels(updates.levels, r.levels):
-            raise ValueError(
-                f"updates: nests differently from index: {describe_difference(updates.levels, r.levels)}"
+            raise value_error(
+                "updates", f"nests differently from index: {describe_difference(updates.levels, r.levels)}"
             )
         rows = updates.values
     else:
         rows = as_values(updates, "updates")
         if len(rows) != r.total:
-            raise ValueError(f"updates: has {len(rows)} rows, index has {r.total}")
+            raise value_error("updates", f"has {len(rows)} rows, index has {r.total}")
     if rows.shape[1:] == (1,) and block.ndim == 2:
         rows = rows.reshape(-1)
     if tuple(rows.shape[1:]) != tuple(block.shape[2:]):
-        raise ValueError(
-            f"updates: expected rows of shape {tuple(block.shape[2:])}, got {tuple(rows.shape[1:])}"
+        raise value_error(
+            "updates", f"expected rows of shape {tuple(block.shape[2:])}, got {tuple(rows.shape[1:])}"
         )
     if backend_of(rows) is not backend_of(block) or rows.dtype != block.dtype:
-        raise TypeError(f"updates: expected {block.dtype} as input, got {rows.dtype}")
+        raise type_error("updates", f"expected {block.dtype} as input, got {rows.dtype}")
     return rows

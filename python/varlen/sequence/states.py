@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from varlen.errors import type_error
+
 
 def each_state(
     change: Callable[[Any, str], Any], state: Any, argument: str = "state", nested: bool = False
@@ -15,13 +17,13 @@ def each_state(
     """
     if not isinstance(state, tuple):
         if _holds_arrays(state):
-            raise TypeError(f"{argument}: expected a tuple of states, got a list of arrays")
+            raise type_error(argument, "expected a tuple of states, got a list of arrays")
         return change(state, argument)
     if nested:
         return tuple([each_state(change, one, f"{argument}[{i}]", True) for i, one in enumerate(state)])
     for i, one in enumerate(state):
         if _holds_arrays(one):
-            raise TypeError(f"{argument}[{i}]: a {type(one).__name__} of arrays, expected one state")
+            raise type_error(f"{argument}[{i}]", f"a {type(one).__name__} of arrays, expected one state")
     return tuple([change(one, f"{argument}[{i}]") for i, one in enumerate(state)])
 
 
@@ -31,7 +33,7 @@ def as_many(given: Any, states: Any, argument: str) -> None:
     if there != wanted:
         found = type(given).__name__ if there is None else f"a tuple of {there}"
         expected = "one state" if wanted is None else f"a tuple of {wanted} states"
-        raise TypeError(f"{argument}: expected {expected}, got {found}")
+        raise type_error(argument, f"expected {expected}, got {found}")
 
 
 def _holds_arrays(state: Any) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from varlen.arguments import as_list
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, is_tensor
+from varlen.errors import type_error, value_error
 from varlen.levels import flatten_levels, resolve_level
 from varlen.sequence.inputs import gradient_rows, require_row_shape, sequences
 from varlen.sequence.outputs import check_steps, joined, packed_of
@@ -167,15 +168,17 @@ def concat_outputs(
     """
     if isinstance(steps, Packed):
         if table is not None and steps.table != _check_table(table):
-            raise ValueError("steps: they are packed by another table")
+            raise value_error("steps", "they are packed by another table")
         return steps.to_ragged()
     parts, at = as_list(steps, "steps", "arrays"), _check_table(table)
     if len(parts) != at.longest:
-        raise ValueError(f"steps: {len(parts)} steps, but the longest sequence has length {at.longest}")
+        raise value_error("steps", f"{len(parts)} steps, but the longest sequence has length {at.longest}")
     check_steps(parts, "steps")
     for t, (part, size) in enumerate(zip(parts, at.size_at_t.tolist(), strict=True)):
         if len(part) != size:
-            raise ValueError(f"steps: step {t} holds {len(part)}, but {size} sequences are longer than {t}")
+            raise value_error(
+                "steps", f"step {t} holds {len(part)}, but {size} sequences are longer than {t}"
+            )
     return packed_of(parts, at).to_ragged()
 
 
@@ -330,9 +333,9 @@ def shrink(memory: StateT, t: int, table: RankTable) -> StateT:
 
     def one(rows: Any, name: str) -> Any:
         if not hasattr(rows, "__len__") or getattr(rows, "ndim", 1) == 0:
-            raise TypeError(f"{name}: expected rows or sequences, got {type(rows).__name__}")
+            raise type_error(name, f"expected rows or sequences, got {type(rows).__name__}")
         if len(rows) < size:
-            raise ValueError(f"{name}: has {len(rows)} rows, but {size} sequences are longer than {t}")
+            raise value_error(name, f"has {len(rows)} rows, but {size} sequences are longer than {t}")
         return cast("StateT", rows[:size])
 
     return cast("StateT", each_state(one, memory, "memory"))
@@ -434,7 +437,7 @@ def _reorder(x: Any, table: RankTable, order: Any, back: Any, argument: str) -> 
     given = x if isinstance(x, Ragged) else as_values(x, argument)
     if len(given) != len(table):
         what = "sequences" if isinstance(given, Ragged) else "rows"
-        raise ValueError(f"{argument}: has {len(given)} {what}, but the table {len(table)} sequences")
+        raise value_error(argument, f"has {len(given)} {what}, but the table {len(table)} sequences")
     if isinstance(given, Ragged):
         return given._make(*permute(given.values, given.levels, order, back))
     return permute(given, (), order, back)[0]
@@ -446,14 +449,14 @@ def _pad_gradient(dY: Any, memory: Any, argument: str) -> Any:
     memory_rows = memory.values if nests else as_values(memory, "memory")
     if isinstance(dY, Ragged):
         if nests and len(dY) > len(memory):
-            raise ValueError(f"{argument}: has {len(dY)} sequences, the memory {len(memory)}")
+            raise value_error(argument, f"has {len(dY)} sequences, the memory {len(memory)}")
         d = gradient_rows(dY, dY.total, memory[: len(dY)].levels if nests else (), argument)
     else:
         d = as_values(dY, argument)
         if len(d) > len(memory_rows):
-            raise ValueError(f"{argument}: has {len(d)} rows, the memory {len(memory_rows)}")
+            raise value_error(argument, f"has {len(d)} rows, the memory {len(memory_rows)}")
         if nests and len(d) not in flatten_levels(memory.levels).offsets:
-            raise ValueError(f"{argument}: has {len(d)} rows, but no sequence of the memory ends there")
+            raise value_error(argument, f"has {len(d)} rows, but no sequence of the memory ends there")
     require_row_shape(d, memory_rows.shape[1:], argument)
     missing = (len(memory_rows) - len(d), *d.shape[1:])
     zeros = d.new_zeros(missing) if is_tensor(d) else backend_of(d).zeros(d, missing)
@@ -463,7 +466,7 @@ def _pad_gradient(dY: Any, memory: Any, argument: str) -> Any:
 
 def _check_table(table: Any) -> RankTable:
     if not isinstance(table, RankTable):
-        raise TypeError(f"table: expected a RankTable, got {type(table).__name__}")
+        raise type_error("table", f"expected a RankTable, got {type(table).__name__}")
     return table
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from varlen.backends import backend_of
 from varlen.backends.values import is_array
+from varlen.errors import type_error, value_error
 from varlen.sequence.outputs import joined
 from varlen.types import RankTable
 
@@ -117,7 +118,7 @@ def _refuse_mixed(parts: list[Any], steps: list[int]) -> None:
             rows = is_array(a) and is_array(b)
             if not rows or backend_of(a) is not backend_of(b):
                 kinds = f"{type(a).__name__} at step {t}, {type(b).__name__} before"
-                raise TypeError(f"cell: the state is of type {kinds}")
+                raise type_error("cell", f"the state is of type {kinds}")
             if a.shape[1:] != b.shape[1:]:
                 shapes = f"{tuple(a.shape[1:])} at step {t}, {tuple(b.shape[1:])} before"
-                raise ValueError(f"cell: the state has rows of shape {shapes}")
+                raise value_error("cell", f"the state has rows of shape {shapes}")

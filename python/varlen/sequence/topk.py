@@ -14,6 +14,7 @@ from varlen.arguments import as_int, as_list
 from varlen.backends import backend_of
 from varlen.backends.numeric import cast, float64_values, floats, is_float, is_nan, numbers, widen_halves
 from varlen.backends.values import as_ints, like
+from varlen.errors import value_error
 from varlen.ops.inputs import units_of
 from varlen.sequence.inputs import gradient_rows, sequences
 from varlen.tracing import eager_only
@@ -172,19 +173,20 @@ def _tables(
     count = as_int(channel_num, "channel_num", 1)
     ks = [as_int(k, f"topks[{i}]", 1) for i, k in enumerate(as_list(topks, "topks", "integers"))]
     if not ks:
-        raise ValueError("topks: expected one number or more")
+        raise value_error("topks", "expected one number or more")
     if r.values.shape[1:] not in ((), (1,)):
-        raise ValueError(f"input: expected rows of one number, got shape {tuple(r.values.shape[1:])}")
+        raise value_error("input", f"expected rows of one number, got shape {tuple(r.values.shape[1:])}")
     items, rows, columns = (units_of(each, None, level)[1] for each in (r, row_ragged, col_ragged))
     for name, each in (("row", rows), ("col", columns)):
         if len(each) != len(items):
-            raise ValueError(f"{name}: has {len(each)} sequences, input has {len(items)}")
+            raise value_error(name, f"has {len(each)} sequences, input has {len(items)}")
     wanted = count * rows.lengths * columns.lengths
     if (wanted != items.lengths).any():
         i = int((wanted != items.lengths).argmax())
-        raise ValueError(
-            f"input: item {i} has {items.lengths[i]} numbers, expected {count} tables of "
-            f"{rows.lengths[i]} rows and {columns.lengths[i]} columns"
+        raise value_error(
+            "input",
+            f"item {i} has {items.lengths[i]} numbers, expected {count} tables of "
+            f"{rows.lengths[i]} rows and {columns.lengths[i]} columns",
         )
     tables = Level.from_lengths(np.repeat(columns.lengths, count * rows.lengths))
     starts = np.repeat(count * rows.offsets[:-1], rows.lengths) + rows.positions

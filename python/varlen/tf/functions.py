@@ -14,6 +14,7 @@ from varlen._core import Level
 from varlen.arguments import as_int, axis_of, fits_memory
 from varlen.backends import backend_of
 from varlen.backends.values import as_ints, as_values, like, take
+from varlen.errors import type_error, value_error
 from varlen.io.columns import first_leaf
 from varlen.levels import describe_difference, level_from, same_levels
 from varlen.ops import combine
@@ -91,18 +92,19 @@ def constant(
     while not len(values) and depth < rank + len(row):  # empty lists do not say how deep they are
         levels, depth = (*levels, Level.from_lengths([0] * levels[-1].total)), depth + 1
     if not 0 <= rank <= depth:
-        raise ValueError(f"ragged_rank: {rank} levels, but the lists have {depth}")
+        raise value_error("ragged_rank", f"{rank} levels, but the lists have {depth}")
     if inner_shape is not None and rank + len(row) != depth:
-        raise ValueError(f"inner_shape: {len(row)} axes and {rank} levels, but the lists have {depth}")
+        raise value_error("inner_shape", f"{len(row)} axes and {rank} levels, but the lists have {depth}")
     for level in reversed(levels[rank + around :]):
         if level.shortest != level.longest:
-            raise ValueError(
-                f"ragged_rank: lists below level {rank - 1} have lengths {level.shortest} to {level.longest}"
+            raise value_error(
+                "ragged_rank",
+                f"lists below level {rank - 1} have lengths {level.shortest} to {level.longest}",
             )
         values = values.reshape(len(level), level.longest, *values.shape[1:])
     for axis, (size, asked) in enumerate(zip(values.shape[1:], row, strict=False)):
         if size != asked and len(values):
-            raise ValueError(f"inner_shape: axis {axis} of the rows has {size} entries, not {asked}")
+            raise value_error("inner_shape", f"axis {axis} of the rows has {size} entries, not {asked}")
     if row:
         values = values.reshape(len(values), *row)
     return RaggedTensor._make(values, levels[around : around + rank]) if rank else values
@@ -117,7 +119,7 @@ def _text(lists: Any) -> tuple[Any, Any] | None:
     ids, levels = _core.from_words(_decode(lists) if isinstance(leaf, bytes) else lists, words, name="pylist")
     for word in words:
         if word.endswith("\0"):
-            raise ValueError(f"pylist: {word!r} ends in NUL, which text of a fixed width does not keep")
+            raise value_error("pylist", f"{word!r} ends in NUL, which text of a fixed width does not keep")
     kept = [word.encode("latin-1") for word in words] if isinstance(leaf, bytes) else list(words)
     return np.array(kept)[ids], tuple(levels)
 
@@ -127,7 +129,7 @@ def _decode(lists: Any) -> Any:
     if isinstance(lists, (list, tuple)):
         return [_decode(x) for x in lists]
     if not isinstance(lists, bytes):
-        raise TypeError(f"pylist: expected bytes, as the first string is, got {type(lists).__name__}")
+        raise type_error("pylist", f"expected bytes, as the first string is, got {type(lists).__name__}")
     return lists.decode("latin-1")
 
 
@@ -181,7 +183,7 @@ def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Rows:
     axes = bools.ndim
     if tuple(bools.shape) != tuple(values.shape[:axes]):
         shapes = f"{tuple(bools.shape)} for data of shape {tuple(values.shape)}"
-        raise ValueError(f"mask: expected the first axes of data, got {shapes}")
+        raise value_error("mask", f"expected the first axes of data, got {shapes}")
     if axes > 1:
         return _nested(values, axes).boolean_mask(_nested(bools, axes))
     keep = as_bools(bools, mask, "mask")
@@ -234,7 +236,7 @@ def stack(values: Iterable[Any], axis: int = 0, name: str | None = None) -> Ragg
         return combine.stack(cast("list[Ragged[Any]]", parts), axis)
     axes = {x.ndim for x in parts}
     if len(axes) > 1:
-        raise ValueError(f"values: expected as many axes in each, got {sorted(axes)}")
+        raise value_error("values", f"expected as many axes in each, got {sorted(axes)}")
     (count,) = axes
     at = axis_of(axis, count + 1)
     if at == 0 and len({x.shape[1:] for x in parts}) == 1:
@@ -286,11 +288,11 @@ def stack_dynamic_partitions(
     rows = data if isinstance(data, Ragged) else as_values(data, "data")
     ids, count = np.atleast_1d(_integers(partitions, "partitions")), as_int(num_partitions, "num_partitions")
     if len(ids) != len(rows):
-        raise ValueError(f"partitions: {len(ids)} of them for {len(rows)} rows")
+        raise value_error("partitions", f"{len(ids)} of them for {len(rows)} rows")
     wrong = (ids < 0) | (ids >= count)
     if wrong.any():
         at = int(wrong.argmax())
-        raise ValueError(f"partitions: row {at} is for partition {ids[at]} of {count}")
+        raise value_error("partitions", f"row {at} is for partition {ids[at]} of {count}", row=at)
     order = np.argsort(ids, kind="stable")
     level = Level.from_lengths(np.bincount(ids, minlength=count))
     moved = rows[order] if isinstance(rows, Ragged) else take(rows, like(order, rows))
@@ -328,11 +330,11 @@ def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Rows:
     first = raggeds[0]
     for other in raggeds[1:]:
         if not same_levels(first._levels, other._levels):
-            raise ValueError(f"args: {describe_difference(first._levels, other._levels)}")
+            raise value_error("args", f"{describe_difference(first._levels, other._levels)}")
     result = op(*map(_flat_values, args), **{name: _flat_values(x) for name, x in kwargs.items()})
     rows = as_values(result, "op")
     if len(rows) != len(first._values):
-        raise ValueError(f"op: gave {len(rows)} rows for {len(first._values)}")
+        raise value_error("op", f"gave {len(rows)} rows for {len(first._values)}")
     return first._make(rows, first._levels)
 
 
@@ -380,10 +382,14 @@ def range(
     sizes = {name: x.size for name, x in counted.items() if x.ndim}
     if len(set(sizes.values())) > 1:
         many = " and ".join(f"{size} {name}" for name, size in sizes.items())
-        raise ValueError(f"{next(iter(sizes))}: expected one number, or one for each sequence, got {many}")
+        raise value_error(next(iter(sizes)), f"expected one number, or one for each sequence, got {many}")
     begins, ends, steps = np.broadcast_arrays(*(np.atleast_1d(x) for x in (begins, ends, steps)))
     if (steps == 0).any():
-        raise ValueError(f"deltas: sequence {int((steps == 0).argmax())} has a delta of 0")
+        raise value_error(
+            "deltas",
+            f"sequence {int((steps == 0).argmax())} has a delta of 0",
+            row=int((steps == 0).argmax()),
+        )
     counts = np.maximum(-((begins - ends) // steps), 0)
     fits_memory(int(counts.sum(dtype=object)), end_name)
     level = Level.from_lengths(counts)
@@ -461,5 +467,5 @@ def _flat_values(x: Any) -> Any:
 def _integers(x: Any, argument: str) -> Ints:
     numbers = np.asarray(as_ints(x))
     if numbers.dtype.kind not in "iu" or numbers.ndim > 1:
-        raise TypeError(f"{argument}: expected integers, one or (n,), got {numbers.dtype}{numbers.shape}")
+        raise type_error(argument, f"expected integers, one or (n,), got {numbers.dtype}{numbers.shape}")
     return numbers.astype(np.int64, copy=False)

@@ -9,7 +9,7 @@ import numpy as np
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int, as_list, axis_of, fits_memory
 from varlen.backends.values import ArrayT, as_values
-from varlen.errors import error_of
+from varlen.errors import error_of, value_error
 from varlen.levels import level_from, nested_levels
 from varlen.ops.inputs import nest_rows
 from varlen.tf.declared import DeclaredPartitions
@@ -87,11 +87,11 @@ class RowPartitions(DeclaredPartitions[ArrayT]):
         except ValueError as error:
             raise _start_error(error) from None
         if len(begins) and begins[0] != 0:
-            raise ValueError(f"row_starts: the first sequence starts at {begins[0]}, not at 0")
+            raise value_error("row_starts", f"the first sequence starts at {begins[0]}, not at 0")
         rows = len(values)
         if len(begins) and begins[-1] > rows:
-            raise ValueError(
-                f"row_starts: the last sequence starts at {begins[-1]}, but there are {rows} values"
+            raise value_error(
+                "row_starts", f"the last sequence starts at {begins[-1]}, but there are {rows} values"
             )
         ends = np.append(begins[1:], rows)[: len(begins)]
         return cls._with_level(values, Level.from_bounds(ends), "row_starts")
@@ -145,9 +145,9 @@ class RowPartitions(DeclaredPartitions[ArrayT]):
         count = rows // max(length, 1) if nrows is None else as_int(nrows, "nrows")
         count = 0 if nrows is None and length == 0 else count
         if count * length != rows:
-            raise ValueError(
-                f"uniform_row_length: {count} sequences of {length} make {count * length}, "
-                f"but there are {rows} values"
+            raise value_error(
+                "uniform_row_length",
+                f"{count} sequences of {length} make {count * length}, but there are {rows} values",
             )
         level = Level.from_lengths(np.full(fits_memory(count, "nrows"), length))
         return cls._with_level(values, level, "uniform_row_length")
@@ -244,7 +244,7 @@ class RowPartitions(DeclaredPartitions[ArrayT]):
         ids = as_list(nested_value_rowids, argument, "arrays, one a level")
         counts = [None] * len(ids) if nested_nrows is None else as_list(nested_nrows, counts_name, "numbers")
         if len(counts) != len(ids):
-            raise ValueError(f"{counts_name}: {len(counts)} numbers for {len(ids)} levels")
+            raise value_error(counts_name, f"{len(counts)} numbers for {len(ids)} levels")
         levels: list[Any] = []
         for d, (item, count) in enumerate(zip(ids, counts, strict=True)):
             above = levels[-1].total if levels and nested_nrows is None else count

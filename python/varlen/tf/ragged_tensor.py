@@ -12,6 +12,7 @@ from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int, as_list, axis_of, fits_memory
 from varlen.backends import backend_of
 from varlen.backends.values import ArrayT, as_ints, as_values, is_tensor, row_as
+from varlen.errors import overflow_error, type_error, value_error
 from varlen.levels import level_from
 from varlen.ops.dims import expand_dims, merge_dims
 from varlen.ops.inputs import nest_rows
@@ -125,16 +126,16 @@ class RaggedTensor(RowPartitions[ArrayT]):
         [[5], [], [6, 0, 0]]
         """
         if lengths is not None and padding is not None:
-            raise ValueError("lengths, padding: give one of them at most")
+            raise value_error("", "lengths, padding: give one of them at most")
         block: Any = as_values(tensor, "tensor")
         depth = as_int(ragged_rank, "ragged_rank", 1)
         if isinstance(lengths, (list, tuple)) and any(isinstance(x, Level) or np.ndim(x) for x in lengths):
             if depth not in (1, len(lengths)):
-                raise ValueError(f"ragged_rank: {depth} levels, but lengths are of {len(lengths)}")
+                raise value_error("ragged_rank", f"{depth} levels, but lengths are of {len(lengths)}")
             result: Any = cls.from_dense(block, lengths)
             return cast("RaggedTensor[RowsT]", result)
         if block.ndim <= depth:
-            raise ValueError(f"ragged_rank: {depth} levels need more dimensions than {block.ndim}")
+            raise value_error("ragged_rank", f"{depth} levels need more dimensions than {block.ndim}")
         sizes = tuple(block.shape[: depth + 1])
         uniform: list[Level] = [
             Level.from_lengths(np.full(math.prod(sizes[:d]), sizes[d])) for d in range(1, depth + 1)
@@ -186,7 +187,7 @@ class RaggedTensor(RowPartitions[ArrayT]):
         sizes = [None] * self.ndim if shape is None else _sizes(shape, self.ndim)
         for axis, (asked, there) in enumerate(zip(sizes[len(levels) + 1 :], trailing, strict=True)):
             if asked not in (None, there):
-                raise ValueError(f"shape: axis {axis + len(levels) + 1} has {there} entries, not {asked}")
+                raise value_error("shape", f"axis {axis + len(levels) + 1} has {there} entries, not {asked}")
         fill = None if default_value is None else row_as(default_value, self._values, "default_value")[0]
         count = sizes[0]
         r: Any = self if count is None else self[:count]
@@ -284,10 +285,10 @@ class RaggedTensor(RowPartitions[ArrayT]):
         """
         asked = str(dtype).removeprefix("torch.") if "torch." in str(dtype) else np.dtype(dtype).name
         if asked not in ("int32", "int64"):
-            raise TypeError(f"dtype: expected int32 or int64, got {asked}")
+            raise type_error("dtype", f"expected int32 or int64, got {asked}")
         most = max(level.total for level in self._levels)
         if asked == "int32" and most > np.iinfo(np.int32).max:
-            raise OverflowError(f"dtype: a split of {most} does not fit int32")
+            raise overflow_error("dtype", f"a split of {most} does not fit int32")
         return self
 
     def numpy(self) -> np.ndarray:
@@ -497,14 +498,14 @@ class RaggedTensor(RowPartitions[ArrayT]):
 def _sizes(shape: Any, axes: int) -> list[int | None]:
     given = as_list(shape, "shape", "sizes")
     if len(given) != axes:
-        raise ValueError(f"shape: {len(given)} sizes for {axes} axes")
+        raise value_error("shape", f"{len(given)} sizes for {axes} axes")
     return [None if size is None else as_int(size, "shape") for size in given]
 
 
 def _data_lengths(rows: Values, padding: Any) -> NDArray[np.int64]:
     """How many places of each row come before padding alone."""
     if isinstance(padding, RaggedBase):
-        raise TypeError("padding: expected a number or one row, got a Ragged")
+        raise type_error("padding", "expected a number or one row, got a Ragged")
     inner = tuple(rows.shape[2:])
     pad = row_as(padding, rows[:0].reshape(0, *inner), "padding")
     same = rows == pad

@@ -9,6 +9,7 @@ import numpy as np
 
 from varlen._core import Level
 from varlen.backends.values import as_ints, as_values, like
+from varlen.errors import type_error, value_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,12 +64,12 @@ def rows_of_sparse(given: Any, argument: str) -> tuple[Any, Level]:
     elif all(hasattr(given, name) for name in SparseTensor._fields):
         parts = (given.indices, given.values, given.dense_shape)
     else:
-        raise TypeError(f"{argument}: expected a SparseTensor, got {type(given).__name__}")
+        raise type_error(argument, f"expected a SparseTensor, got {type(given).__name__}")
     indices, values = np.asarray(as_ints(parts[0])).reshape(-1, len(parts[2])), as_values(parts[1], argument)
     if len(parts[2]) != 2:
-        raise ValueError(f"{argument}: expected 2 axes, got {len(parts[2])}")
+        raise value_error(argument, f"expected 2 axes, got {len(parts[2])}")
     if len(indices) != len(values):
-        raise ValueError(f"{argument}: {len(indices)} indices for {len(values)} values")
+        raise value_error(argument, f"{len(indices)} indices for {len(values)} values")
     count, width = (int(size) for size in parts[2])
     rows, columns = indices.astype(np.int64).T
     beyond = (rows < 0) | (rows >= count) | (columns < 0) | (columns >= width)
@@ -76,13 +77,15 @@ def rows_of_sparse(given: Any, argument: str) -> tuple[Any, Level]:
     for wrong, what in ((beyond, f"beyond the shape ({count}, {width})"), (unordered, "out of order")):
         if wrong.any():
             at = int(wrong.argmax())
-            raise ValueError(f"{argument}: entry {at} is at {tuple(indices[at].tolist())}, {what}")
+            raise value_error(argument, f"entry {at} is at {tuple(indices[at].tolist())}, {what}", row=at)
     level = Level.from_row_ids(np.ascontiguousarray(rows), count)
     gaps = columns != level.positions
     if gaps.any():
         at = int(gaps.argmax())
-        raise ValueError(
-            f"{argument}: row {rows[at]} has an entry in column {columns[at]}, but none in column "
-            f"{level.positions[at]}: the entries of a row stand at its left, in order and without gaps"
+        raise value_error(
+            argument,
+            f"row {rows[at]} has an entry in column {columns[at]}, but none in column "
+            f"{level.positions[at]}: the entries of a row stand at its left, in order and without gaps",
+            row=rows[at],
         )
     return values, level

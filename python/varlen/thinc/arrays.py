@@ -13,6 +13,7 @@ import numpy as np
 
 from varlen.arguments import as_dtype
 from varlen.backends import backend_of
+from varlen.errors import type_error, value_error
 
 if TYPE_CHECKING:
     import torch
@@ -194,7 +195,7 @@ def reshape(array: ArrayT, shape: int | tuple[int, ...]) -> ArrayT:
         result: ArrayT = backend_of(array).as_array(array, "array").reshape(shape)
         return result
     except RuntimeError as error:
-        raise ValueError(f"shape: {error}") from None
+        raise value_error("shape", f"{error}") from None
 
 
 def get_dropout_mask(
@@ -233,7 +234,7 @@ def get_dropout_mask(
            [2., 0., 0.]], dtype=float32)
     """
     if drop is not None and drop != drop:
-        raise ValueError("drop: expected a number, got nan")
+        raise value_error("drop", "expected a number, got nan")
     if drop is None or drop <= 0:
         return np.ones(shape, np.float32)
     if drop >= 1:
@@ -253,13 +254,13 @@ def _as(data: Any, dtype: Any, ndim: int | None) -> Any:
     try:
         result = backend.as_array(data, "data")
     except ValueError as error:
-        raise ValueError(f"data: not a rectangle of numbers ({error})") from None
+        raise value_error("data", f"not a rectangle of numbers ({error})") from None
     if dtype is not None:
         result = backend.cast(result, dtype, "data")
     elif getattr(result.dtype, "hasobject", False):
-        raise TypeError(f"data: holds Python objects (dtype {result.dtype})")
+        raise type_error("data", f"holds Python objects (dtype {result.dtype})")
     if ndim is not None and result.ndim != ndim:
-        raise ValueError(f"data: expected {_axes(ndim)}, got shape {tuple(result.shape)}")
+        raise value_error("data", f"expected {_axes(ndim)}, got shape {tuple(result.shape)}")
     return result
 
 
@@ -288,7 +289,7 @@ def _sizes(name: str, ndim: int, given: tuple[int, ...], named: dict[str, int]) 
     sizes = [*given, *(named.pop(f"d{k}") for k in range(len(given), ndim) if f"d{k}" in named)]
     if len(sizes) != ndim or named:
         wanted = ", ".join(f"d{k}" for k in range(ndim))
-        raise TypeError(f"{name}() takes the sizes {wanted}; got {[*sizes, *named]}")
+        raise type_error("", f"{name}() takes the sizes {wanted}; got {[*sizes, *named]}")
     return tuple(sizes)
 
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from varlen.errors import value_error
 from varlen.thinc.numpy_ops import NumpyOps
 
 _current: ContextVar[NumpyOps | None] = ContextVar("varlen_thinc_ops", default=None)
@@ -45,7 +46,7 @@ def get_ops(name: str, **kwargs: Any) -> NumpyOps:
     'numpy'
     """
     if name not in _MAKE:
-        raise ValueError(f"Invalid backend: {name}; there are {', '.join(_MAKE)}")
+        raise value_error("", f"Invalid backend: {name}; there are {', '.join(_MAKE)}")
     return _MAKE[name](**kwargs)
 
 

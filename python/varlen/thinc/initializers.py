@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen.backends.values import is_array
+from varlen.errors import value_error
 from varlen.types import Padded, Ragged
 
 if TYPE_CHECKING:
@@ -48,7 +49,9 @@ def get_width(X: Any, *, dim: int = -1) -> int:
     if isinstance(X, (list, tuple)):
         return get_width(X[0], dim=dim) if X else 0
     if not is_array(X):
-        raise ValueError(f"X: expected an array, a container or a list of arrays, got a {type(X).__name__}")
+        raise value_error(
+            "X", f"expected an array, a container or a list of arrays, got a {type(X).__name__}"
+        )
     if X.ndim < 2:
         return int(X.max()) + 1 if X.ndim and len(X) else 0
     return int(X.shape[dim])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from varlen._core import Level
-from varlen.errors import name_place
+from varlen.errors import index_error, name_place, value_error
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,7 +26,7 @@ def level_of(lengths: Ints, rows: int | None = None, least: int = 0) -> Level:
         raise name_place(error, f"all sequence lengths must be {allowed}") from None
     if least and len(level) and level.shortest < least:
         at = int((level.lengths == 0).argmax())
-        raise ValueError(f"all sequence lengths must be {allowed}, was: 0, sequence {at}")
+        raise value_error("", f"all sequence lengths must be {allowed}, was: 0, sequence {at}", row=at)
     if rows is not None and level.total != rows:
-        raise IndexError(f"{SUM}: {level.total}, but there are {rows}")
+        raise index_error(SUM, f"{level.total}, but there are {rows}")
     return level

@@ -10,6 +10,7 @@ from itertools import count
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from varlen.errors import error_of, type_error, value_error
 from varlen.thinc.current import get_current_ops
 from varlen.transforms import Layer
 
@@ -217,12 +218,12 @@ class Model(Layer):
         >>> vl.thinc.Linear(2).set_dim("nI", 3)
         """
         if name not in self._dims:
-            raise KeyError(f"Cannot set unknown dimension '{name}' for model '{self.name}'.")
+            raise error_of(KeyError, "", f"Cannot set unknown dimension '{name}' for model '{self.name}'.")
         old = self._dims[name]
         made = any(x is not None for x in self._params.values())
         if old is not None and old != value and (made or not force):
-            raise ValueError(
-                f"Attempt to change dimension '{name}' for model '{self.name}' from {old} to {value}"
+            raise value_error(
+                "", f"Attempt to change dimension '{name}' for model '{self.name}' from {old} to {value}"
             )
         self._dims[name] = value
 
@@ -304,7 +305,7 @@ class Model(Layer):
         'linear'
         """
         if value is not None and not any(node is value for node in self.walk()):
-            raise ValueError("Cannot add reference to node not in tree.")
+            raise value_error("", "Cannot add reference to node not in tree.")
         self._refs[name] = value
 
     def initialize(self, X: Any = None, Y: Any = None) -> Self:
@@ -434,7 +435,7 @@ class Model(Layer):
                 found += [x for x in dict.fromkeys(node.layers) if x not in found]
             return iter(found)
         if order not in ("dfs_pre", "dfs_post"):
-            raise ValueError("Invalid order, must be one of: bfs, dfs_pre, dfs_post")
+            raise value_error("", "Invalid order, must be one of: bfs, dfs_pre, dfs_post")
         return self._walk_deep(order == "dfs_post", {self})
 
     def _walk_deep(self, after: bool, seen: set[Model]) -> Iterator[Model]:
@@ -602,7 +603,7 @@ class Model(Layer):
 def _operate(symbol: str, model: Model, other: Any) -> Any:
     defined = _operators.get() or {}
     if symbol not in defined:
-        raise TypeError(f"Undefined operator: {symbol}")
+        raise type_error("", f"Undefined operator: {symbol}")
     return defined[symbol](model, other)
 
 
@@ -668,7 +669,7 @@ def _readers(table: str) -> Iterator[Callable[..., Any]]:
     def get(self: Model, name: str) -> object:
         values: dict[str, Any] = getattr(self, held)
         if name not in values:
-            raise KeyError(f"Cannot get {word} '{name}' for model '{self.name}'")
+            raise error_of(KeyError, "", f"Cannot get {word} '{name}' for model '{self.name}'")
         if values[name] is None:
             raise unset(f"Cannot get {word} '{name}' for model '{self.name}': value unset")
         return values[name]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from varlen import ops
+from varlen.errors import value_error
 from varlen.thinc import arrays
 from varlen.thinc.cpu_ops import CpuOps
 from varlen.thinc.types import Ragged
@@ -201,7 +202,7 @@ class NumpyOps(CpuOps):
         dtype('>i4')
         """
         if not isinstance(data, np.ndarray):
-            raise ValueError(f"data: expected an array of NumPy, got a {type(data).__name__}")
+            raise value_error("data", f"expected an array of NumPy, got a {type(data).__name__}")
         order: Any = byte_order
         return data if order is None else np.asarray(data, data.dtype.newbyteorder(order))
 
@@ -240,8 +241,9 @@ class NumpyOps(CpuOps):
         """
         for name, given in (("x", x), ("y", y)):
             if given.ndim != 2:
-                raise ValueError(
-                    f"Provided '{name}' array should be 2-dimensional, but found {given.ndim} dimension(s)."
+                raise value_error(
+                    "",
+                    f"Provided '{name}' array should be 2-dimensional, but found {given.ndim} dimension(s).",
                 )
         result: Array = np.matmul(x.T if trans1 else x, y.T if trans2 else y, out=out)
         return result

@@ -10,6 +10,7 @@ import numpy as np
 
 from varlen._core import Level
 from varlen.arguments import as_ints
+from varlen.errors import index_error, value_error
 from varlen.ops.flatten import unpad
 from varlen.thinc.declared import DeclaredOps
 from varlen.thinc.levels import SUM, level_of
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 def _window_level(X: Array, nW: int, lengths: Ints | None, op: str, what: str) -> Level:
     """The sequences of rows under windows: one where there are no lengths."""
     if X.ndim != 2:
-        raise ValueError(f"{op} requires {what} array of dimensionality 2, was {X.ndim}")
+        raise value_error("", f"{op} requires {what} array of dimensionality 2, was {X.ndim}")
     return _one(len(X)) if lengths is None else level_of(lengths, len(X))
 
 
@@ -136,7 +137,7 @@ class Ops(DeclaredOps):
         there = (level.lengths > 0).cumsum()
         rows = level.total + pad * (int(there[-1]) + 1) if level.total else 0
         if rows != len(X):
-            raise IndexError(f"{SUM}: {rows} with pad={pad}, but there are {len(X)}")
+            raise index_error(SUM, f"{rows} with pad={pad}, but there are {len(X)}")
         ends = level.bounds + pad * there
         return self._verbs.views(X, ends - level.lengths, ends)
 
@@ -170,15 +171,15 @@ class Ops(DeclaredOps):
                [3., 0.]])
         """
         if round_to < 1:
-            raise ValueError(f"Rounding for padding must at least be 1, was: {round_to}")
+            raise value_error("", f"Rounding for padding must at least be 1, was: {round_to}")
         if not seqs:
-            raise ValueError("Cannot pad empty sequence")
+            raise value_error("", "Cannot pad empty sequence")
         if len({seq.ndim for seq in seqs}) != 1:
-            raise ValueError("Cannot pad sequences with different ndims")
+            raise value_error("", "Cannot pad sequences with different ndims")
         if len({seq.dtype for seq in seqs}) != 1:
-            raise ValueError("Cannot pad sequences with different dtypes")
+            raise value_error("", "Cannot pad sequences with different dtypes")
         if len({seq.shape[1:] for seq in seqs}) != 1:
-            raise ValueError("Cannot pad sequences that differ on other dimensions")
+            raise value_error("", "Cannot pad sequences that differ on other dimensions")
         dense: Array = self._verbs.list2dense(seqs, round_to)
         return dense
 
@@ -455,7 +456,7 @@ class Ops(DeclaredOps):
         if len(starts_ends) == 0:
             return self._none_of(d_firsts)
         if len(starts_ends) == 1:
-            raise ValueError("starts_ends must not have size 1")
+            raise value_error("", "starts_ends must not have size 1")
         level = Level.from_offsets(as_ints(starts_ends))
         return self._verbs.expand_end(d_firsts, level, False)  # type: ignore[no-any-return]
 

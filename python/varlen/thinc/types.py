@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, cast, overload
 
 from varlen import types
 from varlen.backends.values import ArrayT
+from varlen.errors import index_error
 from varlen.interop import thinc as interop
 from varlen.ops.inputs import one_level
 from varlen.types.indexing import int_index
@@ -97,7 +98,7 @@ class Ragged(types.Ragged[ArrayT]):
                 return self._get_others(key)
             n = len(self._levels[0])
             if not -n <= i < n:
-                raise IndexError(f"index {i} is out of range for {n} sequences")
+                raise index_error("", f"index {i} is out of range for {n} sequences")
             i %= n
             key = slice(i, i + 1)
         return super().__getitem__(key)

@@ -10,6 +10,7 @@ import numpy as np
 
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
+from varlen.errors import type_error, value_error
 from varlen.transforms.convert import as_array
 from varlen.transforms.kinds import check_gradient, check_structure
 from varlen.transforms.layer import Backprop, Layer, is_model, not_trained, result
@@ -164,7 +165,7 @@ def total(parts: Sequence[Any], what: str = "results") -> Any:
         check_structure(part, first, f"the layers' {what}", "the first")
         more = as_array(part)[0]
         if tuple(more.shape) != tuple(values.shape):
-            raise ValueError(f"the layers' {what}: shapes {tuple(values.shape)} and {tuple(more.shape)}")
+            raise value_error("", f"the layers' {what}: shapes {tuple(values.shape)} and {tuple(more.shape)}")
         values = values + more
     return leave(values) if len(parts) > 1 else first
 
@@ -177,7 +178,7 @@ def _sum_gradients(dXs: list[Any]) -> Any:
 
 def _require_layers(layers: tuple[Any, ...]) -> tuple[Any, ...]:
     if not layers:
-        raise TypeError("layers: expected at least one")
+        raise type_error("layers", "expected at least one")
     return layers
 
 
@@ -215,7 +216,7 @@ def _run_concatenate(layers: tuple[Layer, ...], X: Any, is_train: bool) -> tuple
     shapes = [tuple(values.shape) for values, _ in conversions]
     for shape in columns[1:]:
         if tuple(shape.shape[:-1]) != tuple(columns[0].shape[:-1]):
-            raise ValueError(f"the layers' results: shapes {shapes[0]} and {tuple(shape.shape)}")
+            raise value_error("", f"the layers' results: shapes {shapes[0]} and {tuple(shape.shape)}")
     Y = conversions[0][1](_concat_columns(columns))
     ends = np.cumsum([0, *(part.shape[-1] for part in columns)]).tolist()
 

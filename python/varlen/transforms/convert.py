@@ -17,6 +17,7 @@ from varlen import ops
 from varlen._core import Level
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, is_array
+from varlen.errors import type_error, value_error
 from varlen.transforms import fields as tuples
 from varlen.transforms.kinds import expect, kind, kind_error
 from varlen.types import Padded, Ragged
@@ -49,7 +50,7 @@ def as_array2d(X: Any, pad: int = 0) -> Conversion:
     """
     values, leave = as_array(X, pad)
     if values.ndim == 0:
-        raise ValueError("X: expected at least one dimension, got a scalar")
+        raise value_error("X", "expected at least one dimension, got a scalar")
     leading = 2 if isinstance(X, Padded) else 1
     seen = values.reshape(math.prod(values.shape[:leading]), math.prod(values.shape[leading:]))
     return seen, partial(_from_array2d, tuple(values.shape), leading, leave)
@@ -68,7 +69,7 @@ def as_padded(X: Any) -> Conversion:
         return ops.list2padded(list(X)), partial(_list_of_padded, type(X) is tuple)
     if is_array(X):
         if X.ndim < 2:
-            raise ValueError(f"X: expected an array (steps, columns, ...), got shape {tuple(X.shape)}")
+            raise value_error("X", f"expected an array (steps, columns, ...), got shape {tuple(X.shape)}")
         steps, columns = X.shape[:2]
         fields = [columns] * steps, [steps] * columns, np.arange(columns)
         return Padded(X, *(np.array(field, np.int64) for field in fields)), _array_of_padded
@@ -167,9 +168,9 @@ def _cut_rows(as_tuple: bool, level: Level, pad: int, rows: int, y: Any) -> Any:
 def _rows(y: Any, shape: tuple[int, ...]) -> Any:
     """The result of the layer, which has to have as many rows as the container."""
     if not is_array(y):
-        raise TypeError(f"the layer saw an array, but gave a {kind(y)}")
+        raise type_error("", f"the layer saw an array, but gave a {kind(y)}")
     if tuple(y.shape[: len(shape)]) != shape:
-        raise ValueError(f"the layer saw {shape} rows, but gave {tuple(y.shape[: len(shape)])}")
+        raise value_error("", f"the layer saw {shape} rows, but gave {tuple(y.shape[: len(shape)])}")
     return y
 
 
@@ -192,8 +193,8 @@ def _list_of_padded(as_tuple: bool, y: Any) -> Any:
 def _array_of_padded(y: Any) -> Any:
     steps, columns = expect(Padded, y).shape[:2]
     if (y.lengths != steps).any() or (y.indices != np.arange(columns)).any():
-        raise ValueError(
-            "the layer gave columns of another order or other lengths, which an array cannot hold"
+        raise value_error(
+            "", "the layer gave columns of another order or other lengths, which an array cannot hold"
         )
     return y.data
 
@@ -235,15 +236,17 @@ def _with_sequences(X: Ragged[Any], y: Ragged[Any]) -> Ragged[Any]:
     """X with the sequences of y in the place of its innermost ones."""
     old, new = X._levels[-1], y._levels[0]
     if len(X._levels) > 1 and len(new) != len(old):
-        raise ValueError(
-            f"the layer saw {len(old)} sequences of level {len(X._levels) - 1}, but gave {len(new)}"
+        raise value_error(
+            "", f"the layer saw {len(old)} sequences of level {len(X._levels) - 1}, but gave {len(new)}"
         )
     return X._make(y._values, (*X._levels[:-1], old if new == old else new))
 
 
 def _no_lengths(X: Any) -> TypeError:
     if is_array(X):
-        return TypeError(
-            f"X: a plain {kind(X)} does not say where its sequences end; give a Ragged, a Padded, or a list"
+        return type_error(
+            "X",
+            f"a plain {kind(X)} does not say where its sequences end",
+            "give a Ragged, a Padded, or a list",
         )
     return kind_error(X)

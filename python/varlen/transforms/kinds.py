@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from varlen.backends.values import is_array
+from varlen.errors import type_error, value_error
 from varlen.levels import describe_difference, same_levels
 from varlen.types import Padded, Ragged
 
@@ -31,13 +32,13 @@ def kind_error(
     x: Any, argument: str = "X", expected: str = "a Ragged, a Padded, a list of arrays"
 ) -> TypeError:
     """The error for an argument of a kind that is not taken."""
-    return TypeError(f"{argument}: expected {expected}, got {kind(x)}")
+    return type_error(argument, f"expected {expected}, got {kind(x)}")
 
 
 def expect(expected: type, y: Any) -> Any:
     """The result of a layer, which has to be of the kind that the layer saw."""
     if not isinstance(y, expected):
-        raise TypeError(f"the layer saw a {expected.__name__}, but gave a {kind(y)}")
+        raise type_error("", f"the layer saw a {expected.__name__}, but gave a {kind(y)}")
     return y
 
 
@@ -60,21 +61,21 @@ def check_structure(x: Any, like: Any, what: str, other: str) -> None:
     """Refuse what is of another kind than `like`, or has sequences of other lengths."""
     if isinstance(like, Ragged) and isinstance(x, Ragged):
         if not same_levels(x.levels, like.levels):
-            raise ValueError(f"{what}: {describe_difference(x.levels, like.levels)}")
+            raise value_error(what, f"{describe_difference(x.levels, like.levels)}")
     elif kind(x) != kind(like):
         if not isinstance(x, (Ragged, Padded, list, tuple)) and not is_array(x):
-            raise TypeError(f"{what}: expected a {kind(like)}, as {other} is, got {kind(x)}")
-        raise ValueError(f"{what}: expected a {kind(like)}, as {other} is, got a {kind(x)}")
+            raise type_error(what, f"expected a {kind(like)}, as {other} is, got {kind(x)}")
+        raise value_error(what, f"expected a {kind(like)}, as {other} is, got a {kind(x)}")
     elif isinstance(like, Padded):
         for name, a, b in zip(("size_at_t", "lengths", "indices"), x._fields, like._fields, strict=True):
             if a is not b and not np.array_equal(a, b):
-                raise ValueError(f"{what}: its {name} differ from those of {other}")
+                raise value_error(what, f"its {name} differ from those of {other}")
     elif isinstance(like, (list, tuple)):
         if len(x) != len(like):
-            raise ValueError(f"{what}: has {len(x)} items, {other} has {len(like)}")
+            raise value_error(what, f"has {len(x)} items, {other} has {len(like)}")
         for i, (a, b) in enumerate(zip(x, like, strict=True)):
             if is_array(b) and len(a) != len(b):
-                raise ValueError(f"{what}: item {i} has {len(a)} rows, that of {other} has {len(b)}")
+                raise value_error(what, f"item {i} has {len(a)} rows, that of {other} has {len(b)}")
 
 
 def check_gradient(d: Any, Y: Any, what: str = "the gradient") -> None:
@@ -103,8 +104,8 @@ def check_gradient(d: Any, Y: Any, what: str = "the gradient") -> None:
                 if type(a) is ndarray and type(b) is ndarray and a.shape == b.shape and a.dtype is b.dtype:
                     continue
                 if kind(a) != kind(b):
-                    raise ValueError(
-                        f"{what}: item {i}: expected a {kind(b)}, as in the result, got {kind(a)}"
+                    raise value_error(
+                        what, f"item {i}: expected a {kind(b)}, as in the result, got {kind(a)}"
                     )
                 check_gradient(a, b, f"{what}: item {i}")
     elif is_array(Y) and (tuple(d.shape) != tuple(Y.shape) or not _fits(d.dtype, Y.dtype)):
@@ -120,5 +121,5 @@ def _fits(dtype: Any, result: Any) -> bool:
 
 def _refuse(d: Any, Y: Any, what: str) -> None:
     if tuple(d.shape) != tuple(Y.shape):
-        raise ValueError(f"{what}: has shape {tuple(d.shape)}, the result has {tuple(Y.shape)}")
-    raise ValueError(f"{what}: is {d.dtype}, the result is {Y.dtype}")
+        raise value_error(what, f"has shape {tuple(d.shape)}, the result has {tuple(Y.shape)}")
+    raise value_error(what, f"is {d.dtype}, the result is {Y.dtype}")

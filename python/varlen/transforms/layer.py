@@ -8,6 +8,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
+from varlen.errors import type_error, value_error
+
 if TYPE_CHECKING:
     from thinc.model import Model
 
@@ -209,14 +211,14 @@ def as_layer(given: Any) -> Layer:
     if torch is not None and isinstance(given, torch.nn.Module):
         return cast(Layer, _CONVERTERS["from_module"](given))
     if not callable(given):
-        raise TypeError(f"layer: expected something that can be called, got {type(given).__name__}")
+        raise type_error("layer", f"expected something that can be called, got {type(given).__name__}")
     name = getattr(given, "__name__", None) or type(given).__name__
     return Layer(name, partial(_LIKE[_takes_is_train(given)], name, given))
 
 
 def not_trained(dY: Any) -> NoReturn:
     """The backprop of a call without `is_train`: it raises."""
-    raise ValueError("the layer was called with is_train=False, so it has no gradient")
+    raise value_error("", "the layer was called with is_train=False, so it has no gradient")
 
 
 def _takes_is_train(given: Callable[..., Any]) -> str:
@@ -251,14 +253,15 @@ _LIKE = {"place": _by_place, "name": _by_name, "": _call_function}
 def _two(name: str, given: Any) -> tuple[Any, Backprop]:
     if not isinstance(given, tuple) or len(given) != 2:
         got = f"{len(given)} items" if isinstance(given, tuple) else type(given).__name__
-        raise TypeError(f"{name} is called as f(x, is_train), which gives (y, backprop); got {got}")
+        raise type_error("", f"{name} is called as f(x, is_train), which gives (y, backprop); got {got}")
     return given
 
 
 def _no_gradient(name: str, dY: Any) -> NoReturn:
-    raise TypeError(
-        f"{name} is a function f(x) -> y, which has no gradient; give f(x, is_train) -> (y, backprop), or a "
-        "torch module"
+    raise type_error(
+        "",
+        f"{name} is a function f(x) -> y, which has no gradient",
+        "give f(x, is_train) -> (y, backprop), or a torch module",
     )
 
 

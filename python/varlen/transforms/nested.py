@@ -10,6 +10,7 @@ from typing import Any
 from varlen import ops
 from varlen.arguments import as_int
 from varlen.backends.values import is_array
+from varlen.errors import index_error, type_error, value_error
 from varlen.transforms.kinds import check_gradient, kind, kind_error
 from varlen.transforms.layer import Backprop, Layer, not_trained, result
 
@@ -186,7 +187,7 @@ def _items(X: Any, depth: int | None = None) -> list[Any]:
     for d in range(1, _depth(X) if depth is None else depth):
         for i, item in enumerate(found):
             if not isinstance(item, list):
-                raise ValueError(f"X: item {i} of depth {d} is not a list, but others are")
+                raise value_error("X", f"item {i} of depth {d} is not a list, but others are")
         found = [x for item in found for x in item]
     return found if found is not X else list(X)
 
@@ -201,9 +202,9 @@ def _arrays(Y: Any) -> Iterator[Any]:
 
 def _require_rows(y: Any, count: int) -> Any:
     if not isinstance(y, list) and not is_array(y):
-        raise TypeError(f"the layer saw a list, but gave a {kind(y)}")
+        raise type_error("", f"the layer saw a list, but gave a {kind(y)}")
     if len(y) != count:
-        raise ValueError(f"the layer saw {count} items, but gave {len(y)}")
+        raise value_error("", f"the layer saw {count} items, but gave {len(y)}")
     return y
 
 
@@ -230,7 +231,7 @@ def _item(idx: int, X: Any, what: str = "X") -> Any:
     if not isinstance(X, (tuple, list)):
         raise kind_error(X, what, "a tuple")
     if not -len(X) <= idx < len(X):
-        raise IndexError(f"idx: {what} has {len(X)} items, but no item {idx}")
+        raise index_error("idx", f"{what} has {len(X)} items, but no item {idx}")
     return X[idx]
 
 
@@ -247,7 +248,7 @@ def _run_getitem(idx: int, layer: Layer, X: Any, is_train: bool) -> tuple[Any, B
     def backprop(dY: Any) -> Any:
         d = _item(idx, dY, "the gradient")
         if len(dY) != count:
-            raise ValueError(f"the gradient: has {len(dY)} items, the result has {count}")
+            raise value_error("", f"the gradient: has {len(dY)} items, the result has {count}")
         return _with_item(idx, dY, back(d))
 
     return _with_item(idx, X, y), backprop
@@ -261,7 +262,7 @@ def _as_table(X: Any) -> Any:
     if not is_array(X):
         raise kind_error(X, expected="an array")
     if X.ndim < 2:
-        raise ValueError(f"X: expected an array (..., width), got shape {tuple(X.shape)}")
+        raise value_error("X", f"expected an array (..., width), got shape {tuple(X.shape)}")
     return X.reshape(math.prod(X.shape[:-1]), X.shape[-1])
 
 
@@ -281,9 +282,9 @@ def _call_reshaped(layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]
 def _restore_axes(y: Any, leading: tuple[int, ...]) -> Any:
     rows = math.prod(leading)
     if not is_array(y):
-        raise TypeError(f"the layer saw an array, but gave a {kind(y)}")
+        raise type_error("", f"the layer saw an array, but gave a {kind(y)}")
     if y.ndim == 0 or y.shape[0] != rows:
-        raise ValueError(f"the layer saw {rows} rows, but gave shape {tuple(y.shape)}")
+        raise value_error("", f"the layer saw {rows} rows, but gave shape {tuple(y.shape)}")
     return y.reshape((*leading, *y.shape[1:]))
 
 
@@ -304,7 +305,7 @@ def _call_each(layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]:
         if not isinstance(dY, (list, tuple)):
             raise kind_error(dY, "the gradient", "a list")
         if len(dY) != len(pairs):
-            raise ValueError(f"the gradient: has {len(dY)} items, the result has {len(pairs)}")
+            raise value_error("", f"the gradient: has {len(dY)} items, the result has {len(pairs)}")
         return type(X)(back(d) for (_, back), d in zip(pairs, dY, strict=True))
 
     return type(X)(y for y, _ in pairs), backprop

@@ -44,7 +44,9 @@ def apply(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
     if method != "__call__" or ufunc.signature is not None:
         name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
         way = _METHODS.get(name)
-        raise TypeError(f"np.{name} has no meaning for a Ragged; use {f'r.{way}()' if way else 'r.values'}")
+        raise type_error(
+            "", f"np.{name} has no meaning for a Ragged", f"use {f'r.{way}()' if way else 'r.values'}"
+        )
     for x in inputs:
         if not isinstance(x, RaggedBase) and getattr(x, "__array_ufunc__", True) is None:
             return NotImplemented
@@ -89,9 +91,12 @@ def as_rectangle(r: Ragged[Any], dtype: DTypeLike | None, copy: bool | None) -> 
         if level.longest != level.shortest:
             i = int((level.lengths != level.lengths[0]).argmax())
             where = f" of level {d}" if len(r.levels) > 1 else ""
-            raise ValueError(
+            raise value_error(
+                "",
                 f"a Ragged is not a rectangle: sequence {i}{where} has length {level.lengths[i]}, "
-                f"sequence 0 has {level.lengths[0]}; use to_dense() to pad, or .values"
+                f"sequence 0 has {level.lengths[0]}",
+                "use to_dense() to pad, or .values",
+                row=i,
             )
     values = backend_of(r.values).readable(r.values)
     shape = (len(r), *(level.longest for level in r.levels), *values.shape[1:])

@@ -18,7 +18,7 @@ from varlen.arguments import as_bool
 from varlen.backends import backend_of
 from varlen.backends.numeric import is_float
 from varlen.backends.values import is_tensor, like, row_as
-from varlen.errors import name_place, type_error, with_fields
+from varlen.errors import name_place, type_error, value_error, with_fields
 from varlen.levels import equal_lengths
 from varlen.ops.axes import axes_of
 from varlen.ops.inputs import same_kind
@@ -159,7 +159,7 @@ def by_numpy(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
         given = given_to("np", name, args, kwargs)
         if "correction" in given:
             if "ddof" in given:
-                raise ValueError(f"np.{name} takes ddof or correction, not both")
+                raise value_error("", f"np.{name} takes ddof or correction, not both")
             given["ddof"] = given.pop("correction")
         return _reduce_axis(f"np.{name}", name, given.pop("a"), given.pop("axis", None), given)
     if name in ("sort", "argsort") and _is_ragged(_first(args, kwargs, "a")):
@@ -186,7 +186,7 @@ def _correction(name: str, given: dict[str, Any]) -> Any:
     if unbiased is None:
         return 1 if correction is None else correction
     if correction is not None:
-        raise TypeError(f"torch.{name} takes correction or unbiased, not both")
+        raise type_error("", f"torch.{name} takes correction or unbiased, not both")
     return int(as_bool(unbiased, "unbiased"))
 
 
@@ -203,7 +203,7 @@ def _has_method(args: Any, name: str) -> bool:
 
 
 def _refusal(function: str, way: str) -> TypeError:
-    return TypeError(f"{function} has no meaning for a Ragged; use {way}")
+    return type_error("", f"{function} has no meaning for a Ragged", f"use {way}")
 
 
 def _reduce_axis(function: str, name: str, r: Ragged[Any], axis: Any, given: dict[str, Any]) -> Any:
@@ -212,7 +212,7 @@ def _reduce_axis(function: str, name: str, r: Ragged[Any], axis: Any, given: dic
     taken = {key: given.pop(key) for key in ("dtype", "initial", "ddof") if key in given}
     keep = as_bool(given.pop("keepdims" if "keepdims" in given else "keepdim", False), "keepdims")
     if given:
-        raise TypeError(f"{function} of a Ragged does not take {', '.join(given)}; use r.{method}()")
+        raise type_error("", f"{function} of a Ragged does not take {', '.join(given)}", f"use r.{method}()")
     if axis is None and method in _KEEP_ROWS:
         raise _refusal(f"{function} without an axis", f"r.{method}(), which goes along each sequence")
     dtype = None
@@ -226,7 +226,7 @@ def _reduce_axis(function: str, name: str, r: Ragged[Any], axis: Any, given: dic
             raise type_error("dtype", f"{function} of a Ragged gives floats, got {dtype}")
     if method.startswith("arg") and axis is None:
         if not tracing.is_tracing() and r.size == 0:
-            raise ValueError(f"{function}: there is no number; r.{method}(empty=) says it of each sequence")
+            raise value_error(function, f"there is no number; r.{method}(empty=) says it of each sequence")
         whole = equal_lengths(1, r.size)
         result = extreme_place(method[3:], r._values.reshape(-1), whole, None, -1, None)[0]
     else:
@@ -345,7 +345,7 @@ def _combine(library: str, name: str, args: Any, kwargs: dict[str, Any]) -> Any:
     if axis is None:
         raise _refusal(f"np.{name} with axis=None", "the values of each, which lie end to end")
     if given:
-        raise TypeError(f"{library}.{name} of Raggeds does not take {', '.join(given)}")
+        raise type_error("", f"{library}.{name} of Raggeds does not take {', '.join(given)}")
     return (stack if name == "stack" else concatenate)(parts, axis)
 
 

@@ -12,6 +12,7 @@ from varlen._core import RaggedBase
 from varlen.arguments import index_array, number_in, raise_index
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
+from varlen.errors import index_error
 from varlen.ops.outputs import ragged_like
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def _inner(r: Ragged[Any], keys: tuple[Any, ...]) -> Any:
         content = ragged_like(r, values, rest) if rest else values
         return content[all_rows] if below else content
     if not isinstance(first, slice):
-        raise IndexError(f"a ragged axis takes an int or a slice, got {type(first).__name__}")
+        raise index_error("", f"a ragged axis takes an int or a slice, got {type(first).__name__}")
     if not _is_all(first):
         r = _window(r, first)
     if all(_is_all(key) for key in below):
@@ -109,7 +110,7 @@ def _inner(r: Ragged[Any], keys: tuple[Any, ...]) -> Any:
     content = ragged_like(r, r.values, inner) if inner else r.values
     content = content[all_rows]
     if tracing.known(content.shape[0] != outer.total):
-        raise IndexError("the indices below the ragged axis do not keep its rows in place")
+        raise index_error("", "the indices below the ragged axis do not keep its rows in place")
     if inner and hasattr(content, "levels"):
         return ragged_like(r, content.values, (outer, *content.levels))
     return ragged_like(r, as_values(content), (outer,))
@@ -119,11 +120,13 @@ def _expand_ellipsis(key: tuple[Any, ...], ndim: int) -> tuple[Any, ...]:
     """The key with its Ellipsis written out; never empty."""
     dots = [k for k, item in enumerate(key) if item is Ellipsis]
     if any(item is None for item in key):
-        raise IndexError("new axes (None) cannot be put between ragged ones")
+        raise index_error("", "new axes (None) cannot be put between ragged ones")
     if len(dots) > 1:
-        raise IndexError("an index can only have a single ellipsis ('...')")
+        raise index_error("", "an index can only have a single ellipsis ('...')")
     if len(key) - len(dots) > ndim:
-        raise IndexError(f"too many indices: there are {ndim} axes, but {len(key) - len(dots)} were indexed")
+        raise index_error(
+            "", f"too many indices: there are {ndim} axes, but {len(key) - len(dots)} were indexed"
+        )
     if dots:
         fill = (slice(None),) * (ndim - len(key) + 1)
         key = (*key[: dots[0]], *fill, *key[dots[0] + 1 :])

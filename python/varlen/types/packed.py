@@ -12,7 +12,7 @@ from varlen._core import Level
 from varlen._restored import by_torch
 from varlen.backends import backend_of
 from varlen.backends.values import ArrayT, as_values, copy_of, from_state, is_tensor, to_state
-from varlen.errors import type_error, value_error
+from varlen.errors import index_error, type_error, value_error
 from varlen.levels import Levels, describe_difference, each_level, resolve_level, same_levels
 from varlen.ops.combine import split
 from varlen.ops.outputs import container, padded_class
@@ -490,7 +490,7 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
             return self.steps()[t]
         at, count = int_index(t), len(self)
         if at is None or not -count <= at < count:
-            raise IndexError(f"step {t} is out of range for {count} steps")
+            raise index_error("", f"step {t} is out of range for {count} steps")
         a, b = self._table.steps.offsets[at % count :][:2]
         return self._kind._make(self._values, self._inner)[a:b] if self._inner else self._values[a:b]
 

@@ -47,7 +47,7 @@ def check_total(count: int, table: RankTable, inner: Levels) -> None:
     elements = len(inner[0]) if inner else count
     if elements != table.total:
         what = "inner: level 0 has" if inner else "values: there are"
-        raise ValueError(f"{what} {elements}, but the lengths add up to {table.total}")
+        raise value_error("", f"{what} {elements}, but the lengths add up to {table.total}")
 
 
 def rank_table(lengths: Any, indices: Any, presorted: bool = False) -> RankTable:

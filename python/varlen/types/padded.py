@@ -11,7 +11,7 @@ from varlen import _core
 from varlen._restored import by_torch
 from varlen.backends import backend_of
 from varlen.backends.values import ArrayT, as_ints, as_values, copy_of, from_state, to_state
-from varlen.errors import type_error, value_error
+from varlen.errors import index_error, type_error, value_error
 from varlen.ops.inputs import one_level
 from varlen.ops.outputs import container
 from varlen.types import arithmetic
@@ -522,7 +522,7 @@ def _columns(key: Any, count: int) -> NDArray[np.int64]:
         every = Ragged(np.arange(count), np.ones(count, np.int64))
         return np.sort(every[key].values)
     if not -count <= i < count:
-        raise IndexError(f"index {i} is out of range for {count} sequences")
+        raise index_error("", f"index {i} is out of range for {count} sequences")
     return np.array([i % count])
 
 

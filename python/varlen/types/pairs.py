@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TypeVar, overload
 
-from varlen.errors import type_error
+from varlen.errors import type_error, value_error
 from varlen.ops.minibatch import take
 from varlen.types import arithmetic
 from varlen.types.attributes import reduce_container
@@ -63,7 +63,7 @@ class Pairs(NoArray, Generic[T]):
             except TypeError:
                 raise type_error(name, f"a {type(part).__name__} has no length") from None
         if counts[0] != counts[1]:
-            raise ValueError(f"one has {counts[0]} items, two has {counts[1]}")
+            raise value_error("", f"one has {counts[0]} items, two has {counts[1]}")
         self._one = one
         self._two = two
 

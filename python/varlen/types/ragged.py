@@ -13,6 +13,7 @@ from varlen._core import RaggedBase, register
 from varlen._restored import by_torch
 from varlen.backends import backend_of
 from varlen.backends.values import ArrayT, as_values, copy_of, from_state, to_state
+from varlen.errors import type_error, value_error
 from varlen.levels import Levels, check_levels, levels_from, same_levels
 from varlen.ops.combine import split
 from varlen.ops.dense import padded
@@ -117,7 +118,7 @@ class Ragged(
     ) -> None:  # fmt: skip
         if values is None or data is not None:
             if (values is None) == (data is None):
-                raise TypeError("give exactly one of values and data, which are the same")
+                raise type_error("", "give exactly one of values and data, which are the same")
             values = data if values is None else values
         rows: Any = as_values(values)
         self._values = rows
@@ -295,7 +296,9 @@ class Ragged(
         return bool(equal.any())
 
     def __bool__(self) -> bool:
-        raise ValueError("the truth value of a Ragged is ambiguous; use len(), equals() or .values.any()")
+        raise value_error(
+            "", "the truth value of a Ragged is ambiguous", "use len(), equals() or .values.any()"
+        )
 
     def split(self, sizes: int | Sequence[int] | np.ndarray) -> list[Self]:
         """Split into consecutive pieces that share values; as `varlen.split`.
@@ -543,9 +546,11 @@ class Ragged(
         Traceback (most recent call last):
         TypeError: a module of torch that asks for dim() takes no Ragged; give it r.values, ...
         """
-        raise TypeError(
-            "a module of torch that asks for dim() takes no Ragged; give it r.values, r.to_dense() or "
-            "r.pack().to_packed_sequence(), or wrap it by varlen.transforms.with_padded"
+        raise type_error(
+            "",
+            "a module of torch that asks for dim() takes no Ragged",
+            "give it r.values, r.to_dense() or "
+            "r.pack().to_packed_sequence(), or wrap it by varlen.transforms.with_padded",
         )
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from varlen.errors import type_error
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -38,10 +40,10 @@ class NoArray:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         # Without this NumPy makes an array of one Python object.
-        raise TypeError(f"a {type(self).__name__} is not an array; take its {self._instead}")
+        raise type_error("", f"a {type(self).__name__} is not an array", f"take its {self._instead}")
 
     @classmethod
     def _refuse(cls, function: str, name: str) -> NoReturn:
         method = "equals" if name.startswith("array_equ") else name
         own = f".{method}(), " if not name.startswith("_") and callable(getattr(cls, method, None)) else ""
-        raise TypeError(f"{function} takes no {cls.__name__}; take its {own}{cls._instead}")
+        raise type_error("", f"{function} takes no {cls.__name__}", f"take its {own}{cls._instead}")

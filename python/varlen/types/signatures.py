@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from varlen.errors import type_error
+
 # The parameters of functions that know axes, in the order of their positions.
 _OF_NUMPY = {
     "sum": "a axis dtype out keepdims initial where", "prod": "a axis dtype out keepdims initial where",
@@ -61,15 +63,16 @@ def given_to(library: str, name: str, args: Any, kwargs: dict[str, Any]) -> dict
     if name in ("std", "var") and len(args) > 1 and isinstance(args[1], bool):
         known = [known[0], *known[2:]]  # torch.std(x, unbiased, keepdim)
     if len(args) > len(known):
-        raise TypeError(
+        raise type_error(
+            "",
             f"{library}.{name} of a Ragged takes up to {len(known)} arguments by position, "
-            f"{', '.join(known)}; got {len(args)}"
+            f"{', '.join(known)}; got {len(args)}",
         )
     given = dict(zip(known, args, strict=False))
     for key, x in kwargs.items():
         key = _ALIASES.get(key, key) if library == "torch" or key == "arrays" else key
         if key in given:
-            raise TypeError(f"{library}.{name} of a Ragged got {key} twice")
+            raise type_error("", f"{library}.{name} of a Ragged got {key} twice")
         given[key] = x
     return {key: x for key, x in given.items() if not _is_silent(key, x, name)}
 

@@ -63,6 +63,27 @@ def test_nobody_reads_the_text_of_an_error(path):
     assert bool(found) <= (name in WHOLE), f"{name}: lines {found}"
 
 
+PLAIN = {"ValueError", "TypeError", "IndexError", "OverflowError"}
+
+
+def plain_errors(tree):
+    """The lines that make an error with a text by hand; one without a text is for the caller in the house."""
+    for node in ast.walk(tree):
+        is_plain = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in PLAIN
+        if is_plain and node.args and not (isinstance(node.args[0], ast.Constant) and not node.args[0].value):
+            yield node.lineno
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_errors_are_made_as_records(path):
+    assert not list(plain_errors(ast.parse(path.read_text())))
+
+
+def test_the_law_sees_an_error_that_is_no_record():
+    assert list(plain_errors(ast.parse("raise ValueError(f'x: {y}')"))) == [1]
+    assert not list(plain_errors(ast.parse("raise value_error('x', f'{y}')\nraise ValueError")))
+
+
 @pytest.mark.parametrize("text", ["str(e)", 'f"{e}"', "e.args[0]", 're.sub("x", "", str(e))'])
 def test_the_law_sees_a_text_that_is_read(text):
     code = f"try:\n    f()\nexcept (OSError, ValueError) as e:\n    g({text})\n"

@@ -13,6 +13,7 @@ from varlen.backends.namespace.library import LibraryVerbs, at_device
 from varlen.backends.numpy.activations import ACTIVATIONS
 from varlen.backends.numpy.count import FROM_THE_SECOND, TO_THE_LAST_BUT_ONE
 from varlen.backends.numpy.norm import layer_norm
+from varlen.errors import type_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +38,9 @@ class Arithmetic(LibraryVerbs):
             implementation = getattr(self.xp, name, None)
             if implementation is None:
                 library = self.xp.__name__
-                raise TypeError(f"{library} has no {name}; use .values, or values that are a NumPy array")
+                raise type_error(
+                    "", f"{library} has no {name}", "use .values, or values that are a NumPy array"
+                )
             out = kwargs.get("out")
             if isinstance(out, tuple) and len(out) == 1:
                 kwargs = {**kwargs, "out": out[0]}
@@ -74,7 +77,7 @@ class Arithmetic(LibraryVerbs):
     def bincount(self, cells: Any, weights: Any, size: int) -> Any:
         """The sum of the weights of each of `size` cells, float64; in order, without atomics."""
         if weights.dtype.kind not in "biuf":
-            raise TypeError(f"weights: expected numbers, got {weights.dtype}")
+            raise type_error("weights", f"expected numbers, got {weights.dtype}")
         with self.library.device_of(weights):
             sums = self.xp.zeros(size, np.float64)
             numbers = weights.astype(np.float64, copy=False)

@@ -12,6 +12,7 @@ from varlen._core import Level, on_tensors
 from varlen.backends.namespace.library import LibraryVerbs, at_device
 from varlen.backends.nested import flat_parts, nested_rows
 from varlen.backends.numpy.concat import promote_dtypes
+from varlen.errors import value_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,7 +98,7 @@ class Lists(LibraryVerbs):
             return self.xp.zeros((0, 0, 0), np.float32), *counts
         values, levels = self.from_list(seqs)
         if len(levels) > 1:
-            raise ValueError(f"seqs: expected a list of arrays, got lists nested {len(levels)} deep")
+            raise value_error("seqs", f"expected a list of arrays, got lists nested {len(levels)} deep")
         fields: tuple[Any, Any, Any, Any] = self.ragged2padded(values, levels[0], ties, fill, max_bytes)
         return fields
 

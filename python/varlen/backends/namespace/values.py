@@ -13,6 +13,7 @@ from varlen.arguments import as_dtype, as_ints, refuse_gradient
 from varlen.backends import arrays
 from varlen.backends.namespace.library import LibraryVerbs, at_device
 from varlen.backends.numpy.rows import as_rows as rows_of_array
+from varlen.errors import type_error, value_error
 
 T = TypeVar("T")
 
@@ -28,7 +29,7 @@ class Values(LibraryVerbs):
         if not isinstance(x, self.type):
             return rows_of_array(x, argument)
         if x.ndim == 0:
-            raise ValueError(f"{argument}: expected at least one dimension, got a scalar")
+            raise value_error(argument, "expected at least one dimension, got a scalar")
         return self.contiguous(x)
 
     def as_array(self, x: Any, argument: str) -> Any:
@@ -37,7 +38,9 @@ class Values(LibraryVerbs):
 
     def as_numpy(self, values: Any) -> np.ndarray:
         """Refused: NumPy does not see the memory of a device."""
-        raise TypeError(f"expected an array on the CPU, got one on {self.library.name_of_device(values)}")
+        raise type_error(
+            "", f"expected an array on the CPU, got one on {self.library.name_of_device(values)}"
+        )
 
     def apply_rows(self, values: Any, call: Callable[[Any], tuple[Any, T]]) -> tuple[Any, T]:
         """The result of `call`, a call of the core, on rows that it only moves; they come first in it."""
@@ -71,8 +74,8 @@ class Values(LibraryVerbs):
 
     def pin(self, values: Any) -> Any:
         """Refused: what lies on a device is not pinned."""
-        raise TypeError(
-            f"pin_memory: the values lie on {self.library.name_of_device(values)}, not on the CPU"
+        raise type_error(
+            "pin_memory", f"the values lie on {self.library.name_of_device(values)}, not on the CPU"
         )
 
     def readable(self, values: Any) -> np.ndarray:
@@ -129,7 +132,7 @@ class Values(LibraryVerbs):
         if values.dtype == kind:
             return values
         if values.dtype.kind == "c" and kind.kind != "c":
-            raise ValueError(f"{argument}: complex numbers do not fit {kind}")
+            raise value_error(argument, f"complex numbers do not fit {kind}")
         result = values.astype(kind)
         if always_fits(values.dtype, kind):
             return result
@@ -145,7 +148,7 @@ class Values(LibraryVerbs):
         if lost.size:
             at = int(lost[0])
             value = self.library.to_host(values.reshape(-1)[at])
-            raise ValueError(f"{argument}: element {at} is {value}, which does not fit {kind}")
+            raise value_error(argument, f"element {at} is {value}, which does not fit {kind}")
         return result
 
     def split(self, values: Any, level: Level) -> list[Any]:

@@ -20,6 +20,7 @@ from varlen.backends.numpy.edit import edit_distance
 from varlen.backends.numpy.mask import mask as mask_on_host
 from varlen.backends.numpy.mask import pair_of, sizes_of
 from varlen.backends.numpy.search import search
+from varlen.errors import type_error
 
 
 def _core_verb(function: Callable[..., Any], **on_host: int) -> Any:
@@ -243,13 +244,13 @@ class Verbs(LibraryVerbs):
         self, params: Any, H0: Any, C0: Any, X: Any, sizes: list[int], training: bool
     ) -> tuple[Any, tuple[Any, ...]]:
         """Refused: the LSTM has kernels for the CPU alone."""
-        raise TypeError("params: lie on a device, where varlen has no LSTM; torch.nn.LSTM computes there")
+        raise type_error("params", "lie on a device, where varlen has no LSTM; torch.nn.LSTM computes there")
 
     def backprop_lstm(
         self, dY: Any, sizes: list[int], params: Any, state: tuple[Any, ...]
     ) -> tuple[Any, Any]:
         """Refused, as `lstm`."""
-        raise TypeError("params: lie on a device, where varlen has no LSTM; torch.nn.LSTM computes there")
+        raise type_error("params", "lie on a device, where varlen has no LSTM; torch.nn.LSTM computes there")
 
     def edit_distance(
         self, a: Any, a_level: Level, b: Any, b_level: Level, normalize: bool, counts: bool
@@ -261,8 +262,8 @@ class Verbs(LibraryVerbs):
 
     def ctc_loss(self, *given: Any) -> Any:
         """Refused, as its gradient is: CTC has kernels for the CPU alone."""
-        raise TypeError(
-            "log_probs: lie on a device, where varlen has no CTC; torch computes it there from a tensor"
+        raise type_error(
+            "log_probs", "lie on a device, where varlen has no CTC; torch computes it there from a tensor"
         )
 
     backprop_ctc_loss = ctc_loss

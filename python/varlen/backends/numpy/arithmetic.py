@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from varlen.backends.numpy.activations import ACTIVATIONS
+from varlen.errors import overflow_error, type_error
 
 
 def ufunc(function: np.ufunc | str, inputs: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -21,7 +22,7 @@ def ufunc(function: np.ufunc | str, inputs: list[Any], kwargs: dict[str, Any]) -
         if not any(dtype.kind in "mMUS" for dtype in kinds):
             raise
         names = " and ".join(map(str, kinds))
-        raise TypeError(f"{named.__name__}: has no meaning for {names}") from error
+        raise type_error(named.__name__, f"has no meaning for {names}") from error
 
 
 def equal(a: Any, b: Any, equal_nan: bool) -> bool:
@@ -45,4 +46,4 @@ def _scalar_array(x: Any, other: Any, argument: str) -> Any:
     try:
         return np.asarray(x, np.result_type(other, x))
     except OverflowError:
-        raise OverflowError(f"{argument}: {x} does not fit {other.dtype}") from None
+        raise overflow_error(argument, f"{x} does not fit {other.dtype}") from None

@@ -8,6 +8,7 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
+from varlen.errors import type_error, value_error
 
 if TYPE_CHECKING:
     from varlen.levels import Levels
@@ -32,7 +33,7 @@ def promote_dtypes(values: list[Any], argument: str) -> list[Any]:
         dtype = np.result_type(*{x.dtype for x in values})
     except TypeError:
         each = " and ".join(dict.fromkeys(str(x.dtype) for x in values))
-        raise TypeError(f"{argument}: no dtype holds {each}") from None
+        raise type_error(argument, f"no dtype holds {each}") from None
     return [x.astype(dtype, copy=False) for x in values]
 
 
@@ -42,7 +43,7 @@ def from_list(data: Any, dtype: Any = None) -> tuple[Any, Levels]:
     if not levels and len(data) == 0:
         return values, (Level([]),)
     if not levels:
-        raise ValueError(
-            "data: expected lists inside a list, or arrays; for one level of numbers use Ragged()"
+        raise value_error(
+            "data", "expected lists inside a list, or arrays; for one level of numbers use Ragged()"
         )
     return values, tuple(levels)

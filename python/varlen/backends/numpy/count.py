@@ -8,6 +8,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.backends.numpy.order import refuse
+from varlen.errors import type_error
 
 if TYPE_CHECKING:
     from varlen._core import Level
@@ -37,5 +38,5 @@ def counts_there(ids: Any, level: Level, minlength: int, weights: Any) -> Any:
 def bincount(cells: Any, weights: Any, size: int) -> Any:
     """The sum of the weights of each of `size` cells: float64."""
     if weights.dtype.kind not in "biuf":
-        raise TypeError(f"weights: expected numbers, got {weights.dtype}")
+        raise type_error("weights", f"expected numbers, got {weights.dtype}")
     return np.bincount(cells, weights, minlength=size)[:size]

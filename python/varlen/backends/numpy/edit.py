@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
+from varlen.errors import type_error, value_error
 
 if TYPE_CHECKING:
     from varlen._core import Level
@@ -38,9 +39,9 @@ def _number_words(a: Any, b: Any) -> tuple[Any, Any]:
         if x.dtype.kind != other.dtype.kind and x.size:
             if not other.size:
                 continue
-            raise TypeError(f"{name}: expected {other.dtype} as the other side, got {x.dtype}")
+            raise type_error(name, f"expected {other.dtype} as the other side, got {x.dtype}")
         if x.ndim != 1:
-            raise ValueError(f"{name}: expected one dimension, got {x.ndim}")
+            raise value_error(name, f"expected one dimension, got {x.ndim}")
     if not (a.size and b.size):
         return np.zeros(a.shape, np.int64), np.zeros(b.shape, np.int64)
     ids = np.unique(np.concatenate([a, b]), return_inverse=True)[1].reshape(-1)

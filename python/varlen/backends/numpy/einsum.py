@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
+from varlen.errors import type_error
 
 if TYPE_CHECKING:
     from varlen.backends.equation import Equation
@@ -31,7 +32,7 @@ def einsum(
     if not narrow:
         return _core.einsum(equation.text, a, b, levels, extents, out)
     if out is not None and (not isinstance(out, np.ndarray) or out.dtype != dtype):
-        raise TypeError(f"out: expected an array of {dtype}")
+        raise type_error("out", f"expected an array of {dtype}")
     wide = None if out is None else np.empty(out.shape, np.float32)
     result = _core.einsum(equation.text, a, b, levels, extents, wide)
     with np.errstate(over="ignore"):

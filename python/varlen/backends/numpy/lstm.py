@@ -11,6 +11,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.backends.numpy.rows import plain_rows
+from varlen.errors import type_error, value_error
 
 if TYPE_CHECKING:
     Array = np.ndarray
@@ -55,20 +56,20 @@ class Cell:
 
 def _check(params: Array, H0: Array, C0: Array, X: Array, sizes: list[int]) -> None:
     if params.dtype not in (np.float32, np.float64):
-        raise TypeError(f"params: expected float32 or float64, got {params.dtype}")
+        raise type_error("params", f"expected float32 or float64, got {params.dtype}")
     for name, x, ndim in (("params", params, 1), ("H0", H0, 3), ("C0", C0, 3), ("X", X, 2)):
         if x.dtype != params.dtype:
-            raise TypeError(f"{name}: expected {params.dtype} as params, got {x.dtype}")
+            raise type_error(name, f"expected {params.dtype} as params, got {x.dtype}")
         if x.ndim != ndim:
-            raise ValueError(f"{name}: expected {ndim} dimensions, got {x.ndim}")
+            raise value_error(name, f"expected {ndim} dimensions, got {x.ndim}")
     if H0.shape != C0.shape:
-        raise ValueError(f"C0: expected the shape of H0, {H0.shape}, got {C0.shape}")
+        raise value_error("C0", f"expected the shape of H0, {H0.shape}, got {C0.shape}")
     depth, directions, nO = H0.shape
     if depth < 1 or directions not in (1, 2):
-        raise ValueError(f"H0: expected (depth, 1 or 2 directions, nO), got {H0.shape}")
+        raise value_error("H0", f"expected (depth, 1 or 2 directions, nO), got {H0.shape}")
     _check_params(params, depth, directions, nO, X.shape[1])
     if sum(sizes) != len(X):
-        raise ValueError(f"size_at_t: adds up to {sum(sizes)}, but X has {len(X)} rows")
+        raise value_error("size_at_t", f"adds up to {sum(sizes)}, but X has {len(X)} rows")
 
 
 def _check_params(params: Array, depth: int, directions: int, nO: int, nI: int) -> None:
@@ -76,7 +77,7 @@ def _check_params(params: Array, depth: int, directions: int, nO: int, nI: int) 
     needed = directions * 4 * nO * (nI + nO + 2) + above
     if len(params) != needed:
         sizes = f"depth {depth}, {directions} directions, nO {nO}, nI {nI}"
-        raise ValueError(f"params: expected {needed} numbers for {sizes}, got {len(params)}")
+        raise value_error("params", f"expected {needed} numbers for {sizes}, got {len(params)}")
 
 
 def _steps(sizes: list[int], backward: bool) -> list[tuple[int, int]]:
@@ -124,13 +125,13 @@ def run_back(
 ) -> tuple[Array, Array, Array, Array]:
     """The way back on arrays: gradients of X, params, H0 and C0."""
     if len(state) != 5:
-        raise ValueError(f"fwd_state: expected what lstm_forward_training gave, got {len(state)} parts")
+        raise value_error("fwd_state", f"expected what lstm_forward_training gave, got {len(state)} parts")
     X, Y, gates, cells_were, hidden_were = state
     depth, directions, rows, nO = Y.shape
     if dY.shape != (rows, directions * nO) or dY.dtype != X.dtype:
-        raise ValueError(f"dY: expected {X.dtype}{(rows, directions * nO)}, got {dY.dtype}{dY.shape}")
+        raise value_error("dY", f"expected {X.dtype}{(rows, directions * nO)}, got {dY.dtype}{dY.shape}")
     if sum(sizes) != rows:
-        raise ValueError(f"lengths: add up to {sum(sizes)}, but dY has {rows} rows")
+        raise value_error("lengths", f"add up to {sum(sizes)}, but dY has {rows} rows")
     _check_params(params, depth, directions, nO, X.shape[1])
     d_params = np.empty_like(params)
     starts = np.zeros((2, depth, directions, nO), X.dtype)

@@ -9,6 +9,7 @@ import numpy as np
 from varlen import _core
 from varlen._core import Level
 from varlen.arguments import as_dtype, as_int
+from varlen.errors import type_error
 
 
 def mask(
@@ -59,5 +60,5 @@ def pair_of(dtype: Any) -> np.ndarray:
     kind = as_dtype(dtype, "dtype")
     is_float = kind.kind == "f" or kind.name == "bfloat16"
     if kind.kind not in "biuf" and not is_float:
-        raise TypeError(f"dtype: expected bool, integers or floats, got {kind}")
+        raise type_error("dtype", f"expected bool, integers or floats, got {kind}")
     return np.array([-np.inf, 0] if is_float else [0, 1], kind)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
-from varlen.errors import error_of
+from varlen.errors import error_of, type_error, value_error
 from varlen.levels import not_empty
 
 if TYPE_CHECKING:
@@ -204,9 +204,9 @@ def _output(rows: Any, out: Any) -> Any:
     if out is None:
         return rows
     if not isinstance(out, np.ndarray):
-        raise TypeError(f"out: expected an array, got {type(out).__name__}")
+        raise type_error("out", f"expected an array, got {type(out).__name__}")
     if (out.dtype, out.shape) != (rows.dtype, rows.shape):
-        raise ValueError(f"out: needs {rows.dtype}{rows.shape}, got {out.dtype}{out.shape}")
+        raise value_error("out", f"needs {rows.dtype}{rows.shape}, got {out.dtype}{out.shape}")
     out[...] = rows
     return out
 
@@ -241,6 +241,8 @@ def _keys_to_scan(op: str, values: Any, exclusive: bool) -> tuple[Any, Callable[
     if not exclusive or values.dtype.kind not in _TEXT:
         return keys, back
     if op == "min":
-        raise TypeError(f"cummin: {values.dtype} has no highest text, which exclusive=True gives a first row")
+        raise type_error(
+            "cummin", f"{values.dtype} has no highest text, which exclusive=True gives a first row"
+        )
     lowest = np.zeros(1, _native(values))  # the empty text, before all others
     return keys, lambda found: np.where(found < 0, lowest, back(np.maximum(found, 0)))

@@ -9,6 +9,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_dtype, refuse_mask
+from varlen.errors import type_error, value_error
 
 if TYPE_CHECKING:
     from varlen._core import Level
@@ -26,29 +27,29 @@ def as_rows(x: Any, argument: str = "values") -> np.ndarray:
         if not hasattr(x, "__array__") and hasattr(x, "__dlpack__"):
             x = _dlpack_array(x, argument)
         elif hasattr(x, "__cuda_array_interface__") and not hasattr(x, "detach"):
-            raise TypeError(_device_advice(x, argument))
+            raise type_error("", _device_advice(x, argument))
         try:
             x = np.asarray(x)
         except ValueError as error:
-            raise ValueError(
-                f"{argument}: not a rectangle of values ({error}); for nested lists use Ragged.from_list"
+            raise value_error(
+                argument, f"not a rectangle of values ({error}); for nested lists use Ragged.from_list"
             ) from None
         except RuntimeError as error:  # tensors that require a gradient
-            raise ValueError(f"{argument}: {error}") from None
+            raise value_error(argument, f"{error}") from None
         if x.dtype.hasobject and isinstance(given, (list, tuple)):
             _core.from_lists(given, 0, name=argument)  # says which item is not a number
     refuse_mask(x, argument)
     if x.dtype.hasobject:
-        raise TypeError(f"{argument}: arrays of Python objects cannot be moved as bytes (dtype {x.dtype})")
+        raise type_error(argument, f"arrays of Python objects cannot be moved as bytes (dtype {x.dtype})")
     if x.ndim == 0:
-        raise ValueError(f"{argument}: expected at least one dimension, got the scalar {x}")
+        raise value_error(argument, f"expected at least one dimension, got the scalar {x}")
     return x if x.flags.c_contiguous else np.ascontiguousarray(x)
 
 
 def _dlpack_array(x: Any, argument: str) -> np.ndarray:
     """An array over the memory of the host that an object shows by DLPack."""
     if int(x.__dlpack_device__()[0]) not in _READ_BY_HOST:
-        raise TypeError(_device_advice(x, argument))
+        raise type_error("", _device_advice(x, argument))
     return np.from_dlpack(x)
 
 
@@ -59,7 +60,7 @@ def _device_advice(x: Any, argument: str) -> str:
 def plain_rows(x: Any, argument: str, beside: str) -> np.ndarray:
     """Rows that have to be an array, because what they go with is one."""
     if hasattr(x, "detach"):
-        raise TypeError(f"{argument}: a tensor, but {beside} is an array")
+        raise type_error(argument, f"a tensor, but {beside} is an array")
     return as_rows(x, argument)
 
 

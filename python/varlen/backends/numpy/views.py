@@ -8,7 +8,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_dtype, refuse_mask
-from varlen.errors import naming
+from varlen.errors import naming, type_error
 
 
 def as_array(x: Any, argument: str) -> np.ndarray:
@@ -39,7 +39,7 @@ def contiguous(x: Any) -> np.ndarray:
 def cast(values: np.ndarray, dtype: Any, argument: str) -> np.ndarray:
     """Numbers of another dtype, each of which it has to hold; floats round."""
     if values.dtype.hasobject:
-        raise TypeError(f"{argument}: holds Python objects (dtype {values.dtype})")
+        raise type_error(argument, f"holds Python objects (dtype {values.dtype})")
     kind = as_dtype(dtype, "dtype")
     if values.dtype == kind:
         return values

@@ -13,6 +13,7 @@ from varlen._core import bfloat16, is_plain_tensor
 from varlen.backends.torch.cast import has_bits_alone, in_shared_dtype, scalar
 from varlen.backends.torch.followers import constants_device
 from varlen.backends.torch.memory import as_numpy, core_dtype, like, on_host, tensor_of
+from varlen.errors import type_error, value_error
 
 # What a NumPy ufunc is called in torch, where that is something else.
 _NAMES = {"absolute": "abs", "bitwise_count": "", "conjugate": "conj", "equal": "eq", "invert": "bitwise_not"}
@@ -67,7 +68,9 @@ def _call_operands(
     if len(inputs) == 1 and not kwargs:
         return implementation(inputs[0])
     if kwargs.keys() - {"out"}:
-        raise TypeError(f"{called} of tensors does not take {', '.join(sorted(kwargs.keys() - {'out'}))}")
+        raise type_error(
+            "", f"{called} of tensors does not take {', '.join(sorted(kwargs.keys() - {'out'}))}"
+        )
     first = next(x for x in inputs if isinstance(x, torch.Tensor))
     tensors = [_operand(x, first) for x in inputs]
     out = kwargs.get("out")
@@ -115,7 +118,7 @@ def _numpy_fallback(
         implementation(*[_one(x) if isinstance(x, torch.Tensor) else _operand(x, tensors[0]) for x in inputs])
     except RuntimeError:
         names = " and ".join(sorted(map(str, kinds)))
-        raise TypeError(f"torch does not compute {called} of {names}; use astype() first") from error
+        raise type_error("", f"torch does not compute {called} of {names}", "use astype() first") from error
     raise error
 
 
@@ -133,15 +136,16 @@ def _torch_function(called: str) -> Callable[..., Any]:
     if found is None and name:
         found = getattr(torch, name, None)
     if found is None:
-        raise TypeError(f"torch has no {called}; use .values, or values that are a NumPy array")
+        raise type_error("", f"torch has no {called}", "use .values, or values that are a NumPy array")
     return found
 
 
 def _check_target(out: torch.Tensor, result: torch.Tensor, name: str) -> None:
     if out.shape != result.shape or not torch.can_cast(result.dtype, out.dtype):
-        raise ValueError(
-            f"out: {name} gives {result.dtype} of shape {tuple(result.shape)}, "
-            f"got {out.dtype} of shape {tuple(out.shape)}"
+        raise value_error(
+            "out",
+            f"{name} gives {result.dtype} of shape {tuple(result.shape)}, "
+            f"got {out.dtype} of shape {tuple(out.shape)}",
         )
 
 

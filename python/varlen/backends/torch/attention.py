@@ -13,6 +13,7 @@ from varlen.backends.torch.autograd import AutogradOp, level_of
 from varlen.backends.torch.cast import shared_dtype
 from varlen.backends.torch.memory import dtype_of, like
 from varlen.backends.torch.sums import multiply, repeat_rows, sums
+from varlen.errors import type_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -113,7 +114,7 @@ def weighable(values: Any, scores: Any) -> tuple[torch.Tensor, torch.Tensor]:
     given = scores if isinstance(scores, torch.Tensor) else like(scores, values)
     dtype = shared_dtype(values.dtype, given.dtype)
     if dtype.is_complex:
-        raise TypeError(f"X, scores: expected real numbers, got {values.dtype} and {given.dtype}")
+        raise type_error("", f"X, scores: expected real numbers, got {values.dtype} and {given.dtype}")
     dtype = dtype if dtype.is_floating_point else torch.float64
     return values.to(dtype), given.to(dtype if dtype.itemsize > 2 else torch.float32)
 

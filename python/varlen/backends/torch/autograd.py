@@ -33,7 +33,7 @@ from varlen.backends.torch.followers import (
     is_followed,
 )
 from varlen.backends.torch.memory import as_numpy, dtype_of, tensor_of
-from varlen.errors import error_of
+from varlen.errors import error_of, type_error, value_error
 from varlen.tracing import TracedLevel
 
 _new: Callable[..., Any] = tuple.__new__  # a third of the time that SavedContext(...) takes
@@ -257,7 +257,9 @@ def _run_there(run: Callable[..., Any], elsewhere: Callable[..., Any] | None, ar
     if result is NotImplemented and elsewhere is not None:
         result = elsewhere(*given)
     if result is NotImplemented:
-        raise TypeError(f"expected numbers that the core computes with, got {first.dtype} on {first.device}")
+        raise type_error(
+            "", f"expected numbers that the core computes with, got {first.dtype} on {first.device}"
+        )
     if isinstance(result, tuple):
         return tuple(_narrow(x, first.dtype) if wide else x for x in result)
     return _narrow(result, first.dtype) if wide else result
@@ -549,7 +551,7 @@ def offsets_of(level: Any, beside: torch.Tensor) -> torch.Tensor:
 def require_device(x: torch.Tensor, argument: str) -> torch.Tensor:
     """The tensor; TypeError where it lies on a device that there are no kernels for."""
     if x.device.type not in ("cpu", "cuda", "meta"):
-        raise TypeError(f"{argument}: expected a tensor on the CPU or a CUDA device, got one on {x.device}")
+        raise type_error(argument, f"expected a tensor on the CPU or a CUDA device, got one on {x.device}")
     return x
 
 
@@ -582,12 +584,12 @@ def write_result(result: torch.Tensor, out: torch.Tensor | None) -> torch.Tensor
     if out is None:
         return result
     if not isinstance(out, torch.Tensor):
-        raise TypeError(f"out: expected a tensor, got {type(out).__name__}")
+        raise type_error("out", f"expected a tensor, got {type(out).__name__}")
     if (out.dtype, out.shape) != (result.dtype, result.shape):
         needed = f"{result.dtype}{tuple(result.shape)}"
-        raise ValueError(f"out: needs {needed}, got {out.dtype}{tuple(out.shape)}")
+        raise value_error("out", f"needs {needed}, got {out.dtype}{tuple(out.shape)}")
     if result.requires_grad or out.requires_grad:
-        raise ValueError("out: autograd watches the result; leave out away")
+        raise value_error("out", "autograd watches the result", "leave out away")
     return out.copy_(result)
 
 

@@ -10,12 +10,13 @@ import numpy as np
 import torch
 
 from varlen.backends.torch.followers import constants_device, shows_numbers
+from varlen.errors import type_error, value_error
 
 
 def as_dtype(given: Any) -> torch.dtype:
     """The dtype of torch that was given; TypeError for anything else."""
     if not isinstance(given, torch.dtype):
-        raise TypeError(f"dtype: expected a torch.dtype, got {given!r}")
+        raise type_error("dtype", f"expected a torch.dtype, got {given!r}")
     return given
 
 
@@ -38,7 +39,7 @@ def shared_dtype(a: torch.dtype, b: torch.dtype) -> torch.dtype:
         return a
     floats = [x for x in (a, b) if x.is_floating_point or x.is_complex]
     if any(x.is_floating_point and x.itemsize == 1 for x in floats):
-        raise TypeError(f"{a} and {b} have no dtype in common; use astype() first")
+        raise type_error("", f"{a} and {b} have no dtype in common", "use astype() first")
     if not floats and (has_bits_alone(a) or has_bits_alone(b)):
         names = (str(x).removeprefix("torch.") for x in (a, b))
         shared: torch.dtype = getattr(torch, np.promote_types(*names).name)
@@ -75,7 +76,7 @@ def cast(tensor: torch.Tensor, dtype: Any, argument: str) -> torch.Tensor:
     and so is a finite one that would become infinite. Numbers that are not there yet are not looked at.
     """
     if tensor.is_complex() and not dtype.is_complex:
-        raise ValueError(f"{argument}: complex numbers do not fit {dtype}")
+        raise value_error(argument, f"complex numbers do not fit {dtype}")
     result = tensor.to(as_dtype(dtype))
     compiled = torch.compiler.is_compiling()
     if tensor.dtype == dtype or not (compiled or shows_numbers(tensor)):
@@ -95,7 +96,7 @@ def cast(tensor: torch.Tensor, dtype: Any, argument: str) -> torch.Tensor:
     lost = unfit.reshape(-1).nonzero()
     if len(lost):
         value = tensor.reshape(-1)[lost[0]].item()
-        raise ValueError(f"{argument}: element {int(lost[0])} is {value}, which does not fit {dtype}")
+        raise value_error(argument, f"element {int(lost[0])} is {value}, which does not fit {dtype}")
     return result
 
 

@@ -11,6 +11,7 @@ from varlen import _core, tracing
 from varlen.backends.torch.autograd import AutogradOp, level_of, no_second_gradient
 from varlen.backends.torch.memory import as_numpy, tensor_of
 from varlen.backends.torch.pad import pad
+from varlen.errors import type_error, value_error
 
 if TYPE_CHECKING:
     from varlen._core import Level
@@ -106,8 +107,8 @@ def padded_loss(
         none = _core.Level(np.zeros(len(target_level), np.int64))
         _core.ctc_loss(nothing, none, as_numpy(targets.cpu()), target_level, blank, zero_infinity)
         if len(level) != len(target_level):
-            raise ValueError(
-                f"targets: has {len(target_level)} sequences, expected {len(level)} as log_probs"
+            raise value_error(
+                "targets", f"has {len(target_level)} sequences, expected {len(level)} as log_probs"
             )
         if not len(level):
             return x.sum() * 0 + x.new_empty((0,))
@@ -134,9 +135,9 @@ def _lengths(level: Level) -> torch.Tensor:
 def _widen_halves(log_probs: torch.Tensor) -> torch.Tensor:
     """Halves as float32."""
     if log_probs.ndim != 2:
-        raise ValueError(f"log_probs: expected (rows, classes), got {log_probs.ndim} dimensions")
+        raise value_error("log_probs", f"expected (rows, classes), got {log_probs.ndim} dimensions")
     if not log_probs.is_floating_point():
-        raise TypeError(f"log_probs: expected floats, got {log_probs.dtype}")
+        raise type_error("log_probs", f"expected floats, got {log_probs.dtype}")
     return log_probs if log_probs.dtype == torch.float64 else log_probs.float()
 
 
@@ -144,6 +145,6 @@ def _labels(targets: Any) -> torch.Tensor:
     labels = targets if isinstance(targets, torch.Tensor) else torch.as_tensor(targets)
     if labels.is_floating_point() or labels.is_complex() or labels.dtype == torch.bool:
         if labels.numel():
-            raise TypeError(f"targets: expected integers, got {labels.dtype}")
+            raise type_error("targets", f"expected integers, got {labels.dtype}")
         labels = labels.long()
     return labels

@@ -15,6 +15,7 @@ from varlen.backends.torch.cast import has_bits_alone, pick
 from varlen.backends.torch.followers import in_transform
 from varlen.backends.torch.gather import gather
 from varlen.backends.torch.pad import levels_of, pad, unpad
+from varlen.errors import type_error
 
 if TYPE_CHECKING:
     from varlen.backends.torch.autograd import SavedContext
@@ -113,7 +114,7 @@ class _Tensors:
 def _by_blocks(values: list[torch.Tensor], offsets: Any, text: str, extents: Any) -> torch.Tensor:
     for x in values:
         if not (x.is_floating_point() or x.is_complex()):
-            raise TypeError(f"operands: expected floats or complex numbers on {x.device}, got {x.dtype}")
+            raise type_error("operands", f"expected floats or complex numbers on {x.device}, got {x.dtype}")
     text, sizes = _with_columns(text, extents, values[0])
     levels = levels_of(offsets)
     result: torch.Tensor = padded_einsum(_Tensors, equation_of(text), values, levels, sizes)

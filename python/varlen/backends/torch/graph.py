@@ -30,6 +30,7 @@ from varlen.backends.torch.shift import roll_rows, shift_rows
 from varlen.backends.torch.sort import sort_rows
 from varlen.backends.torch.sums import SUMS, end_rows, extreme_rows, with_empty
 from varlen.backends.torch.tracing import as_index, as_tensor, blank, fake_offsets, longest
+from varlen.errors import overflow_error, type_error, value_error
 from varlen.tracing import TracedLevel, count_of, offsets_of
 
 if TYPE_CHECKING:
@@ -107,10 +108,10 @@ def broadcast_rows(rows: torch.Tensor, level: Any) -> torch.Tensor:
 def _moves(by: Any, level: Any) -> torch.Tensor:
     """How far each sequence goes; the core looks at the numbers when the graph runs."""
     if type(by) is int and not -(2**63) <= by < 2**63:
-        raise OverflowError(f"by: {by} does not fit 64 bits")
+        raise overflow_error("by", f"{by} does not fit 64 bits")
     moves = torch.as_tensor(by)
     if moves.is_floating_point() or moves.is_complex() or moves.dtype == torch.bool:
-        raise TypeError(f"by: expected integers, got {moves.dtype}")
+        raise type_error("by", f"expected integers, got {moves.dtype}")
     return moves.long().expand(count_of(level)).contiguous() if moves.ndim == 0 else moves.long()
 
 
@@ -276,7 +277,9 @@ def gather_axis(x: torch.Tensor, levels: Any, indices: Any, at: int, shared: int
     ids, nest = (indices._values, indices._levels) if isinstance(indices, RaggedBase) else (indices, ())
     ids = as_index(ids)
     if len(nest) != shared or shared > 1 or (shared and at != 1):
-        raise ValueError("indices: a graph takes one row of them, or a Ragged of one level with batch_dims=1")
+        raise value_error(
+            "indices", "a graph takes one row of them, or a Ragged of one level with batch_dims=1"
+        )
     if at > depth:
         return pick(x, _level_numbers(ids, x), at - depth), levels
     if at == 0:
@@ -470,7 +473,7 @@ def block_mask(
     """Which rows may look at which."""
     kind = torch.bool if dtype is bool else dtype
     if not isinstance(kind, torch.dtype) or kind.is_complex:
-        raise TypeError(f"dtype: expected a torch.dtype of bool, integers or floats, got {dtype!r}")
+        raise type_error("dtype", f"expected a torch.dtype of bool, integers or floats, got {dtype!r}")
     traced = tracing.as_traced(level)
     ids, places = traced.row_ids, torch.arange(traced.total)
     ahead = places[None] - places[:, None]
@@ -508,7 +511,7 @@ def row_as(given: Any, x: torch.Tensor, argument: str = "fill") -> torch.Tensor:
     """A number, or what broadcasts to a row, as one row (1, ...) of the dtype of a tensor."""
     if isinstance(given, (bool, int, float)):
         if not _fits(given, x.dtype):
-            raise ValueError(f"{argument}: {given} does not fit {x.dtype}")
+            raise value_error(argument, f"{given} does not fit {x.dtype}")
         return torch.full((1, *x.shape[1:]), given, dtype=x.dtype)
     return _row(given, x, argument).expand(1, *x.shape[1:])
 
@@ -516,7 +519,7 @@ def row_as(given: Any, x: torch.Tensor, argument: str = "fill") -> torch.Tensor:
 def _row(given: Any, x: torch.Tensor, argument: str) -> torch.Tensor:
     """What is no plain number as a scalar or a row of the dtype of a tensor."""
     if isinstance(given, (str, bytes, dict, set)):
-        raise ValueError(f"{argument}: {given!r} does not fit {x.dtype}")
+        raise value_error(argument, f"{given!r} does not fit {x.dtype}")
     row = torch.as_tensor(given)
     if row.is_floating_point() and not hasattr(given, "dtype"):  # Python's floats in full
         row = torch.as_tensor(given, dtype=torch.float64)

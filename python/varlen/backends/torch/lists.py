@@ -16,6 +16,7 @@ from varlen.backends.torch.autograd import write_result
 from varlen.backends.torch.concat import from_list
 from varlen.backends.torch.followers import is_followed
 from varlen.backends.torch.memory import as_numpy, byte_limit, fill_of, fill_row, from_memory, like
+from varlen.errors import type_error, value_error
 
 if TYPE_CHECKING:
     from varlen.levels import Levels
@@ -84,6 +85,6 @@ def _check_out(out: Any, block: torch.Tensor) -> None:
     needed = f"{block.dtype}{tuple(block.shape)}"
     if not isinstance(out, torch.Tensor):
         got = f"{out.dtype}{tuple(out.shape)}" if hasattr(out, "dtype") else type(out).__name__
-        raise TypeError(f"out: needs {needed}, got {got}")
+        raise type_error("out", f"needs {needed}, got {got}")
     if (out.shape, out.dtype) != (block.shape, block.dtype):
-        raise ValueError(f"out: needs {needed}, got {out.dtype}{tuple(out.shape)}")
+        raise value_error("out", f"needs {needed}, got {out.dtype}{tuple(out.shape)}")

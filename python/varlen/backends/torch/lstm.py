@@ -8,6 +8,7 @@ import torch
 
 from varlen.backends.numpy.lstm import run, run_back
 from varlen.backends.torch.autograd import AutogradOp, SavedContext, in_float32, no_second_gradient
+from varlen.errors import type_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -75,8 +76,8 @@ _lstm_back: AutogradOp = AutogradOp(
 
 def _on_cpu(x: torch.Tensor, argument: str) -> torch.Tensor:
     if x.device.type not in ("cpu", "meta"):
-        raise TypeError(
-            f"{argument}: expected a tensor on the CPU, got one on {x.device}; torch.nn.LSTM computes there"
+        raise type_error(
+            argument, f"expected a tensor on the CPU, got one on {x.device}; torch.nn.LSTM computes there"
         )
     return x
 
@@ -88,7 +89,7 @@ def lstm(
     given = []
     for name, x in (("params", params), ("H0", H0), ("C0", C0), ("X", X)):
         if not isinstance(x, torch.Tensor):
-            raise TypeError(f"{name}: expected a tensor as params, got {type(x).__name__}")
+            raise type_error(name, f"expected a tensor as params, got {type(x).__name__}")
         given.append(_on_cpu(x, name))
     result, *state = _lstm(*given, sizes)
     return result, (X, *state)

@@ -9,6 +9,7 @@ from varlen._core import Level, is_plain_tensor, on_tensors
 from varlen.backends.numpy import mask as arrays
 from varlen.backends.torch.followers import numbers_of, suspend_modes
 from varlen.backends.torch.memory import as_numpy, like, on_host, tensor_of, to_write
+from varlen.errors import type_error
 
 if TYPE_CHECKING:
     import torch
@@ -53,10 +54,10 @@ def block_mask(
 
     kind = torch.bool if dtype is bool else dtype
     if not isinstance(kind, torch.dtype) or kind.is_complex:
-        raise TypeError(f"dtype: expected a torch.dtype of bool, integers or floats, got {dtype!r}")
+        raise type_error("dtype", f"expected a torch.dtype of bool, integers or floats, got {dtype!r}")
     if out is not None and (not isinstance(out, torch.Tensor) or out.dtype != kind):
         got = out.dtype if isinstance(out, torch.Tensor) else type(out).__name__
-        raise TypeError(f"out: expected a tensor of {kind}, got {got}")
+        raise type_error("out", f"expected a tensor of {kind}, got {got}")
     with suspend_modes():
         pair = as_numpy(
             torch.tensor([-torch.inf, 0] if kind.is_floating_point else [0, 1], device="cpu").to(kind)

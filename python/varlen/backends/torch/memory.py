@@ -21,6 +21,7 @@ from varlen.arguments import as_dtype as named_dtype
 from varlen.backends.numpy.rows import as_rows as rows_of_array
 from varlen.backends.torch.cast import as_dtype, bits_of, cast, exactly
 from varlen.backends.torch.followers import constants_device, is_followed, suspend_modes
+from varlen.errors import type_error, value_error
 
 if TYPE_CHECKING:
     from varlen._core import Level
@@ -32,15 +33,15 @@ T = TypeVar("T")
 def as_rows(tensor: torch.Tensor, argument: str = "values") -> torch.Tensor:
     """A dense tensor of at least one dimension whose rows lie end to end; a copy only where they did not."""
     if tensor.is_quantized:
-        raise TypeError(f"{argument}: expected plain numbers, got {tensor.dtype}; give dequantize() of it")
+        raise type_error(argument, f"expected plain numbers, got {tensor.dtype}", "give dequantize() of it")
     if tensor.is_nested:
-        raise TypeError(
-            f"{argument}: expected a dense tensor, got a nested one; give Ragged.from_nested(...)"
+        raise type_error(
+            argument, "expected a dense tensor, got a nested one", "give Ragged.from_nested(...)"
         )
     if tensor.layout != torch.strided:
-        raise TypeError(f"{argument}: expected a dense tensor, got layout {tensor.layout}")
+        raise type_error(argument, f"expected a dense tensor, got layout {tensor.layout}")
     if tensor.ndim == 0:
-        raise ValueError(f"{argument}: expected at least one dimension, got a scalar")
+        raise value_error(argument, "expected at least one dimension, got a scalar")
     return tensor.resolve_conj().resolve_neg().contiguous()
 
 
@@ -55,7 +56,7 @@ def as_numpy(tensor: torch.Tensor) -> np.ndarray:
     dtypes that NumPy has no name for (bfloat16, the float8 family) show as integers of their width.
     """
     if not on_host(tensor):
-        raise TypeError(f"expected a tensor on the CPU, got one on {tensor.device}")
+        raise type_error("", f"expected a tensor on the CPU, got one on {tensor.device}")
     tensor = tensor.detach().resolve_conj().resolve_neg()
     if _numpy_name(tensor.dtype) is None:
         tensor = tensor.view(bits_of(tensor.dtype))
@@ -66,7 +67,7 @@ def as_numpy(tensor: torch.Tensor) -> np.ndarray:
 def to_write(out: torch.Tensor) -> np.ndarray:
     """The memory of a tensor that is to be written."""
     if out.is_conj() or out.is_neg():
-        raise ValueError("out: has a conjugate or negative bit; give resolve_conj().resolve_neg() of it")
+        raise value_error("out", "has a conjugate or negative bit", "give resolve_conj().resolve_neg() of it")
     return as_numpy(out)
 
 
@@ -108,7 +109,7 @@ def apply_rows(
 def fill_row(fill: Any, dtype: torch.dtype, shape: Sequence[int], argument: str = "fill") -> np.ndarray:
     """The memory of a row of this shape that holds `fill`: a number, or what broadcasts to the row."""
     if is_followed(fill):
-        raise ValueError(f"{argument}: a tensor whose gradient would be lost here; give detach() of it")
+        raise value_error(argument, "a tensor whose gradient would be lost here", "give detach() of it")
     known = core_dtype(dtype)
     with suspend_modes():
         if known is not None:
@@ -118,7 +119,7 @@ def fill_row(fill: Any, dtype: torch.dtype, shape: Sequence[int], argument: str 
         try:
             given = exactly(fill)
         except (RuntimeError, TypeError, ValueError):
-            raise ValueError(f"{argument}: {short(fill)} does not fit {dtype}") from None
+            raise value_error(argument, f"{short(fill)} does not fit {dtype}") from None
         whole = cast(as_row(given, shape, argument), dtype, argument).expand(shape)
         return as_numpy(whole.contiguous().cpu())
 
@@ -126,7 +127,7 @@ def fill_row(fill: Any, dtype: torch.dtype, shape: Sequence[int], argument: str 
 def _host_fill(fill: torch.Tensor, argument: str) -> torch.Tensor:
     """The numbers of a tensor as NumPy reads them."""
     if fill.device.type == "meta":
-        raise ValueError(f"{argument}: a tensor that is a shape alone has no numbers")
+        raise value_error(argument, "a tensor that is a shape alone has no numbers")
     return _readable(fill.detach().cpu())
 
 
@@ -149,10 +150,10 @@ def as_row(given: torch.Tensor, shape: Sequence[int], argument: str) -> torch.Te
         return given.reshape(())
     axes = tuple(given.shape)
     if len(shape) == 0:
-        raise ValueError(f"{argument}: expected one number, got shape {axes}")
+        raise value_error(argument, f"expected one number, got shape {axes}")
     behind = tuple(shape)[len(shape) - len(axes) :] if len(axes) <= len(shape) else ()
     if len(behind) != len(axes) or any(n not in (1, most) for n, most in zip(axes, behind, strict=True)):
-        raise ValueError(f"{argument}: shape {axes} does not broadcast to a row of shape {tuple(shape)}")
+        raise value_error(argument, f"shape {axes} does not broadcast to a row of shape {tuple(shape)}")
     return given
 
 
@@ -189,7 +190,7 @@ def to_device(tensor: torch.Tensor, device: Any, non_blocking: bool = False) -> 
     try:
         return tensor.to(there, non_blocking=non_blocking)
     except AssertionError as error:  # so says a build of torch that knows no such devices
-        raise ValueError(f"device: torch has no {there} here: {error}") from error
+        raise value_error("device", f"torch has no {there} here: {error}") from error
 
 
 def device_named(device: Any) -> torch.device:
@@ -197,13 +198,13 @@ def device_named(device: Any) -> torch.device:
     try:
         return torch.device(device)
     except (RuntimeError, TypeError, ValueError) as error:
-        raise TypeError(f'device: expected one of torch, as "cuda:1" or "cpu"; got {device!r}') from error
+        raise type_error("device", f'expected one of torch, as "cuda:1" or "cpu"; got {device!r}') from error
 
 
 def pin(tensor: torch.Tensor) -> torch.Tensor:
     """A tensor in memory of the host that a device reads by itself."""
     if not on_host(tensor):
-        raise TypeError(f"pin_memory: the values lie on {tensor.device}, not on the CPU")
+        raise type_error("pin_memory", f"the values lie on {tensor.device}, not on the CPU")
     return tensor.pin_memory()
 
 
@@ -252,7 +253,7 @@ def _numpy_name(dtype: torch.dtype) -> str | None:
 
 
 def _raise_dtype(name: str) -> NoReturn:
-    raise TypeError(f"NumPy and torch do not both have a dtype {name}")
+    raise type_error("", f"NumPy and torch do not both have a dtype {name}")
 
 
 def astype(tensor: torch.Tensor, dtype: Any) -> torch.Tensor:
@@ -297,7 +298,7 @@ def number_of(given: Any, argument: str) -> Any:
     numbers = given if hasattr(given, "item") else np.asarray(refuse_mask(given, argument))
     refuse_mask(numbers, argument)
     if math.prod(numbers.shape) != 1:
-        raise ValueError(f"{argument}: expected one number, got shape {tuple(numbers.shape)}")
+        raise value_error(argument, f"expected one number, got shape {tuple(numbers.shape)}")
     return numbers.item()
 
 
@@ -319,7 +320,7 @@ def float_of(given: Any, argument: str) -> float:
 def number_as(given: torch.Tensor, x: torch.Tensor, argument: str) -> torch.Tensor:
     """One number that somebody follows, in the dtype of x and beside it, without axes."""
     if given.numel() != 1:
-        raise ValueError(f"{argument}: expected one number, got shape {tuple(given.shape)}")
+        raise value_error(argument, f"expected one number, got shape {tuple(given.shape)}")
     return cast(given, x.dtype, argument).to(x.device).reshape(())
 
 

@@ -24,6 +24,7 @@ from varlen.backends.torch.memory import (
     on_host,
     tensor_of,
 )
+from varlen.errors import value_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,7 +47,7 @@ def list2padded(
     """Tensors side by side, time-major, the longest first: the block, size_at_t, lengths and indices."""
     values, levels = from_list(tensors)
     if len(levels) > 1:
-        raise ValueError(f"seqs: expected a list of tensors, got lists nested {len(levels)} deep")
+        raise value_error("seqs", f"expected a list of tensors, got lists nested {len(levels)} deep")
     return ragged2padded(values, levels[0], ties, fill, max_bytes)
 
 

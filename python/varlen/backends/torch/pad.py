@@ -27,6 +27,7 @@ from varlen.backends.torch.memory import (
     to_write,
 )
 from varlen.backends.torch.span import take
+from varlen.errors import type_error
 
 if TYPE_CHECKING:
     from varlen.levels import Levels
@@ -175,14 +176,14 @@ def pad(
 def _is_asked(mask: Any) -> bool:
     """Whether a mask is asked for, where none can be written to."""
     if mask is not None and not isinstance(mask, bool):
-        raise TypeError(f"mask: expected True or False, got {type(mask).__name__}")
+        raise type_error("mask", f"expected True or False, got {type(mask).__name__}")
     return bool(mask)
 
 
 def check_out(out: Any, dtype: torch.dtype) -> None:
     """Refuse an `out` that is no tensor of a dtype."""
     if not isinstance(out, torch.Tensor) or out.dtype != dtype:
-        raise TypeError(f"out: expected a tensor of {dtype}")
+        raise type_error("out", f"expected a tensor of {dtype}")
 
 
 def _pad_followed(x: torch.Tensor, levels: Levels, options: PadOptions) -> Any:
@@ -250,7 +251,7 @@ def unpad(
 ) -> torch.Tensor:
     """The rows of a rectangle that the levels say are there."""
     if out is not None and not isinstance(out, torch.Tensor):
-        raise TypeError(f"out: expected a tensor, got {type(out).__name__}")
+        raise type_error("out", f"expected a tensor, got {type(out).__name__}")
     depth = len(levels) + 1
     plain = is_plain_tensor(block)
     followed = not plain and block.device.type in ("cpu", "cuda", "meta")

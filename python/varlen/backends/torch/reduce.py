@@ -14,7 +14,7 @@ from varlen.backends.torch.memory import float_of, like, number_of
 from varlen.backends.torch.scan import others_of
 from varlen.backends.torch.softmax import shares
 from varlen.backends.torch.sums import SUMS, divide, multiply, repeat_rows, sums, with_empty
-from varlen.errors import error_of
+from varlen.errors import error_of, type_error
 from varlen.levels import not_empty
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def backprop_reduce(
     if not x.is_floating_point():
         raise error_of(TypeError, "X", f"expected floats, got {x.dtype}")
     if rows.dtype != x.dtype:
-        raise TypeError(f"{argument}: expected {x.dtype} as X, got {rows.dtype}")
+        raise type_error(argument, f"expected {x.dtype} as X, got {rows.dtype}")
     result = x if op in ("prod", "logsumexp", "var") else _result(op, x, level, ddof)
     return write_result(_gradient_of_rows(op, rows, x, result, level, ddof), out)
 

@@ -20,6 +20,7 @@ from varlen.backends.torch.autograd import (
 )
 from varlen.backends.torch.memory import tensor_of
 from varlen.backends.torch.sums import multiply
+from varlen.errors import type_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -149,7 +150,7 @@ def backprop_cumprod(
     """The gradient of running products."""
     for given, name in ((d, "dY"), (x, "X")):
         if not isinstance(given, torch.Tensor):
-            raise TypeError(f"{name}: expected a tensor as the other, got {type(given).__name__}")
+            raise type_error(name, f"expected a tensor as the other, got {type(given).__name__}")
         require_device(given, name)
     return write_result(
         _prod_back(d, x, level, as_bool(exclusive, "exclusive"), as_bool(reverse, "reverse")), out

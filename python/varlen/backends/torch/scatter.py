@@ -13,6 +13,7 @@ from varlen.backends import arrays
 from varlen.backends.torch.autograd import AutogradOp, as_numbers, has_no_name, require_device, write_result
 from varlen.backends.torch.followers import suspend_modes
 from varlen.backends.torch.memory import as_numpy, like, on_host, tensor_of
+from varlen.errors import type_error, value_error
 
 _gather: AutogradOp = AutogradOp(
     "gather_add(Tensor table, Tensor indices) -> Tensor",
@@ -53,18 +54,18 @@ def backprop_gather_add(d: torch.Tensor, indices: Any, rows: int, out: Any = Non
 def scatter_add(table: torch.Tensor, indices: Any, values: Any) -> None:
     """`_core.scatter_add` in the memory of a tensor."""
     if not isinstance(values, torch.Tensor):
-        raise TypeError(f"values: expected a tensor, got {type(values).__name__}")
+        raise type_error("values", f"expected a tensor, got {type(values).__name__}")
     if table.requires_grad or values.requires_grad:
-        raise ValueError("table: autograd watches it, or values; use backprop_gather_add")
+        raise value_error("table", "autograd watches it, or values", "use backprop_gather_add")
     if table.dtype != values.dtype:
-        raise TypeError(f"values: expected {table.dtype}, the dtype of the table, got {values.dtype}")
+        raise type_error("values", f"expected {table.dtype}, the dtype of the table, got {values.dtype}")
     if not table.is_contiguous():
-        raise ValueError("table: is not C-contiguous")
+        raise value_error("table", "is not C-contiguous")
     if not on_host(table):
         if on_tensors(_core.scatter_add, table, as_places(indices), values) is NotImplemented:
             require_device(table, "table")
-            raise TypeError(
-                f"table: expected numbers that the core adds, got {table.dtype} on {table.device}"
+            raise type_error(
+                "table", f"expected numbers that the core adds, got {table.dtype} on {table.device}"
             )
         torch.autograd.graph.increment_version(table)
         return
@@ -74,7 +75,7 @@ def scatter_add(table: torch.Tensor, indices: Any, values: Any) -> None:
         _add_followed(table, places, values)
         return
     if has_no_name(table):
-        raise TypeError(f"table: expected bool, integers or floats of 16 bits and more, got {table.dtype}")
+        raise type_error("table", f"expected bool, integers or floats of 16 bits and more, got {table.dtype}")
     memory = as_numpy(table)
     if table.dtype == torch.bfloat16:
         memory = memory.view(_core.bfloat16)
@@ -86,7 +87,7 @@ def _add_followed(table: torch.Tensor, places: np.ndarray, values: torch.Tensor)
     """Where somebody follows the tensors, torch adds; the core refuses what is no row of the table."""
     needed = (*places.shape, *table.shape[1:])
     if values.shape != needed:
-        raise ValueError(f"values: expected shape {tuple(needed)}, got {tuple(values.shape)}")
+        raise value_error("values", f"expected shape {tuple(needed)}, got {tuple(values.shape)}")
     rows = int(table.shape[0])
     _core.scatter_add(np.empty((rows, 0), np.float32), places, np.empty((*places.shape, 0), np.float32))
     flat = like(places.reshape(-1).astype(np.int64), table)

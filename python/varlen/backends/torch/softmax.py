@@ -13,6 +13,7 @@ from varlen.backends.torch.autograd import AutogradOp, SavedContext, level_of, w
 from varlen.backends.torch.followers import is_followed, shows_numbers
 from varlen.backends.torch.memory import float_of
 from varlen.backends.torch.sums import multiply, repeat_rows, sums
+from varlen.errors import type_error, value_error
 
 if TYPE_CHECKING:
     Array = np.ndarray
@@ -71,7 +72,7 @@ def softmax(
 ) -> torch.Tensor:
     """`_core.softmax` of a tensor, watched by autograd, as is a temperature that is a tensor."""
     if inplace and not x.is_floating_point():
-        raise TypeError(f"X: expected floats to write in place, got {x.dtype}")
+        raise type_error("X", f"expected floats to write in place, got {x.dtype}")
     if type(temperature) is float:
         result = _softmax(x, level, log, temperature)
     elif isinstance(temperature, torch.Tensor) and (tracing.is_tracing() or is_followed(temperature)):
@@ -85,7 +86,7 @@ def softmax(
 def _check_temperature(temperature: torch.Tensor) -> torch.Tensor:
     """A temperature that somebody follows: one number above 0, as far as it can be looked at."""
     if temperature.numel() != 1:
-        raise ValueError(f"temperature: expected one number, got shape {tuple(temperature.shape)}")
+        raise value_error("temperature", f"expected one number, got shape {tuple(temperature.shape)}")
     if not tracing.is_tracing() and shows_numbers(temperature):
         _core.softmax(
             np.empty(0), Level([]), False, float(temperature.detach())
@@ -105,6 +106,6 @@ def backprop_softmax(
     """`_core.backprop_softmax` of tensors, watched by autograd."""
     y = Y if isinstance(Y, torch.Tensor) else torch.from_numpy(Y)
     if y.dtype != dY.dtype:
-        raise TypeError(f"Y: expected {dY.dtype} as dY, got {y.dtype}")
+        raise type_error("Y", f"expected {dY.dtype} as dY, got {y.dtype}")
     result = _back(dY, y, level, log, float_of(temperature, "temperature"))
     return write_result(result, out)

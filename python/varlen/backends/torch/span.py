@@ -15,6 +15,7 @@ from varlen.backends.torch.autograd import AutogradOp, SavedContext, by_bytes, h
 from varlen.backends.torch.cast import bits_of, by_width, has_bits_alone, pick
 from varlen.backends.torch.memory import fill_row, like, on_host, tensor_of
 from varlen.backends.torch.scatter import gather_add
+from varlen.errors import type_error, value_error
 
 if TYPE_CHECKING:
     from varlen._core import Level
@@ -54,7 +55,7 @@ def _refuse(count: int, x: torch.Tensor, max_bytes: int | None) -> None:
     """Refuse more rows than fit the bytes that the caller allows."""
     size = count * x.shape[1:].numel() * x.element_size()
     if max_bytes is not None and size > as_int(max_bytes, "max_bytes"):
-        raise ValueError(f"max_bytes: the result takes {size} bytes, over max_bytes={max_bytes}")
+        raise value_error("max_bytes", f"the result takes {size} bytes, over max_bytes={max_bytes}")
 
 
 def take(x: torch.Tensor, rows: Any) -> torch.Tensor:
@@ -102,12 +103,12 @@ def insert_rows(
     if rows is None:
         rows = x.new_zeros(shape)
     if isinstance(rows, np.ndarray):
-        raise TypeError("rows: expected a tensor as X, got ndarray")
+        raise type_error("rows", "expected a tensor as X, got ndarray")
     if not isinstance(rows, torch.Tensor):
         given = rows_of_array(rows, "rows")
         rows = tensor_of(fill_row(given, x.dtype, given.shape, "rows"), x.dtype).to(x.device)
     if (rows.dtype, rows.shape) != (x.dtype, shape):
-        raise ValueError(f"rows: expected {x.dtype}{shape}, got {rows.dtype}{tuple(rows.shape)}")
+        raise value_error("rows", f"expected {x.dtype}{shape}, got {rows.dtype}{tuple(rows.shape)}")
     if has_no_name(x) and has_no_name(rows):
         new = rows.view(bits_of(rows.dtype))
         return by_bytes(x, lambda old: insert_rows(old, before, new))

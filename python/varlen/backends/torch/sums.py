@@ -24,6 +24,7 @@ from varlen.backends.torch.cast import bits_of, pick
 from varlen.backends.torch.followers import is_followed
 from varlen.backends.torch.mask import level_array
 from varlen.backends.torch.memory import as_tensor, at_least_one, like, number_as, number_of, on_host, row_as
+from varlen.errors import overflow_error
 from varlen.levels import not_empty
 
 if TYPE_CHECKING:
@@ -200,7 +201,7 @@ def reduce_extreme(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """The largest or smallest rows of a tensor, and the places inside the sequences: int64, or int32."""
     if narrow and level.longest > torch.iinfo(torch.int32).max:
-        raise OverflowError(f"which: {level.longest} rows of a sequence do not fit int32")
+        raise overflow_error("which", f"{level.longest} rows of a sequence do not fit int32")
     if is_followed(empty):
         found, which = extreme_rows(x, level, op, 0)
         found = with_empty(found, like(level.lengths, x), empty)

@@ -18,6 +18,7 @@ from varlen import _core, tracing
 from varlen._core import Level
 from varlen.backends.torch.autograd import AutogradOp, level_of
 from varlen.backends.torch.followers import constant, count_modes, numbers_of, suspend_modes
+from varlen.errors import index_error, type_error, value_error
 from varlen.levels import describe_difference, level_from
 from varlen.tracing import TracedLevel
 
@@ -124,7 +125,7 @@ def _run_checked(given: Array, name: str, count: int | None, said: str) -> tuple
     make = Level.from_lengths if name == "lengths" else Level.from_offsets
     level = level_from(given, make, name)
     if count is not None and level.total != count:
-        raise ValueError(f"{name}: {said.format(level.total, count)}")
+        raise value_error(name, f"{said.format(level.total, count)}")
     return level.offsets, np.array(True)
 
 
@@ -147,7 +148,7 @@ _same: AutogradOp = AutogradOp(
 
 def _run_same(a: Level, b: Level, level: int) -> Array:
     if a != b:
-        raise ValueError(f"the containers nest differently: {describe_difference((a,), (b,), level)}")
+        raise value_error("", f"the containers nest differently: {describe_difference((a,), (b,), level)}")
     return np.array(True)
 
 
@@ -190,9 +191,9 @@ def as_index(indices: Any) -> torch.Tensor:
     """Numbers of sequences, one row of them; those below 0 are refused when the graph runs."""
     index = as_tensor(indices)
     if index.dtype == torch.bool or index.is_floating_point() or index.is_complex():
-        raise TypeError(f"indices: expected integers, got {index.dtype}")
+        raise type_error("indices", f"expected integers, got {index.dtype}")
     if index.ndim != 1:
-        raise ValueError(f"indices: in a graph expected one row of integers, got {index.ndim} axes")
+        raise value_error("indices", f"in a graph expected one row of integers, got {index.ndim} axes")
     torch._assert_async((index >= 0).all(), "indices: one is negative")
     return index
 
@@ -202,7 +203,7 @@ def as_key(key: Any) -> torch.Tensor:
     index = as_tensor(key)
     if index.is_floating_point() or index.is_complex() or index.ndim != 1:
         got = f"{index.ndim} axes of {index.dtype}"
-        raise IndexError(f"index: expected one row of integers or bools, got {got}")
+        raise index_error("index", f"expected one row of integers or bools, got {got}")
     return index
 
 
@@ -217,7 +218,7 @@ def as_bools(given: Any, argument: str) -> torch.Tensor:
     """Bools as a tensor."""
     mask = as_tensor(given)
     if mask.dtype != torch.bool:
-        raise TypeError(f"{argument}: expected bools, got {mask.dtype}")
+        raise type_error(argument, f"expected bools, got {mask.dtype}")
     return mask
 
 

@@ -13,7 +13,7 @@ from varlen._core import Joint, Level
 from varlen.cli.conversion.places import Place
 from varlen.cli.conversion.words import Vocabularies
 from varlen.cli.conversion.wrong import Findings
-from varlen.errors import file_error, with_fields
+from varlen.errors import file_error, value_error, with_fields
 
 __all__ = ["first_values"]
 
@@ -37,7 +37,7 @@ def first_values(
     chosen = [name for name in joint.names if any(name == c or name.startswith(f"{c}.") for c in constants)]
     for name in constants:
         if not any(key == name or key.startswith(f"{name}.") for key in chosen):
-            raise ValueError(f"--constant: no column {name!r}; there are {', '.join(joint.names)}")
+            raise value_error("--constant", f"no column {name!r}; there are {', '.join(joint.names)}")
     first = np.arange(len(joint) + 1)
     for dim in range(1, len(groups) + 1):
         first = joint.level(dim).offsets[first]
@@ -47,7 +47,7 @@ def first_values(
         flat = joint.values(name)
         if name in chosen:
             if dim != len(groups):
-                raise ValueError(f"--constant: {name!r} holds lists; one value an event is expected")
+                raise value_error("--constant", f"{name!r} holds lists; one value an event is expected")
             _check(name, flat, first[:-1], record_of, joint, groups[0], words, locate, findings)
             flat, dim = flat[first[:-1]], 0
         values.append(flat)

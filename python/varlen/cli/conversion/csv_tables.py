@@ -18,7 +18,7 @@ from varlen.cli.conversion.places import Places, lines_of
 from varlen.cli.conversion.text_kinds import TextColumn
 from varlen.cli.conversion.typed_texts import LEADING, number_of
 from varlen.cli.conversion.wrong import Findings
-from varlen.errors import as_record, file_error, name_file, with_fields
+from varlen.errors import as_record, file_error, name_file, value_error, with_fields
 
 __all__: list[str] = []
 
@@ -26,7 +26,7 @@ __all__: list[str] = []
 def header_of(one: Input) -> list[str]:
     lines = first_lines(one, 1)
     if not lines:
-        raise ValueError("an empty file, without even the names of columns")
+        raise value_error("", "an empty file, without even the names of columns")
     return next(text_tables.reader(lines[0].splitlines(keepends=True), delimiter=one.delimiter))
 
 
@@ -96,7 +96,9 @@ def csv_types(
                 column.check_zones()
                 if name in ids and "odd" in column.first:
                     kind = fixed[name]
-                    raise ValueError(f"{column.first['odd']} does not come back from {kind}, as an id does")
+                    raise value_error(
+                        "", f"{column.first['odd']} does not come back from {kind}, as an id does"
+                    )
         except ValueError as wrong:
             raise with_fields(as_record(wrong, ValueError), argument=name) from None
         if name in fixed and pa.types.is_timestamp(fixed[name]) and column.is_zoned:

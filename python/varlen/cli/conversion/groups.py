@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from varlen._core import Level
-from varlen.errors import row_error
+from varlen.errors import row_error, value_error
 
 __all__ = ["codes_of", "group_keys", "group_rows"]
 
@@ -47,9 +47,10 @@ def _plain(column: pa.ChunkedArray) -> pa.Array:
 
 
 def _split_group(name: str, key: Any, names: Sequence[str]) -> ValueError:
-    return ValueError(
-        f"{name}: the rows of {key!r} are not together; sort the input by {', '.join(names)}, "
-        "or let --regroup gather them"
+    return value_error(
+        name,
+        f"the rows of {key!r} are not together",
+        f"sort the input by {', '.join(names)}, or let --regroup gather them",
     )
 
 

@@ -20,7 +20,7 @@ from varlen.cli.conversion.places import Place
 from varlen.cli.conversion.regroup import GatheredRows
 from varlen.cli.conversion.words import UnknownWord, Vocabularies
 from varlen.cli.conversion.wrong import APART, WrongRows, different_lists
-from varlen.errors import is_of_row, name_argument, name_file, place_row, row_error, with_fields
+from varlen.errors import is_of_row, name_argument, name_file, place_row, row_error, value_error, with_fields
 from varlen.interop.arrow import Column, Nulls, columns_of
 from varlen.io.columns import check_names, fold_levels
 from varlen.io.dtypes import cast_exactly
@@ -79,10 +79,12 @@ def join_columns(
             flat = column.values
             if column.vocabulary is not None:
                 if said := _dtype_of(key, types):
-                    raise ValueError(f"{key}: holds text, but {_who(key, schema)} says {said}; cast it first")
+                    raise value_error(
+                        key, f"holds text, but {_who(key, schema)} says {said}", "cast it first"
+                    )
                 flat = encode_words(words, key, column, (), first_row)
             elif words.is_given(key):
-                raise ValueError(f"{key}: numbers, but --vocabulary gives words for it; see --types")
+                raise value_error(key, "numbers, but --vocabulary gives words for it", "see --types")
             else:
                 if schema is not None and key in schema:
                     schema[key].check_zone(key, flat.dtype, column.zone is not None)
@@ -95,7 +97,7 @@ def join_columns(
                 raise (place_row(wrong, first_row + wrong.row) if is_of_row(wrong) else wrong) from None
             dim = len(levels)
             if name in groups and own_levels:
-                raise ValueError(f"--group-by: {key!r} holds lists; a group has one value a row")
+                raise value_error("--group-by", f"{key!r} holds lists; a group has one value a row")
             if name in groups:
                 dim = groups.index(name)
                 first = np.arange(len(levels[dim]))
@@ -115,9 +117,10 @@ def join_columns(
                     raise row_error("", fault, first_row + row, advice=APART)
                 dim += 1
             if key in names:
-                raise ValueError(
+                raise value_error(
+                    "",
                     f"two columns are called {key!r}: {name!r} gives it, and one before; --columns leaves "
-                    "one out"
+                    "one out",
                 )
             names.append(key)
             dims.append(dim)
@@ -143,7 +146,7 @@ def _as_declared(
     if own.kind != dtype.kind and {own.kind, dtype.kind} & set("mM"):
         if column.values.size == 0:
             return column.values.astype("i8").astype(dtype)
-        raise ValueError(f"{key}: holds {own}, but {who} says {dtype}")
+        raise value_error(key, f"holds {own}, but {who} says {dtype}")
     try:
         return cast_exactly(key, column.values, dtype, asked=who == "--types")
     except ValueError as wrong:

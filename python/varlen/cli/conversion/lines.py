@@ -23,7 +23,16 @@ from varlen.cli.conversion.intent import NULL
 from varlen.cli.conversion.typed_texts import LEADING, NOT_GIVEN_BACK, comes_back, parse_texts
 from varlen.cli.conversion.words import UnknownWord, unknown_word
 from varlen.cli.conversion.wrong import APART, different_lists
-from varlen.errors import as_record, error_of, file_error, is_of_row, name_file, place_row, with_fields
+from varlen.errors import (
+    as_record,
+    error_of,
+    file_error,
+    is_of_row,
+    name_file,
+    place_row,
+    value_error,
+    with_fields,
+)
 from varlen.io.columns import check_names, fold_levels
 from varlen.io.dtypes import cast_exactly
 
@@ -113,7 +122,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     out = dict(pairs)
     if len(out) < len(pairs):
         keys = [key for key, _ in pairs]
-        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)!r} comes twice")
+        raise value_error("", f"the key {next(key for key in keys if keys.count(key) > 1)!r} comes twice")
     return out
 
 
@@ -174,7 +183,7 @@ def _pick(item: Any, field: str) -> Any:
     if item is None:
         return None
     if not isinstance(item, dict):
-        raise ValueError(f"an object is expected, as in other lines, got {type(item).__name__}")
+        raise value_error("", f"an object is expected, as in other lines, got {type(item).__name__}")
     return item.get(field)
 
 

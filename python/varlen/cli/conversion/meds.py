@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from varlen._core import Joint, Level
+from varlen.errors import value_error
 
 __all__ = ["COLUMNS", "PAD", "CodeStatistics", "Lost", "convert_shard", "named", "normalize"]
 
@@ -147,7 +148,7 @@ def convert_shard(events: pa.Table) -> tuple[Joint, pa.Table]:
     if len(np.unique(ids)) < len(ids):
         runs = np.unique(ids, return_index=True)[1]
         again = ids[np.setdiff1d(np.arange(len(ids)), runs)]
-        raise ValueError(f"subject_id: the rows of {named(again)} are not together")
+        raise value_error("subject_id", f"the rows of {named(again)} are not together")
     dynamic, static = events.filter(pa.array(~is_static)), events.filter(pa.array(is_static))
     owner, when = dynamic.column("subject_id").to_numpy(), dynamic.column("time").cast(pa.int64()).to_numpy()
     event = _starts(owner, when)
@@ -155,8 +156,8 @@ def convert_shard(events: pa.Table) -> tuple[Joint, pa.Table]:
     same = event_owner[1:] == event_owner[:-1]
     backwards = np.flatnonzero(same & (event_time[1:] < event_time[:-1]))
     if len(backwards):
-        raise ValueError(
-            f"time: the events of subject {named(event_owner[backwards])} are not in their order"
+        raise value_error(
+            "time", f"the events of subject {named(event_owner[backwards])} are not in their order"
         )
     days = np.full(len(event), np.nan, np.float32)
     seconds = (event_time[1:] - event_time[:-1])[same] // 1_000_000  # whole ones, as there

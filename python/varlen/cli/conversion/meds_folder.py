@@ -25,7 +25,7 @@ from varlen.cli.conversion.tables import text_in
 from varlen.cli.conversion.wrong import Findings, naming_file
 from varlen.cli.errors import Misuse
 from varlen.cli.manual import check_parent
-from varlen.errors import file_error
+from varlen.errors import error_of, file_error, value_error
 
 __all__ = ["convert_meds"]
 
@@ -62,9 +62,10 @@ def _shards_of(folder: Path) -> tuple[list[_Shard], dict[str, pa.Array]]:
             _Shard(name, path, name.split("/")[0]) for name, path in zip(names, files, strict=True)
         ], known
     if not known:
-        raise ValueError(
-            f"{folder}: neither data/SPLIT/*.parquet nor metadata/subject_splits.parquet says which subjects "
-            "are those of the train split"
+        raise file_error(
+            folder,
+            "neither data/SPLIT/*.parquet nor metadata/subject_splits.parquet says which subjects "
+            "are those of the train split",
         )
     shards = [
         _Shard(f"{split}/{name}", path, split, subjects)
@@ -79,7 +80,7 @@ def _splits_of(path: Path) -> dict[str, pa.Array]:
     for name in table.column_names:
         if table.column(name).null_count:
             row = int(np.flatnonzero(table.column(name).is_null().to_numpy())[0])
-            raise ValueError(f"{name}: null at row {row}")
+            raise value_error(name, f"null at row {row}", row=row)
     table = pa.table(
         {"subject_id": table.column(0).cast(pa.int64()), "split": table.column(1).cast(pa.string())}
     )
@@ -89,11 +90,11 @@ def _splits_of(path: Path) -> dict[str, pa.Array]:
     if len(one) < len(ids):
         subject = one[count > 1][0]
         both = table.filter(pc.equal(table.column("subject_id"), subject)).column("split").to_pylist()
-        raise ValueError(f"subject {subject} is in the splits {both[0]!r} and {both[1]!r}")
+        raise value_error("", f"subject {subject} is in the splits {both[0]!r} and {both[1]!r}")
     out = {}
     for split in pc.unique(table.column("split")).to_pylist():
         if "/" in split or split in ("", ".", ".."):
-            raise ValueError(f"split: {split!r} is no name of a folder")
+            raise value_error("split", f"{split!r} is no name of a folder")
         chosen = table.filter(pc.equal(table.column("split"), split))
         out[split] = chosen.column("subject_id").combine_chunks()
     return out
@@ -141,9 +142,10 @@ class _Subjects:
         twice = np.flatnonzero(ids[order][1:] == ids[order][:-1])
         if len(twice):
             first, second = files[order[twice[0]]], files[order[twice[0] + 1]]
-            raise ValueError(
-                f"{self._paths[second]}: subject {ids[order[twice[0]]]} is in {self._paths[first]} already; "
-                "put all rows of a subject into one file"
+            raise value_error(
+                f"{self._paths[second]}",
+                f"subject {ids[order[twice[0]]]} is in {self._paths[first]} already",
+                "put all rows of a subject into one file",
             )
 
     def without_rows(self) -> int:
@@ -158,7 +160,7 @@ def _read(shard: _Shard) -> pa.Table:
         table = pq.read_table(shard.path, partitioning=None)
         missing = [name for name in COLUMNS[:3] if name not in table.column_names]
         if missing:
-            raise ValueError(f"no column {missing[0]!r}; there are {', '.join(table.column_names)}")
+            raise value_error("", f"no column {missing[0]!r}; there are {', '.join(table.column_names)}")
         if "numeric_value" not in table.column_names:
             table = table.append_column("numeric_value", pa.nulls(table.num_rows, pa.float32()))
         table = table.select(list(COLUMNS))
@@ -185,7 +187,7 @@ def _with_kinds(table: pa.Table) -> pa.Table:
     for i, (name, (what, kind, fits)) in enumerate(zip(COLUMNS, wanted, strict=True)):
         column = table.column(i)
         if not (fits(column.type) or types.is_null(column.type)):
-            raise ValueError(f"{name}: expected {what}, got {column.type}")
+            raise value_error(name, f"expected {what}, got {column.type}")
         if pa.types.is_integer(column.type) and kind is None:
             kind = pa.float64()
         if kind is not None:
@@ -206,8 +208,11 @@ def _cast(name: str, column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedAr
     except pa.ArrowInvalid:
         row = bisect.bisect_left(range(1, len(column)), True, key=lambda count: not fits(count))
         value = column.slice(row, 1).cast(pa.string())[0]
-        raise ValueError(
-            f"{name}: {value} at row {row} does not fit {kind}, which MEDS has; cast the column first"
+        raise value_error(
+            name,
+            f"{value} at row {row} does not fit {kind}, which MEDS has",
+            "cast the column first",
+            row=row,
         ) from None
 
 
@@ -246,9 +251,9 @@ def _with_metadata(codes: pa.Table, folder: Path, accounts: MedsAccount) -> pa.T
     with naming_file(path):
         known = pq.read_table(path)
         if "code" not in known.column_names:
-            raise ValueError(f"no column 'code'; there are {', '.join(known.column_names)}")
+            raise value_error("", f"no column 'code'; there are {', '.join(known.column_names)}")
         if len(pc.unique(known.column("code"))) < known.num_rows:
-            raise ValueError("a code comes twice")
+            raise value_error("", "a code comes twice")
         at = pc.index_in(codes.column("code"), known.column("code").cast(pa.string()).combine_chunks())
         for name in known.column_names:
             if name not in codes.column_names:
@@ -319,17 +324,20 @@ def convert_meds(
     splits = {shard.split for shard in shards}
     train = [shard for shard in shards if shard.split == "train"]
     if not train:
-        raise ValueError(
-            f"{folder}: no train split among {', '.join(sorted(splits))}, whose codes are numbered"
+        raise file_error(
+            folder, f"no train split among {', '.join(sorted(splits))}, whose codes are numbered"
         )
     for shard in tqdm(train, desc="reading", **bar):
         statistics.add(_read(shard))
     codes = statistics.table()
     names = codes.column("code").to_pylist()
     if PAD in names:
-        raise ValueError(
-            f"{folder}: code: {PAD!r} is a code of the train split, but the word of padding; give it another "
-            "name"
+        raise error_of(
+            ValueError,
+            "code",
+            f"{PAD!r} is a code of the train split, but the word of padding",
+            "give it another name",
+            file=folder,
         )
     words = {"code": [PAD, *names]}
     accounts = MedsAccount()

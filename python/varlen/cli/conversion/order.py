@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from varlen._core import Joint
 from varlen.cli.conversion.words import Vocabularies
+from varlen.errors import value_error
 
 __all__ = ["sort_inside"]
 
@@ -23,11 +24,11 @@ def sort_inside(joint: Joint, names: Sequence[str], words: Vocabularies) -> Join
     for name in names:
         dim = joint.dim(name)
         if dim is None:
-            raise ValueError(f"--sort-by: no key {name!r}; there are {', '.join(joint.names)}")
+            raise value_error("--sort-by", f"no key {name!r}; there are {', '.join(joint.names)}")
         if dim == 0:
-            raise ValueError(f"--sort-by: {name!r} has one value a record, and records keep their order")
+            raise value_error("--sort-by", f"{name!r} has one value a record, and records keep their order")
         if joint.values(name).ndim > 1:
-            raise ValueError(f"--sort-by: {name!r} has rows of {joint.values(name).shape[1:]} values")
+            raise value_error("--sort-by", f"{name!r} has rows of {joint.values(name).shape[1:]} values")
         by_dim.setdefault(dim, []).append(name)
     for dim, keys in sorted(by_dim.items()):
         level = joint.level(dim)

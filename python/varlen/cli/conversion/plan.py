@@ -17,7 +17,7 @@ from varlen.cli.conversion.inputs import Input
 from varlen.cli.conversion.order import sort_inside
 from varlen.cli.conversion.words import Vocabularies
 from varlen.cli.conversion.wrong import Findings, naming_file
-from varlen.errors import file_error
+from varlen.errors import file_error, type_error, value_error
 from varlen.io.account import Account
 from varlen.io.declared_nulls import DeclaredNulls
 
@@ -59,7 +59,7 @@ class ValueRange:
         elif values.size:
             kinds = {self.dtype.kind, values.dtype.kind}
             if len(kinds) > 1 and kinds & set("mM"):
-                raise TypeError(f"{self.dtype} and {values.dtype}")
+                raise type_error("", f"{self.dtype} and {values.dtype}")
             self.dtype = self._both(values.dtype)
         self.has_values |= values.size > 0
 
@@ -76,9 +76,10 @@ class ValueRange:
     def check(self, name: str) -> None:
         """Refuses a float that stands for integers it cannot hold."""
         if self.dtype is not None and self.dtype.kind == "f" and self.most_whole > 2**53:
-            raise ValueError(
-                f"{name}: {self.most_whole} is beyond the integers of {self.dtype}, which holds the other "
-                f"values; see --types, as in {name}={self.dtype} or {name}=str"
+            raise value_error(
+                name,
+                f"{self.most_whole} is beyond the integers of {self.dtype}, which holds the other values",
+                f"see --types, as in {name}={self.dtype} or {name}=str",
             )
 
     def narrowed(self) -> np.dtype | None:
@@ -290,7 +291,7 @@ class ConversionPlan:
                         if joint.dim(name) != 0:
                             there = ", ".join(joint.names)
                             what = "no key" if joint.dim(name) is None else "lists are no group, in the key"
-                            raise ValueError(f"--group-by: {what} {name!r}; there are {there}")
+                            raise value_error("--group-by", f"{what} {name!r}; there are {there}")
                     yield one, joint
 
     def _from_events(self, advance: Callable[[int], Any]) -> Iterator[Joint]:
@@ -330,7 +331,7 @@ def learn_dtypes(plan: ConversionPlan, *, narrow: bool) -> None:
     plan.is_learned = True
     for name in plan.types:
         if name not in plan.dtypes:
-            raise ValueError(f"--types: no key {name!r}; there are {', '.join(plan.dtypes)}")
+            raise value_error("--types", f"no key {name!r}; there are {', '.join(plan.dtypes)}")
 
 
 def _read_spans(plan: ConversionPlan) -> tuple[dict[str, ValueRange], bool]:
@@ -358,8 +359,8 @@ def _read_spans(plan: ConversionPlan) -> tuple[dict[str, ValueRange], bool]:
                 spans.setdefault(name, ValueRange()).add(joint.values(name))
             except TypeError:
                 kinds = f"{spans[name].dtype} and {joint.values(name).dtype}"
-                raise ValueError(
-                    f"{plan.reading}: {name}: no dtype holds both {kinds}; see --types"
+                raise value_error(
+                    f"{plan.reading}: {name}", f"no dtype holds both {kinds}", "see --types"
                 ) from None
             if name not in plan.words:
                 bare.add(name)
@@ -388,7 +389,7 @@ def _finer(name: str, times: np.ndarray, dtype: np.dtype) -> np.ndarray:
     except OverflowError:
         lost = np.ones(len(times), bool)
     if lost.any():
-        raise ValueError(
-            f"{name}: {times[lost.argmax()]} does not fit {dtype}, as other files have it; see --types"
+        raise value_error(
+            name, f"{times[lost.argmax()]} does not fit {dtype}, as other files have it", "see --types"
         )
     return cast

@@ -15,7 +15,7 @@ from varlen.cli.conversion.joints import encode_words, with_options
 from varlen.cli.conversion.tables import TableReader
 from varlen.cli.conversion.words import Vocabularies
 from varlen.cli.conversion.wrong import Findings
-from varlen.errors import file_error, is_of_row, name_file, place_row
+from varlen.errors import file_error, is_of_row, name_file, place_row, value_error
 from varlen.interop.arrow import Column, Nulls, columns_of
 from varlen.io.account import Account
 from varlen.io.arrow_counts import count_table
@@ -147,7 +147,7 @@ class StaticTable:
 
     def _ids(self, joint: Joint, words: Vocabularies) -> list[Any]:
         if joint.dim(self._key) != 0:
-            raise ValueError(f"--static: {self._key!r} is not a key with one value a record")
+            raise value_error("--static", f"{self._key!r} is not a key with one value a record")
         texts = tuple(words.of(self._key)) if self._key in words else None
         return _plain(Column(joint.values(self._key), (), texts), self.path)
 

@@ -16,7 +16,7 @@ from varlen.cli.conversion.inputs import Input
 from varlen.cli.conversion.places import Place, Places
 from varlen.cli.conversion.typed_texts import NOT_GIVEN_BACK
 from varlen.cli.conversion.wrong import naming_file
-from varlen.errors import file_error
+from varlen.errors import file_error, value_error
 from varlen.interop.arrow import extension_name, holds_words, plain_array
 from varlen.interop.nulls import FIELD
 from varlen.io.account import Account
@@ -66,7 +66,7 @@ class TableReader:
             self._check_columns(one, schema, first, columns is not None)
         missing = [name for name in self._types if name not in self.columns]
         if missing:
-            raise ValueError(f"--types: no column {missing[0]!r}; there are {', '.join(self.columns)}")
+            raise value_error("--types", f"no column {missing[0]!r}; there are {', '.join(self.columns)}")
         self._unread = {
             name: "an index of pandas" if name in self.left_out else "not among --columns"
             for schema in schemas.values()
@@ -242,13 +242,13 @@ class TableReader:
             if kind is str:
                 if pa.types.is_struct(column.type):
                     who = "the schema" if name in self._declared else "--types"
-                    raise ValueError(
-                        f"{name}: {who} says text, which is of a column of one type, not {column.type}"
+                    raise value_error(
+                        name, f"{who} says text, which is of a column of one type, not {column.type}"
                     )
                 try:
                     texts = _as_texts(column)
                 except pa.ArrowException as wrong:
-                    raise ValueError(f"{name}: {column.type} cannot be read as text: {wrong}") from None
+                    raise value_error(name, f"{column.type} cannot be read as text: {wrong}") from None
                 table = table.set_column(i, name, texts)
             elif (
                 kind is not None
@@ -313,7 +313,7 @@ def leaves_in(kind: pa.DataType, name: str) -> Iterator[tuple[str, pa.DataType]]
 def _nested(kind: pa.DataType, leaf: pa.DataType) -> pa.DataType:
     """The same lists of another type."""
     if pa.types.is_struct(kind):
-        raise ValueError(f"text is for a column of one type, not {kind}")
+        raise value_error("", f"text is for a column of one type, not {kind}")
     if pa.types.is_fixed_size_list(kind):
         return pa.list_(_nested(kind.value_type, leaf), kind.list_size)
     if hasattr(kind, "value_type") and not pa.types.is_dictionary(kind):

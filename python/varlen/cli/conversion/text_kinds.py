@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from varlen.cli.conversion.typed_texts import comes_back
+from varlen.errors import value_error
 
 __all__ = ["TextColumn"]
 
@@ -96,8 +97,10 @@ class TextColumn:
         """Refuses times of which some have a zone."""
         without = self.first.get("naive") or self.first.get("date")
         if self.is_zoned and without:
-            raise ValueError(
-                f"{self.first['zoned']} has a zone, {without} has none; give all times a zone or none of them"
+            raise value_error(
+                "",
+                f"{self.first['zoned']} has a zone, {without} has none",
+                "give all times a zone or none of them",
             )
 
     def note(self) -> str | None:

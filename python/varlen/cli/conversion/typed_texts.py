@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from varlen.cli.conversion.words import unknown_word
+from varlen.errors import value_error
 from varlen.io.dtypes import cast_exactly
 
 __all__ = ["LEADING", "NOT_GIVEN_BACK", "NUMBER", "WHOLE", "comes_back", "number_of", "parse_texts"]
@@ -75,7 +76,7 @@ def number_of(text: str) -> float:
     """The double that a text says."""
     number = float(text) if NUMBER.fullmatch(text) else None
     if number is None or (math.isinf(number) and "inf" not in text.lower()):
-        raise ValueError(f"{text!r} is no double")
+        raise value_error("", f"{text!r} is no double")
     return number
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from varlen.arguments import PADDING, new_words
-from varlen.errors import error_of, with_fields
+from varlen.errors import error_of, value_error, with_fields
 
 if TYPE_CHECKING:
     from varlen.io import Account
@@ -94,7 +94,7 @@ class Vocabularies:
             reserved = [*new_words(key, self._adds_padding, self._row_ids), *self._reserved]
             words = {word: i for i, word in enumerate(self._given.get(key, reserved))}
             if key in self._given and self._unknown is not None and self._unknown not in words:
-                raise ValueError(f"{key}: --unknown {self._unknown!r} is not in the vocabulary given")
+                raise value_error(key, f"--unknown {self._unknown!r} is not in the vocabulary given")
             self._words[key] = words
         return self._words[key]
 
@@ -175,12 +175,14 @@ def read_vocabularies(given: Sequence[str]) -> dict[str, list[str]]:
             raise FileNotFoundError(f"--vocabulary: {path}: no such file")
         found = _words_in(path, key)
         if key and key not in found:
-            raise ValueError(f"--vocabulary: {path}: no words of {key!r}; it has those of {', '.join(found)}")
+            raise value_error(
+                f"--vocabulary: {path}", f"no words of {key!r}; it has those of {', '.join(found)}"
+            )
         for one in [key] if key else found:
             words = found[one]
             if len(set(words)) < len(words):
                 twice = next(word for i, word in enumerate(words) if word in words[:i])
-                raise ValueError(f"--vocabulary: {path}: the word {twice!r} comes twice")
+                raise value_error(f"--vocabulary: {path}", f"the word {twice!r} comes twice")
             out[one] = words
     return out
 
@@ -197,17 +199,17 @@ def _words_in(path: Path, key: str) -> dict[str, list[str]]:
             if field.vocabulary is not None and (name == key or name != shards.row_ids)
         }
         if not found:
-            raise ValueError(f"--vocabulary: {path}: no key has a vocabulary")
+            raise value_error(f"--vocabulary: {path}", "no key has a vocabulary")
         return found
     if kind == ".json":
         content = json.loads(path.read_text("utf-8"))
         if isinstance(content, list) and key:
             content = {key: content}
         if not isinstance(content, dict) or not all(_are_words(words) for words in content.values()):
-            raise ValueError(f"--vocabulary: {path}: expected an object of keys to lists of words")
+            raise value_error(f"--vocabulary: {path}", "expected an object of keys to lists of words")
         return content
     if not key:
-        raise ValueError(f"--vocabulary: {path}: a list of words needs its key, as in code={path}")
+        raise value_error(f"--vocabulary: {path}", f"a list of words needs its key, as in code={path}")
     return {key: path.read_text("utf-8").splitlines()}
 
 

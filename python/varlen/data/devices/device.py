@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import varlen.cuda
 from varlen import _core
+from varlen.errors import value_error
 
 __all__: list[str] = []
 
@@ -72,5 +73,5 @@ def number_of(name: str, count: int, current: Callable[[], int]) -> int:
     if not number:
         return current()
     if int(number) >= count:
-        raise ValueError(f"device: expected one of cuda:0 to cuda:{count - 1}, got {name}")
+        raise value_error("device", f"expected one of cuda:0 to cuda:{count - 1}, got {name}")
     return int(number)

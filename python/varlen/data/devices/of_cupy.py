@@ -13,7 +13,7 @@ from varlen.arguments import as_dtype
 from varlen.backends import cupy_backend
 from varlen.backends.bridge import cupy_for
 from varlen.data.devices.device import number_of
-from varlen.errors import as_record
+from varlen.errors import as_record, type_error, value_error
 
 if TYPE_CHECKING:
     from varlen.data.batch import Batch
@@ -24,7 +24,7 @@ __all__: list[str] = []
 def kind_name(name: str, dtype: np.dtype, torch_name: str | None) -> str:
     """What CuPy calls the dtype of numbers; bits that NumPy has no name for stay bits."""
     if dtype.char in "gG" or (dtype.kind not in "biufc" and dtype.name != "bfloat16"):
-        raise TypeError(f"framework: CuPy has no dtype for {dtype}, that of {name!r}")
+        raise type_error("framework", f"CuPy has no dtype for {dtype}, that of {name!r}")
     found: str = dtype.name
     return found
 
@@ -76,7 +76,7 @@ class CupyDevice:
             try:
                 return self.xp.empty(shape, kind)
             except TypeError:
-                raise TypeError(f"framework: CuPy has no dtype for {kind}") from None
+                raise type_error("framework", f"CuPy has no dtype for {kind}") from None
 
     def scratch(self, nbytes: int) -> Any:
         """Fresh bytes, of the part for the current stream."""
@@ -98,19 +98,19 @@ class CupyDevice:
     def checked(self, given: Any, argument: str, shape: tuple[int, ...], kind: Any) -> Any:
         """The front of an array that is written, in the shape that it gets."""
         if not isinstance(given, self.xp.ndarray):
-            raise TypeError(
-                f"{argument}: expected an array of CuPy on {self.name}, got {type(given).__name__}"
+            raise type_error(
+                argument, f"expected an array of CuPy on {self.name}, got {type(given).__name__}"
             )
         where = self._library.name_of_device(given)
         if where != self.name:
-            raise ValueError(f"{argument}: expected an array on {self.name}, got one on {where}")
+            raise value_error(argument, f"expected an array on {self.name}, got one on {where}")
         if given.dtype != kind:
-            raise TypeError(f"{argument}: has dtype {given.dtype}, the batch gives {kind}")
+            raise type_error(argument, f"has dtype {given.dtype}, the batch gives {kind}")
         count = math.prod(shape)
         if not given.flags.c_contiguous:
-            raise ValueError(f"{argument}: must be contiguous")
+            raise value_error(argument, "must be contiguous")
         if given.size < count:
-            raise ValueError(f"{argument}: has room for {given.size} entries, the batch needs {count}")
+            raise value_error(argument, f"has room for {given.size} entries, the batch needs {count}")
         with self.at():
             return given if given.shape == shape else given.reshape(-1)[:count].reshape(shape)
 

@@ -11,6 +11,7 @@ import torch
 
 import varlen.backends.torch  # noqa: F401  # makes tensors known to the core
 from varlen.data.devices.device import number_of
+from varlen.errors import type_error, value_error
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,7 +25,7 @@ def kind_name(name: str, dtype: np.dtype, torch_name: str | None) -> str:
     """What torch calls the dtype of numbers."""
     found = torch_name or dtype.name
     if not isinstance(getattr(torch, found, None), torch.dtype):
-        raise TypeError(f"framework: torch has no dtype for {dtype}, that of {name!r}")
+        raise type_error("framework", f"torch has no dtype for {dtype}, that of {name!r}")
     return found
 
 
@@ -70,16 +71,16 @@ class TorchDevice:
     def checked(self, given: Any, argument: str, shape: tuple[int, ...], kind: torch.dtype) -> torch.Tensor:
         """The front of a tensor that is written, in the shape that it gets."""
         if not isinstance(given, torch.Tensor):
-            raise TypeError(f"{argument}: expected a tensor on {self.device}, got {type(given).__name__}")
+            raise type_error(argument, f"expected a tensor on {self.device}, got {type(given).__name__}")
         if given.device != self.device:
-            raise ValueError(f"{argument}: expected a tensor on {self.device}, got one on {given.device}")
+            raise value_error(argument, f"expected a tensor on {self.device}, got one on {given.device}")
         if given.dtype != kind:
-            raise TypeError(f"{argument}: has dtype {given.dtype}, the batch gives {kind}")
+            raise type_error(argument, f"has dtype {given.dtype}, the batch gives {kind}")
         count = math.prod(shape)
         if not given.is_contiguous():
-            raise ValueError(f"{argument}: must be contiguous")
+            raise value_error(argument, "must be contiguous")
         if given.numel() < count:
-            raise ValueError(f"{argument}: has room for {given.numel()} entries, the batch needs {count}")
+            raise value_error(argument, f"has room for {given.numel()} entries, the batch needs {count}")
         return given if tuple(given.shape) == shape else given.detach().view(-1)[:count].view(shape)
 
     def address(self, array: torch.Tensor) -> int:

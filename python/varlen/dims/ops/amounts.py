@@ -14,6 +14,7 @@ from varlen.dims.base import is_data, made
 from varlen.dims.errors import LengthMismatchError
 from varlen.dims.place import lengths_of, order_of
 from varlen.dims.place import spread as spread_values
+from varlen.errors import error_of, type_error, value_error
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -29,19 +30,19 @@ def as_amount(amount: Any, argument: str, least: int | None = 0) -> Data[Any]:
     """An amount as int64 over the dims that it differs over."""
     if type(amount) is Dim:
         if not amount.is_defined:
-            raise ValueError(f"{argument}: '{amount.name}' has no lengths")
+            raise value_error(argument, f"'{amount.name}' has no lengths")
         return lengths_of(amount)
     if not is_data(amount):
         if isinstance(amount, (bool, np.bool_)) or not hasattr(type(amount), "__index__"):
-            raise TypeError(f"{argument}: expected an int, a Dim or a Data of integers, got {amount!r}")
+            raise type_error(argument, f"expected an int, a Dim or a Data of integers, got {amount!r}")
         number = as_int(amount, argument, -(1 << 62) if least is None else least)
         return made(np.asarray(number, np.int64), Shape([]))
     numbers = np.asarray(backend_of(amount._values).readable(amount._values))
     if numbers.dtype.kind not in "iu":
-        raise TypeError(f"{argument}: expected integers, got {numbers.dtype}")
+        raise type_error(argument, f"expected integers, got {numbers.dtype}")
     if least is not None and numbers.size and numbers.min() < least:
         at = int((numbers.reshape(-1) < least).argmax())
-        raise ValueError(f"{argument}: {numbers.reshape(-1)[at]} at position {at} is below {least}")
+        raise value_error(argument, f"{numbers.reshape(-1)[at]} at position {at} is below {least}")
     return made(numbers.astype(np.int64), amount._shape, amount._order)
 
 
@@ -70,8 +71,8 @@ def brought_before(data: Data[Any], k: int, dims: Sequence[Dim]) -> tuple[Data[A
     moving = old.dims[k]
     for dim in dims:
         if dim == moving or moving in dim.over:
-            raise ValueError(
-                f"'{dim.name}' is, or is over, the dim '{moving.name}' that it says something of"
+            raise value_error(
+                "", f"'{dim.name}' is, or is over, the dim '{moving.name}' that it says something of"
             )
     behind = [dim for dim in old.dims[k + 1 :] if dim in dims]
     if behind:
@@ -121,7 +122,7 @@ def named(dim: Dim, out_dim: Any, count: Sequence[Data[Any]]) -> Dim:
     if out_dim is None:
         return dim
     if type(out_dim) is not Dim:
-        raise TypeError(f"out_dim: expected a Dim, got {out_dim!r}")
+        raise type_error("out_dim", f"expected a Dim, got {out_dim!r}")
     if out_dim.is_defined:
         return out_dim
     shape, lengths = together(count)
@@ -141,7 +142,10 @@ def check_lengths(op: str, dim: Dim, before: Sequence[Dim], lengths: Any) -> Non
     if not same.all():
         row = int(same.argmin())
         reason = "it was worked out of lengths below 0: " if dim.is_derived else ""
-        raise LengthMismatchError(
-            f"{op}: '{dim.name}' is {level.lengths[row]} long in row {row}, "
-            f"but the result has {lengths[row]} there; {reason}give out_dim= without lengths"
+        raise error_of(
+            LengthMismatchError,
+            op,
+            f"'{dim.name}' is {level.lengths[row]} long in row {row}, "
+            f"but the result has {lengths[row]} there; {reason}give out_dim= without lengths",
+            row=row,
         )

@@ -17,7 +17,7 @@ from varlen.dims.make import check_dims
 from varlen.dims.operators import of_every_dtype
 from varlen.dims.out_shape import checked
 from varlen.dims.place import aligned, order_of
-from varlen.errors import name_place
+from varlen.errors import name_place, type_error, value_error
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
@@ -137,13 +137,13 @@ def combine(
     [[[0, 0], [1, 10]], [[2, 20]]]
     """
     if len(operands) < 2:
-        raise TypeError(f"combine: expected two operands or more, got {len(operands)}")
+        raise type_error("combine", f"expected two operands or more, got {len(operands)}")
     function = _function_of(op, operands)
     result: Any = operands[0]
     for other in operands[1:]:
         result = _combined(function, result, other, op, broadcast)
     if not is_data(result):
-        raise TypeError("combine: expected a Data among the operands")
+        raise type_error("combine", "expected a Data among the operands")
     if order is not None:
         result = result._ordered(every_place(result, order))
     return checked(result, out_shape)
@@ -159,7 +159,7 @@ def _function_of(op: str, operands: Sequence[Any]) -> Callable[[Any, Any], Any]:
         backend = backend_of(*[x._values for x in operands if is_data(x)])
         return lambda a, b: backend.ufunc(_UFUNCS[op], [a, b], {})
     names = ", ".join(sorted([*_FUNCTIONS, *_UFUNCS]))
-    raise ValueError(f"op: expected one of {names}, got {op!r}")
+    raise value_error("op", f"expected one of {names}, got {op!r}")
 
 
 def operands(function: Callable[[Any, Any], Any], a: Any, b: Any, name: str) -> Any:
@@ -167,9 +167,10 @@ def operands(function: Callable[[Any, Any], Any], a: Any, b: Any, name: str) -> 
     if not (_is_operand(a) and _is_operand(b)):
         other = b if is_data(a) else a
         if hasattr(other, "shape"):
-            raise TypeError(
-                f"{name}: the axes of an array of shape {tuple(other.shape)} have no names; "
-                "make it a Data(array, dims)"
+            raise type_error(
+                name,
+                f"the axes of an array of shape {tuple(other.shape)} have no names",
+                "make it a Data(array, dims)",
             )
         return NotImplemented
     return _combined(function, a, b, name, False)
@@ -194,7 +195,7 @@ def _combined(function: Callable[[Any, Any], Any], a: Any, b: Any, name: str, br
 def _number(x: Any, name: str, beside: Data[Any]) -> Any:
     """A number as an operand; one of NumPy as Python has it beside tensors, which know no other."""
     if not _is_operand(x):
-        raise TypeError(f"{name}: expected a Data or a number, got {type(x).__name__}")
+        raise type_error(name, f"expected a Data or a number, got {type(x).__name__}")
     is_foreign = isinstance(x, (np.ndarray, np.generic)) and not isinstance(beside._values, np.ndarray)
     return x.item() if is_foreign else x
 
@@ -235,7 +236,7 @@ def joined(each: Sequence[Data[Any]], name: str, broadcast: bool) -> tuple[Shape
         hint = "say broadcast=True in dims.combine if that is meant"
         if namesakes := _namesakes(shape.dims):
             hint += f"; {quoted(namesakes, 'and')} is another dim in each (see Dim.declare_same_as)"
-        raise ValueError(f"{name}: no operand has all dims of {texts}; {hint}")
+        raise value_error(name, f"no operand has all dims of {texts}; {hint}")
     if shape is first._shape:
         return shape, first._order
     dims = list(first.dims)
@@ -324,8 +325,8 @@ def compatible_to(data: Data[Any], dims: Sequence[Dim], expand: bool) -> Data[An
     wanted = check_dims(dims)
     missing = [dim for dim in data.dims if dim not in wanted]
     if missing:
-        raise ValueError(
-            f"dims: {quoted(missing, 'and')} of {describe(data.dims)} is not among {describe(wanted)}"
+        raise value_error(
+            "dims", f"{quoted(missing, 'and')} of {describe(data.dims)} is not among {describe(wanted)}"
         )
     if expand:
         for dim in wanted:
@@ -372,9 +373,9 @@ def expand_dim(data: Data[Any], dim: Dim, *, out_shape: OutShape | None = None) 
     """
     check_dims([dim])
     if data._shape.find(dim) >= 0:
-        raise ValueError(f"dim: '{dim.name}' is in {describe(data.dims)} already")
+        raise value_error("dim", f"'{dim.name}' is in {describe(data.dims)} already")
     if not dim.is_defined:
-        raise ValueError(f"dim: '{dim.name}' has no lengths")
+        raise value_error("dim", f"'{dim.name}' has no lengths")
     new = [*[x for x in dim.over if data._shape.find(x) < 0], dim]
     dims = [*data.dims, *new]
     order = Shape.arranged(dims)

@@ -18,6 +18,7 @@ from varlen.dims.ops.slice import cut
 from varlen.dims.out_shape import checked
 from varlen.dims.place import bound_anew, lengths_of, moved, order_of, rows_shape, shaped, target_of
 from varlen.dims.planned import planned
+from varlen.errors import error_of, type_error, value_error
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
@@ -82,10 +83,10 @@ def concat(
 
 def _parts_of(parts: Sequence[Any], broadcast: bool) -> tuple[list[Data[Any]], list[int]]:
     if not parts:
-        raise ValueError("concat: there is nothing to concatenate")
+        raise value_error("concat", "there is nothing to concatenate")
     for i, part in enumerate(parts):
         if not (isinstance(part, tuple) and len(part) == 2 and is_data(part[0])):
-            raise TypeError(f"concat: part {i}: expected a pair of a Data and a dim of it, got {part!r}")
+            raise type_error("concat", f"part {i}: expected a pair of a Data and a dim of it, got {part!r}")
     each = [part[0] for part in parts]
     dims = [x._shape.dims[place(x, axis, f"part {i}")] for i, (x, axis) in enumerate(parts)]
     if broadcast:
@@ -204,9 +205,11 @@ def _in_one_order(each: list[Data[Any]], at: list[int]) -> tuple[list[Data[Any]]
     for i, rest in enumerate(rests):
         if len(rest) != len(rests[0]) or any(dim not in rests[0] for dim in rest):
             texts = describe(each[0].dims), describe(each[i].dims)
-            raise ValueError(
-                f"concat: part {i} has the dims {texts[1]}, the first {texts[0]}: beside the one that each "
-                "is joined along they have to be the same; say broadcast=True to repeat one over others"
+            raise value_error(
+                "concat",
+                f"part {i} has the dims {texts[1]}, the first {texts[0]}: beside the one that each "
+                "is joined along they have to be the same",
+                "say broadcast=True to repeat one over others",
             )
     orders = [(rest, k) for rest, k in zip(rests, at, strict=True)]
     outer = [
@@ -226,7 +229,7 @@ def _in_one_order(each: list[Data[Any]], at: list[int]) -> tuple[list[Data[Any]]
             lined_up.append(dims)
         if len(lined_up) == len(each):
             return [_laid(x, dims) for x, dims in zip(each, lined_up, strict=True)], k
-    raise ValueError(f"concat: {' and '.join(describe(x.dims) for x in each)} nest in no common order")
+    raise value_error("concat", f"{' and '.join(describe(x.dims) for x in each)} nest in no common order")
 
 
 def _is_laid_alike(a: Shape, b: Shape, k: int, at: int) -> bool:
@@ -271,7 +274,7 @@ def _check_rest(shapes: Sequence[Shape], k: int, op: str) -> None:
             else:
                 row = int((a.lengths != b.lengths).argmax())
                 text = f"is {b.lengths[row]} long in row {row} of part {i}, and {a.lengths[row]} in the first"
-            raise LengthMismatchError(f"{op}: '{dim.name}' {text}")
+            raise error_of(LengthMismatchError, op, f"'{dim.name}' {text}")
 
 
 @names_itself
@@ -330,8 +333,8 @@ def split(
     each = check_dims(dims)
     unbound = [i for i, dim in enumerate(each) if not dim.is_defined]
     if len(unbound) > 1:
-        raise ValueError(
-            f"split: dims: {quoted([each[i] for i in unbound], 'and')} have no lengths; one may be without"
+        raise value_error(
+            "split: dims", f"{quoted([each[i] for i in unbound], 'and')} have no lengths; one may be without"
         )
     known = [as_amount(dim, "dims") for dim in each if dim.is_defined]
     shape, (whole, *counts) = together([lengths_of(moving), *known])
@@ -340,8 +343,11 @@ def split(
     if wrong.any():
         row = int(wrong.argmax())
         texts = " + ".join(str(count[row]) for count in counts)
-        raise LengthMismatchError(
-            f"'{moving.name}' is {whole[row]} long in row {row}, but the pieces are {texts}"
+        raise error_of(
+            LengthMismatchError,
+            "",
+            f"'{moving.name}' is {whole[row]} long in row {row}, but the pieces are {texts}",
+            row=row,
         )
     if unbound:
         counts.insert(unbound[0], whole - total)
@@ -355,7 +361,7 @@ def split(
         begin = begin + count
     if out_shapes is not None:
         if len(out_shapes) != len(pieces):
-            raise ValueError(f"split: out_shapes: {len(out_shapes)} of them for {len(pieces)} pieces")
+            raise value_error("split: out_shapes", f"{len(out_shapes)} of them for {len(pieces)} pieces")
         for piece, out_shape in zip(pieces, out_shapes, strict=True):
             checked(piece, out_shape)
     return pieces
@@ -400,19 +406,19 @@ def stack(xs: Sequence[Data[Any]], dim: Dim | None = None, *, out_shape: OutShap
     Data([sign(2), batch(2), time(1 to 2)], int64)
     """
     if not hasattr(xs, "__iter__") or is_data(xs):
-        raise TypeError(f"xs: expected several Data, got {type(xs).__name__}")
+        raise type_error("xs", f"expected several Data, got {type(xs).__name__}")
     each = list(xs)
     if not each:
-        raise ValueError("stack: there is nothing to stack")
+        raise value_error("stack", "there is nothing to stack")
     for i, x in enumerate(each):
         check_data(x, f"stack: part {i}")
         if x.dims_set != each[0].dims_set or x.ndim != each[0].ndim:
             texts = describe(x.dims), describe(each[0].dims)
-            raise ValueError(f"stack: part {i} has the dims {texts[0]}, the first {texts[1]}")
+            raise value_error("stack", f"part {i} has the dims {texts[0]}, the first {texts[1]}")
     one = Dim(1, name="stack")
     several = Dim(len(each), name="stack") if dim is None else dim
     if each[0]._shape.find(several) >= 0:
-        raise ValueError(f"dim: '{several.name}' is in {describe(each[0].dims)} already")
+        raise value_error("dim", f"'{several.name}' is in {describe(each[0].dims)} already")
     parts = []
     for x in each:
         shape = Shape([one, *x._shape.dims])

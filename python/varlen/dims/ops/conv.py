@@ -15,6 +15,7 @@ from varlen.dims.ops.amounts import check_lengths, named
 from varlen.dims.ops.window import Windows
 from varlen.dims.out_shape import checked
 from varlen.dims.place import aligned, along, lengths_of, moved, order_of, rows_of
+from varlen.errors import index_error, value_error
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
@@ -223,7 +224,7 @@ def transposed_conv1d(
     (Data([batch(2), time*2+1(3 to 5), out(1)], float64), array([ 1.,  1., 11., 10., 10.,  5.,  5.,  5.]))
     """
     if padding not in ("same", "valid"):
-        raise ValueError(f"padding: expected 'same' or 'valid', got {padding!r}")
+        raise value_error("padding", f"expected 'same' or 'valid', got {padding!r}")
     step = as_int(stride, "stride", 1)
     x, k, weights, size, new = _operands(x, filter, axis, in_dim, out_dim, 1)
     dim = x._shape.dims[k]
@@ -264,23 +265,24 @@ def _operands(
     dim = x._shape.dims[place(x, axis)]
     channels = x._shape.find(in_dim)
     if channels < 0:
-        raise IndexError(f"in_dim: '{in_dim.name}' is not among {describe(x.dims)}")
+        raise index_error("in_dim", f"'{in_dim.name}' is not among {describe(x.dims)}")
     if dim == in_dim:
-        raise ValueError(f"axis: '{dim.name}' has the channels, the filter goes along another dim")
+        raise value_error("axis", f"'{dim.name}' has the channels, the filter goes along another dim")
     count = x._shape.extent(channels)
     if count % groups:
-        raise ValueError(f"groups: {groups} do not divide the {count} positions of '{in_dim.name}'")
+        raise value_error("groups", f"{groups} do not divide the {count} positions of '{in_dim.name}'")
     there = filter._shape.dims
     few = [in_dim] if groups == 1 else [in_dim // groups, in_dim.div_left(groups)]
     comes = next((k for each in few if (k := place_into(filter, each)) >= 0), -1)
     goes = next((j for j, each in enumerate(there) if j != comes and each == out_dim), -1)
     if len(there) != 3 or min(comes, goes) < 0:
-        raise ValueError(
-            f"filter: expected '{few[0].name}', '{out_dim.name}' and the positions of the filter, "
-            f"got {describe(filter.dims)}"
+        raise value_error(
+            "filter",
+            f"expected '{few[0].name}', '{out_dim.name}' and the positions of the filter, "
+            f"got {describe(filter.dims)}",
         )
     if groups > 1 and filter._shape.extent(goes) % groups:
-        raise ValueError(f"groups: {groups} do not divide the positions of '{out_dim.name}'")
+        raise value_error("groups", f"{groups} do not divide the positions of '{out_dim.name}'")
     taps = 3 - comes - goes
     weights = moved(filter, Shape([there[taps], there[comes], there[goes]]))
     order = [*[each for j, each in enumerate(x._shape.dims) if j != channels], x._shape.dims[channels]]
@@ -325,7 +327,7 @@ def _with_channels(
     shape = Shape(dims)
     if bias is not None:
         if not is_data(bias) or bias._shape.rank != 1 or bias._shape.find(channels) < 0:
-            raise ValueError(f"bias: expected numbers over '{channels.name}', got {bias!r}")
+            raise value_error("bias", f"expected numbers over '{channels.name}', got {bias!r}")
         values = values + aligned(bias._values, bias._shape, Shape([channels]))
     facts = x._facts
     if facts is not NO_FACTS:

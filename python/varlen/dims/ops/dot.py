@@ -18,6 +18,7 @@ from varlen.dims.ops.combine import agreed, combine
 from varlen.dims.ops.reduce import reduce as reduce_dims
 from varlen.dims.out_shape import checked
 from varlen.dims.place import order_of
+from varlen.errors import index_error, value_error
 from varlen.ops.contraction import Step, contract, steps_of
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def dot(
         check_data(x, name)
     gone = tuple([_found(a, b, axis) for axis in ([reduce] if isinstance(reduce, (Dim, str)) else reduce)])
     if len(set(gone)) < len(gone):
-        raise ValueError("reduce: a dim is given twice")
+        raise value_error("reduce", "a dim is given twice")
     plan = _planned(a._shape, b._shape, a._order, b._order, gone, Shape.epoch())
     if plan.way is None:
         product = combine("*", a, b, broadcast=True)
@@ -107,10 +108,10 @@ def _found(a: Data[Any], b: Data[Any], axis: Axis) -> tuple[int, int]:
     i, j = (place_into(x, axis) if isinstance(axis, Dim) else _place_of_words(x, axis) for x in (a, b))
     if i < 0 and j < 0:
         name = axis.name if isinstance(axis, Dim) else axis
-        raise IndexError(f"reduce: {name!r} is neither in {describe(a.dims)} nor in {describe(b.dims)}")
+        raise index_error("reduce", f"{name!r} is neither in {describe(a.dims)} nor in {describe(b.dims)}")
     if i >= 0 and j >= 0 and a._shape.dims[i] != b._shape.dims[j]:
         names = f"'{a._shape.dims[i].name}' in one and '{b._shape.dims[j].name}' in the other"
-        raise ValueError(f"reduce: {axis!r} is {names}")
+        raise value_error("reduce", f"{axis!r} is {names}")
     return i, j
 
 

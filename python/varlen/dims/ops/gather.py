@@ -15,6 +15,7 @@ from varlen.dims.ops.picked import lengths_over, picked, picked_along, said
 from varlen.dims.out_shape import checked
 from varlen.dims.place import spread
 from varlen.dims.planned import planned
+from varlen.errors import index_error, type_error, value_error
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
@@ -84,8 +85,9 @@ def gather(
     if axis is None:
         axis = indices.sparse_dim
         if axis is None:
-            raise ValueError(
-                f"gather: axis is not given, and the indices over {describe(indices.dims)} have no sparse_dim"
+            raise value_error(
+                "gather",
+                f"axis is not given, and the indices over {describe(indices.dims)} have no sparse_dim",
             )
     k = place(x, axis)
     frame, at = inside_rows(numbers, indices._shape, x._shape.dims[k], clip, "gather: indices")
@@ -101,11 +103,11 @@ def integers(indices: Data[Any], argument: str) -> Any:
     check_data(indices, argument)
     dtype = dtype_name(indices.dtype)
     if not dtype.startswith(("int", "uint")):
-        raise TypeError(f"{argument}: expected integers, got {dtype}")
+        raise type_error(argument, f"expected integers, got {dtype}")
     numbers = backend_of(indices._values).readable(indices._values).reshape(-1)
     if dtype == "uint64" and numbers.size and int(numbers.max()) > np.iinfo(np.int64).max:
         i = int(numbers.argmax())
-        raise IndexError(f"{argument}: {numbers[i]} at {said(indices._shape, i)} is no position of any dim")
+        raise index_error(argument, f"{numbers[i]} at {said(indices._shape, i)} is no position of any dim")
     return numbers.astype(np.int64, copy=False)
 
 
@@ -123,8 +125,8 @@ def inside_rows(numbers: Any, frame: Shape, dim: Dim, clip: bool, argument: str)
     if wrong.any():
         i = int(wrong.argmax())
         at = f" at {said(frame, i)}" if frame.rank else ""
-        raise IndexError(
-            f"{argument}: {numbers[i]}{at} is no position of '{dim.name}', which has {lengths[i]} there"
+        raise index_error(
+            argument, f"{numbers[i]}{at} is no position of '{dim.name}', which has {lengths[i]} there"
         )
     return frame, np.clip(numbers, 0, lengths - 1) if clip else numbers
 

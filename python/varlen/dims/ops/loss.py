@@ -21,6 +21,7 @@ from varlen.dims.ops.softmax import log_softmax
 from varlen.dims.out_shape import checked
 from varlen.dims.place import aligned, moved, order_of, shaped
 from varlen.dims.planned import planned
+from varlen.errors import value_error
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
@@ -85,10 +86,10 @@ def cross_entropy(
     (Data([batch(2), time(1 to 2)], float64), 0.6931471805599453)
     """
     if estimated_type not in ("logits", "probs", "log-probs"):
-        raise ValueError(f"estimated_type: expected logits, probs or log-probs, got {estimated_type!r}")
+        raise value_error("estimated_type", f"expected logits, probs or log-probs, got {estimated_type!r}")
     label_smoothing = as_float(label_smoothing, "label_smoothing")
     if not 0 <= label_smoothing <= 1:
-        raise ValueError(f"label_smoothing: expected a share of 0 to 1, got {label_smoothing}")
+        raise value_error("label_smoothing", f"expected a share of 0 to 1, got {label_smoothing}")
     check_data(target, "target")
     classes = estimated._shape.dims[place(estimated, axis)]
     is_sparse = target._shape.find(classes) < 0
@@ -116,12 +117,13 @@ def _weighted(logs: Data[Any], target: Data[Any], classes: Dim) -> Data[Any]:
 def _check_sparse(target: Data[Any], classes: Dim) -> None:
     sparse = target._facts.sparse_dim
     if sparse is not None and sparse != classes:
-        raise ValueError(
-            f"target: its classes are {describe([sparse])[1:-1]}, those estimated {describe([classes])[1:-1]}"
+        raise value_error(
+            "target",
+            f"its classes are {describe([sparse])[1:-1]}, those estimated {describe([classes])[1:-1]}",
         )
     if "int" not in dtype_name(target.dtype):
         text = describe([classes])[1:-1]
-        raise ValueError(f"target: expected integers, or floats over {text}, got {target!r}")
+        raise value_error("target", f"expected integers, or floats over {text}, got {target!r}")
 
 
 def _picked(x: Data[Any], at: Data[Any], dim: Dim) -> Data[Any]:
@@ -160,7 +162,7 @@ def _places_along(
     dim, shown = shape.dims[k], made(None, shape, order).dims
     others = [each for each in shape.dims if each != dim]
     if any(dim in each.over for each in others):
-        raise ValueError(f"'{dim.name}' of {describe(shown)} has other dims over it")
+        raise value_error("", f"'{dim.name}' of {describe(shown)} has other dims over it")
     whole, rest = Shape([*others, dim]), Shape(others)
     level = whole.span(whole.rank - 1, whole.rank)
     joint = rest.join(at)
@@ -179,7 +181,7 @@ def _check_positions(numbers: Any, sizes: Any, shape: Shape, dim: Dim) -> None:
     wrong = np.broadcast_to((numbers < 0) | (numbers >= sizes), shape.array_shape)
     row = int(wrong.reshape(-1).argmax())
     number = np.broadcast_to(numbers, shape.array_shape).reshape(-1)[row]
-    raise ValueError(f"target: {number} at position {row} is no position of {describe([dim])[1:-1]}")
+    raise value_error("target", f"{number} at position {row} is no position of {describe([dim])[1:-1]}")
 
 
 def ctc_loss(
@@ -254,7 +256,7 @@ def ctc_loss(
     size = logits._shape.extent(logits._shape.find(labels))
     at = as_int(blank, "blank", -(2**63))
     if not -size <= at < size:
-        raise ValueError(f"blank: {at} is no class of {describe([labels])[1:-1]}, which has {size}")
+        raise value_error("blank", f"{at} is no class of {describe([labels])[1:-1]}, which has {size}")
     logs = logits if is_normalized else log_softmax(logits, labels)
     rest, order = _outer((logs, targets), ([time, labels], [spelling]))
     rows, units = _sequences(logs, rest, [time, labels])

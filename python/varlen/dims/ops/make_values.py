@@ -16,6 +16,7 @@ from varlen.dims.ops.combine import joined, unify_kind
 from varlen.dims.out_shape import checked
 from varlen.dims.place import aligned, coordinates, order_of
 from varlen.dims.planned import planned
+from varlen.errors import value_error
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -30,10 +31,10 @@ def shape_of(dims: Sequence[Dim]) -> tuple[Shape, tuple[int, ...] | None]:
     bind_by_others(each)
     for dim in each:
         if not dim.is_defined:
-            raise ValueError(f"dims: '{dim.name}' of {describe(each)} has no lengths")
+            raise value_error("dims", f"'{dim.name}' of {describe(each)} has no lengths")
         for over in dim.over:
             if over not in each:
-                raise ValueError(f"dims: '{dim.name}' is over '{over.name}', which {describe(each)} lacks")
+                raise value_error("dims", f"'{dim.name}' is over '{over.name}', which {describe(each)} lacks")
     places = Shape.arranged(each, static_last=True)
     shape = Shape([each[k] for k in places])
     return shape, order_of(shape, each)
@@ -297,7 +298,7 @@ def range_over_dim(
     """
     check_dims([dim])
     if not dim.is_defined:
-        raise ValueError(f"dim: '{dim.name}' has no lengths")
+        raise value_error("dim", f"'{dim.name}' has no lengths")
     shape = Shape([*_with_over(dim), dim])
     values: Any = coordinates(shape, shape.rank - 1)
     values = np.ascontiguousarray(np.broadcast_to(values, shape.array_shape))
@@ -418,7 +419,7 @@ def one_hot(
     check_data(x, "x")
     classes = x._facts.sparse_dim if dim is None else dim
     if classes is None:
-        raise ValueError(f"one_hot: {x!r} has no sparse_dim; say dim=")
+        raise value_error("one_hot", f"{x!r} has no sparse_dim", "say dim=")
     check_facts(x, Facts(sparse_dim=classes), "one_hot: x")
     plan = _beside_classes(x._shape, x._order, classes)
     numbers, places = unify_kind([aligned(x._values, x._shape, plan.shape), plan.places])
@@ -522,7 +523,7 @@ def last_frame_position_of_dim(
     """
     check_dims([dim])
     if not dim.is_defined:
-        raise ValueError(f"dim: '{dim.name}' has no lengths")
+        raise value_error("dim", f"'{dim.name}' has no lengths")
     shape = Shape(dim.over)
     lengths = np.asarray(dim.size if dim.is_static else dim.lengths, np.int64)
     values: Any = (lengths - 1).reshape(shape.array_shape)

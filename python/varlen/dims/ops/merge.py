@@ -28,6 +28,7 @@ from varlen.dims.ops.picked import (
 from varlen.dims.ops.reduce import grouped
 from varlen.dims.out_shape import checked
 from varlen.dims.place import bound_anew
+from varlen.errors import error_of, value_error
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
@@ -88,7 +89,9 @@ def merge_dims(
         inner = [over for over in dim.over if over in named]
         if inner and not _is_regular(dim, inner):
             names = quoted(inner, "and")
-            raise LengthMismatchError(f"dims: '{dim.name}' has several lengths along {names}; use flatten")
+            raise error_of(
+                LengthMismatchError, "dims", f"'{dim.name}' has several lengths along {names}", "use flatten"
+            )
         factors.append(bound_anew(partial(_regular, along=inner), inner, dim) if inner else dim)
     product = reduce(operator.mul, factors)
     return checked(_flat(x, gone, named, out_dim, "merged", product), out_shape)
@@ -248,11 +251,11 @@ def split_dims(
     unknown = [i for i, factor in enumerate(each) if not factor.is_defined]
     if len(unknown) > 1:
         names = quoted([each[i] for i in unknown], "and")
-        raise ValueError(f"split_dims: dims: {names} have no lengths, and only one can be inferred")
+        raise value_error("split_dims: dims", f"{names} have no lengths, and only one can be inferred")
     for factor in each:
         if any(over in each for over in factor.over):
-            raise ValueError(
-                f"split_dims: '{factor.name}' has lengths over another of {describe(each)}; use unflatten"
+            raise value_error(
+                "split_dims", f"'{factor.name}' has lengths over another of {describe(each)}", "use unflatten"
             )
     known = [factor for factor in each if factor.is_defined]
     over = dims_over([dim, *known])
@@ -269,8 +272,10 @@ def split_dims(
     if wrong.any():
         i = int(wrong.argmax())
         at = f" at {said(shape, i)}" if shape.rank else ""
-        raise LengthMismatchError(
-            f"'{dim.name}' is {length[i]} long{at}, but the product of {describe(each)} is {product[i]} long"
+        raise error_of(
+            LengthMismatchError,
+            "",
+            f"'{dim.name}' is {length[i]} long{at}, but the product of {describe(each)} is {product[i]} long",
         )
     return checked(_spelled(x, k, _defined(x, k, each, "split_dims"), pad_value), out_shape)
 
@@ -316,7 +321,7 @@ def squeeze(x: Data[Any], axis: Axis | Sequence[Axis], *, out_shape: OutShape | 
         if (length != 1).any():
             i = int((length != 1).argmax())
             at = f" at {said(shape, i)}" if shape.rank else ""
-            raise LengthMismatchError(f"'{dim.name}' is {length[i]} long{at}, not 1")
+            raise error_of(LengthMismatchError, "", f"'{dim.name}' is {length[i]} long{at}, not 1")
     for k in sorted(gone, reverse=True):
         x = relabeled(x, k, 1, [])
     return checked(x, out_shape)
@@ -325,7 +330,7 @@ def squeeze(x: Data[Any], axis: Axis | Sequence[Axis], *, out_shape: OutShape | 
 def _asked(x: Data[Any], dims: Any) -> tuple[tuple[int, ...], list[Dim]]:
     gone = places(x, dims, "dims")
     if not gone:
-        raise ValueError("dims: expected one dim or more, got none")
+        raise value_error("dims", "expected one dim or more, got none")
     return gone, [x._shape.dims[k] for k in gone]
 
 
@@ -369,15 +374,15 @@ def _defined(x: Data[Any], k: int, dims: Sequence[Dim], op: str) -> list[Dim]:
     rest = [dim for j, dim in enumerate(x._shape.dims) if j != k]
     for i, dim in enumerate(each):
         if not dim.is_defined:
-            raise ValueError(f"{op}: dims: '{dim.name}' has no lengths")
+            raise value_error(f"{op}: dims", f"'{dim.name}' has no lengths")
         if dim in rest or dim in each[:i]:
-            raise ValueError(
-                f"{op}: '{dim.name}' would be there twice, in {describe(x.dims)} and {describe(each)}"
+            raise value_error(
+                op, f"'{dim.name}' would be there twice, in {describe(x.dims)} and {describe(each)}"
             )
         foreign = [over for over in dim.over if over not in rest and over not in each]
         if foreign:
-            raise ValueError(
-                f"{op}: '{dim.name}' is over '{foreign[0].name}', which is not in {describe(x.dims)}"
+            raise value_error(
+                op, f"'{dim.name}' is over '{foreign[0].name}', which is not in {describe(x.dims)}"
             )
     return each
 
@@ -391,8 +396,10 @@ def _spelled(x: Data[Any], k: int, dims: list[Dim], pad_value: Any) -> Data[Any]
     if pad_value is None and (length != level.lengths).any():
         i = int((length != level.lengths).argmax())
         at = f" at {said(Shape(over), i)}" if over else ""
-        raise LengthMismatchError(
-            f"'{dim.name}' is {length[i]} long{at}, but {describe(dims)} have {level.lengths[i]} positions"
+        raise error_of(
+            LengthMismatchError,
+            "",
+            f"'{dim.name}' is {length[i]} long{at}, but {describe(dims)} have {level.lengths[i]} positions",
         )
     is_inside = all(0 <= x._shape.find(each) < k for one in dims for each in one.over if each not in dims)
     if order is None and is_inside and (length == level.lengths).all():

@@ -18,6 +18,7 @@ from varlen.dims.ops.elementwise import rsqrt
 from varlen.dims.ops.reduce import grouped, order_left
 from varlen.dims.ops.softmax import ungrouped
 from varlen.dims.out_shape import checked
+from varlen.errors import type_error, value_error
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
@@ -126,7 +127,7 @@ def _check_within(x: Data[Any], given: Data[Any] | None, name: str) -> None:
     check_data(given, name)
     missing = [dim for dim in given.dims if x._shape.find(dim) < 0]
     if missing:
-        raise ValueError(f"{name}: {quoted(missing, 'and')} is not in {x!r}")
+        raise value_error(name, f"{quoted(missing, 'and')} is not in {x!r}")
 
 
 def _as_float(values: Any) -> Any:
@@ -232,7 +233,7 @@ class Moments(NamedTuple):
         (array([2.5]), array([1.]))
         """
         if not 0 <= momentum <= 1:
-            raise ValueError(f"momentum: expected 0 to 1, got {momentum}")
+            raise value_error("momentum", f"expected 0 to 1, got {momentum}")
         there = now.frames > 0
         nearer = [
             where(there, old + (_detached(new) - old) * momentum, old)
@@ -355,7 +356,7 @@ def batch_norm(
     """
     kept, eps = places(x, in_dim, "in_dim"), as_float(eps, "eps")
     if statistics is not None and not isinstance(statistics, tuple):
-        raise TypeError(f"statistics: expected Moments, got {type(statistics).__name__}")
+        raise type_error("statistics", f"expected Moments, got {type(statistics).__name__}")
     for given, name in ((scale, "scale"), (bias, "bias")):
         _check_within(x, given, name)
     numbers(x._values, "x")

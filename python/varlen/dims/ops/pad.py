@@ -25,6 +25,7 @@ from varlen.dims.out_shape import checked
 from varlen.dims.place import along, has_inner, lengths_of, placed, positions_taken, rows_of, target_of
 from varlen.dims.planned import planned
 from varlen.dims.vocabulary import padding_class
+from varlen.errors import value_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -106,7 +107,7 @@ def pad(
     [[3, 1, 3, 1], [4, 4, 4]]
     """
     if mode not in _MODES:
-        raise ValueError(f"mode: expected one of {', '.join(_MODES)}, got {mode!r}")
+        raise value_error("mode", f"expected one of {', '.join(_MODES)}, got {mode!r}")
     moving = [x._shape.dims[k] for k in places(x, axis)]
     value = padding_class(x.vocab) if value is None else value
     lefts, rights = _each(left, len(moving), "left"), _each(right, len(moving), "right")
@@ -129,10 +130,10 @@ def _each(given: Any, count: int, argument: str, single: Any = ...) -> list[Any]
     """One for each of several dims."""
     if isinstance(given, (list, tuple)):
         if len(given) != count:
-            raise ValueError(f"{argument}: {len(given)} of them for {count} dims")
+            raise value_error(argument, f"{len(given)} of them for {count} dims")
         return list(given)
     if single is None and given is not None and count != 1:
-        raise ValueError(f"{argument}: expected a list of {count}, one for each dim")
+        raise value_error(argument, f"expected a list of {count}, one for each dim")
     return [given] * count
 
 

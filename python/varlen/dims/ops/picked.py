@@ -28,6 +28,7 @@ from varlen.dims.place import (
     spread,
 )
 from varlen.dims.planned import planned
+from varlen.errors import error_of, type_error, value_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -70,8 +71,8 @@ def dims_over(dims: Sequence[Dim], more: Sequence[Dim] = ()) -> list[Dim]:
             continue
         inner = [each for each in dim.over if each in dims]
         if inner:
-            raise ValueError(
-                f"'{dim.name}' has lengths over {quoted(inner, 'and')}, and cannot stay without it"
+            raise value_error(
+                "", f"'{dim.name}' has lengths over {quoted(inner, 'and')}, and cannot stay without it"
             )
         found.append(dim)
     return [found[k] for k in Shape.arranged(found)]
@@ -80,12 +81,12 @@ def dims_over(dims: Sequence[Dim], more: Sequence[Dim] = ()) -> list[Dim]:
 def _check_over(dim: Any, over: Sequence[Dim]) -> None:
     """Refuse a dim for a result whose lengths are over a dim that the result's are not."""
     if type(dim) is not Dim:
-        raise TypeError(f"out_dim: expected a Dim, got {dim!r}")
+        raise type_error("out_dim", f"expected a Dim, got {dim!r}")
     more = [each for each in dim.over if each not in over]
     if more:
         has = f"lengths over {quoted(list(over), 'and')}" if over else "one length"
         names = quoted(more, "and")
-        raise ValueError(f"out_dim: '{dim.name}' has lengths over {names}, but the result has {has}")
+        raise value_error("out_dim", f"'{dim.name}' has lengths over {names}, but the result has {has}")
 
 
 def bound_to(dim: Dim | None, level: Level, over: Sequence[Dim], name: str, whole: Dim | None = None) -> Dim:
@@ -107,7 +108,9 @@ def bound_to(dim: Dim | None, level: Level, over: Sequence[Dim], name: str, whol
     if (have != level.lengths).any():
         i = int((have != level.lengths).argmax())
         at = f" at {said(shape, i)}" if over else ""
-        raise LengthMismatchError(f"out_dim: '{dim.name}' is {have[i]} long{at}, not {level.lengths[i]}")
+        raise error_of(
+            LengthMismatchError, "out_dim", f"'{dim.name}' is {have[i]} long{at}, not {level.lengths[i]}"
+        )
     return dim
 
 
@@ -291,7 +294,9 @@ def _whole(shape: Shape, gone: Sequence[int], frame: Shape) -> Shape:
         inner = [dims[g] for g in gone if dims[g] in dim.over]
         if inner:
             names = quoted(inner, "and")
-            raise ValueError(f"'{dim.name}' of {describe(frame.dims)} has lengths over {names}, which goes")
+            raise value_error(
+                "", f"'{dim.name}' of {describe(frame.dims)} has lengths over {names}, which goes"
+            )
     closed = [dim for dim in dims if any(dim in (each, *each.over) for each in shared)]
     return frame.join(Shape(closed)) if closed else frame
 

@@ -18,6 +18,7 @@ from varlen.dims.ops.make_values import shape_of
 from varlen.dims.out_shape import checked
 from varlen.dims.place import aligned
 from varlen.dims.planned import planned
+from varlen.errors import type_error, value_error
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -95,16 +96,16 @@ def random(
     (Data([batch(2), time(1 to 2)], int64), [[8, 6], [5]])
     """
     if kind not in _KINDS:
-        raise ValueError(f"kind: expected one of {', '.join(_KINDS)}, got {kind!r}")
+        raise value_error("kind", f"expected one of {', '.join(_KINDS)}, got {kind!r}")
     if kind == "randint" and high is None and sparse_dim is not None:
         high = sparse_dim.max_size()
     if kind == "randint" and high is None:
-        raise ValueError("high: integers need a bound, or a sparse_dim")
+        raise value_error("high", "integers need a bound, or a sparse_dim")
     low, high = 0 if low is None else low, 1 if high is None else high
     if kind in ("uniform", "randint") and not (low < high or (kind == "uniform" and low == high)):
-        raise ValueError(f"high: there are no numbers from {low} up to {high}")
+        raise value_error("high", f"there are no numbers from {low} up to {high}")
     if not std >= 0:
-        raise ValueError(f"std: expected a number of 0 or more, got {std}")
+        raise value_error("std", f"expected a number of 0 or more, got {std}")
     shape, order = shape_of(dims)
     if like is not None:
         check_data(like, "like")
@@ -249,9 +250,9 @@ def dropout(
     """
     p = as_float(p, "p")
     if not 0 <= p <= 1:
-        raise ValueError(f"p: expected a share of 0 to 1, got {p}")
+        raise value_error("p", f"expected a share of 0 to 1, got {p}")
     if "float" not in dtype_name(x.dtype):
-        raise TypeError(f"x: expected floats, got {x.dtype}")
+        raise type_error("x", f"expected floats, got {x.dtype}")
     if not training or p == 0:
         return checked(x, out_shape)
     shape = _drawn_over(x._shape, None if axes is None else tuple(sorted(places(x, axes))))

@@ -14,6 +14,7 @@ from varlen.dims.axes import about_operation, places, quoted
 from varlen.dims.base import NO_FACTS, made
 from varlen.dims.out_shape import checked
 from varlen.dims.place import coordinates, moved, order_of, rows_of
+from varlen.errors import type_error, value_error
 from varlen.ops.accumulator import accumulate, is_plain
 from varlen.ops.declared.folds import EMPTY as FOLDS
 from varlen.ops.reduce import extreme_place
@@ -101,9 +102,9 @@ def reduce(
     array([8., 1.])
     """
     if mode not in _MODES:
-        raise ValueError(f"mode: expected one of {', '.join(_MODES)}, got {mode!r}")
+        raise value_error("mode", f"expected one of {', '.join(_MODES)}, got {mode!r}")
     if mode not in ("sum", "mean", "prod") and not is_plain(dtype, overflow):
-        raise TypeError(f"reduce: sum, mean and prod take dtype and overflow, {mode} does not")
+        raise type_error("reduce", f"sum, mean and prod take dtype and overflow, {mode} does not")
     asked = places(x, axis)
     if mode in ("argmax", "argmin"):
         return checked(_places_of(x, mode, asked, empty), out_shape)
@@ -218,7 +219,7 @@ def _refuse_nothing(level: Level, x: Data[Any], asked: Sequence[int], why: str) 
         i = int((level.lengths == 0).argmax())
         names = quoted([x._shape.dims[k] for k in asked], "and")
         has = "has" if len(asked) == 1 else "have"
-        raise ValueError(f"reduce: {names} {has} no positions in row {i}, and {why}")
+        raise value_error("reduce", f"{names} {has} no positions in row {i}, and {why}", row=i)
 
 
 def _places_of(x: Data[Any], mode: str, asked: Sequence[int], empty: Any) -> Data[Any]:

@@ -14,6 +14,7 @@ from varlen.dims.ops.gather import integers
 from varlen.dims.ops.picked import along_dim, bound_to, dims_over, picked, said
 from varlen.dims.out_shape import checked
 from varlen.dims.place import spread
+from varlen.errors import overflow_error, value_error
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
@@ -84,7 +85,7 @@ def repeat(
     if is_data(counts):
         foreign = [each for each in counts.dims if x._shape.find(each) < 0]
         if foreign:
-            raise ValueError(f"counts: '{foreign[0].name}' is not among {describe(x.dims)}")
+            raise value_error("counts", f"'{foreign[0].name}' is not among {describe(x.dims)}")
         others = dims_over([dim], [each for each in x._shape.dims if counts._shape.find(each) >= 0])
         shape = Shape([*others, dim])
         often = spread(integers(counts, "counts"), counts._shape, shape)
@@ -95,11 +96,11 @@ def repeat(
         whole = dim * int(counts) if out_dim is None else None
     if (often < 0).any():
         i = int((often < 0).argmax())
-        raise ValueError(f"counts: {often[i]} at {said(shape, i)} is below 0")
+        raise value_error("counts", f"{often[i]} at {said(shape, i)} is below 0")
     if often.size and int(often.max()) > LARGEST // often.size:
         total = sum(often.tolist())
         if total > LARGEST:
-            raise OverflowError(f"counts: add up to {total}, which does not fit 63 bits")
+            raise overflow_error("counts", f"add up to {total}, which does not fit 63 bits")
     ends = np.concatenate([[0], np.cumsum(often)])
     level = Level.from_lengths(np.diff(ends[shape.span(len(others), shape.rank).offsets]))
     new = bound_to(out_dim, level, others, "repeated", whole)

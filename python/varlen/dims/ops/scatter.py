@@ -18,6 +18,7 @@ from varlen.dims.ops.picked import along_dim, repeated, said, with_facts
 from varlen.dims.ops.reduce import EMPTY, EXTREMES
 from varlen.dims.out_shape import checked
 from varlen.dims.place import order_of, rows_of, spread
+from varlen.errors import index_error, value_error
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
@@ -92,11 +93,11 @@ def scatter(
     array([9., 8., 4.])
     """
     if mode not in _MODES:
-        raise ValueError(f"mode: expected one of {', '.join(_MODES)}, got {mode!r}")
+        raise value_error("mode", f"expected one of {', '.join(_MODES)}, got {mode!r}")
     numbers = integers(indices, "scatter: indices")
     check_dims([out_dim])
     if not out_dim.is_defined:
-        raise ValueError(f"out_dim: '{out_dim.name}' has no lengths")
+        raise value_error("out_dim", f"'{out_dim.name}' has no lengths")
     x = _together(x, indices._shape)
     gone = _gone(x, indices, out_dim, axis)
     shape = x._shape
@@ -130,9 +131,11 @@ def _gone(x: Data[Any], indices: Data[Any], out_dim: Dim, axis: Any) -> tuple[in
         goes = [dim for dim in indices.dims if dim.kind != "batch" and dim not in out_dim.over]
         gone = tuple([x._shape.find(dim) for dim in goes])
     if not gone:
-        raise ValueError(f"axis: no dim of the indices over {describe(indices.dims)} goes; say which one")
+        raise value_error(
+            "axis", f"no dim of the indices over {describe(indices.dims)} goes", "say which one"
+        )
     if x._shape.find(out_dim) >= 0 and x._shape.find(out_dim) not in gone:
-        raise ValueError(f"out_dim: '{out_dim.name}' is in {describe(x.dims)} already")
+        raise value_error("out_dim", f"'{out_dim.name}' is in {describe(x.dims)} already")
     return gone
 
 
@@ -164,7 +167,7 @@ def _keys(shape: Shape, front: int, places: Shape, out_dim: Dim, numbers: Any) -
                 text = (
                     f"{at[i]} at {said(head, i)} is no position of '{dim.name}', which has {lengths[i]} there"
                 )
-                raise IndexError(f"indices: {text}")
+                raise index_error("indices", f"{text}")
         if places.is_ragged(k):
             rows = places.span(k, k + 1).offsets[rows] + at
         else:
@@ -184,8 +187,8 @@ def _brought(mode: str, values: Any, keys: Any, count: int, fill: Any) -> Any:
         if mode in EXTREMES and "float" not in str(values.dtype):
             if count and level.shortest == 0:
                 i = int((level.lengths == 0).argmax())
-                raise ValueError(
-                    f"scatter: nothing goes to position {i}, and {values.dtype} has no {mode}; say fill="
+                raise value_error(
+                    "scatter", f"nothing goes to position {i}, and {values.dtype} has no {mode}", "say fill="
                 )
         else:
             fill = EXTREMES.get(mode, EMPTY.get(mode))

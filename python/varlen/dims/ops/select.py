@@ -26,6 +26,7 @@ from varlen.dims.ops.picked import (
 from varlen.dims.out_shape import checked
 from varlen.dims.place import rows_of, shaped, spread
 from varlen.dims.planned import planned
+from varlen.errors import error_of, index_error, type_error, value_error
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
@@ -183,7 +184,7 @@ def masked_scatter(
     whole = where(mask, result, backup)
     foreign = [dim for dim in whole.dims if result._shape.find(dim) < 0]
     if foreign:
-        raise ValueError(f"backup: {quoted(foreign, 'and')} is not among {describe(result.dims)}")
+        raise value_error("backup", f"{quoted(foreign, 'and')} is not among {describe(result.dims)}")
     whole = whole._ordered([whole._shape.find(dim) for dim in result.dims])
     return checked(whole._said(**result._facts._asdict()), out_shape)
 
@@ -191,7 +192,7 @@ def masked_scatter(
 def _check_mask(mask: Any) -> None:
     check_data(mask, "mask")
     if dtype_name(mask.dtype) != "bool":
-        raise TypeError(f"mask: expected bools, got {mask.dtype}")
+        raise type_error("mask", f"expected bools, got {mask.dtype}")
 
 
 def _lines(x: Data[Any], mask: Data[Any], gone: Sequence[Dim], but: int = -1) -> tuple[Shape, Level, Any]:
@@ -200,7 +201,7 @@ def _lines(x: Data[Any], mask: Data[Any], gone: Sequence[Dim], but: int = -1) ->
     foreign = [dim for dim in mask.dims if dim not in (*there, *gone)]
     if foreign:
         names = quoted(foreign, "and")
-        raise ValueError(f"mask: {names} of {describe(mask.dims)} is not among {describe(x.dims)}")
+        raise value_error("mask", f"{names} of {describe(mask.dims)} is not among {describe(x.dims)}")
     return lines(dims_over(gone, [dim for dim in there if mask._shape.find(dim) >= 0]), gone)
 
 
@@ -232,10 +233,10 @@ def _in_dim(x: Data[Any], mask: Data[Any], in_dim: Axis | None) -> int:
     if len(found) > 1:
         found = [k for k in found if x._shape.dims[k].is_dynamic] or found
     if not found:
-        raise IndexError(f"in_dim: the mask has all dims of {describe(x.dims)}")
+        raise index_error("in_dim", f"the mask has all dims of {describe(x.dims)}")
     if len(found) > 1:
         names = quoted([x._shape.dims[k] for k in found])
-        raise AmbiguousAxisError(f"in_dim: may be {names} of {describe(x.dims)}; give the Dim")
+        raise error_of(AmbiguousAxisError, "in_dim", f"may be {names} of {describe(x.dims)}", "give the Dim")
     return found[0]
 
 
@@ -248,4 +249,6 @@ def _check_counts(x: Data[Any], k: int, shape: Shape, count: int, counts: Any) -
     if (counts != have).any():
         i = int((counts != have).argmax())
         at = f" at {said(whole, i)}" if whole.rank else ""
-        raise LengthMismatchError(f"in_dim: '{dim.name}' is {have[i]} long{at}, the mask takes {counts[i]}")
+        raise error_of(
+            LengthMismatchError, "in_dim", f"'{dim.name}' is {have[i]} long{at}, the mask takes {counts[i]}"
+        )

@@ -32,6 +32,7 @@ from varlen.dims.place import (
     with_dims,
 )
 from varlen.dims.planned import planned
+from varlen.errors import error_of, value_error
 from varlen.levels import equal_lengths
 
 if TYPE_CHECKING:
@@ -113,11 +114,11 @@ def slice(
     k = place(x, axis)
     dim = x._shape.dims[k]
     if type(step) is not int or not step:
-        raise ValueError(f"step: expected an int that is not 0, got {step!r}")
+        raise value_error("step", f"expected an int that is not 0, got {step!r}")
     if end is not None and size is not None:
-        raise ValueError("size: both an end and a size are given")
+        raise value_error("size", "both an end and a size are given")
     if step != 1 and size is not None:
-        raise ValueError(f"step: with a size there is none, got {step}")
+        raise value_error("step", f"with a size there is none, got {step}")
     known = _KNOWN if out_dim is None or type(out_dim) is Dim else ()
     find = _planned if all(type(each) in known for each in (start, end, size)) else _plan_of
     plan = find(x._shape, x._order, k, start, end, step, size, out_dim)
@@ -240,9 +241,12 @@ def _check_fit(dim: Dim, size: Dim, whole: Any, first: Any, count: Any) -> None:
     wrong = (begin < 0) | (begin + count > whole)
     if wrong.any():
         row = int(wrong.argmax())
-        raise LengthMismatchError(
-            f"size: {count[row]} positions of '{size.name}' from {begin[row]} on reach out of row {row} of "
-            f"'{dim.name}', which is {whole[row]} long"
+        raise error_of(
+            LengthMismatchError,
+            "size",
+            f"{count[row]} positions of '{size.name}' from {begin[row]} on reach out of row {row} of "
+            f"'{dim.name}', which is {whole[row]} long",
+            row=row,
         )
 
 

@@ -12,6 +12,7 @@ from varlen.backends import backend_of
 from varlen.dims.axes import about_operation, places
 from varlen.dims.ops.reduce import grouped
 from varlen.dims.out_shape import checked
+from varlen.errors import value_error
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
@@ -101,7 +102,7 @@ def log_softmax(
 def _softmax(x: Data[Any], axis: Any, scale: float, log: bool) -> Data[Any]:
     scale = as_float(scale, "scale")
     if not scale > 0:
-        raise ValueError(f"scale: expected a number above 0, got {scale}")
+        raise value_error("scale", f"expected a number above 0, got {scale}")
     asked = places(x, axis)
     values, level, order, _ = grouped(x, asked)
     backend = backend_of(values)

@@ -18,6 +18,7 @@ from varlen.dims.ops.reduce import grouped
 from varlen.dims.ops.softmax import ungrouped
 from varlen.dims.out_shape import checked
 from varlen.dims.place import moved, order_of, spread
+from varlen.errors import value_error
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
@@ -168,9 +169,9 @@ def top_k(
     """
     asked = places(x, axis)
     if not asked:
-        raise ValueError("axis: expected one dim or more, got none")
+        raise value_error("axis", "expected one dim or more, got none")
     if isinstance(k, Dim) and k.size is None:
-        raise ValueError(f"k: '{k.name}' has no fixed size")
+        raise value_error("k", f"'{k.name}' has no fixed size")
     most = as_int(k.size if isinstance(k, Dim) else k, "k", 1)
     named = [x._shape.dims[i] for i in asked]
     x, first = _in_order(x, asked)
@@ -323,8 +324,8 @@ def search_sorted(
     whole = values._shape.join(rows)
     if whole.find(dim) >= 0:
         rest = describe([each for each in values.dims if each != dim])
-        raise ValueError(
-            f"values: '{dim.name}' of {describe(values.dims)} is the dim to search along; expected {rest}"
+        raise value_error(
+            "values", f"'{dim.name}' of {describe(values.dims)} is the dim to search along; expected {rest}"
         )
     asked = repeated(values._values, values._shape, whole).reshape(-1)
     if isinstance(numbers, np.ndarray):
@@ -342,8 +343,8 @@ def _behind(x: Data[Any], k: int) -> tuple[Shape, Level, Any]:
     others = [each for j, each in enumerate(x._shape.dims) if j != k]
     inner = [each for each in others if dim in each.over]
     if inner:
-        raise ValueError(
-            f"axis: '{inner[0].name}' has lengths over '{dim.name}': its positions hold sequences"
+        raise value_error(
+            "axis", f"'{inner[0].name}' has lengths over '{dim.name}': its positions hold sequences"
         )
     lying = Shape([*others, dim])
     values = moved(x, lying).reshape(-1)

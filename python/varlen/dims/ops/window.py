@@ -27,6 +27,7 @@ from varlen.dims.place import (
 )
 from varlen.dims.planned import planned
 from varlen.dims.vocabulary import padding_class
+from varlen.errors import overflow_error, type_error, value_error
 from varlen.levels import equal_lengths
 
 if TYPE_CHECKING:
@@ -49,16 +50,16 @@ class Windows:
         self.dilation = as_int(dilation, "dilation", 1)
         self.span = (self.size - 1) * self.dilation
         if self.span > _FAR:
-            raise OverflowError(f"size: {size} positions with a dilation of {dilation} do not fit 60 bits")
+            raise overflow_error("size", f"{size} positions with a dilation of {dilation} do not fit 60 bits")
         self.is_same = padding == "same"
         if isinstance(padding, str):
             if padding not in ("same", "valid"):
-                raise ValueError(f"padding: expected 'same', 'valid' or an int, got {padding!r}")
+                raise value_error("padding", f"expected 'same', 'valid' or an int, got {padding!r}")
             self.left = self.span // 2 if self.is_same else 0
         else:
             self.left = as_int(padding, "padding")
             if self.left > _FAR:
-                raise OverflowError(f"padding: {padding} positions do not fit 60 bits")
+                raise overflow_error("padding", f"{padding} positions do not fit 60 bits")
 
     def counts(self, lengths: Any) -> Any:
         """How many windows rows have."""
@@ -191,9 +192,9 @@ def window(
 
 def _size_of(width: Any) -> int:
     if type(width) is not Dim:
-        raise TypeError(f"width: expected a Dim, got {width!r}")
+        raise type_error("width", f"expected a Dim, got {width!r}")
     if not width.is_defined or width.over:
-        raise ValueError(f"width: '{width.name}' has no one size")
+        raise value_error("width", f"'{width.name}' has no one size")
     return int(width.max_size())
 
 
@@ -312,7 +313,7 @@ def pool(
     [[2.0, 2.5], []]
     """
     if mode not in _POOLS:
-        raise ValueError(f"mode: expected one of {', '.join(_POOLS)}, got {mode!r}")
+        raise value_error("mode", f"expected one of {', '.join(_POOLS)}, got {mode!r}")
     moving = [x._shape.dims[k] for k in places(x, axis)]
     each = [_each(given, len(moving)) for given in (size, stride, dilation, padding, out_dim)]
     for dim, sizes, strides, dilations, pads, out in zip(moving, *each, strict=True):
@@ -325,7 +326,7 @@ def _each(given: Any, count: int) -> list[Any]:
     if not isinstance(given, (list, tuple)):
         return [given] * count
     if len(given) != count:
-        raise ValueError(f"pool: {len(given)} numbers, {list(given)}, for {count} dims")
+        raise value_error("pool", f"{len(given)} numbers, {list(given)}, for {count} dims")
     return list(given)
 
 

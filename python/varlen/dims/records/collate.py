@@ -12,7 +12,7 @@ from varlen.backends import backend_of
 from varlen.backends.values import is_array, is_tensor
 from varlen.dims.make import from_levels, from_list
 from varlen.dims.place import order_of
-from varlen.errors import name_place
+from varlen.errors import error_of, name_place, type_error, value_error
 
 if TYPE_CHECKING:
     from varlen.dims.data import Data
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 def collate(specs: Mapping[str, DataSpec], samples: Sequence[Mapping[str, Any]]) -> dict[str, Data[Any]]:
     """As `DataSpecs.collate`."""
     if isinstance(samples, Mapping) or not hasattr(samples, "__iter__"):
-        raise TypeError(f"samples: expected a list of dicts, got {type(samples).__name__}")
+        raise type_error("samples", f"expected a list of dicts, got {type(samples).__name__}")
     rows = list(samples)
     for i, sample in enumerate(rows):
         if not isinstance(sample, Mapping):
-            raise TypeError(f"samples[{i}]: expected a dict, got {type(sample).__name__}")
+            raise type_error(f"samples[{i}]", f"expected a dict, got {type(sample).__name__}")
     bound: dict[Dim, Dim] = {}
     made = {}
     for key, spec in specs.items():
@@ -45,7 +45,9 @@ def _value_of(key: str, spec: DataSpec, sample: Mapping[str, Any], i: int) -> An
     if key in sample:
         return sample[key]
     if spec.default is None:
-        raise KeyError(f"samples[{i}]: {key!r} is missing among {list(sample)}, and has no default")
+        raise error_of(
+            KeyError, f"samples[{i}]", f"{key!r} is missing among {list(sample)}, and has no default"
+        )
     return spec.default
 
 
@@ -54,8 +56,8 @@ def _batch_of(key: str, spec: DataSpec, values: list[Any], bound: Mapping[Dim, D
     dims = [bound.get(dim, dim) for dim in spec.dims]
     batches = [k for k, dim in enumerate(dims) if dim.kind == "batch"]
     if len(batches) != 1:
-        raise ValueError(
-            f"a batch is made of samples along one dim of kind 'batch', the spec has {len(batches)}"
+        raise value_error(
+            "", f"a batch is made of samples along one dim of kind 'batch', the spec has {len(batches)}"
         )
     batch = dims.pop(batches[0])
     values = _alike(values)

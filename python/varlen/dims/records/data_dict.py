@@ -13,6 +13,7 @@ from varlen.dims.axes import describe
 from varlen.dims.data import Data
 from varlen.dims.errors import LengthMismatchError
 from varlen.dims.records import data_file, joint_data
+from varlen.errors import error_of, type_error
 from varlen.levels import describe_difference
 from varlen.types.placed import DeviceMethods
 
@@ -63,9 +64,9 @@ class DataDict(DeviceMethods, Mapping[str, Data[Any]]):
         known: dict[Dim, tuple[Dim, str]] = {}
         for key, value in self._data.items():
             if not isinstance(key, str):
-                raise TypeError(f"data: keys are strings, got {key!r}")
+                raise type_error("data", f"keys are strings, got {key!r}")
             if not isinstance(value, Data):
-                raise TypeError(f"data[{key!r}]: expected a Data, got {type(value).__name__}")
+                raise type_error(f"data[{key!r}]", f"expected a Data, got {type(value).__name__}")
             for dim in value._shape.dims:
                 other, first = known.setdefault(dim, (dim, key))
                 if other is not dim:
@@ -302,11 +303,13 @@ def _check_same(one: Dim, first: str, other: Dim, second: str) -> None:
         if one.level is other.level or one.level == other.level:
             return
         difference = describe_difference((one.level,), (other.level,))
-        raise LengthMismatchError(f"'{one.name}' of {first!r} and of {second!r}: {difference}")
+        raise error_of(LengthMismatchError, "", f"'{one.name}' of {first!r} and of {second!r}: {difference}")
     if one.level != other.level or one.size != other.size:
-        raise LengthMismatchError(
+        raise error_of(
+            LengthMismatchError,
+            "",
             f"'{one.name}' is {describe([one])[1:-1]} over {describe(one.over)} in {first!r}, but "
-            f"{describe([other])[1:-1]} over {describe(other.over)} in {second!r}"
+            f"{describe([other])[1:-1]} over {describe(other.over)} in {second!r}",
         )
 
 

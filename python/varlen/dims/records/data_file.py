@@ -21,7 +21,7 @@ from varlen.backends.values import is_tensor, memory_of
 from varlen.dims.base import Facts, made
 from varlen.dims.make import check_facts
 from varlen.dims.table import read_dims, write_dims
-from varlen.errors import name_file
+from varlen.errors import name_file, value_error
 from varlen.io.dtypes import dtype_of
 from varlen.io.errors import format_error
 from varlen.io.save import split_name
@@ -39,7 +39,7 @@ def save(batch: Mapping[str, Data[Any]], path: str | os.PathLike[str], durable: 
     arrays: dict[str, np.ndarray] = {}
     for key, data in batch.items():
         if split_name(key)[0] is not None:
-            raise ValueError(f"{key!r}: tensors of joint files are called so; take another name")
+            raise value_error(f"{key!r}", "tensors of joint files are called so", "take another name")
         entries[key] = _entry(data, table)
         values: Any = data._values.detach().cpu() if is_tensor(data._values) else data._values
         array = memory_of(values)
@@ -100,12 +100,12 @@ def _read(file: _core.MappedFile, key: str, entry: dict[str, Any], dims: list[Di
     number = file.header.names.index(key)
     values: Any = file.view(number, dtype_of(file.header.describe(number)[1]))
     if tuple(values.shape) != shape.array_shape:
-        raise ValueError(f"{key!r}: expected the shape {shape.array_shape}, the file has {values.shape}")
+        raise value_error(f"{key!r}", f"expected the shape {shape.array_shape}, the file has {values.shape}")
     if "bits_of" in entry:
         values = _of_bits(values, entry["bits_of"])
     order = entry.get("order")
     if order is not None and sorted(order) != list(range(shape.rank)):
-        raise ValueError(f"{key!r}: {order} is no order of {shape.rank} dims")
+        raise value_error(f"{key!r}", f"{order} is no order of {shape.rank} dims")
     data = made(values, shape, None if order is None else tuple(order))
     roles: dict[str, Any] = {role: _dim_of(dims, entry[role]) for role in _ROLES if role in entry}
     flag = entry.get("available_for_inference", True)
@@ -116,7 +116,7 @@ def _read(file: _core.MappedFile, key: str, entry: dict[str, Any], dims: list[Di
 
 def _dim_of(dims: list[Dim], place: Any) -> Dim:
     if not isinstance(place, int) or not 0 <= place < len(dims):
-        raise ValueError(f"place {place!r} among {len(dims)} dims")
+        raise value_error("", f"place {place!r} among {len(dims)} dims")
     return dims[place]
 
 
@@ -125,10 +125,10 @@ def _of_bits(bits: np.ndarray, name: str) -> Any:
     if name.startswith(("datetime64", "timedelta64")):
         return bits.view(name)
     if not name.startswith(("bfloat16", "complex32", "float4_", "float8_")):
-        raise ValueError(f"no dtype is called {name!r}")
+        raise value_error("", f"no dtype is called {name!r}")
     import torch
 
     dtype = getattr(torch, name, None)
     if not isinstance(dtype, torch.dtype):
-        raise ValueError(f"torch has no dtype {name!r}")
+        raise value_error("", f"torch has no dtype {name!r}")
     return torch.from_numpy(np.array(bits)).view(dtype)

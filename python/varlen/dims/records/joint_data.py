@@ -14,7 +14,7 @@ from varlen.dims.constructors import batch_dim
 from varlen.dims.make import check_dims, from_levels
 from varlen.dims.place import in_order
 from varlen.dims.records.spec import DataSpec
-from varlen.errors import name_place
+from varlen.errors import name_place, type_error, value_error
 
 if TYPE_CHECKING:
     from varlen.dims.data import Data
@@ -45,11 +45,11 @@ def from_joint(joint: Any, dims: Sequence[Dim] | None) -> dict[str, Data[Any]]:
         }
         shared = max((levels for _, levels in columns.values()), key=len, default=())
     else:
-        raise TypeError(f"joint: expected a joint dict, got {type(joint).__name__}")
+        raise type_error("joint", f"expected a joint dict, got {type(joint).__name__}")
     given = level_dims(len(shared)) if dims is None else check_dims(dims)
     if len(given) <= len(shared):
-        raise ValueError(
-            f"dims: expected {len(shared) + 1}, the rows' and one a level, got {describe(given)}"
+        raise value_error(
+            "dims", f"expected {len(shared) + 1}, the rows' and one a level, got {describe(given)}"
         )
     specs = {
         name: spec_of_column(name, given[: len(levels) + 1], values.shape[1:], words.get(name))
@@ -102,13 +102,14 @@ def joint_of(batch: Mapping[str, Data[Any]]) -> Joint:
         data = in_order(value)
         shape = data._shape
         if not shape.rank:
-            raise ValueError(f"{key!r}: a number without dims has no rows")
+            raise value_error(f"{key!r}", "a number without dims has no rows")
         own = tuple([shape.span(k, k + 1) for k in range(1, shape.ragged)])
         for k, level in enumerate(own):
             if k < len(levels) and not (levels[k] is level or levels[k] == level):
-                raise ValueError(
-                    f"{key!r}: '{shape.dims[k + 1].name}' has other lengths than '{names[k].name}', and "
-                    "keys of a joint dict share their levels"
+                raise value_error(
+                    f"{key!r}",
+                    f"'{shape.dims[k + 1].name}' has other lengths than '{names[k].name}', and "
+                    "keys of a joint dict share their levels",
                 )
         if len(own) > len(levels):
             levels, names = list(own), list(shape.dims[1 : shape.ragged])

@@ -10,6 +10,7 @@ from varlen._core import Dim
 from varlen.arguments import as_bool, as_dtype
 from varlen.dims.axes import describe
 from varlen.dims.make import check_dims
+from varlen.errors import value_error
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -80,10 +81,10 @@ class DataSpec:
         each = tuple(check_dims(dims))
         for k, dim in enumerate(each):
             if dim in each[:k]:
-                raise ValueError(f"dims: '{dim.name}' is twice in {describe(each)}")
+                raise value_error("dims", f"'{dim.name}' is twice in {describe(each)}")
         for word, role in (("time_dim", time_dim), ("feature_dim", feature_dim)):
             if role is not None and role not in each:
-                raise ValueError(f"{word}: {role!r} is not among {describe(each)}")
+                raise value_error(word, f"{role!r} is not among {describe(each)}")
         if sparse_dim is not None:
             check_dims([sparse_dim])
         said = (sparse_dim, feature_dim, time_dim, as_bool(available_for_inference, WORDS[5]), default)

@@ -10,7 +10,7 @@ from varlen.arguments import as_mapping
 from varlen.dims.records.collate import collate
 from varlen.dims.records.data_dict import DataDict, all_dims
 from varlen.dims.records.spec import WORDS, DataSpec, dtype_name, spec_of
-from varlen.errors import name_place
+from varlen.errors import error_of, name_place, type_error
 
 if TYPE_CHECKING:
     from varlen.dims.data import Data
@@ -58,7 +58,7 @@ class DataSpecs(Mapping[str, DataSpec]):
         self._specs: dict[str, DataSpec] = {}
         for key, spec in as_mapping(specs, "specs", "keys to what they have").items():
             if not isinstance(key, str):
-                raise TypeError(f"specs: keys are strings, got {key!r}")
+                raise type_error("specs", f"keys are strings, got {key!r}")
             self._specs[key] = spec if isinstance(spec, DataSpec) else _spec_of(key, spec)
 
     def __getitem__(self, key: str) -> DataSpec:
@@ -177,7 +177,7 @@ class DataSpecs(Mapping[str, DataSpec]):
         """
         for key, spec in self._specs.items():
             if key not in data:
-                raise KeyError(f"{key!r} is missing among {list(data)}")
+                raise error_of(KeyError, "", f"{key!r} is missing among {list(data)}")
             _check(key, spec, data[key])
 
 
@@ -188,9 +188,9 @@ def _check(key: str, spec: DataSpec, data: Data[Any]) -> None:
         raise name_place(error, repr(key)) from None
     dtype = dtype_name(data._values.dtype)
     if spec.dtype is not None and dtype != spec.dtype:
-        raise TypeError(f"{key!r}: expected {spec.dtype}, got {dtype}")
+        raise type_error(f"{key!r}", f"expected {spec.dtype}, got {dtype}")
     if spec.sparse_dim is not None and data.sparse_dim != spec.sparse_dim:
-        raise TypeError(f"{key!r}: expected sparse_dim {spec.sparse_dim!r}, got {data.sparse_dim!r}")
+        raise type_error(f"{key!r}", f"expected sparse_dim {spec.sparse_dim!r}, got {data.sparse_dim!r}")
 
 
 def _spec_of(key: str, given: Any) -> DataSpec:
@@ -199,9 +199,9 @@ def _spec_of(key: str, given: Any) -> DataSpec:
         words["dims"] = words.pop("dim_tags")
     for word in words:
         if word not in WORDS:
-            raise TypeError(f"specs[{key!r}]: there is no {word!r} among {', '.join(WORDS)}")
+            raise type_error(f"specs[{key!r}]", f"there is no {word!r} among {', '.join(WORDS)}")
     if "dims" not in words:
-        raise TypeError(f"specs[{key!r}]: expected dims")
+        raise type_error(f"specs[{key!r}]", "expected dims")
     try:
         return DataSpec(**words)
     except (TypeError, ValueError) as error:

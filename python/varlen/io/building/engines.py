@@ -11,6 +11,8 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from varlen.errors import type_error, value_error
+
 Tasks = Sequence[tuple[Any, Any]]  # what a task needs, which has a number, and the partition
 Task = Callable[[Any, Any], int]
 
@@ -73,7 +75,9 @@ def engine_of(engine: Any, partitions: Any, workers: int) -> Iterator[Callable[[
     else:
         kind = "processes" if engine == "processes" else _library(engine)
         if kind is None:
-            raise ValueError(f"engine: expected 'processes', 'dask', 'ray' or a Dask Client, got {engine!r}")
+            raise value_error(
+                "engine", f"expected 'processes', 'dask', 'ray' or a Dask Client, got {engine!r}"
+            )
     if kind == "processes":
         with contextlib.closing(_Processes(workers)) as processes:
             yield processes.run
@@ -100,7 +104,7 @@ def as_partitions(partitions: Any) -> list[Any]:
         blocks = partitions.materialize().iter_internal_ref_bundles()
         return [ref for bundle in blocks for ref in bundle.block_refs]
     if not hasattr(partitions, "__iter__") or isinstance(partitions, (str, bytes, Mapping)):
-        raise TypeError(f"partitions: expected a list, or a collection of Dask or Ray, got {partitions!r}")
+        raise type_error("partitions", f"expected a list, or a collection of Dask or Ray, got {partitions!r}")
     return list(partitions)
 
 
@@ -122,7 +126,7 @@ def _work(pipe: Any) -> None:
             return  # whoever gave the tasks has given up, and says why
         except Exception as error:
             what = f"{error}; a worker process imports what it is given, from modules"
-            pipe.send((-1, TypeError(what), ""))
+            pipe.send((-1, type_error("", what), ""))
             continue
         if given is None:
             return
@@ -155,7 +159,7 @@ class _Worker:
             pass  # it has ended: that is seen where its answer is read
         except Exception as error:
             what = f"what goes to a worker process cannot be pickled, such as make: {error}"
-            raise Failed(job[0], TypeError(what)) from None
+            raise Failed(job[0], type_error("", what)) from None
 
     def end(self) -> None:
         self.process.terminate()

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from varlen.arguments import as_bool, as_int, as_mapping, dtypes_of, words_of
-from varlen.errors import as_record, name_place, value_error
+from varlen.errors import as_record, name_place, type_error, value_error
 from varlen.io.account import Account
 from varlen.io.building.drafts import Draft, Shard, agrees, is_whole, make_draft, write_shard
 from varlen.io.building.engines import Failed, as_partitions, engine_of
@@ -128,9 +128,9 @@ def build(
     """
     parts = as_partitions(partitions)
     if not parts:
-        raise ValueError("partitions: there are none")
+        raise value_error("partitions", "there are none")
     if make is not None and not callable(make):
-        raise TypeError(f"make: expected a function, got {type(make).__name__}")
+        raise type_error("make", f"expected a function, got {type(make).__name__}")
     with engine_of(engine, partitions, as_int(workers, "workers", 1)) as run:
         given_words = (
             {} if vocabularies is None else as_mapping(vocabularies, "vocabularies", "keys to words")
@@ -145,7 +145,7 @@ def build(
             "padding_id": as_bool(padding_id, "padding_id"),
         }
         if not os.fspath(folder):
-            raise ValueError("folder: expected a path, got an empty one")
+            raise value_error("folder", "expected a path, got an empty one")
         path = os.path.abspath(os.fspath(folder))
         drafts = [_draft(i, part, path, make, options) for i, part in enumerate(parts)]
         if is_complete(path, drafts):
@@ -243,7 +243,7 @@ def _identity(part: Any) -> bytes:
     try:
         return pickle.dumps(part, protocol=4)
     except Exception as error:
-        raise TypeError(f"partitions: {part!r} cannot be pickled: {error}") from None
+        raise type_error("partitions", f"{part!r} cannot be pickled: {error}") from None
 
 
 def _agreed(
@@ -257,7 +257,7 @@ def _agreed(
         if fields and file.names and set(file.fields) != set(fields):
             differ = sorted(set(file.fields) ^ set(fields))
             keys = f"{sorted(file.fields)}, not {sorted(fields)}"
-            raise ValueError(f"partition {i}: has keys {keys}: {differ} differ")
+            raise value_error(f"partition {i}", f"has keys {keys}: {differ} differ")
         for name, found in file.fields.items():
             has_values = file.layout.rows[found.dim] > 0
             try:

@@ -11,6 +11,7 @@ import numpy as np
 from varlen import dims as _dims
 from varlen.arguments import as_dtype
 from varlen.dims import Data, Dim
+from varlen.errors import overflow_error, value_error
 from varlen.returnn.tensor import Tensor, as_tensor
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def convert_to_tensor(
     if dims is None:
         dims = [Dim(size, name=f"{name or 'const'}_dim{k}") for k, size in enumerate(array.shape)]
     if type(value) is int and dtype == INT and not -(2**31) <= value < 2**31:
-        raise OverflowError(f"value: {value} does not fit {INT}, the dtype of ints; give dtype='int64'")
+        raise overflow_error("value", f"{value} does not fit {INT}, the dtype of ints", "give dtype='int64'")
     facts: dict[str, Any] = {"sparse_dim": sparse_dim, "feature_dim": feature_dim}
     data = Data.from_padded(array, dims, name=name, dtype=dtype, **facts)
     return on_device(data, None if keep_scalar_on_cpu and not data.ndim else device)
@@ -132,7 +133,7 @@ def number(value: Any, argument: str) -> Any:
     if not isinstance(value, Data):
         return value
     if value.ndim:
-        raise ValueError(f"{argument}: expected a number, or a tensor without dims, got {value!r}")
+        raise value_error(argument, f"expected a number, or a tensor without dims, got {value!r}")
     return value.item()
 
 

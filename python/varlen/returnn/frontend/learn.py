@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from varlen import dims as _dims
 from varlen.backends.values import is_tensor
 from varlen.dims import Data, Dim
+from varlen.errors import value_error
 from varlen.returnn.frontend.convert import number
 from varlen.returnn.frontend.make import sparse_to_dense
 from varlen.returnn.frontend.reduce import check_alone
@@ -119,9 +120,11 @@ def ctc_loss(
     array([0.75, 0.5 ])
     """
     if max_approx:
-        raise ValueError("max_approx: the best path alone is not computed, only the sum over all")
+        raise value_error("max_approx", "the best path alone is not computed, only the sum over all")
     if not label_loop:
-        raise ValueError("label_loop: expected True, paths in which no label is held are not computed apart")
+        raise value_error(
+            "label_loop", "expected True, paths in which no label is held are not computed apart"
+        )
     others = [dim for dim in logits.dims if dim != input_spatial_dim and dim not in targets.dims_set]
     loss = _dims.ctc_loss(
         logits,
@@ -166,7 +169,7 @@ def label_smoothing(prob: Data[Any], smoothing: Data[Any] | float, *, axis: Dim 
     """
     classes = (prob.sparse_dim or prob.feature_dim) if axis is None else axis
     if classes is None or classes.size is None:
-        raise ValueError(f"axis: expected classes of a fixed size, got {classes!r} of {prob!r}")
+        raise value_error("axis", f"expected classes of a fixed size, got {classes!r} of {prob!r}")
     if prob.sparse_dim is not None:
         return smooth_one_hot(prob, label_prob=1 - smoothing)
     least = smoothing / (classes.size - 1)
@@ -202,7 +205,7 @@ def smooth_one_hot(source: Data[Any], *, label_prob: Data[Any] | float) -> Tenso
     """
     classes = source.sparse_dim
     if classes is None or classes.size is None:
-        raise ValueError(f"source: expected classes of a fixed size, got {source!r}")
+        raise value_error("source", f"expected classes of a fixed size, got {source!r}")
     return sparse_to_dense(source, label_value=label_prob, other_value=(1 - label_prob) / (classes.size - 1))
 
 
@@ -313,7 +316,7 @@ def dot_attention(
     [[[2.0]], [[5.0], [5.0]]]
     """
     if axis in query.dims_set:
-        raise ValueError(f"query: has '{axis.name}' of the keys, give it another dim by rf.replace_dim")
+        raise value_error("query", f"has '{axis.name}' of the keys, give it another dim by rf.replace_dim")
     size = query.axis(key_dim).max_size()
     energy = _dims.dot(query, keys, key_dim) * (size**-0.5 if scale is None else scale)
     if causal_query_spatial_dim is not None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from varlen import dims as _dims
 from varlen.backends.values import is_tensor
 from varlen.dims import Data, Dim
+from varlen.errors import value_error
 from varlen.returnn.frontend.convert import FLOAT, default_dtype, needs_tensors, on_device, with_roles
 from varlen.returnn.frontend.math import where
 from varlen.returnn.frontend.reduce import check_alone
@@ -307,7 +308,7 @@ def num_elements_of_shape(
     if source is not None:
         missing = [dim for dim in each if dim not in source.dims_set]
         if missing:
-            raise ValueError(f"source: {source!r} lacks '{missing[0].name}'")
+            raise value_error("source", f"{source!r} lacks '{missing[0].name}'")
         each = [source.axis(dim) for dim in each]
     count = _dims.num_elements_of_shape(each)
     if source is not None and isinstance(count, Data) and is_tensor(source.values):

@@ -10,6 +10,7 @@ import numpy as np
 from varlen import dims
 from varlen.dims import Data, Dim
 from varlen.dims.records.spec import dtype_name
+from varlen.errors import value_error
 from varlen.returnn.frontend.convert import convert_to_tensor
 from varlen.returnn.tensor import Tensor, as_tensor
 
@@ -30,7 +31,7 @@ def _combine(
     kinds: dict[str, str], a: Any, kind: str, b: Any, allow_broadcast_all_sources: bool | None, dim_order: Any
 ) -> Tensor:
     if kind not in kinds:
-        raise ValueError(f"kind: expected one of {', '.join(kinds)}, got {kind!r}")
+        raise value_error("kind", f"expected one of {', '.join(kinds)}, got {kind!r}")
     result = dims.combine(kinds[kind], a, b, broadcast=bool(allow_broadcast_all_sources))
     if dim_order is not None:
         ahead = [dim for dim in dim_order if dim in result.dims]

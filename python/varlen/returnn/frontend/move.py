@@ -9,6 +9,7 @@ import numpy as np
 
 from varlen import dims
 from varlen.dims import Data, Dim
+from varlen.errors import value_error
 from varlen.returnn.frontend.convert import number
 from varlen.returnn.frontend.declared import identity, sigmoid, split
 from varlen.returnn.tensor import Tensor, as_tensor
@@ -85,7 +86,7 @@ def concat_features(*sources: Data[Any], allow_broadcast: bool = False) -> Tenso
     for k, source in enumerate(sources):
         feature = source.feature_dim
         if feature is None:
-            raise ValueError(f"sources: {source!r}, number {k}, has no features")
+            raise value_error("sources", f"{source!r}, number {k}, has no features")
         parts.append((source, feature))
     result, dim = concat(*parts, allow_broadcast=allow_broadcast)
     return result.copy(feature_dim=dim)
@@ -167,7 +168,7 @@ def gating(
     """
     dim = x.feature_dim if axis is None else axis
     if dim is None or dim.size is None or dim.size % 2:
-        raise ValueError(f"axis: expected features of an even number, got {dim!r} of {x!r}")
+        raise value_error("axis", f"expected features of an even number, got {dim!r} of {x!r}")
     half = dim.div_left(2) if out_dim is None else out_dim
     active, gate = split(x, axis=dim, out_dims=[half, half])
     return as_tensor(act_func(active) * gate_func(gate)), half
@@ -228,7 +229,7 @@ def unstack(source: Data[Any], *, axis: Dim) -> tuple[Tensor, ...]:
     [[0, 1, 2], [3, 4, 5]]
     """
     if axis.size is None:
-        raise ValueError(f"axis: expected a dim of fixed size, got {axis!r}")
+        raise value_error("axis", f"expected a dim of fixed size, got {axis!r}")
     places = [Data(np.asarray(k), []) for k in range(axis.size)]
     return tuple([as_tensor(dims.gather(source, place, axis)) for place in places])
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from varlen import dims as _dims
 from varlen.dims import Data, Dim
+from varlen.errors import value_error
 from varlen.returnn.frontend.convert import number
 from varlen.returnn.tensor import Tensor, as_tensor
 
@@ -100,7 +101,7 @@ def scatter(
     """
     to = indices.sparse_dim if out_dim is None else out_dim
     if to is None:
-        raise ValueError("out_dim: expected a Dim, as indices have no sparse_dim")
+        raise value_error("out_dim", "expected a Dim, as indices have no sparse_dim")
     fill = 0 if fill_value is None and mode == "mean" else fill_value
     return as_tensor(_dims.scatter(source, indices, to, mode=mode, fill=fill, axis=indices_dim))
 
@@ -233,7 +234,7 @@ def repeat(
 def _limit_counts(repeats: Data[Any] | int, dim: Dim, factor: float) -> Data[Any] | int:
     """Counts that add up to no more than a factor times as many positions as each row has."""
     if factor < 1:
-        raise ValueError(f"max_len_factor: expected at least 1, got {factor}")
+        raise value_error("max_len_factor", f"expected at least 1, got {factor}")
     if not isinstance(repeats, Data):
         return min(repeats, int(factor))
     if dim not in repeats.dims_set:
@@ -472,7 +473,7 @@ def top_k(
     """
     many = k_dim if k is None else number(k, "k")
     if many is None:
-        raise ValueError("k: give k or k_dim")
+        raise value_error("k", "give k or k_dim")
     values, places, dim = _dims.top_k(source, axis, many, k_dim)
     each = [as_tensor(place) for place in places]
     return as_tensor(values), each[0] if isinstance(axis, Dim) else each, dim

@@ -10,6 +10,7 @@ import numpy as np
 from varlen import dims as _dims
 from varlen.dims import Data, Dim
 from varlen.dims.base import dtype_name
+from varlen.errors import value_error
 from varlen.returnn.frontend.convert import FLOAT, number, on_device, with_roles
 from varlen.returnn.tensor import Tensor
 
@@ -91,11 +92,13 @@ def random(
     array([3., 3.], dtype=float32)
     """
     if distribution not in _DISTRIBUTIONS:
-        raise ValueError(f"distribution: expected one of {', '.join(_DISTRIBUTIONS)}, got {distribution!r}")
+        raise value_error(
+            "distribution", f"expected one of {', '.join(_DISTRIBUTIONS)}, got {distribution!r}"
+        )
     for word, given in (("explicit_state", explicit_state), ("out", out)):
         if given is not None:
-            raise ValueError(
-                f"{word}: expected None, a state is not kept and no tensor is filled; give a seed"
+            raise value_error(
+                word, "expected None, a state is not kept and no tensor is filled", "give a seed"
             )
     said = [(mean, "mean", 0.0), (stddev, "stddev", 1.0)]
     center, spread = [default if x is None else number(x, word) for x, word, default in said]
@@ -106,7 +109,7 @@ def random(
         cuts = center - 2 * spread, center + 2 * spread
         for word, given, cut in zip(("minval", "maxval"), (low, high), cuts, strict=True):
             if given is not None and given != cut:
-                raise ValueError(f"{word}: expected {cut}, two standard deviations on, got {given}")
+                raise value_error(word, f"expected {cut}, two standard deviations on, got {given}")
     wanted = (FLOAT if like is None else dtype_name(like.dtype)) if dtype is None else dtype
     kind = "randint" if "int" in str(wanted) and distribution == "uniform" else distribution
     high = 1 if kind == "randint" and high is None else high

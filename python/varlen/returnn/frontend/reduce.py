@@ -7,13 +7,14 @@ from typing import Any
 
 from varlen import dims
 from varlen.dims import Data, Dim
+from varlen.errors import value_error
 from varlen.returnn.tensor import Tensor, as_tensor
 
 
 def check_alone(distributed: bool) -> None:
     """Refuse to reduce over the batches of several processes."""
     if distributed:
-        raise ValueError("distributed: expected False, other processes are not asked for theirs")
+        raise value_error("distributed", "expected False, other processes are not asked for theirs")
 
 
 def reduce(
@@ -99,7 +100,7 @@ def reduce_out(source: Data[Any], *, mode: str, num_pieces: int, out_dim: Dim | 
     """
     feature = source.feature_dim
     if feature is None:
-        raise ValueError(f"source: {source!r} has no features")
+        raise value_error("source", f"{source!r} has no features")
     pieces = Dim(num_pieces, name="pieces")
     out = feature // pieces if out_dim is None else out_dim
     result = reduce(dims.split_dims(source, feature, [out, pieces]), mode=mode, axis=pieces)

@@ -7,6 +7,7 @@ from typing import Any
 
 from varlen import dims as _dims
 from varlen.dims import Data, Dim
+from varlen.errors import value_error
 from varlen.returnn.frontend.convert import number
 from varlen.returnn.tensor import Tensor, as_tensor
 
@@ -91,7 +92,7 @@ def _sides(left: Dim | int | None, right: Dim | int | None, width: int) -> tuple
     before = width - 1 - (behind or 0) if before is None else before
     behind = width - 1 - before if behind is None else behind
     if before + 1 + behind != width:
-        raise ValueError(f"window_left: {before} + {behind} + 1 is not the size of window_dim, {width}")
+        raise value_error("window_left", f"{before} + {behind} + 1 is not the size of window_dim, {width}")
     return before, behind
 
 
@@ -157,10 +158,10 @@ def pool(
     """
     modes = {"max": "max", "avg": "mean"}
     if mode not in modes:
-        raise ValueError(f"mode: expected 'max' or 'avg', got {mode!r}")
+        raise value_error("mode", f"expected 'max' or 'avg', got {mode!r}")
     moving, out = _several(in_spatial_dims), _several(out_spatial_dims)
     if nd not in (None, len(moving)):
-        raise ValueError(f"nd: {nd}, but there are {len(moving)} dims")
+        raise value_error("nd", f"{nd}, but there are {len(moving)} dims")
     places = [source.dims.index(source.axis(dim)) for dim in moving]
     options: dict[str, Any] = {"dilation": dilation_rate, "padding": padding}
     if out:
@@ -360,7 +361,7 @@ def transposed_conv(
     place = source.dims.index(source.axis(_one(in_spatial_dims, "in_spatial_dims")))
     _check_taps(filter, filter_size)
     if _one(output_padding, "output_padding"):
-        raise ValueError(f"output_padding: expected None or 0, got {output_padding}")
+        raise value_error("output_padding", f"expected None or 0, got {output_padding}")
     cut = _one(remove_padding, "remove_padding", 0)
     named = _one(out_spatial_dims, "out_spatial_dims")
     result = _dims.transposed_conv1d(
@@ -386,14 +387,14 @@ def _one(given: Any, argument: str, default: Any = None) -> Any:
     if not isinstance(given, (list, tuple)):
         return given
     if len(given) != 1:
-        raise ValueError(f"{argument}: expected one, convolutions go along one dim, got {len(given)}")
+        raise value_error(argument, f"expected one, convolutions go along one dim, got {len(given)}")
     return given[0]
 
 
 def _check_taps(filter: Data[Any], filter_size: Sequence[Dim]) -> None:
     taps = _one(filter_size, "filter_size")
     if taps not in filter.dims_set:
-        raise ValueError(f"filter_size: '{taps.name}' is not among the dims of {filter!r}")
+        raise value_error("filter_size", f"'{taps.name}' is not among the dims of {filter!r}")
 
 
 def make_conv_out_spatial_dims(
