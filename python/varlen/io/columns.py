@@ -105,12 +105,12 @@ def check_nesting(known: _core.Level, level: _core.Level, number: int, key: str,
     both = f"Inconsistent bounds tensors! {known.bounds} vs. {level.bounds}"
     if len(known) != len(level):
         raise value_error(
-            both, f"level {number} has {len(level)} rows in {key!r} and {len(known)} in {others!r}"
+            "", f"{both}: level {number} has {len(level)} rows in {key!r} and {len(known)} in {others!r}"
         )
     row = int((known.lengths != level.lengths).argmax())
     raise value_error(
-        both,
-        f"row {row} of level {number} has length {level.lengths[row]} in {key!r} "
+        "",
+        f"{both}: row {row} of level {number} has length {level.lengths[row]} in {key!r} "
         f"and {known.lengths[row]} in {others!r}",
         row=row,
     )
