@@ -8,8 +8,8 @@
 //                           VARLEN_WIDEST takes its table
 //   runs(Isa::avx512)       before a function of intrinsics, which is marked VARLEN_AVX2 or VARLEN_AVX512
 //
-// Highway was judged for this: it would give SVE and portable shuffles, but compiles every file for each of its
-// targets and has vector types of its own, and no kernel here lacks a shuffle that it has.
+// Highway was judged for this: it would give SVE and portable shuffles, but compiles every file for each of
+// its targets and has vector types of its own, and no kernel here lacks a shuffle that it has.
 //
 // Only where it was measured to pay: moves of a few hundred bytes a row, folds, exp, minima and maxima.
 #pragma once
