@@ -11,6 +11,8 @@ import operator
 import os
 from typing import Any, SupportsIndex, TypeGuard, TypeVar, Union
 
+from varlen import tracing
+
 __all__: list[str] = []
 
 RaisedT = TypeVar("RaisedT", bound=BaseException)
@@ -31,6 +33,8 @@ def error_of(
     row: SupportsIndex | None = None,
 ) -> ErrorT:
     """An error that knows what is wrong with an argument, a row or a file, as those of the core do."""
+    if tracing.is_tracing():  # errors in a graph have no attributes
+        return kind(_text(argument, reason, advice))
     error: Any = kind("")
     error.reason = reason
     if row is not None:
@@ -173,15 +177,17 @@ def name_argument(
 def _tell(error: RaisedT) -> RaisedT:
     """The error with the text that its attributes make."""
     record: Any = error
-    fault, argument = record.reason, getattr(record, "argument", "")
-    if argument:
-        fault = f"{argument}: {fault}"
+    text = _text(getattr(record, "argument", ""), record.reason, getattr(record, "advice", ""))
     if file := getattr(record, "file", ""):
         place = getattr(record, "place", "")
-        fault = f"{file}, {place}: {fault}" if place else f"{file}: {fault}"
-    advice = getattr(record, "advice", "")
-    record.args = (f"{fault}; {advice}" if advice else fault,)
+        text = f"{file}, {place}: {text}" if place else f"{file}: {text}"
+    record.args = (text,)
     return error
+
+
+def _text(argument: str, reason: str, advice: str) -> str:
+    text = f"{argument}: {reason}" if argument else reason
+    return f"{text}; {advice}" if advice else text
 
 
 class naming:
