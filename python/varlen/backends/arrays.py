@@ -334,7 +334,7 @@ def assign(out: Any, result: Any, kind: Any = np.ndarray, expected: str = "an ar
         raise type_error("out", f"expected {expected}, got {type(out).__name__}")
     if (out.dtype, out.shape) != (result.dtype, result.shape):
         raise value_error("out", f"needs {result.dtype}{result.shape}, got {out.dtype}{out.shape}")
-    if not out.flags.writeable:
+    if not getattr(out.flags, "writeable", True):  # CuPy's have no such flag
         raise value_error("out", "is read-only")
     out[...] = result
     return out

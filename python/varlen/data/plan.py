@@ -26,7 +26,7 @@ from varlen.data.options import (
 from varlen.data.packing import packed_arrays
 from varlen.data.staged import StagedBatch
 from varlen.data.staging import ring_of
-from varlen.data.tensors import as_small, memory_of_buffer, tensor_dtype, to_tensors, torch_name
+from varlen.data.tensors import as_small, mark_buffers, memory_of_buffer, tensor_dtype, to_tensors, torch_name
 from varlen.errors import type_error, value_error
 from varlen.io import small_floats
 from varlen.io.dtypes import small_keys, widened
@@ -178,6 +178,8 @@ class BatchPlan:
             result: Arrays = self.batcher(*given)
         except OverflowError as error:
             raise overflow_of_padding(error, options.values) from None
+        if buffers:
+            mark_buffers(out)
         if options.bin_size is not None:
             max_bytes = options.values["max_bytes"]
             result = packed_arrays(

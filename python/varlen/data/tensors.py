@@ -85,12 +85,20 @@ def memory_of_buffer(buffer: Any, dtype: np.dtype | None) -> Any:
     """A tensor that is given for the output as an array of the dtype that the batch has there."""
     if not is_tensor(buffer):
         return buffer
-    from varlen.backends.torch.memory import as_numpy
+    from varlen.backends.torch.memory import to_write
 
-    array = as_numpy(buffer)
+    array = to_write(buffer)
     if dtype is not None and dtype.kind in "mMV" and array.dtype == np.dtype(f"i{dtype.itemsize}"):
         return array.view(dtype)
     return array
+
+
+def mark_buffers(buffers: Mapping[str, Any]) -> None:
+    """Tell autograd that the tensors among outputs were written."""
+    for buffer in filter(is_tensor, buffers.values()):
+        from varlen.backends.torch.memory import mark_written
+
+        mark_written(buffer)
 
 
 class TensorLeaf:

@@ -64,6 +64,10 @@ def _apply(function: np.ufunc | str, inputs: tuple[Any, ...], kwargs: dict[str, 
     model, row_ndim = model_of((*inputs, *outs, kwargs.get("where")))
     given = [operand(x, model, row_ndim) for x in inputs]
     if "where" in kwargs:
+        if not outs and kwargs["where"] is not True:
+            raise value_error(
+                "where", "nothing is computed where it is False", "give out=, which keeps its numbers"
+            )
         kwargs["where"] = operand(kwargs["where"], model, row_ndim)
     if outs:
         kwargs["out"] = tuple(None if out is None else _target(out, model) for out in outs)

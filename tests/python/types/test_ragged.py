@@ -283,6 +283,10 @@ def test_out_and_in_place_write_the_values():
     r += 10
     assert r.values is before
     assert np.add(r, 1, where=r > 12, out=out).to_list() == [[1, 2, 3], [14], [15, 16]]
+    assert np.add(r, 1, where=True).to_list() == (r + 1).to_list()
+    for where in (r > 12, [True], np.array([False])):
+        with pytest.raises(ValueError, match="where: nothing is computed where it is False; give out="):
+            np.add(r, 1, where=where)
 
 
 @pytest.mark.parametrize(

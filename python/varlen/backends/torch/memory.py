@@ -65,10 +65,19 @@ def as_numpy(tensor: torch.Tensor) -> np.ndarray:
 
 
 def to_write(out: torch.Tensor) -> np.ndarray:
-    """The memory of a tensor that is to be written."""
+    """The memory of a tensor that is to be written; `mark_written` follows."""
+    if out.requires_grad:
+        raise value_error("out", "autograd watches the result", "leave out away")
     if out.is_conj() or out.is_neg():
         raise value_error("out", "has a conjugate or negative bit", "give resolve_conj().resolve_neg() of it")
     return as_numpy(out)
+
+
+def mark_written(out: torch.Tensor) -> torch.Tensor:
+    """The same tensor: what autograd kept of it is known to be gone."""
+    if not out.is_inference():
+        torch.autograd.graph.increment_version(out)
+    return out
 
 
 def tensor_of(array: np.ndarray, dtype: torch.dtype | None = None) -> torch.Tensor:

@@ -21,6 +21,7 @@ from varlen.backends.torch.memory import (
     fill_of,
     fill_row,
     like,
+    mark_written,
     number_of,
     on_host,
     tensor_of,
@@ -169,6 +170,7 @@ def pad(
         block = tensor_of((result[0] if mask else result).view(rows.dtype), x.dtype)
         result = (block, _from_numpy(result[1])) if mask else block
     if out is not None:
+        mark_written(out)
         return (out, result[1]) if mask else out
     return result
 
@@ -267,11 +269,11 @@ def unpad(
     if plain and on_host(block):
         to = None if out is None else to_write(out)
         rows = _core.unpad(as_numpy(block), levels, padding_side, to)
-        return tensor_of(rows, block.dtype) if out is None else out
+        return tensor_of(rows, block.dtype) if out is None else mark_written(out)
     if plain:
         moved: Any = on_tensors(_core.unpad, block, levels, padding_side, out)
         if moved is not NotImplemented:
-            return moved if out is None else out
+            return moved if out is None else mark_written(out)
     numbers = np.arange(math.prod(slots)).reshape(slots)
     picked = take(
         block.reshape(math.prod(slots), *trailing), like(_core.unpad(numbers, levels, padding_side), block)
