@@ -178,7 +178,7 @@ class BatchPlan:
             result: Arrays = self.batcher(*given)
         except OverflowError as error:
             raise overflow_of_padding(error, options.values) from None
-        if buffers:
+        if buffers and out:
             mark_buffers(out)
         if options.bin_size is not None:
             max_bytes = options.values["max_bytes"]
