@@ -12,7 +12,7 @@ from varlen._core import is_plain_tensor, on_tensors
 from varlen.backends import arrays
 from varlen.backends.torch.autograd import AutogradOp, as_numbers, has_no_name, require_device, write_result
 from varlen.backends.torch.followers import suspend_modes
-from varlen.backends.torch.memory import as_numpy, like, on_host, tensor_of
+from varlen.backends.torch.memory import as_numpy, like, mark_written, on_host, tensor_of
 from varlen.errors import type_error, value_error
 
 _gather: AutogradOp = AutogradOp(
@@ -67,7 +67,7 @@ def scatter_add(table: torch.Tensor, indices: Any, values: Any) -> None:
             raise type_error(
                 "table", f"expected numbers that the core adds, got {table.dtype} on {table.device}"
             )
-        torch.autograd.graph.increment_version(table)
+        mark_written(table)
         return
     with suspend_modes():
         places = as_numbers(as_places(indices).cpu())
@@ -80,7 +80,7 @@ def scatter_add(table: torch.Tensor, indices: Any, values: Any) -> None:
     if table.dtype == torch.bfloat16:
         memory = memory.view(_core.bfloat16)
     _core.scatter_add(memory, places, arrays.as_rows(as_numbers(values), "values"))
-    torch.autograd.graph.increment_version(table)
+    mark_written(table)
 
 
 def _add_followed(table: torch.Tensor, places: np.ndarray, values: torch.Tensor) -> None:
