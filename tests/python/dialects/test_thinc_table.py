@@ -96,7 +96,7 @@ def of_own():
     return names(varlen, varlen.ops, varlen)
 
 
-@pytest.mark.parametrize("row", rows("What is called what"), ids=lambda row: row[0])
+@pytest.mark.parametrize("row", rows("Names in Thinc and in varlen"), ids=lambda row: row[0])
 def test_names_of_the_table_say_the_same(row):
     left, right = codes(row[0]), codes(row[1])
     assert len(left) == len(right) >= 1, "as many expressions on either side"
@@ -182,7 +182,7 @@ def test_differences_of_the_table_are_as_it_says(what):
 
 
 def test_every_row_of_the_differences_is_tried():
-    assert [row[0] for row in rows("What is done differently")] == list(DIFFERENCES)
+    assert [row[0] for row in rows("Differences")] == list(DIFFERENCES)
 
 
 def signature(value):
@@ -220,7 +220,7 @@ def test_signatures_are_thincs_but_for_those_of_the_table():
 def test_names_that_stay_with_thinc_are_told():
     from thinc import api, backends
 
-    text = PAGE.split("## What stays with Thinc\n")[1].split("\n## ")[0]
+    text = PAGE.split("## What varlen leaves to Thinc\n")[1].split("\n## ")[0]
     ops, others = (set(codes(part)) for part in text.split("\n\n")[:2])
     ours = thinc.NumpyOps()
     assert {n for n in dir(backends.Ops) if n[0] != "_" and not hasattr(ours, n)} <= ops

@@ -51,7 +51,7 @@ def test_indices():
     assert J[0, [1, 0]].to_list() == {"S": 8, "T": [2, 1]}
 
 
-@difference("slices past the end or from the end, below dim 0")
+@difference("slices with negative or too large bounds, below dim 0")
 def test_slices():
     for index, right in ((slice(1, 10), False), (slice(None, -1), False), (slice(-2, None), True)):
         found = upstream(RAW)[index].tensors
@@ -61,7 +61,7 @@ def test_slices():
         assert Joint(RAW)[index].tensors["dim1/T"].tolist() == [x for row in RAW["T"][index] for x in row]
 
 
-@difference("choosing no rows")
+@difference("an index that selects no rows")
 def test_no_rows():
     nothing = np.array([], int)
     assert theirs(lambda: upstream(RAW)[nothing], ValueError) is ValueError
@@ -82,25 +82,25 @@ def test_gather():
     assert Joint(SHORT)[np.array([1, 0])].keys() == {"S", "T"}
 
 
-@difference("`vstack` of rows of keys of dim 0")
+@difference("`vstack` of rows with keys of dim 0")
 def test_vstack():
     assert upstream.vstack([upstream(SHORT)[i] for i in range(2)]).keys() == {"T"}
     assert Joint.vstack(list(Joint(SHORT))) == Joint(SHORT)
 
 
-@difference("`J[i, j]` through a level that no key lies at")
+@difference("`J[i, j]` through a level at which no key lies")
 def test_bare_levels():
     raw = {"id": [[[1], [2, 3]], [[4, 5, 6]]]}
     assert upstream(raw)[1, 0].tensors["dim0/id"].tolist() == [1]
     assert Joint(raw)[1, 0].tensors["dim0/id"].tolist() == [4, 5, 6]
 
 
-@difference("`len(J[i])` beside a key that was left behind")
+@difference("`len(J[i])` if a key has fewer levels than the index")
 def test_length():
     assert len(Joint({"S": [8, 9], "T": [[1, 2, 3], [3]]})[0]) == 3
 
 
-@difference("`len`, `bool` and `to_dense` where nothing is left")
+@difference("`len`, `bool` and `to_dense` if nothing remains")
 def test_nothing_left():
     J, other = Joint(RAW), upstream(RAW)
     assert theirs(lambda: len(other[0, 0, 0]), KeyError) is KeyError
@@ -116,7 +116,7 @@ def test_schema_after_a_slice():
     assert set(Joint(SHORT)[1:].schema) == {"S", "T"}
 
 
-@difference("`concatenate` of equal dtypes under unlike schemas")
+@difference("`concatenate` given equal dtypes but different schemas")
 def test_schemas_of_parts():
     parts = [cls({"T": [[1]]}, schema={"T": int}) for cls in (upstream, Joint)]
     others = [cls({"T": [[2]]}, schema={"T": np.int64}) for cls in (upstream, Joint)]
@@ -127,7 +127,7 @@ def test_schemas_of_parts():
     assert Joint.concatenate([parts[1], wide]).to_list() == {"T": [[1], [300]]}
 
 
-@difference("the schema dict that was given")
+@difference("the schema dict that you pass")
 def test_given_schema():
     given = [{"T": int}, {"T": int}]
     upstream(SHORT, schema=given[0])
@@ -158,7 +158,7 @@ def test_infinity():
         np.testing.assert_array_equal(Joint({"T": given}).tensors["dim1/T"], np.float32([np.inf, 1.5]))
 
 
-@difference("an integer beside floats that float32 rounds")
+@difference("an integer beside floats, if float32 rounds it")
 def test_rounded_integers():
     assert upstream({"T": [[2**24 + 1], [0.5]]}).to_dense()["T"].tolist() == [[2.0**24], [0.5]]
     with pytest.raises(OverflowError, match=r"T\[0\]\[0\]: 16777217 does not fit float32"):
@@ -174,7 +174,7 @@ def test_dim_0_lengths():
         Joint(raw)
 
 
-@difference("tuples; arrays of two and more axes")
+@difference("tuples; arrays of several axes")
 def test_tuples_and_axes():
     for raw in ({"T": ([1], [2])}, {"T": np.ones((2, 2))}):
         assert theirs(lambda r=raw: upstream(r), ValueError) is ValueError
@@ -193,7 +193,7 @@ def test_times_and_strings():
     assert J.vocabularies["word"] == ("[PAD]", "b")
 
 
-@difference("lists of empty arrays alone")
+@difference("lists that contain only empty arrays")
 def test_empty_arrays():
     value = {"a": [np.array([], np.int16), np.array([], np.int16)]}
     assert theirs(lambda: upstream(value), ValueError) is ValueError
@@ -213,7 +213,7 @@ def test_dense_copies():
         assert np.shares_memory(J.to_dense()["S"], J.tensors["dim0/S"]) is shared
 
 
-@difference("`squeeze` of more than one row")
+@difference("`squeeze` of several rows")
 def test_squeeze():
     assert upstream(SHORT).squeeze(0).tensors["dim0/T"].tolist() == [1, 2, 3]
     with pytest.raises(ValueError, match="squeeze: dim 0 has length 2, not 1"):
@@ -266,7 +266,7 @@ def test_text_paths(tmp_path):
     assert Joint(tensors_fp=text) == Joint(SHORT)
 
 
-@difference("damaged files: levels that do not fit, names twice")
+@difference("damaged files: levels that do not fit, duplicate names")
 def test_damaged_files(tmp_path):
     path = tmp_path / "a.nrt"
     Joint(SHORT).save(path)

@@ -8,7 +8,7 @@ NO = object()  # Not run: it never ends, reads other memory, or depends on the v
 # What the page says of each: an expression with Thinc's names, one of varlen's own or None, and what Thinc,
 # `varlen.thinc` and varlen's own make of it.
 DIFFERENCES = {
-    "`flatten` of arrays without elements": [
+    "`flatten` given arrays without elements": [
         (
             "str(ops.flatten([np.zeros((0, 3), 'i')]).dtype)",
             "str(varlen.ops.flatten([np.zeros((0, 3), 'i')]).dtype)",
@@ -24,7 +24,7 @@ DIFFERENCES = {
             [8, 0],
         ),
     ],
-    "`flatten`, `asarray`, `as_contig` to a dtype that a number does not fit": [
+    "`flatten`, `asarray`, `as_contig` given a number that the dtype cannot hold": [
         (
             "ops.flatten([np.array([300])], dtype='uint8')",
             "varlen.ops.flatten([np.array([300])], dtype='uint8')",
@@ -47,10 +47,10 @@ DIFFERENCES = {
             ValueError,
         ),
     ],
-    "`unflatten` of lengths that do not add up": [
+    "`unflatten` given lengths that do not add up to the rows": [
         ("len(ops.unflatten(X, [2, 1]))", "varlen.ops.unflatten(X, [2, 1])", 2, IndexError, ValueError),
     ],
-    "`unpad` of a length over the width": [
+    "`unpad` given a length beyond the width": [
         (
             "ops.unpad(X[None], [9])[0].shape",
             "varlen.ops.unpad(X[None], [9])",
@@ -59,7 +59,7 @@ DIFFERENCES = {
             ValueError,
         ),
     ],
-    "`pad` of no arrays, or of several dtypes": [
+    "`pad` given no arrays, or arrays of several dtypes": [
         ("ops.pad([])", "varlen.ops.pad([]).shape", ValueError, ValueError, [0, 0]),
         (
             "ops.pad([np.ones(1, 'i'), np.ones(2, 'f')])",
@@ -69,10 +69,10 @@ DIFFERENCES = {
             "float64",
         ),
     ],
-    "`asarray2f` and its kin of other axes": [
+    "`asarray2f` and similar, given another number of axes": [
         ("ops.asarray2f([1.0]).shape", "thinc.asarray2f([1.0])", [1], ValueError, ValueError),
     ],
-    "`asarray` of a tensor": [
+    "`asarray` given a tensor": [
         (
             "type(ops.asarray(torch.ones(2))).__name__",
             "type(thinc.asarray(torch.ones(2))).__name__",
@@ -81,7 +81,7 @@ DIFFERENCES = {
             "Tensor",
         ),
     ],
-    "order of a shuffled `minibatch`": [
+    "shuffle order of `minibatch`": [
         (
             "draws(lambda: list(ops.minibatch(3, list(range(99)), shuffle=True)))",
             "draws(lambda: list(varlen.ops.minibatch(3, list(range(99)), shuffle=True)))",
@@ -91,10 +91,10 @@ DIFFERENCES = {
         ),
         ("draws(lambda: ops.get_dropout_mask((9, 9), 0.5))", None, True, True, NO),
     ],
-    "`Ragged(data, lengths)` that do not fit": [
+    "`Ragged(data, lengths)` that do not fit each other": [
         ("Ragged(X, [1]).lengths", "vl.Ragged(X, [1])", [1], ValueError, ValueError),
     ],
-    "`r.data` without elements": [
+    "`r.data` of a Ragged without elements": [
         (
             "Ragged(np.zeros((0, 4)), np.array([0])).data.shape",
             "vl.Ragged(np.zeros((0, 4)), [0]).data.shape",
@@ -103,7 +103,7 @@ DIFFERENCES = {
             [0, 4],
         ),
     ],
-    "`r[-1]`, `r[:2]`, `r[::2]`, masks, NumPy integers": [
+    "`r[-1]`, `r[:2]`, `r[::2]`, `r[mask]`, `r[np.int64(1)]`": [
         ("r[-1].lengths", "len(r[-1])", [], [4], 4),
         ("r[:2].lengths", "r[:2].lengths", TypeError, [2, 4], [2, 4]),
         ("r[::2].data.shape", "r[::2].data.shape", TypeError, [2, 2], [2, 2]),
@@ -116,7 +116,7 @@ DIFFERENCES = {
         ),
         ("r[np.int64(1)].lengths", "len(r[np.int64(1)])", TypeError, [4], 4),
     ],
-    "`r[[0, 1]]` where one is empty, `r[[]]`": [
+    "`r[[0, 1]]` with an empty sequence, `r[[]]`": [
         (
             "Ragged(X, np.array([6, 0], 'i'))[[0, 1]].lengths",
             "vl.Ragged(X, [6, 0])[[0, 1]].lengths",
@@ -126,7 +126,7 @@ DIFFERENCES = {
         ),
         ("r[[]].lengths", "r[[]].lengths", ValueError, [], []),
     ],
-    "`r[i]` of a Ragged of more axes": [
+    "`r[i]` of a Ragged whose rows have several axes": [
         (
             "Ragged(X.reshape(6, 2, 1), lengths)[0].dataXd.shape",
             "vl.Ragged(X.reshape(6, 2, 1), lengths)[0].shape",
@@ -135,7 +135,7 @@ DIFFERENCES = {
             [2, 2, 1],
         ),
     ],
-    "`r[i]`, and iterating": [
+    "`r[i]`, and iteration": [
         ("type(r[0]).__name__", "type(r[0]).__name__", "Ragged", "Ragged", "ndarray"),
         ("[len(x.lengths) for x in r]", "[len(x) for x in r]", [1, 1], [1, 1], [2, 4]),
     ],
@@ -154,7 +154,7 @@ DIFFERENCES = {
         ),
         ("p.lengths.flags.writeable", "p.lengths.flags.writeable", True, False, False),
     ],
-    "`list2padded` of one array": [
+    "`list2padded` given one array": [
         (
             "np.shares_memory(ops.list2padded(seqs[:1]).data, seqs[0])",
             "np.shares_memory(varlen.ops.list2padded(seqs[:1]).data, seqs[0])",
@@ -163,7 +163,7 @@ DIFFERENCES = {
             False,
         ),
     ],
-    "`list2padded` of arrays of one axis, or of three": [
+    "`list2padded` given arrays of one or three axes": [
         (
             "ops.list2padded([np.ones(2), np.ones(1)]).data.shape",
             "varlen.ops.list2padded([np.ones(2), np.ones(1)]).data.shape",
@@ -179,7 +179,7 @@ DIFFERENCES = {
             [2, 2, 1, 1],
         ),
     ],
-    "`Padded(data, size_at_t, lengths, indices)` that do not fit": [
+    "`Padded(data, size_at_t, lengths, indices)` that do not fit each other": [
         (
             "Padded(X, fields[0], fields[0], fields[2]).lengths",
             "vl.Padded(X, fields[0], fields[0], fields[2])",
@@ -192,17 +192,17 @@ DIFFERENCES = {
         ("p[1].size_at_t", "p[1].size_at_t", [2], [1, 1], [1, 1]),
         ("p[1:2].data.shape", "p[1:2].data.shape", [4, 1, 2], [2, 1, 2], [2, 1, 2]),
     ],
-    "`p[-1]`, `p[[1, 0]]`, masks, NumPy integers": [
+    "`p[-1]`, `p[[1, 0]]`, `p[mask]`, `p[np.int64(1)]`": [
         ("len(p[-1])", "len(p[-1])", 0, 1, 1),
         ("p[[1, 0]].data.shape", "p[[1, 0]].data.shape", [2, 2, 2], [4, 2, 2], [4, 2, 2]),
         ("len(p[np.array([True, False])])", "len(p[np.array([True, False])])", IndexError, 1, 1),
         ("len(p[np.int64(1)])", "len(p[np.int64(1)])", TypeError, 1, 1),
     ],
-    "iterating over a Padded": [("len(list(p))", "len(list(p))", NO, 2, 2)],
-    "`Pairs` of two lengths": [
+    "iteration over a Padded": [("len(list(p))", "len(list(p))", NO, 2, 2)],
+    "`Pairs` of sequences that differ in length": [
         ("len(Pairs([1], [1, 2]))", "vl.Pairs([1], [1, 2])", 1, ValueError, ValueError)
     ],
-    "`minibatch` over `Pairs` of lists": [
+    "`minibatch` over a `Pairs` of lists": [
         (
             "len(list(ops.minibatch(1, Pairs([1, 2], [1, 2]))))",
             "len(list(varlen.ops.minibatch(1, vl.Pairs([1, 2], [1, 2]))))",
@@ -211,7 +211,7 @@ DIFFERENCES = {
             2,
         ),
     ],
-    "`minibatch` with a size of 0, or sizes that run out": [
+    "`minibatch` with a size of 0, or with sizes that run out": [
         (
             "list(ops.minibatch(0, [1, 2]))",
             "list(varlen.ops.minibatch(0, [1, 2]))",
@@ -227,7 +227,7 @@ DIFFERENCES = {
             ValueError,
         ),
     ],
-    "`seq2col` of float16, integers": [
+    "`seq2col` given float16 or integers": [
         (
             f"ops.seq2col(X.astype({dtype}), 1).shape",
             f"varlen.ops.seq2col(X.astype({dtype}), 1).shape",
@@ -237,10 +237,10 @@ DIFFERENCES = {
         )
         for dtype in ("'f2'", "int")
     ],
-    "`seq2col` of one axis or three": [
+    "`seq2col` given one or three axes": [
         ("ops.seq2col(X[0], 1)", "varlen.ops.seq2col(X[0], 1).shape", ValueError, ValueError, [2, 3]),
     ],
-    "`seq2col` of lengths that do not add up": [
+    "`seq2col` given lengths that do not add up to the rows": [
         (
             "ops.seq2col(X, 1, lengths=lengths[:1])",
             "varlen.ops.seq2col(X, 1, lengths=lengths[:1])",
@@ -249,7 +249,7 @@ DIFFERENCES = {
             ValueError,
         ),
     ],
-    "`backprop_seq2col` of a width that does not divide into the places": [
+    "`backprop_seq2col` given a width that is no multiple of the window": [
         (
             "ops.backprop_seq2col(X, 1).shape",
             "varlen.ops.backprop_seq2col(X, 1)",
@@ -258,7 +258,7 @@ DIFFERENCES = {
             ValueError,
         ),
     ],
-    "reductions of float16, integers, bools, one axis or three": [
+    "reductions given float16, integers, bools, or one or three axes": [
         (
             "ops.reduce_sum(X.astype('f2'), lengths).shape",
             "varlen.ops.reduce_sum(X.astype('f2'), lengths).shape",
@@ -288,7 +288,7 @@ DIFFERENCES = {
             [[0, 0], [2, 2]],
         ),
     ],
-    "reductions of lengths that add up to fewer rows": [
+    "reductions given lengths that add up to fewer rows": [
         (
             "ops.reduce_sum(X, lengths[:1]).shape",
             "varlen.ops.reduce_sum(X, lengths[:1])",
@@ -297,7 +297,7 @@ DIFFERENCES = {
             ValueError,
         ),
     ],
-    "`reduce_max` where a NaN is not first": [
+    "`reduce_max` given a NaN that is not in the first row": [
         (
             "ops.reduce_max(np.array([[1], [np.nan], [2]], 'f'), lengths[:1] + 1)[1]",
             "varlen.ops.reduce_max(np.array([[1], [np.nan], [2]], 'f'), [3], which=True)[1]",
@@ -306,7 +306,7 @@ DIFFERENCES = {
             [[1]],
         ),
     ],
-    "`reduce_max`, `first`, `last` of an empty sequence": [
+    "`reduce_max`, `reduce_first`, `reduce_last` given an empty sequence": [
         (
             "ops.reduce_max(X, np.array([6, 0], 'i'))",
             "varlen.ops.reduce_max(X, [6, 0], empty=-1)",
@@ -329,7 +329,7 @@ DIFFERENCES = {
             [[6, 7], [-1, -1]],
         ),
     ],
-    "`reduce_first`, `reduce_last` of no sequences": [
+    "`reduce_first`, `reduce_last` given no sequences": [
         (
             f"str(ops.reduce_{end}(np.zeros((0, 3)), lengths[:0])[0].dtype)",
             f"str(varlen.ops.reduce_{end}(np.zeros((0, 3)), []).dtype)",
@@ -339,7 +339,7 @@ DIFFERENCES = {
         )
         for end in ("first", "last")
     ],
-    "`backprop_reduce_max` of a row that a sequence does not have": [
+    "`backprop_reduce_max` given a row outside its sequence": [
         (
             "ops.backprop_reduce_max(d, which + 9, lengths)",
             "varlen.ops.backprop_reduce_max(d, which + 9, lengths)",
@@ -355,7 +355,7 @@ DIFFERENCES = {
             IndexError,
         ),
     ],
-    "`softmax_sequences` of numbers beyond 20": [
+    "`softmax_sequences` given numbers above 20": [
         (
             "ops.softmax_sequences(np.array([[100], [90]], 'f'), lengths[:1])",
             "varlen.ops.softmax(np.array([[100], [90]], 'f'), [2])",
@@ -382,7 +382,7 @@ DIFFERENCES = {
             [0.26894, 0.26894],
         ),
     ],
-    "`softmax_sequences` of three axes": [
+    "`softmax_sequences` given three axes": [
         (
             "ops.softmax_sequences(X[:, :, None], lengths)",
             "varlen.ops.softmax(X[:, :, None], lengths).shape",
@@ -391,7 +391,7 @@ DIFFERENCES = {
             [6, 2, 1],
         ),
     ],
-    "`softmax_sequences` of one axis, float16": [
+    "`softmax_sequences` given one axis, or float16": [
         (
             "ops.softmax_sequences(X[:, 0], lengths).shape",
             "varlen.ops.softmax(X[:, 0], lengths).shape",
@@ -417,7 +417,7 @@ DIFFERENCES = {
         ),
     ],
     "`backprop_lstm`": [("first_step(ops)", "first_step(varlen.ops)", NO, True, True)],
-    "`gather_add` of an index that the table does not have": [
+    "`gather_add` given an index outside the table": [
         (
             "ops.gather_add(table, indices + 9)",
             "varlen.ops.gather_add(table, indices + 9)",
@@ -433,7 +433,7 @@ DIFFERENCES = {
             IndexError,
         ),
     ],
-    "`gather_add` of int64 or unsigned indices, of none": [
+    "`gather_add` given int64 or unsigned indices, or none": [
         (
             "ops.gather_add(table, indices.astype(int)).shape",
             "varlen.ops.gather_add(table, indices.astype(int)).shape",
@@ -449,7 +449,7 @@ DIFFERENCES = {
             [0, 2],
         ),
     ],
-    "`scatter_add` of an index below 0": [
+    "`scatter_add` given a negative index": [
         (
             "(ops.scatter_add(table, indices[0].astype(int) - 1, d), table[-1])[1]",
             "varlen.ops.scatter_add(table, indices[0] - 1, d)",
@@ -465,7 +465,7 @@ DIFFERENCES = {
             IndexError,
         ),
     ],
-    "`scatter_add` of values that broadcast, or of another dtype": [
+    "`scatter_add` given values that broadcast, or of another dtype": [
         (
             "(ops.scatter_add(table, indices[0], d[0]), table[:2])[1]",
             "varlen.ops.scatter_add(table, indices[0], d[0])",
@@ -481,16 +481,16 @@ DIFFERENCES = {
             TypeError,
         ),
     ],
-    "`ngrams` of n below 1": [
+    "`ngrams` with n below 1": [
         ("ops.ngrams(0, ids).shape", "varlen.ops.ngrams(0, ids)", [0], [0], ValueError)
     ],
-    "`hash` of no ids": [
+    "`hash` given no ids": [
         ("ops.hash(ids[:0], 1).shape", "varlen.ops.hash(ids[:0], 1).shape", NO, [0, 4], [0, 4])
     ],
-    "`gemm` of float64": [
+    "`gemm` given float64": [
         ("ops.gemm(X.astype('d'), X.astype('d'), trans2=True).shape", None, ValueError, [6, 6], NO)
     ],
-    "`list2array`, `list2ragged`, `list2padded` of what is converted already": [
+    "`list2array`, `list2ragged`, `list2padded` given their own result": [
         (
             "list2ragged().predict(r).lengths",
             T + "list2ragged().predict(r).lengths",
@@ -499,7 +499,7 @@ DIFFERENCES = {
             [2, 4],
         ),
     ],
-    "`list2ragged` of arrays of one axis, or of three: the gradient": [
+    "gradient of `list2ragged` given arrays of one or three axes": [
         (
             "list2ragged().begin_update([np.ones(2, 'f')])[1](Ragged(np.ones(2, 'f'), lengths[:1]))[0].shape",
             T + "list2ragged().begin_update([np.ones(2, 'f')])[1](vl.Ragged(np.ones(2, 'f'), [2]))[0].shape",
@@ -508,7 +508,7 @@ DIFFERENCES = {
             [2],
         ),
     ],
-    "`with_padded`, `with_list` of a Ragged of more axes; arrays of one axis": [
+    "`with_padded`, `with_list` given a Ragged whose rows have several axes, or arrays of one axis": [
         (
             "with_list(noop()).predict(Ragged(np.ones((6, 2, 1), 'f'), lengths)).dataXd.shape",
             T + f"with_list({SAME}).predict(vl.Ragged(np.ones((6, 2, 1)), lengths)).values.shape",
@@ -524,7 +524,7 @@ DIFFERENCES = {
             [2],
         ),
     ],
-    "`with_array2d`, `residual`, `reduce_*` of a Ragged of more axes": [
+    "`with_array2d`, `residual`, `reduce_*` given a Ragged whose rows have several axes": [
         (
             f"{layer}.predict(Ragged(np.ones((6, 2, 1), 'f'), lengths)).{data}shape",
             f"{T}{own}.predict(vl.Ragged(np.ones((6, 2, 1)), lengths)).{data}shape",
@@ -538,7 +538,7 @@ DIFFERENCES = {
             ("reduce_sum()", "reduce_sum()", "", 2),
         ]
     ],
-    "an array in `with_ragged`, `with_list`": [
+    "`with_ragged`, `with_list` given an array": [
         (
             "type(with_list(noop()).predict(X)).__name__",
             T + f"with_list({SAME}).predict(X)",
@@ -573,7 +573,7 @@ DIFFERENCES = {
             2,
         ),
     ],
-    "`with_reshape`: the gradient": [
+    "gradient of `with_reshape`": [
         (
             "with_reshape(Linear(3, 2).initialize())"
             ".begin_update(np.ones((2, 2, 2), 'f'))[1](np.ones((2, 2, 3), 'f')).shape",
@@ -583,7 +583,7 @@ DIFFERENCES = {
             NO,
         ),
     ],
-    "`concatenate` of a Ragged, of lists: gradients": [
+    "gradients of `concatenate` given a Ragged, or lists": [
         (
             "len(concatenate(with_array(twice), with_array(twice)).begin_update(seqs)[1](seqs2))",
             f"len({T}concatenate(*[{T}with_array(twice)] * 2).begin_update(seqs)[1](seqs2))",
@@ -599,7 +599,7 @@ DIFFERENCES = {
             [[0, 4], [8, 12], [0, 4], [8, 12], [16, 20], [24, 28]],
         ),
     ],
-    "a Padded in `concatenate`; a Ragged, a Padded or a list in `add`": [
+    "`concatenate` given a Padded; `add` given a Ragged, a Padded or a list": [
         (
             "concatenate(noop(), noop()).predict(p).data.shape",
             f"{T}concatenate({SAME}, {SAME}).predict(p).data.shape",
@@ -615,7 +615,7 @@ DIFFERENCES = {
             68,
         ),
     ],
-    "`concatenate` of more than two axes": [
+    "`concatenate` given arrays of three or more axes": [
         (
             "concatenate(noop(), noop()).predict(np.ones((1, 2, 3))).shape",
             f"{T}concatenate({SAME}, {SAME}).predict(np.ones((1, 2, 3))).shape",
@@ -624,7 +624,7 @@ DIFFERENCES = {
             [1, 2, 6],
         ),
     ],
-    "`expand_window` of a list or a Padded": [
+    "`expand_window` given a list or a Padded": [
         (
             "type(expand_window(1).predict(seqs)).__name__",
             f"type({T}expand_window(1).predict(seqs)).__name__",
@@ -633,7 +633,7 @@ DIFFERENCES = {
             "list",
         ),
     ],
-    "a gradient of another kind, structure, shape or dtype than the result": [
+    "a gradient whose kind, structure, shape or dtype differs from the result's": [
         (
             "with_array(noop()).begin_update(r)[1](Ragged(X.astype('d'), lengths)).dataXd.shape",
             f"{T}with_array(twice).begin_update(r)[1](vl.Ragged(X.astype('d'), lengths))",
@@ -642,7 +642,7 @@ DIFFERENCES = {
             ValueError,
         ),
     ],
-    "a two-directional torch LSTM in `with_padded`": [
+    "`with_padded` around a two-directional torch LSTM": [
         (
             "alone(PyTorchLSTM(2, 2, bi=True))",
             f"alone({T}with_padded(torch.nn.LSTM(2, 1, bidirectional=True)))",
@@ -651,7 +651,7 @@ DIFFERENCES = {
             True,
         ),
     ],
-    "`tuplify` of containers: gradients": [
+    "gradients of `tuplify` given containers": [
         (
             "tuplify(with_array(twice), with_array(twice)).begin_update(r)[1]((r, r)).data[:1]",
             None,
