@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+import backends
 import by_hand
 import frontend
 import in_place
@@ -33,6 +34,8 @@ FRONTEND = """Functions of RETURNN's frontend: `import varlen.returnn.frontend a
 Names and arguments are RETURNN's. They take `Data` as well as `Tensor`, and give `Tensor`. Padding is
 neither stored nor read, whatever is said of masks.
 """
+ARRAYS = "The verbs on NumPy arrays: those of the core, and the modules of `numpy/` that do more."
+TENSORS = "The verbs on torch tensors, one module a noun. Reached once a tensor has come: it imports torch."
 DIMS = """Named axes: dims with an exact algebra and lengths of any shape.
 
 Examples
@@ -312,6 +315,8 @@ def files() -> dict[Path, str]:
     graphs = ROOT / "docs/guides/torch.md"
     return {
         **packages(),
+        PACKAGE / "backends/arrays.py": render.package(ARRAYS, backends.homes("numpy")),
+        PACKAGE / "backends/torch/__init__.py": render.package(TENSORS, backends.homes("torch")),
         declared / "folds.py": folds(),
         declared / "reduce.py": functions("reduce", "Sequences to one row each."),
         declared / "scan.py": functions("scan", "Each row with those before it."),

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     # What the backend is for: an array or a tensor; its own module says more.
     Array: TypeAlias = Any
+    # Numbers that the host reads, wherever they lie.
+    Numbers: TypeAlias = Any
 
 
 class Backend(Protocol):
@@ -28,7 +30,7 @@ class Backend(Protocol):
 
     # One row for each sequence, and the gradients of that.
     def reduce(
-        self, op: str, values: Array, level: Level, empty: Any = ..., out: Array = ..., ddof: float = ...
+        self, op: str, values: Array, level: Level, empty: Numbers = ..., out: Array = ..., ddof: float = ...
     ) -> Array:
         """(n, ...): one row for each sequence, by a name of `ops/declared/folds.py`; `empty` of no rows."""
 
@@ -38,18 +40,18 @@ class Backend(Protocol):
         block: Array,
         level: Level,
         padding_side: str = ...,
-        empty: Any = ...,
+        empty: Numbers = ...,
         out: Array = ...,
         ddof: float = ...,
     ) -> Array:
         """The same of the rows of a padded block (n, longest, ...) that the level says are there."""
 
     def reduce_extreme(
-        self, op: str, values: Array, level: Level, empty: Any = ..., narrow: bool = ...
+        self, op: str, values: Array, level: Level, empty: Numbers = ..., narrow: bool = ...
     ) -> tuple[Array, Array]:
         """The largest or smallest row of each sequence, and its place inside it: (n, ...), -1 for none."""
 
-    def reduce_end(self, values: Array, level: Level, last: bool, empty: Any = ...) -> Array:
+    def reduce_end(self, values: Array, level: Level, last: bool, empty: Numbers = ...) -> Array:
         """The first or last row of each sequence; `empty`, a number or a row, where there is none."""
 
     def expand(self, rows: Array, level: Level, out: Array = ...) -> Array:
@@ -94,14 +96,14 @@ class Backend(Protocol):
         values: Array,
         level: Level,
         log: bool,
-        temperature: float,
+        temperature: Numbers,
         out: Array = ...,
         inplace: bool = ...,
     ) -> Array:
         """exp(values / temperature) over its sum in the sequence, or the logarithm of that: (total, ...)."""
 
     def backprop_softmax(
-        self, dY: Array, Y: Array, level: Level, log: bool, temperature: float, out: Array = ...
+        self, dY: Array, Y: Array, level: Level, log: bool, temperature: Numbers, out: Array = ...
     ) -> Array:
         """The gradient of the values, from that of Y and Y itself."""
 
@@ -139,10 +141,10 @@ class Backend(Protocol):
     def reverse(self, values: Array, level: Level, out: Array = ...) -> Array:
         """The rows of each sequence, the last first."""
 
-    def shift(self, values: Array, level: Level, by: Any, fill: Any = ..., out: Array = ...) -> Array:
+    def shift(self, values: Array, level: Level, by: Numbers, fill: Numbers = ..., out: Array = ...) -> Array:
         """The rows of each sequence `by` places on, a number or one for each; `fill` where none arrives."""
 
-    def roll(self, values: Array, level: Level, by: Any, out: Array = ...) -> Array:
+    def roll(self, values: Array, level: Level, by: Numbers, out: Array = ...) -> Array:
         """The same, cyclically."""
 
     # Numbers in order.
@@ -239,7 +241,7 @@ class Backend(Protocol):
         """Rows by number, in any order, as lookups of one row each."""
 
     def spans(
-        self, values: Array, level: Level, groups: Level, pairs: Any, max_bytes: int | None = ...
+        self, values: Array, level: Level, groups: Level, pairs: Numbers, max_bytes: int | None = ...
     ) -> tuple[Array, Level]:
         """The rows of (start, end) pairs of sequences, one span after another, and the level of spans."""
 
@@ -251,10 +253,10 @@ class Backend(Protocol):
     def insert_row(self, values: Array, before: Array, row: Any) -> Array:
         """One row (1, ...) in front of each of the rows that `before` names."""
 
-    def remove_rows(self, dY: Array, before: Array) -> tuple[Array, Array]:
+    def remove_rows(self, dY: Array, before: Numbers) -> tuple[Array, Array]:
         """The gradient of both: that of the rows that were there, and of those that were put in."""
 
-    def erase(self, values: Array, level: Level, tokens: Array) -> tuple[Array, Level]:
+    def erase(self, values: Array, level: Level, tokens: Numbers) -> tuple[Array, Level]:
         """The rows that equal none of the tokens, and their level; NotImplemented under autograd."""
 
     def gather_add(self, table: Array, indices: Array, out: Array = ...) -> Array:
@@ -343,11 +345,13 @@ class Backend(Protocol):
         """Arrays side by side, time-major, the longest first: the block, size_at_t, lengths and indices."""
 
     def ragged2padded(
-        self, values: Array, level: Level, ties: str = ..., fill: Any = ..., max_bytes: int | None = ...
+        self, values: Array, level: Level, ties: str = ..., fill: Numbers = ..., max_bytes: int | None = ...
     ) -> tuple[Array, Array, Array, Array]:
         """The same of sequences."""
 
-    def padded2ragged(self, data: Array, size_at_t: Any, lengths: Any, indices: Array) -> tuple[Array, Level]:
+    def padded2ragged(
+        self, data: Array, size_at_t: Numbers, lengths: Numbers, indices: Numbers
+    ) -> tuple[Array, Level]:
         """The sequences of such a block, end to end in the order that they had, and their level."""
 
     def ragged2packed(self, values: Array, level: Level, table: Array) -> Array:
@@ -360,7 +364,7 @@ class Backend(Protocol):
         """Rows in the order of a permutation, whose inverse is `back`."""
 
     # Masks and recurrent layers.
-    def mask_to_level(self, mask: Array, padding_side: str) -> Level:
+    def mask_to_level(self, mask: Numbers, padding_side: str) -> Level:
         """The level of the rows that a mask (n, longest) shows."""
 
     def mask(
@@ -401,14 +405,14 @@ class Backend(Protocol):
         """Gradients of X and of params."""
 
     # Sequences picked, cut, brought together, and as rectangles.
-    def gather(self, values: Array, levels: Levels, index: Any) -> tuple[Array, Levels]:
+    def gather(self, values: Array, levels: Levels, index: Numbers) -> tuple[Array, Levels]:
         """The sequences of a slice, a mask or integers, and their levels; slices of step 1 share memory."""
 
     def gather_row(self, values: Array, levels: Levels, i: int) -> tuple[Array, Levels]:
         """Sequence i, and the levels below it."""
 
     def gather_window(
-        self, values: Array, levels: Levels, window: slice, index: Any = ...
+        self, values: Array, levels: Levels, window: slice, index: Numbers = ...
     ) -> tuple[Array, Levels]:
         """A slice of every sequence, or of those of an index."""
 
@@ -435,9 +439,9 @@ class Backend(Protocol):
         values: Array,
         levels: Levels,
         padding_side: str = ...,
-        fill: Any = ...,
+        fill: Numbers = ...,
         mask: bool = ...,
-        max_len: Any = ...,
+        max_len: Numbers = ...,
         truncate: str = ...,
         out: Array = ...,
         dtype: Any = ...,
@@ -454,7 +458,7 @@ class Backend(Protocol):
         indices: Array,
         positions: bool,
         padding_side: str,
-        fill: Any,
+        fill: Numbers,
         max_len: Any,
         truncate: str,
         dtype: Any,
@@ -480,7 +484,7 @@ class Backend(Protocol):
     def put_rows(self, values: Array, at: Array, rows: Array) -> Array:
         """Values with the rows `at` replaced; a copy, or values themselves where these may be written."""
 
-    def fill_where(self, values: Array, gaps: Array, fill: Any) -> Array:
+    def fill_where(self, values: Array, gaps: Array, fill: Numbers) -> Array:
         """Values with one number wherever a mask is true; the same memory where it may be written."""
 
     def add_rows(self, table: Array, rows: Array, places: Any) -> Array:
@@ -544,7 +548,7 @@ class Backend(Protocol):
     def pin(self, values: Array) -> Array:
         """Values in memory of the host that a device reads by itself."""
 
-    def row_as(self, given: Array, values: Array, argument: str) -> Array:
+    def row_as(self, given: Numbers, values: Array, argument: str) -> Array:
         """A number, or what broadcasts to a row, as one row (1, ...) of the dtype of values."""
 
     def to_state(self, values: Array) -> Array:
@@ -597,3 +601,6 @@ class Backend(Protocol):
     # Results.
     def assign(self, out: Array, result: Array) -> Array:
         """`out` with the numbers of a result, of whose dtype and shape it has to be."""
+
+
+VERBS = tuple(name for name in vars(Backend) if name[0] != "_")

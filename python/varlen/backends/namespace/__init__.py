@@ -11,7 +11,8 @@ from varlen.backends.namespace.einsum import Einsum
 from varlen.backends.namespace.library import Library
 from varlen.backends.namespace.lists import Lists
 from varlen.backends.namespace.values import Values
-from varlen.backends.namespace.verbs import Verbs
+from varlen.backends.namespace.verbs import Verbs, core_verb
+from varlen.backends.table import VERBS
 
 __all__ = ["Library", "NamespaceBackend"]
 
@@ -26,3 +27,8 @@ class NamespaceBackend(Verbs, Values, Lists, Arithmetic, Einsum):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.xp.__name__})"
+
+
+for _verb in VERBS:  # all others are the core's
+    if not hasattr(NamespaceBackend, _verb):
+        setattr(NamespaceBackend, _verb, core_verb(_verb))

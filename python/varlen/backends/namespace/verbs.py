@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -20,77 +21,43 @@ from varlen.backends.numpy.edit import edit_distance
 from varlen.backends.numpy.mask import mask as mask_on_host
 from varlen.backends.numpy.mask import pair_of, sizes_of
 from varlen.backends.numpy.search import search
+from varlen.backends.table import Backend
 from varlen.errors import type_error
 
 
-def _core_verb(function: Callable[..., Any], **on_host: int) -> Any:
-    """A verb of the core. `on_host` are arguments, with their places, that the host has to look at."""
+def core_verb(verb: str, function: Callable[..., Any] | None = None) -> Any:
+    """A verb of the core, or a function that calls it; the table says which numbers the host reads."""
+    call, meaning = function or getattr(_core, verb), getattr(Backend, verb)
+    arguments = list(inspect.signature(meaning).parameters.values())[1:]
+    read = [(place, each.name) for place, each in enumerate(arguments) if each.annotation == "Numbers"]
 
-    @wraps(function)
-    def verb(self: LibraryVerbs, *args: Any, **kwargs: Any) -> Any:
-        for name, at in on_host.items():
-            if at < len(args):
-                args = (*args[:at], self.on_host(args[at]), *args[at + 1 :])
+    @wraps(meaning)
+    def method(self: LibraryVerbs, *args: Any, **kwargs: Any) -> Any:
+        for place, name in read:
+            if place < len(args):
+                args = (*args[:place], self.on_host(args[place]), *args[place + 1 :])
             elif name in kwargs:
                 kwargs[name] = self.on_host(kwargs[name])
-        return on_tensors(function, *args, **kwargs)
+        return on_tensors(call, *args, **kwargs)
 
-    return verb
+    return method
 
 
 class Verbs(LibraryVerbs):
-    """Verbs of the core, by their names in the table of backends."""
+    """Verbs that are more than one call of the core."""
 
     if TYPE_CHECKING:
         cast: Callable[..., Any]
         contiguous: Callable[..., Any]
+        expand: Callable[..., Any]
+        gather: Callable[..., Any]
+        take_rows: Callable[..., Any]
 
-    reduce = _core_verb(_core.reduce, empty=3)
-    reduce_dense = _core_verb(_core.reduce_dense, empty=4)
-    reduce_extreme = _core_verb(_core.reduce_extreme, empty=3)
-    weighted_sum = _core_verb(_core.weighted_sum)
-    weighted_sum_to_values = _core_verb(_core.weighted_sum_to_values)
-    weighted_sum_to_weights = _core_verb(_core.weighted_sum_to_weights)
-    reduce_blocks = _core_verb(_core.reduce_blocks)
-    expand = _core_verb(_core.expand)
-    expand_end = _core_verb(_core.expand_end)
-    expand_mean = _core_verb(_core.expand_mean)
-    expand_which = _core_verb(_core.expand_which)
-    backprop_reduce = _core_verb(arrays.backprop_reduce)
-    softmax = _core_verb(_core.softmax, temperature=3)
-    backprop_softmax = _core_verb(_core.backprop_softmax, temperature=4)
-    scan = _core_verb(_core.scan)
-    scan_extreme = _core_verb(arrays.scan_extreme)
-    backprop_cumprod = _core_verb(_core.backprop_cumprod)
-    backprop_scan_which = _core_verb(_core.backprop_scan_which)
-    reverse = _core_verb(_core.reverse)
-    shift = _core_verb(arrays.shift, by=2, fill=3)
-    roll = _core_verb(arrays.roll, by=2)
-    sort = _core_verb(_core.sort)
-    unsort = _core_verb(_core.unsort)
-    rank = _core_verb(_core.rank)
-    unique = _core_verb(_core.unique)
-    windows = _core_verb(_core.windows)
-    merge_windows = _core_verb(_core.merge_windows)
-    seq2col = _core_verb(_core.seq2col)
-    backprop_seq2col = _core_verb(_core.backprop_seq2col)
-    take_rows = _core_verb(_core.take_rows)
-    spans = _core_verb(_core.spans, pairs=3)
-    remove_rows = _core_verb(_core.remove_rows, before=1)
-    gather = _core_verb(_core.gather, index=2)
-    gather_row = _core_verb(_core.gather_row)
-    gather_window = _core_verb(_core.gather_window, index=3)
-    gather_column = _core_verb(_core.gather_column)
-    _pad = _core_verb(_core.pad, fill=3, max_len=5)
-    unpad = _core_verb(_core.unpad)
-    mask_to_level = _core_verb(_core.mask_to_level, mask=0)
-    ragged2padded = _core_verb(_core.ragged2padded, fill=3)
-    padded2ragged = _core_verb(_core.padded2ragged, size_at_t=1, lengths=2, indices=3)
-    backprop_gather_add = _core_verb(_core.backprop_gather_add)
-    gather_add = _core_verb(_core.gather_add)
-    hash = _core_verb(_core.hash)
-    ngrams = _core_verb(_core.ngrams)
-    erase = _core_verb(_core.erase, tokens=2)
+    backprop_reduce = core_verb("backprop_reduce", arrays.backprop_reduce)
+    roll = core_verb("roll", arrays.roll)
+    scan_extreme = core_verb("scan_extreme", arrays.scan_extreme)
+    shift = core_verb("shift", arrays.shift)
+    _pad = core_verb("pad")
 
     def pad(
         self,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from varlen import _core
 from varlen._core import Level
 
@@ -12,3 +14,13 @@ def list2ragged(arrays: Any, dtype: Any = None, out: Any = None) -> tuple[Any, t
     """Arrays end to end, and their level."""
     values, level = _core.list2ragged(arrays, dtype, out)
     return values, (level,)
+
+
+def flatten(X: Any, dtype: Any = None, pad: int = 0) -> np.ndarray:
+    """Arrays end to end on their first axis, with rows of zeros between them where a pad is given."""
+    return _core.flatten(X, dtype, pad)
+
+
+def split(values: np.ndarray, level: Level) -> list[np.ndarray]:
+    """The rows of each sequence, sharing memory."""
+    return _core.ragged2list(values, level)

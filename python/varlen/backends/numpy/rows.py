@@ -110,3 +110,13 @@ def order_with_nan_first(x: np.ndarray, level: Level) -> np.ndarray:
     """The rows of each sequence, the largest first and NaN before all; ties in their order."""
     wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
     return np.lexsort((-wide, ~np.isnan(x), level.row_ids))
+
+
+def take(values: Any, rows: Any) -> Any:
+    """Some rows, in any order."""
+    return values.take(rows, axis=0)  # a third of the time of values[rows] where rows are wide
+
+
+def true_places(there: Any) -> Any:
+    """The places of the bools that are True."""
+    return np.flatnonzero(there)

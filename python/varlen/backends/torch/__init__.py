@@ -1,5 +1,8 @@
 """The verbs on torch tensors, one module a noun. Reached once a tensor has come: it imports torch."""
 
+# Written by python/faces: change its declarations, and run `python python/faces`.
+# fmt: off
+
 from varlen._core import concat_levels
 from varlen.backends.torch.arithmetic import equal, ufunc, where
 from varlen.backends.torch.attention import (

@@ -71,7 +71,7 @@ def pick(x: torch.Tensor, places: torch.Tensor, axis: int = 0) -> torch.Tensor:
     return by_width(x, lambda rows: rows.index_select(axis, places))
 
 
-def cast(tensor: torch.Tensor, dtype: Any, argument: str) -> torch.Tensor:
+def cast_tensor(tensor: torch.Tensor, dtype: Any, argument: str) -> torch.Tensor:
     """The tensor in another dtype. Floats round; a number that an integer dtype does not hold is an error,
     and so is a finite one that would become infinite. Numbers that are not there yet are not looked at.
     """

@@ -11,7 +11,7 @@ import torch
 from varlen import _core
 from varlen._core import Level, is_plain_tensor, on_plain_tensors
 from varlen.backends.nested import nested_rows
-from varlen.backends.torch.cast import cast, in_shared_dtype
+from varlen.backends.torch.cast import cast_tensor, in_shared_dtype
 from varlen.backends.torch.memory import as_numpy, from_memory, on_host, tensor_of
 from varlen.backends.torch.span import take
 
@@ -51,7 +51,7 @@ def from_list(data: Any, dtype: Any = None) -> tuple[torch.Tensor, Levels]:
     """Nested lists of tensors, end to end, and their levels; a list of scalars is a sequence too."""
     rows, levels = nested_rows(data, torch.Tensor, "a tensor", "tensors")
     values = torch.stack(rows) if rows and rows[0].ndim == 0 else torch.cat(rows)
-    return values if dtype is None else cast(values, dtype, "data"), levels
+    return values if dtype is None else cast_tensor(values, dtype, "data"), levels
 
 
 def _are_alike(values: list[Any], first: torch.Tensor) -> bool:

@@ -12,7 +12,7 @@ from varlen._core import is_plain_tensor, on_tensors
 from varlen.arguments import LARGEST, as_int
 from varlen.backends.numpy.dense import DenseOptions, numbers_named, picked_levels
 from varlen.backends.torch.autograd import has_no_name
-from varlen.backends.torch.cast import always_fits, as_dtype, bits_of, cast
+from varlen.backends.torch.cast import always_fits, as_dtype, bits_of, cast_tensor
 from varlen.backends.torch.followers import is_followed
 from varlen.backends.torch.gather import gather
 from varlen.backends.torch.memory import at_least_one, dtype_of, fill_of, fill_row, like, on_host
@@ -32,7 +32,7 @@ def gather_dense(
     side, fill, max_len, cut, dtype, multiple, max_bytes = options
     kind = x.dtype if dtype is None else as_dtype(dtype)
     if not (kind is x.dtype or kind.is_floating_point or on_host(x) or always_fits(x.dtype, kind)):
-        x, dtype = cast(x, kind, "values"), None  # which looks at them, as `pad` does
+        x, dtype = cast_tensor(x, kind, "values"), None  # which looks at them, as `pad` does
     named, unseen = _place_indices(x, levels, indices)
     if is_plain_tensor(x) and not (is_followed(fill) or has_no_name(x) or _has_no_name(kind)):
         index = named if unseen or not isinstance(named, torch.Tensor) else named.numpy()

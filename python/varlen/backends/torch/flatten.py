@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from varlen.backends.nested import flat_parts
-from varlen.backends.torch.cast import cast
+from varlen.backends.torch.cast import cast_tensor
 
 if TYPE_CHECKING:
     import torch
@@ -22,4 +22,4 @@ def flatten(tensors: Sequence[Any], dtype: Any = None, pad: int = 0) -> torch.Te
         gap = first.new_zeros((pad, *first.shape[1:]))
         pieces = [gap, *(piece for tensor in pieces if len(tensor) for piece in (tensor, gap))]
     result = torch.cat(pieces)
-    return result if dtype is None else cast(result, dtype, "X")
+    return result if dtype is None else cast_tensor(result, dtype, "X")

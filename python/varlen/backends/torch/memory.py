@@ -19,7 +19,7 @@ from varlen._core import is_plain_tensor
 from varlen.arguments import LARGEST, as_float, as_int, refuse_mask
 from varlen.arguments import as_dtype as named_dtype
 from varlen.backends.numpy.rows import as_rows as rows_of_array
-from varlen.backends.torch.cast import as_dtype, bits_of, cast, exactly
+from varlen.backends.torch.cast import as_dtype, bits_of, cast_tensor, exactly
 from varlen.backends.torch.followers import constants_device, is_followed, suspend_modes
 from varlen.errors import type_error, value_error
 
@@ -129,7 +129,7 @@ def fill_row(fill: Any, dtype: torch.dtype, shape: Sequence[int], argument: str 
             given = exactly(fill)
         except (RuntimeError, TypeError, ValueError):
             raise value_error(argument, f"{short(fill)} does not fit {dtype}") from None
-        whole = cast(as_row(given, shape, argument), dtype, argument).expand(shape)
+        whole = cast_tensor(as_row(given, shape, argument), dtype, argument).expand(shape)
         return as_numpy(whole.contiguous().cpu())
 
 
@@ -284,7 +284,7 @@ def fill_of(given: Any, x: torch.Tensor, argument: str = "fill") -> torch.Tensor
     """A number as a scalar, or a row, as a tensor of the dtype of x and beside it; autograd follows."""
     shape = tuple(x.shape[1:])
     if is_followed(given):
-        return cast(as_row(given, shape, argument), x.dtype, argument).to(x.device)
+        return cast_tensor(as_row(given, shape, argument), x.dtype, argument).to(x.device)
     blank = fill_row(given, x.dtype, () if _is_one(given) else shape, argument)
     with constants_device(x):
         return tensor_of(blank, x.dtype).to(x.device)
@@ -330,7 +330,7 @@ def number_as(given: torch.Tensor, x: torch.Tensor, argument: str) -> torch.Tens
     """One number that somebody follows, in the dtype of x and beside it, without axes."""
     if given.numel() != 1:
         raise value_error(argument, f"expected one number, got shape {tuple(given.shape)}")
-    return cast(given, x.dtype, argument).to(x.device).reshape(())
+    return cast_tensor(given, x.dtype, argument).to(x.device).reshape(())
 
 
 def fill_where(x: torch.Tensor, gaps: np.ndarray, fill: Any) -> torch.Tensor:

@@ -13,7 +13,7 @@ from varlen import _core
 from varlen._core import Level, is_plain_tensor, on_tensors
 from varlen.arguments import ints_per_level
 from varlen.backends.torch.autograd import AutogradOp, has_no_name, level_of
-from varlen.backends.torch.cast import bits_of, cast
+from varlen.backends.torch.cast import bits_of, cast_tensor
 from varlen.backends.torch.followers import is_followed
 from varlen.backends.torch.memory import (
     as_numpy,
@@ -146,7 +146,7 @@ def pad(
 ) -> Any:
     """A rectangle of sequences: a tensor, or a tensor and its mask."""
     if dtype is not None:
-        x = cast(x, dtype, "values")
+        x = cast_tensor(x, dtype, "values")
     if out is not None:
         check_out(out, x.dtype)
     given = (padding_side, fill, mask, max_len, truncate, out, None, pad_to_multiple, max_bytes, sizes)

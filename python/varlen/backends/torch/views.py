@@ -9,8 +9,7 @@ import numpy as np
 import torch
 
 from varlen.arguments import as_dtype
-from varlen.backends.torch.cast import cast as cast_tensor
-from varlen.backends.torch.cast import pick
+from varlen.backends.torch.cast import cast_tensor, pick
 
 
 def views(x: torch.Tensor, begins: Any, ends: Any) -> list[torch.Tensor]:

@@ -1,0 +1,33 @@
+"""The packages of verbs for arrays and for tensors: each verb of the table, from the file that defines it."""
+
+import ast
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parents[1] / "varlen/backends"
+# The verbs inside a graph are a package of their own, in one file.
+OTHERS = {"__init__", "graph"}
+
+
+def verbs() -> list[str]:
+    """The verbs of the table."""
+    (table,) = (each for each in _tree(PACKAGE / "table.py").body if isinstance(each, ast.ClassDef))
+    return [each.name for each in table.body if isinstance(each, ast.FunctionDef)]
+
+
+def homes(folder: str) -> dict[str, list[str]]:
+    """The verbs of each module of a folder; those that none defines are the core's own."""
+    found: dict[str, str] = {}
+    for path in sorted(PACKAGE.glob(f"{folder}/*.py")):
+        defined = {each.name for each in _tree(path).body if isinstance(each, ast.FunctionDef)}
+        for verb in defined.intersection(verbs()) if path.stem not in OTHERS else ():
+            if verb in found:
+                raise ValueError(f"{path}: {verb} is the name of a verb, which {found[verb]} defines")
+            found[verb] = f"varlen.backends.{folder}.{path.stem}"
+    home: dict[str, list[str]] = {}
+    for verb in verbs():
+        home.setdefault(found.get(verb, "varlen._core"), []).append(verb)
+    return home
+
+
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
