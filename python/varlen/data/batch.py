@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
+from varlen._methods import adopt_methods
 from varlen.backends.values import ArrayT, device_of, is_array, is_tensor
 from varlen.types.placed import DeviceMethods
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Batch"]
 
 
+@adopt_methods
 class Batch(DeviceMethods, dict[str, ArrayT]):
     """A dict of the arrays of a batch, with methods that move it to a device.
 

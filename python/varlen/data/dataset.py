@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from varlen import _core
+from varlen._methods import adopt_methods
 from varlen.arguments import as_bool, as_int
 from varlen.data.batch import Batch
 from varlen.data.collator import Collator, StagedCollator
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Dataset"]
 
 
+@adopt_methods
 class Dataset(Views):
     """A map-style dataset of nested rows, in one or many files, that makes batches in one call.
 

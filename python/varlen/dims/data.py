@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from varlen._core import Dim
+from varlen._methods import adopt_methods
 from varlen.backends import backend_of
 from varlen.backends.values import ArrayT
 from varlen.dims import axes as _axes
@@ -63,6 +64,7 @@ def _binary(name: str, plain: _Operation, reflected: bool = False) -> Any:
     return method
 
 
+@adopt_methods
 @given_by_operations
 class Data(VerbMethods, NoArray, DataBase[ArrayT]):
     """An array or a tensor whose axes have names and lengths, stored without padding.

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
+from varlen._methods import adopt_methods
 from varlen.arguments import as_int, dtypes_of
 from varlen.errors import file_error, value_error
 from varlen.io import atomic
@@ -23,6 +24,7 @@ from varlen.io.written import read_all_written
 __all__ = ["ShardWriter"]
 
 
+@adopt_methods
 class ShardWriter(atomic.AtomicWriter):
     """A writer of `part-00000.nrt`, `part-00001.nrt`, ... in a folder, which closing indexes.
 

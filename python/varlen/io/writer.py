@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from varlen._methods import adopt_methods
 from varlen.arguments import PADDING, as_bool, as_dtype, as_mapping, dtypes_of, new_words, words_of
 from varlen.errors import file_error, type_error, value_error
 from varlen.io import atomic
@@ -71,6 +72,7 @@ class _Column:
         )
 
 
+@adopt_methods
 class Writer(atomic.AtomicWriter):
     """A writer of one file, which appears complete when the writer is closed.
 

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from varlen import _core
+from varlen._methods import adopt_methods
 from varlen.arguments import as_bool, as_mapping, new_words
 from varlen.errors import type_error, value_error
 from varlen.io import columns
@@ -29,6 +30,7 @@ Self = TypeVar("Self", bound="JointNestedRaggedTensorDict")
 Array = np.ndarray[tuple[Any, ...], np.dtype]
 
 
+@adopt_methods
 class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods, PlacedMethods, NamedMethods):
     """Named ragged values that share their nesting: patients > visits > codes, say.
 

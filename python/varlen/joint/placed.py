@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
+from varlen._methods import adopt_methods
 from varlen.arguments import as_bool
 from varlen.backends import cupy_backend
 from varlen.backends.bridge import cupy_for
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["JointArrays"]
 
 
+@adopt_methods
 class JointArrays(DeviceMethods, dict[str, Any]):
     """The keys of a joint dict as tensors or arrays of CuPy, there or here: Ragged, or an array at dim 0.
 

@@ -138,6 +138,7 @@ def _level(
     return as_level(lengths, total, "total")
 
 
+_level.__qualname__ = "Level.__new__"
 register(traced_level=_level)  # Level(lengths) itself stays in C
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from varlen._methods import adopt_methods
 from varlen.dims import Data, DataSpec, Dim, num_elements_of_shape
 from varlen.dims.axes import describe
 from varlen.dims.base import DataBase, Facts, dtype_name
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from varlen.dims.vocabulary import Vocabulary
 
 
+@adopt_methods
 class Tensor(Axes, Data[Any]):
     """A `varlen.Data` with RETURNN's constructor: it takes a padded rectangle and drops the padding.
 
@@ -302,6 +304,7 @@ class _Dims(NamedTuple):
         return self.dims.index(dim) if dim in self.dims else -1
 
 
+@adopt_methods
 class Template(Axes, DataSpec):
     """A `Tensor` without values, as RETURNN's without a raw tensor.
 
@@ -489,7 +492,7 @@ def _giving_tensors(name: str) -> Any:
         result = operation(self, other)
         return as_tensor(result) if isinstance(result, Data) else result
 
-    method.__name__ = method.__qualname__ = name
+    method.__name__, method.__qualname__ = name, f"Tensor.{name}"
     return method
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast, overload
 import numpy as np
 
 from varlen._core import Level, RaggedBase
+from varlen._methods import adopt_methods
 from varlen.arguments import as_int, as_list, axis_of, fits_memory
 from varlen.backends import backend_of
 from varlen.backends.values import ArrayT, as_ints, as_values, is_tensor, row_as
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from varlen.backends.values import RowsT, Values
 
 
+@adopt_methods
 class RaggedTensor(RowPartitions[ArrayT]):
     """A `varlen.Ragged` with the members of `tf.RaggedTensor`. Those that move values support autograd.
 

@@ -10,6 +10,7 @@ from itertools import count
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from varlen._methods import adopt_methods
 from varlen.errors import error_of, type_error, value_error
 from varlen.thinc.current import get_current_ops
 from varlen.transforms import Layer
@@ -32,6 +33,7 @@ _NOT_BUILT: tuple[Any, list[Any], Any] = (None, [], None)
 _operators: ContextVar[Operators | None] = ContextVar("varlen_thinc_operators", default=None)
 
 
+@adopt_methods
 class Model(Layer):
     """A layer with parameters, as Thinc's `Model`; `Linear` and other functions make one.
 
@@ -624,8 +626,12 @@ _SYMBOLS = {
 }
 
 
-def _operator(symbol: str) -> Callable[[Model, Any], Any]:
-    return lambda model, other: _operate(symbol, model, other)
+def _operator(name: str, symbol: str) -> Callable[[Model, Any], Any]:
+    def method(self: Model, other: Any) -> Any:
+        return _operate(symbol, self, other)
+
+    method.__name__, method.__qualname__ = name, f"Model.{name}"
+    return method
 
 
 # Of each table: the word, what an example needs, its name and value; what is raised where there is no value.
@@ -720,4 +726,4 @@ for _table in _TABLES:
     for _method in _readers(_table):
         setattr(Model, _method.__name__, _method)
 for _name, _symbol in _SYMBOLS.items():
-    setattr(Model, f"__{_name}__", _operator(_symbol))
+    setattr(Model, f"__{_name}__", _operator(f"__{_name}__", _symbol))

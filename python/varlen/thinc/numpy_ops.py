@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from varlen import ops
+from varlen._methods import adopt_methods
 from varlen.errors import value_error
 from varlen.thinc import arrays
 from varlen.thinc.cpu_ops import CpuOps
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     Array = np.ndarray
 
 
+@adopt_methods
 class NumpyOps(CpuOps):
     """Thinc's `NumpyOps` without Thinc: its names, arguments, results and dtypes on the kernels of varlen.
 

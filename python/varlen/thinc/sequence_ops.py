@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Level
+from varlen._methods import adopt_methods
 from varlen.arguments import as_ints
 from varlen.errors import index_error, value_error
 from varlen.ops.flatten import unpad
@@ -35,6 +36,7 @@ def _one(rows: int) -> Level:
     return Level.from_lengths((rows,))
 
 
+@adopt_methods
 class Ops(DeclaredOps):
     """Thinc's ops on sequences, which the ops classes of `varlen.thinc` share.
 

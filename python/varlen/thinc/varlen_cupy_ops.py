@@ -8,6 +8,7 @@ import numpy as np
 from thinc import registry
 from thinc.backends import CupyOps
 
+from varlen._methods import adopt_methods
 from varlen.backends import cupy_backend
 from varlen.interop.thinc import new_padded
 from varlen.thinc.sequence_ops import Ops
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from varlen.backends.table import Backend
 
 
+@adopt_methods
 @registry.ops("VarlenCupyOps")
 class VarlenCupyOps(Ops, CupyOps):  # type: ignore[misc]
     """CupyOps whose sequence ops are varlen's kernels.

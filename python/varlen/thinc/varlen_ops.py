@@ -5,10 +5,12 @@ from __future__ import annotations
 from thinc import registry
 from thinc.backends import NumpyOps
 
+from varlen._methods import adopt_methods
 from varlen.interop.thinc import new_padded
 from varlen.thinc.cpu_ops import CpuOps
 
 
+@adopt_methods
 @registry.ops("VarlenOps")
 class VarlenOps(CpuOps, NumpyOps):  # type: ignore[misc]
     """NumpyOps whose sequence ops, and maxout, are varlen's kernels.

@@ -9,6 +9,7 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level
+from varlen._methods import adopt_methods
 from varlen._restored import by_torch
 from varlen.backends import backend_of
 from varlen.backends.values import ArrayT, as_values, copy_of, from_state, is_tensor, to_state
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 
+@adopt_methods
 @container("Packed")
 class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
     """Sequences side by side, step by step and without padding, for recurrent layers.

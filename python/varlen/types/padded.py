@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, cast, overload
 import numpy as np
 
 from varlen import _core
+from varlen._methods import adopt_methods
 from varlen._restored import by_torch
 from varlen.backends import backend_of
 from varlen.backends.values import ArrayT, as_ints, as_values, copy_of, from_state, to_state
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     Fields = tuple[Ints, Ints, Ints]
 
 
+@adopt_methods
 @container("Padded")
 class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
     """Sequences side by side in one time-major block, sorted by length, for recurrent layers.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TypeVar, overload
 
+from varlen._methods import adopt_methods
 from varlen.errors import type_error, value_error
 from varlen.ops.minibatch import take
 from varlen.types import arithmetic
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+@adopt_methods
 class Pairs(NoArray, Generic[T]):
     """Two batches whose items belong together, such as inputs and outputs.
 

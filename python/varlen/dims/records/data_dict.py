@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from varlen._core import Dim, Joint
+from varlen._methods import adopt_methods
 from varlen.arguments import as_mapping
 from varlen.backends.values import device_of, is_tensor
 from varlen.dims.axes import describe
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+@adopt_methods
 class DataDict(DeviceMethods, Mapping[str, Data[Any]]):
     """The Data of a batch by name. Dims that several Data share have the same lengths.
 
