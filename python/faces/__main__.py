@@ -179,6 +179,7 @@ from varlen import dims as _dims
 from varlen.dims import Data, Dim
 from varlen.returnn.frontend.convert import FLOAT, INT, PLACE, number, on_device, with_roles
 from varlen.returnn.frontend.math import combine, compare
+from varlen.returnn.frontend.operands import check_operand, check_tensor
 from varlen.returnn.frontend.random import random
 from varlen.returnn.frontend.reduce import reduce
 from varlen.returnn.frontend.window import pool, pool1d

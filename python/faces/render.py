@@ -184,6 +184,10 @@ def _arguments(text: str) -> list[str]:
     return [argument for argument in re.split(r",\s*(?=\*?\w+:)|,\s*$", text) if argument]
 
 
+#: What a function of the frontend calls that names the same arguments in errors.
+DELEGATES = re.compile(r"(combine|compare|random|reduce|pool|pool1d)\(")
+
+
 def face(face: Face, owner: str | None = None, itself: str = "self") -> str:
     """A function of RETURNN's frontend, or a method of another system's class."""
     indent = " " * 4 if owner is None else " " * 8
@@ -207,7 +211,24 @@ def face(face: Face, owner: str | None = None, itself: str = "self") -> str:
         ("Examples", [*frontend, *_example(face.example, indent)]),
     ]
     decorator = f"{indent[4:]}@classmethod\n" if itself == "cls" else ""
-    return f"{decorator}{head}\n{_docstring(face.summary, sections, indent)}\n{_return(face.call, indent)}"
+    checks = "" if owner is not None or DELEGATES.match(face.call) else _checks([*first, *more])
+    body = checks + _return(face.call, indent)
+    return f"{decorator}{head}\n{_docstring(face.summary, sections, indent)}\n{body}"
+
+
+def _checks(arguments: list[str]) -> str:
+    """The lines of a function of RETURNN's frontend that refuse what is no tensor, or no number either."""
+    lines = []
+    for argument in arguments:
+        name, _, kind = argument.partition(" = ")[0].partition(": ")
+        if kind.startswith("Data[Any]"):
+            check = "check_tensor" if kind == "Data[Any]" else "check_operand"
+            if name[0] == "*":
+                lines.append(f"    for i, each in enumerate({name[1:]}):\n")
+                lines.append(f'        {check}(each, f"{name[1:]}[{{i}}]")\n')
+            else:
+                lines.append(f'    {check}({name}, "{name}")\n')
+    return "".join(lines)
 
 
 def _return(call: str, indent: str) -> str:

@@ -1,5 +1,6 @@
 """Functions of RETURNN's frontend against NumPy on rectangles, whose padding is NaN."""
 
+import inspect
 import re
 
 import house
@@ -619,3 +620,41 @@ def test_moments_are_of_the_dtype_that_is_asked_for(x):
     half = rf.cast(x, "float16")
     assert [each.dtype for each in rf.moments(half, TIME)] == ["float16"] * 2
     assert [each.dtype for each in rf.moments(half, TIME, compute_dtype="float32")] == ["float32"] * 2
+
+
+# What a function is given beside the tensor that is wrong, by the name of the argument.
+BESIDE = {"distribution": "normal", "mode": "max", "kind": "+", "axes": [TIME], "axis": TIME, "padding": 1}
+
+
+def tensors_of(function):
+    """The arguments of a function that are tensors, or tensors and numbers."""
+    parameters = inspect.signature(function).parameters
+    return [name for name, each in parameters.items() if each.annotation.partition(" |")[0] == "Data[Any]"]
+
+
+FUNCTIONS = [name for name in rf.__all__ if inspect.isfunction(f := getattr(rf, name)) and tensors_of(f)]
+
+
+def test_most_functions_of_the_frontend_take_tensors():
+    assert len(FUNCTIONS) > 120
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_what_has_no_dims_is_refused_by_the_name_of_the_argument(name):
+    function = getattr(rf, name)
+    tensors, parameters = tensors_of(function), inspect.signature(function).parameters
+    fit = Tensor("x", [batch_dim, TIME, FEATURE], raw_tensor=BLOCK.copy())
+    needed = [
+        each for each, p in parameters.items() if p.default is p.empty and p.kind is not p.VAR_POSITIONAL
+    ]
+    for wrong in tensors:
+        call = inspect.signature(function).bind_partial()
+        several = parameters[wrong].kind is inspect.Parameter.VAR_POSITIONAL
+        for given in (np.zeros(3), [0.0, 1.0]):
+            values = {each: fit if each in tensors else BESIDE.get(each) for each in needed}
+            values[wrong] = (given,) if several else given
+            call.arguments = {each: values[each] for each in parameters if each in values}
+            argument = f"{wrong}[0]" if several else wrong
+            with pytest.raises(TypeError, match="expected a Tensor") as caught:
+                function(*call.args, **call.kwargs)
+            assert caught.value.argument == argument

@@ -164,7 +164,7 @@ def _function_of(op: str, operands: Sequence[Any]) -> Callable[[Any, Any], Any]:
 
 def operands(function: Callable[[Any, Any], Any], a: Any, b: Any, name: str) -> Any:
     """What an operator of Python gives; NotImplemented for what it is not for."""
-    if not (_is_operand(a) and _is_operand(b)):
+    if not (is_operand(a) and is_operand(b)):
         other = b if is_data(a) else a
         if hasattr(other, "shape"):
             raise type_error(
@@ -176,7 +176,7 @@ def operands(function: Callable[[Any, Any], Any], a: Any, b: Any, name: str) -> 
     return _combined(function, a, b, name, False)
 
 
-def _is_operand(x: Any) -> bool:
+def is_operand(x: Any) -> bool:
     return is_data(x) or isinstance(x, _NUMBERS) or (hasattr(x, "shape") and tuple(x.shape) == ())
 
 
@@ -194,7 +194,7 @@ def _combined(function: Callable[[Any, Any], Any], a: Any, b: Any, name: str, br
 
 def _number(x: Any, name: str, beside: Data[Any]) -> Any:
     """A number as an operand; one of NumPy as Python has it beside tensors, which know no other."""
-    if not _is_operand(x):
+    if not is_operand(x):
         raise type_error(name, f"expected a Data or a number, got {type(x).__name__}")
     is_foreign = isinstance(x, (np.ndarray, np.generic)) and not isinstance(beside._values, np.ndarray)
     return x.item() if is_foreign else x

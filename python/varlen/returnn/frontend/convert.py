@@ -12,6 +12,7 @@ from varlen import dims as _dims
 from varlen.arguments import as_dtype
 from varlen.dims import Data, Dim
 from varlen.errors import overflow_error, value_error
+from varlen.returnn.frontend.operands import check_tensor
 from varlen.returnn.tensor import Tensor, as_tensor
 
 if TYPE_CHECKING:
@@ -157,6 +158,7 @@ def copy(tensor: Data[Any]) -> Tensor:
     >>> rf.copy(x).values is x.values
     False
     """
+    check_tensor(tensor, "tensor")
     packed = tensor.packed()
     values: Any = packed.values
     own = values.clone() if hasattr(values, "clone") else values.copy()
@@ -193,6 +195,7 @@ def replace_dim(source: Data[Any], *, in_dim: Dim, out_dim: Dim | None = None) -
     >>> rf.replace_dim(x, in_dim=time, out_dim=vl.Dim("heard"))[0]
     Tensor([batch(2), heard(1 to 2)], int64)
     """
+    check_tensor(source, "source")
     new = in_dim.copy(name=f"new-{in_dim.name}", same_as_self=False) if out_dim is None else out_dim
     result = source.replace_dim(in_dim, new)
     return as_tensor(result), result.axis(new)
@@ -220,6 +223,7 @@ def expand_dims(source: Data[Any], dims: Sequence[Dim]) -> Tensor:
     >>> rf.expand_dims(x, [vl.Dim("three", 3), vl.Dim("four", 4)]).ndim
     3
     """
+    check_tensor(source, "source")
     result = as_tensor(source)
     for dim in dims:
         result = as_tensor(_dims.expand_dim(result, dim))

@@ -14,6 +14,7 @@ from varlen import dims as _dims
 from varlen.dims import Data, Dim
 from varlen.returnn.frontend.convert import FLOAT, INT, PLACE, number, on_device, with_roles
 from varlen.returnn.frontend.math import combine, compare
+from varlen.returnn.frontend.operands import check_operand, check_tensor
 from varlen.returnn.frontend.random import random
 from varlen.returnn.frontend.reduce import reduce
 from varlen.returnn.frontend.window import pool, pool1d
@@ -45,6 +46,7 @@ def abs(a: Data[Any]) -> Tensor:
     >>> rf.abs(x).dims == x.dims
     True
     """
+    check_tensor(a, "a")
     return as_tensor(_dims.abs(a))
 
 
@@ -68,6 +70,7 @@ def ceil(a: Data[Any]) -> Tensor:
     >>> rf.ceil(x).dims == x.dims
     True
     """
+    check_tensor(a, "a")
     return as_tensor(_dims.ceil(a))
 
 
@@ -91,6 +94,7 @@ def cos(a: Data[Any]) -> Tensor:
     >>> rf.cos(x).dims == x.dims
     True
     """
+    check_tensor(a, "a")
     return as_tensor(_dims.cos(a))
 
 
@@ -114,6 +118,7 @@ def elu(a: Data[Any]) -> Tensor:
     >>> rf.elu(x).dims == x.dims
     True
     """
+    check_tensor(a, "a")
     return as_tensor(_dims.elu(a))
 
 
@@ -137,6 +142,7 @@ def exp(a: Data[Any]) -> Tensor:
     >>> rf.exp(x).dims == x.dims
     True
     """
+    check_tensor(a, "a")
     return as_tensor(_dims.exp(a))
 
 
@@ -160,6 +166,7 @@ def expm1(a: Data[Any]) -> Tensor:
     >>> rf.expm1(x).dims == x.dims
     True
     """
+    check_tensor(a, "a")
     return as_tensor(_dims.expm1(a))
 
 
@@ -183,6 +190,7 @@ def floor(a: Data[Any]) -> Tensor:
     >>> rf.floor(x).dims == x.dims
     True
     """
+    check_tensor(a, "a")
     return as_tensor(_dims.floor(a))
 
 
@@ -206,6 +214,7 @@ def is_finite(a: Data[Any]) -> Tensor:
     >>> rf.is_finite(x).dims == x.dims
     True
     """
+    check_tensor(a, "a")
     return as_tensor(_dims.is_finite(a))
 
 
@@ -229,6 +238,7 @@ def log(a: Data[Any]) -> Tensor:
     >>> rf.log(x).dims == x.dims
     True
     """
+    check_tensor(a, "a")
     return as_tensor(_dims.log(a))
 
 
@@ -252,6 +262,7 @@ def log1p(a: Data[Any]) -> Tensor:
     >>> rf.log1p(x).dims == x.dims
     True
     """
+    check_tensor(a, "a")
     return as_tensor(_dims.log1p(a))
 
 
@@ -275,6 +286,7 @@ def logical_not(a: Data[Any]) -> Tensor:
     >>> rf.logical_not(x).dims == x.dims
     True
     """
+    check_tensor(a, "a")
     return as_tensor(_dims.logical_not(a))
 
 
@@ -298,6 +310,7 @@ def log_sigmoid(a: Data[Any]) -> Tensor:
     >>> rf.log_sigmoid(x).dims == x.dims
     True
     """
+    check_tensor(a, "a")
     return as_tensor(_dims.log_sigmoid(a))
 
 
@@ -321,6 +334,7 @@ def relu(a: Data[Any]) -> Tensor:
     >>> rf.relu(x).dims == x.dims
     True
     """
+    check_tensor(a, "a")
     return as_tensor(_dims.relu(a))
 
 
@@ -344,6 +358,7 @@ def round(a: Data[Any]) -> Tensor:
     >>> rf.round(x).dims == x.dims
     True
     """
+    check_tensor(a, "a")
     return as_tensor(_dims.round(a))
 
 
@@ -367,6 +382,7 @@ def rsqrt(a: Data[Any]) -> Tensor:
     >>> rf.rsqrt(x).dims == x.dims
     True
     """
+    check_tensor(a, "a")
     return as_tensor(_dims.rsqrt(a))
 
 
@@ -390,6 +406,7 @@ def gelu(a: Data[Any]) -> Tensor:
     >>> rf.gelu(x).dims == x.dims
     True
     """
+    check_tensor(a, "a")
     return as_tensor(_dims.gelu(a))
 
 
@@ -413,6 +430,7 @@ def sigmoid(a: Data[Any]) -> Tensor:
     >>> rf.sigmoid(x).dims == x.dims
     True
     """
+    check_tensor(a, "a")
     return as_tensor(_dims.sigmoid(a))
 
 
@@ -436,6 +454,7 @@ def silu(a: Data[Any]) -> Tensor:
     >>> rf.silu(x).dims == x.dims
     True
     """
+    check_tensor(a, "a")
     return as_tensor(_dims.silu(a))
 
 
@@ -459,6 +478,7 @@ def sin(a: Data[Any]) -> Tensor:
     >>> rf.sin(x).dims == x.dims
     True
     """
+    check_tensor(a, "a")
     return as_tensor(_dims.sin(a))
 
 
@@ -482,6 +502,7 @@ def softplus(a: Data[Any]) -> Tensor:
     >>> rf.softplus(x).dims == x.dims
     True
     """
+    check_tensor(a, "a")
     return as_tensor(_dims.softplus(a))
 
 
@@ -505,6 +526,7 @@ def sqrt(a: Data[Any]) -> Tensor:
     >>> rf.sqrt(x).dims == x.dims
     True
     """
+    check_tensor(a, "a")
     return as_tensor(_dims.sqrt(a))
 
 
@@ -528,6 +550,7 @@ def square(a: Data[Any]) -> Tensor:
     >>> rf.square(x).dims == x.dims
     True
     """
+    check_tensor(a, "a")
     return as_tensor(_dims.square(a))
 
 
@@ -551,6 +574,7 @@ def tanh(a: Data[Any]) -> Tensor:
     >>> rf.tanh(x).dims == x.dims
     True
     """
+    check_tensor(a, "a")
     return as_tensor(_dims.tanh(a))
 
 
@@ -573,6 +597,7 @@ def neg(a: Data[Any]) -> Tensor:
     >>> rf.neg(vl.Data(np.array([2.0, -3.0]), [vl.Dim("two", 2)])).values
     array([-2.,  3.])
     """
+    check_tensor(a, "a")
     return as_tensor(-a)
 
 
@@ -595,6 +620,7 @@ def reciprocal(a: Data[Any]) -> Tensor:
     >>> rf.reciprocal(vl.Data(np.array([2.0, 4.0]), [vl.Dim("two", 2)])).values
     array([0.5 , 0.25])
     """
+    check_tensor(a, "a")
     return as_tensor(1 / a)
 
 
@@ -617,6 +643,7 @@ def is_infinite(a: Data[Any]) -> Tensor:
     >>> rf.is_infinite(vl.Data(np.array([1.0, -np.inf]), [vl.Dim("two", 2)])).values
     array([False,  True])
     """
+    check_tensor(a, "a")
     return as_tensor(_dims.abs(a) == np.inf)
 
 
@@ -639,6 +666,7 @@ def is_neg_infinite(a: Data[Any]) -> Tensor:
     >>> rf.is_neg_infinite(vl.Data(np.array([np.inf, -np.inf]), [vl.Dim("two", 2)])).values
     array([False,  True])
     """
+    check_tensor(a, "a")
     return as_tensor(a == -np.inf)
 
 
@@ -661,6 +689,7 @@ def relu_square(x: Data[Any]) -> Tensor:
     >>> rf.relu_square(vl.Data(np.array([-1.0, 3.0]), [vl.Dim("two", 2)])).values
     array([0., 9.])
     """
+    check_tensor(x, "x")
     return as_tensor(_dims.square(_dims.relu(x)))
 
 
@@ -683,6 +712,7 @@ def identity(x: Data[Any]) -> Tensor:
     >>> rf.identity(vl.Data(np.ones(2), [vl.Dim("two", 2)])).values
     array([1., 1.])
     """
+    check_tensor(x, "x")
     return as_tensor(x)
 
 
@@ -1148,6 +1178,8 @@ def ceil_divide(a: Data[Any], b: Data[Any] | complex) -> Tensor:
     >>> rf.ceil_divide(vl.Data(np.array([4, 5]), [vl.Dim("two", 2)]), 2).values
     array([2, 3])
     """
+    check_tensor(a, "a")
+    check_operand(b, "b")
     return as_tensor(-floor_divide(-a, b))
 
 
@@ -1171,6 +1203,10 @@ def maximum(a: Data[Any] | float, b: Data[Any] | float, *other_tensors: Data[Any
     >>> rf.maximum(x, 2, x).dims == x.dims
     True
     """
+    check_operand(a, "a")
+    check_operand(b, "b")
+    for i, each in enumerate(other_tensors):
+        check_operand(each, f"other_tensors[{i}]")
     return as_tensor(_dims.combine("maximum", a, b, *other_tensors))
 
 
@@ -1194,6 +1230,10 @@ def minimum(a: Data[Any] | float, b: Data[Any] | float, *other_tensors: Data[Any
     >>> rf.minimum(x, 2, x).dims == x.dims
     True
     """
+    check_operand(a, "a")
+    check_operand(b, "b")
+    for i, each in enumerate(other_tensors):
+        check_operand(each, f"other_tensors[{i}]")
     return as_tensor(_dims.combine("minimum", a, b, *other_tensors))
 
 
@@ -1226,6 +1266,8 @@ def matmul(a: Data[Any], b: Data[Any], *, reduce: Dim | Sequence[Dim], use_mask:
     >>> rf.matmul(x, x, reduce=time).values
     array([10, 16])
     """
+    check_tensor(a, "a")
+    check_tensor(b, "b")
     return as_tensor(_dims.dot(a, b, reduce))
 
 
@@ -1253,6 +1295,7 @@ def softmax(a: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: bool = True) -
     >>> rf.softmax(vl.Data(np.zeros(3), [vl.dims.batch_dim, time]), axis=time).values
     array([0.5, 0.5, 1. ])
     """
+    check_tensor(a, "a")
     return as_tensor(_dims.softmax(a, axis))
 
 
@@ -1276,6 +1319,7 @@ def log_softmax(a: Data[Any], *, axis: Dim | Sequence[Dim], use_mask: bool = Tru
     >>> rf.log_softmax(vl.Data(np.zeros(2), [vl.dims.batch_dim, time]), axis=time).values
     array([0., 0.])
     """
+    check_tensor(a, "a")
     return as_tensor(_dims.log_softmax(a, axis))
 
 
@@ -1657,6 +1701,7 @@ def cast(tensor: Data[Any], dtype: DTypeLike) -> Tensor:
     >>> rf.cast(vl.Data(np.array([3, 1]), [vl.Dim("two", 2)]), "float32").dtype
     'float32'
     """
+    check_tensor(tensor, "tensor")
     return as_tensor(tensor.cast(dtype))
 
 
@@ -1681,6 +1726,7 @@ def copy_to_device(x: Data[Any], device: str | None = None) -> Tensor:
     >>> rf.copy_to_device(vl.Data(np.array([3, 1]), [vl.Dim("two", 2)]), "cpu").device
     'cpu'
     """
+    check_tensor(x, "x")
     return on_device(x, device)
 
 
@@ -1706,6 +1752,7 @@ def set_sparse_dim(source: Data[Any], sparse_dim: Dim) -> Tensor:
     >>> rf.set_sparse_dim(x, vl.Dim("words", 3)).sparse_dim.name
     'words'
     """
+    check_tensor(source, "source")
     return with_roles(source, sparse_dim)
 
 
@@ -1730,6 +1777,7 @@ def expand_dim(source: Data[Any], dim: Dim) -> Tensor:
     >>> rf.expand_dim(vl.Data(np.array([3, 1]), [vl.Dim("two", 2)]), vl.Dim("three", 3)).ndim
     2
     """
+    check_tensor(source, "source")
     return as_tensor(_dims.expand_dim(source, dim))
 
 
@@ -1755,6 +1803,7 @@ def squeeze(source: Data[Any], axis: Dim) -> Tensor:
     >>> rf.squeeze(vl.Data(np.array([[3, 1]]), [one, vl.Dim("two", 2)]), one).to_list()
     [3, 1]
     """
+    check_tensor(source, "source")
     return as_tensor(_dims.squeeze(source, axis))
 
 
@@ -1783,6 +1832,7 @@ def split(source: Data[Any], *, axis: Dim, out_dims: Sequence[Dim]) -> tuple[Ten
     >>> [part.to_list() for part in rf.split(x, axis=two + three, out_dims=[two, three])]
     [[0, 1], [2, 3, 4]]
     """
+    check_tensor(source, "source")
     return tuple([as_tensor(part) for part in _dims.split(source, axis, out_dims)])
 
 
@@ -1813,6 +1863,7 @@ def shift_right(source: Data[Any], *, axis: Dim, pad_value: Any, amount: int = 1
     >>> rf.shift_right(x, axis=time, pad_value=0).to_list()
     [[0, 3, 1], [0]]
     """
+    check_tensor(source, "source")
     return as_tensor(_dims.shift(source, axis, amount, value=number(pad_value, "pad_value")))
 
 
@@ -1837,6 +1888,7 @@ def shift_left(source: Data[Any], *, axis: Dim, pad_value: Any, amount: int = 1)
     >>> rf.shift_left(x, axis=time, pad_value=0).to_list()
     [[1, 4, 0], [0]]
     """
+    check_tensor(source, "source")
     return as_tensor(_dims.shift(source, axis, -amount, value=number(pad_value, "pad_value")))
 
 
@@ -1865,6 +1917,7 @@ def reverse_sequence(tensor: Data[Any], *, axis: Dim, handle_dynamic_dims: bool 
     >>> rf.reverse_sequence(x, axis=time).to_list()
     [[4, 1, 3], [1]]
     """
+    check_tensor(tensor, "tensor")
     return as_tensor(_dims.reverse(tensor, axis))
 
 
@@ -1891,6 +1944,7 @@ def cumsum(source: Data[Any], *, spatial_dim: Dim) -> Tensor:
     >>> rf.cumsum(x, spatial_dim=time).to_list()
     [[3, 4, 8], [1]]
     """
+    check_tensor(source, "source")
     return as_tensor(_dims.cumsum(source, spatial_dim))
 
 
@@ -1920,6 +1974,7 @@ def pad_packed(source: Data[Any], *, in_dim: Dim, dims: Sequence[Dim]) -> Tensor
     >>> rf.pad_packed(y, in_dim=frames, dims=x.dims).to_list()
     [[3, 1], [4]]
     """
+    check_tensor(source, "source")
     return as_tensor(_dims.unflatten(source, in_dim, dims))
 
 
@@ -1955,6 +2010,8 @@ def search_sorted(
     >>> rf.search_sorted(x, vl.Data(np.array([3, 3]), [vl.dims.batch_dim]), axis=time).values
     array([1, 1], dtype=int32)
     """
+    check_tensor(sorted_seq, "sorted_seq")
+    check_tensor(values, "values")
     return as_tensor(_dims.search_sorted(sorted_seq, values, axis, side=side).cast(out_dtype))
 
 
@@ -1978,6 +2035,7 @@ def one_hot(source: Data[Any]) -> Tensor:
     >>> rf.one_hot(x).to_list()
     [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
     """
+    check_tensor(source, "source")
     return as_tensor(_dims.one_hot(source, dtype="float32"))
 
 
@@ -2000,6 +2058,7 @@ def zeros_like(other: Data[Any]) -> Tensor:
     >>> rf.zeros_like(vl.Data(np.array([3, 1]), [vl.Dim("two", 2)])).values
     array([0, 0])
     """
+    check_tensor(other, "other")
     return with_roles(_dims.zeros(other.dims, like=other), other.sparse_dim)
 
 
@@ -2022,6 +2081,7 @@ def ones_like(other: Data[Any]) -> Tensor:
     >>> rf.ones_like(vl.Data(np.array([3, 1]), [vl.Dim("two", 2)])).values
     array([1, 1])
     """
+    check_tensor(other, "other")
     return with_roles(_dims.ones(other.dims, like=other), other.sparse_dim)
 
 
@@ -2085,6 +2145,8 @@ def cross_entropy(
     >>> loss.values.round(3)
     array([0.693, 0.693, 0.693])
     """
+    check_tensor(estimated, "estimated")
+    check_tensor(target, "target")
     return as_tensor(_dims.cross_entropy(estimated, target, axis, estimated_type=estimated_type))
 
 
@@ -2116,6 +2178,8 @@ def edit_distance(
     >>> rf.edit_distance(x, found, y, true).values
     array([1, 1], dtype=int32)
     """
+    check_tensor(a, "a")
+    check_tensor(b, "b")
     return as_tensor(_dims.edit_distance(a, b, axis=a_spatial_dim, b_axis=b_spatial_dim).cast(dtype))
 
 
@@ -2144,6 +2208,7 @@ def normalize(a: Data[Any], *, axis: Dim | Sequence[Dim], epsilon: float = 1e-6)
     >>> rf.normalize(x, axis=time).values.round(3)
     array([-1.,  1.,  0.])
     """
+    check_tensor(a, "a")
     return as_tensor(_dims.layer_norm(a, axis, eps=epsilon))
 
 

@@ -12,6 +12,7 @@ from varlen.dims import Data, Dim
 from varlen.errors import value_error
 from varlen.returnn.frontend.convert import number
 from varlen.returnn.frontend.make import sparse_to_dense
+from varlen.returnn.frontend.operands import check_operand, check_tensor
 from varlen.returnn.frontend.reduce import check_alone
 from varlen.returnn.frontend.run_ctx import get_run_ctx
 from varlen.returnn.tensor import Tensor, as_tensor
@@ -60,6 +61,8 @@ def dropout(
     >>> set(rf.dropout(x, 0.5, on_forward=True).values.tolist()) <= {0.0, 2.0}
     True
     """
+    check_tensor(source, "source")
+    check_operand(drop_prob, "drop_prob")
     training = on_forward or get_run_ctx().train_flag
     axes = None if axis is False else axis
     return as_tensor(_dims.dropout(source, number(drop_prob, "drop_prob"), axes=axes, training=training))
@@ -119,6 +122,8 @@ def ctc_loss(
     >>> rf.exp(-rf.ctc_loss(logits=x, targets=y, blank_index=0, **dims)).values
     array([0.75, 0.5 ])
     """
+    check_tensor(logits, "logits")
+    check_tensor(targets, "targets")
     if max_approx:
         raise value_error("max_approx", "the best path alone is not computed, only the sum over all")
     if not label_loop:
@@ -167,6 +172,8 @@ def label_smoothing(prob: Data[Any], smoothing: Data[Any] | float, *, axis: Dim 
     >>> rf.label_smoothing(x, 0.5).to_list()
     [[0.25, 0.25, 0.5], [0.5, 0.25, 0.25]]
     """
+    check_tensor(prob, "prob")
+    check_operand(smoothing, "smoothing")
     classes = (prob.sparse_dim or prob.feature_dim) if axis is None else axis
     if classes is None or classes.size is None:
         raise value_error("axis", f"expected classes of a fixed size, got {classes!r} of {prob!r}")
@@ -203,6 +210,8 @@ def smooth_one_hot(source: Data[Any], *, label_prob: Data[Any] | float) -> Tenso
     >>> rf.smooth_one_hot(x, label_prob=0.5).to_list()
     [[0.25, 0.25, 0.5], [0.5, 0.25, 0.25]]
     """
+    check_tensor(source, "source")
+    check_operand(label_prob, "label_prob")
     classes = source.sparse_dim
     if classes is None or classes.size is None:
         raise value_error("source", f"expected classes of a fixed size, got {source!r}")
@@ -253,6 +262,7 @@ def moments(
     >>> [each.to_list() for each in rf.moments(x, time)]
     [[2.0, 5.0], [1.0, 0.0]]
     """
+    check_tensor(x, "x")
     check_alone(distributed)
     x = x if compute_dtype is None else x.cast(compute_dtype)
     mean, variance, frames = _dims.moments(x, axis)
@@ -315,6 +325,9 @@ def dot_attention(
     >>> rf.dot_attention(x, y, y, key_dim=one, axis=heard).to_list()
     [[[2.0]], [[5.0], [5.0]]]
     """
+    check_tensor(query, "query")
+    check_tensor(keys, "keys")
+    check_tensor(values, "values")
     if axis in query.dims_set:
         raise value_error("query", f"has '{axis.name}' of the keys, give it another dim by rf.replace_dim")
     size = query.axis(key_dim).max_size()
@@ -349,6 +362,7 @@ def stop_gradient(source: Data[Any]) -> Tensor:
     >>> rf.stop_gradient(vl.Data(np.ones(2), [vl.Dim("two", 2)])).values
     array([1., 1.])
     """
+    check_tensor(source, "source")
     if not is_tensor(source.values):
         return as_tensor(source)
     return as_tensor(source.packed().apply(lambda values: values.detach()))

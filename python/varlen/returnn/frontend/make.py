@@ -11,6 +11,7 @@ from varlen.dims import Data, Dim
 from varlen.errors import value_error
 from varlen.returnn.frontend.convert import FLOAT, default_dtype, needs_tensors, on_device, with_roles
 from varlen.returnn.frontend.math import where
+from varlen.returnn.frontend.operands import check_tensor
 from varlen.returnn.frontend.reduce import check_alone
 from varlen.returnn.tensor import Tensor
 
@@ -82,6 +83,8 @@ def zeros(
     >>> rf.zeros([vl.Dim("two", 2)], dtype="int64").to_list()
     [0, 0]
     """
+    if like is not None:
+        check_tensor(like, "like")
     wanted = FLOAT if dtype is None and like is None else dtype
     facts: dict[str, Any] = {"sparse_dim": sparse_dim, "feature_dim": feature_dim, "like": like}
     return full(dims=dims, fill_value=0, dtype=wanted, device=device, **facts)
@@ -114,6 +117,8 @@ def ones(
     >>> rf.ones([vl.Dim("two", 2)], dtype="int64").to_list()
     [1, 1]
     """
+    if like is not None:
+        check_tensor(like, "like")
     wanted = FLOAT if dtype is None and like is None else dtype
     facts: dict[str, Any] = {"sparse_dim": sparse_dim, "feature_dim": feature_dim, "like": like}
     return full(dims=dims, fill_value=1, dtype=wanted, device=device, **facts)
@@ -154,6 +159,8 @@ def full(
     >>> rf.full(dims=[vl.Dim("two", 2)], fill_value=7, dtype="int64").to_list()
     [7, 7]
     """
+    if like is not None:
+        check_tensor(like, "like")
     if like is not None:
         dtype = like._values.dtype if dtype is None else dtype
         whole = _dims.full(dims, True, like=like, dtype="bool")
@@ -198,6 +205,8 @@ def constant(
     >>> rf.constant(7, dims=[vl.Dim("two", 2)]).to_list()
     [7, 7]
     """
+    if like is not None:
+        check_tensor(like, "like")
     facts: dict[str, Any] = {"sparse_dim": sparse_dim, "feature_dim": feature_dim, "like": like}
     return full(dims=dims, fill_value=fill_value, dtype=dtype, device=device, **facts)
 
@@ -227,6 +236,8 @@ def sequence_mask(
     array([[ True,  True],
            [ True, False]])
     """
+    if like is not None:
+        check_tensor(like, "like")
     each = [dims] if isinstance(dims, Dim) else list(dims)
     over = [dim for inner in each for dim in _dims.range_over_dim(inner).dims]
     whole = list(dict.fromkeys([*over, *each]))
@@ -259,6 +270,7 @@ def sparse_to_dense(
     >>> rf.sparse_to_dense(x, label_value=7, other_value=-1).to_list()
     [[-1, -1, 7], [7, -1, -1]]
     """
+    check_tensor(labels, "labels")
     is_label = _dims.one_hot(labels, axis, dtype=bool)
     return where(is_label, label_value, other_value, allow_broadcast_all_sources=True)
 
@@ -303,6 +315,8 @@ def num_elements_of_shape(
     >>> rf.num_elements_of_shape([vl.dims.batch_dim, time]), rf.num_elements_of_shape(time).values
     (4, array([3, 1]))
     """
+    if source is not None:
+        check_tensor(source, "source")
     check_alone(distributed)
     each = [dims] if isinstance(dims, Dim) else list(dims)
     if source is not None:

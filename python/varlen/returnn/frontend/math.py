@@ -12,6 +12,7 @@ from varlen.dims import Data, Dim
 from varlen.dims.records.spec import dtype_name
 from varlen.errors import value_error
 from varlen.returnn.frontend.convert import convert_to_tensor
+from varlen.returnn.frontend.operands import check_operand, check_tensor
 from varlen.returnn.tensor import Tensor, as_tensor
 
 _KINDS = {
@@ -78,6 +79,8 @@ def combine(
     >>> rf.combine(x, "+", 1).values
     array([4, 2])
     """
+    check_operand(a, "a")
+    check_operand(b, "b")
     return _combine(_KINDS, a, kind, b, allow_broadcast_all_sources, dim_order)
 
 
@@ -117,6 +120,8 @@ def compare(
     >>> rf.compare(x, "greater", 1).values
     array([ True, False])
     """
+    check_operand(a, "a")
+    check_operand(b, "b")
     return _combine(_COMPARED, a, kind, b, allow_broadcast_all_sources, dim_order)
 
 
@@ -149,6 +154,11 @@ def clip_by_value(
     >>> rf.clip_by_value(vl.Data(np.array([-2, 7]), [vl.Dim("two", 2)]), 0, 5).values
     array([0, 5])
     """
+    check_tensor(x, "x")
+    if clip_value_min is not None:
+        check_operand(clip_value_min, "clip_value_min")
+    if clip_value_max is not None:
+        check_operand(clip_value_max, "clip_value_max")
     broadcast = allow_broadcast_all_sources
     if clip_value_min is not None:
         x = dims.combine("maximum", x, clip_value_min, broadcast=broadcast)
@@ -178,6 +188,7 @@ def safe_log(a: Data[Any], *, eps: float | None = None) -> Tensor:
     >>> rf.safe_log(vl.Data(np.array([1.0, 0.0]), [vl.Dim("two", 2)])).values
     array([   0.        , -744.44007192])
     """
+    check_tensor(a, "a")
     least = _smallest(a) if eps is None else eps
     return as_tensor(dims.log(dims.combine("maximum", a, least)))
 
@@ -218,6 +229,9 @@ def lerp(
     >>> rf.lerp(x, x + 4, 0.25).values
     array([1., 9.])
     """
+    check_tensor(start, "start")
+    check_tensor(end, "end")
+    check_operand(weight, "weight")
     broadcast = allow_broadcast_all_sources
     way = dims.combine("*", weight, dims.combine("-", end, start, broadcast=broadcast), broadcast=broadcast)
     return as_tensor(dims.combine("+", start, way, broadcast=broadcast))
@@ -253,6 +267,9 @@ def where(
     >>> rf.where(x > 1, x, 0).values
     array([3, 0])
     """
+    check_tensor(cond, "cond")
+    check_operand(true_, "true_")
+    check_operand(false_, "false_")
     if not isinstance(true_, Data) and not isinstance(false_, Data):
         true_, false_ = convert_to_tensor(true_), convert_to_tensor(false_)
     return as_tensor(dims.where(cond, true_, false_, broadcast=allow_broadcast_all_sources))

@@ -12,6 +12,7 @@ from varlen.dims import Data, Dim
 from varlen.errors import value_error
 from varlen.returnn.frontend.convert import number
 from varlen.returnn.frontend.declared import identity, sigmoid, split
+from varlen.returnn.frontend.operands import check_operand, check_pair, check_tensor
 from varlen.returnn.tensor import Tensor, as_tensor
 
 
@@ -48,6 +49,8 @@ def concat(
     >>> y.to_list(), both == time + time
     ([[3, 1, 3, 1], [4, 4]], True)
     """
+    for i, pair in enumerate(sources):
+        check_pair(pair, f"sources[{i}]")
     result = dims.concat(*sources, out_dim=out_dim, broadcast=allow_broadcast)
     total = sources[0][1]
     for _, dim in sources[1:]:
@@ -82,6 +85,8 @@ def concat_features(*sources: Data[Any], allow_broadcast: bool = False) -> Tenso
     >>> rf.concat_features(x, y).values
     array([3, 1, 4])
     """
+    for i, each in enumerate(sources):
+        check_tensor(each, f"sources[{i}]")
     parts = []
     for k, source in enumerate(sources):
         feature = source.feature_dim
@@ -123,6 +128,8 @@ def cum_concat_step(
     >>> y.to_list(), longer == time + 1
     ([[3, 1, 8], [9]], True)
     """
+    check_tensor(source, "source")
+    check_tensor(prev_accum, "prev_accum")
     one = Dim(1, name="step")
     out = axis + 1 if out_spatial_dim is None else out_spatial_dim
     return concat((prev_accum, axis), (dims.expand_dim(source, one), one), allow_broadcast=True, out_dim=out)
@@ -166,6 +173,7 @@ def gating(
     >>> rf.gating(x)[0].values
     array([1.5, 1. ])
     """
+    check_tensor(x, "x")
     dim = x.feature_dim if axis is None else axis
     if dim is None or dim.size is None or dim.size % 2:
         raise value_error("axis", f"expected features of an even number, got {dim!r} of {x!r}")
@@ -196,6 +204,8 @@ def stack(sources: Sequence[Data[Any]], *, out_dim: Dim | None = None) -> tuple[
     >>> rf.stack([x, x, x])[1].size
     3
     """
+    for i, each in enumerate(sources):
+        check_tensor(each, f"sources[{i}]")
     result = dims.stack(sources, out_dim)
     return as_tensor(result), next(dim for dim in result.dims if dim not in sources[0].dims_set)
 
@@ -228,6 +238,7 @@ def unstack(source: Data[Any], *, axis: Dim) -> tuple[Tensor, ...]:
     >>> [part.to_list() for part in rf.unstack(x, axis=two)]
     [[0, 1, 2], [3, 4, 5]]
     """
+    check_tensor(source, "source")
     if axis.size is None:
         raise value_error("axis", f"expected a dim of fixed size, got {axis!r}")
     places = [Data(np.asarray(k), []) for k in range(axis.size)]
@@ -282,6 +293,9 @@ def pad(
     >>> y.to_list(), longer == 1 + time
     ([[9, 3, 1], [9, 4]], True)
     """
+    check_tensor(source, "source")
+    if value is not None:
+        check_operand(value, "value")
     one = len(padding) == 2 and not isinstance(padding[0], (tuple, list))
     pairs = [padding] * len(axes) if one else list(padding)
     left, right = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
@@ -331,6 +345,7 @@ def slice(
     >>> rf.slice(x, axis=time, end=2)[0].to_list()
     [[3, 1], [1]]
     """
+    check_tensor(source, "source")
     place = source.dims.index(source.axis(axis))
     result = dims.slice(source, axis, start, end, 1 if step is None else step, size=size, out_dim=out_dim)
     return as_tensor(result), result.dims[place]

@@ -11,6 +11,7 @@ from varlen import dims as _dims
 from varlen.dims import Data, Dim
 from varlen.errors import value_error
 from varlen.returnn.frontend.convert import number
+from varlen.returnn.frontend.operands import check_operand, check_tensor
 from varlen.returnn.tensor import Tensor, as_tensor
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ def gather(
     >>> rf.gather(x, indices=rf.reduce_argmax(x, axis=time)).to_list()
     [4, 1]
     """
+    check_tensor(source, "source")
+    check_operand(indices, "indices")
     places = indices if isinstance(indices, Data) else Data(np.asarray(indices), [])
     return as_tensor(_dims.gather(source, places, axis, clip=clip_to_valid))
 
@@ -99,6 +102,8 @@ def scatter(
     >>> rf.scatter(ones, indices=ids, indices_dim=time).to_list()
     [[1, 0, 2], [0, 1, 0]]
     """
+    check_tensor(source, "source")
+    check_tensor(indices, "indices")
     to = indices.sparse_dim if out_dim is None else out_dim
     if to is None:
         raise value_error("out_dim", "expected a Dim, as indices have no sparse_dim")
@@ -139,6 +144,7 @@ def scatter_count(
     >>> rf.scatter_count(indices=ids, indices_dim=time).to_list()
     [[1, 0, 2], [0, 1, 0]]
     """
+    check_tensor(indices, "indices")
     each = _dims.ones(indices.dims, dtype="int32", like=indices)
     return scatter(each, indices=indices, indices_dim=indices_dim, fill_value=fill_value, out_dim=out_dim)
 
@@ -225,6 +231,8 @@ def repeat(
     >>> rf.repeat(x, in_spatial_dim=time, repeats=x)[0].to_list()
     [[3, 3, 3, 1], [2, 2]]
     """
+    check_tensor(values, "values")
+    check_operand(repeats, "repeats")
     if max_len_factor is not None:
         repeats = _limit_counts(repeats, values.axis(in_spatial_dim), max_len_factor)
     result, dim = _dims.repeat(values, in_spatial_dim, repeats, out_spatial_dim)
@@ -278,6 +286,8 @@ def masked_select(
     >>> rf.masked_select(x, mask=x > 1, dims=[time])[0].to_list()
     [[3, 4], []]
     """
+    check_tensor(tensor, "tensor")
+    check_tensor(mask, "mask")
     result, dim = _dims.masked_select(tensor, mask, list(dims), out_dim)
     return as_tensor(result), dim
 
@@ -319,6 +329,10 @@ def masked_scatter(
     >>> rf.masked_scatter(y, mask=x > 1, dims=[time], in_dim=some).to_list()
     [[3, 0, 4], [0]]
     """
+    check_tensor(source, "source")
+    if backup is not None:
+        check_operand(backup, "backup")
+    check_tensor(mask, "mask")
     others = 0 if backup is None else backup
     return as_tensor(_dims.masked_scatter(source, mask, list(dims), backup=others, in_dim=in_dim))
 
@@ -352,6 +366,7 @@ def merge_dims(source: Data[Any], *, dims: Sequence[Dim], out_dim: Dim | None = 
     >>> rf.merge_dims(x, dims=[two, three])[1] == two * three
     True
     """
+    check_tensor(source, "source")
     result = _dims.merge_dims(source, list(dims), out_dim)
     return as_tensor(result), _new_dim(result, source)
 
@@ -392,6 +407,7 @@ def split_dims(
     >>> rf.split_dims(x, axis=two * three, dims=[two, three]).to_list()
     [[0, 1, 2], [3, 4, 5]]
     """
+    check_tensor(source, "source")
     if pad_to_multiples is not None:
         pad_value = (pad_value or 0) if pad_to_multiples else None
     return as_tensor(_dims.split_dims(source, axis, dims, pad_value=pad_value))
@@ -426,6 +442,7 @@ def pack_padded(
     >>> rf.pack_padded(x, dims=[time, vl.dims.batch_dim])[0].to_list()
     [3, 4, 1]
     """
+    check_tensor(source, "source")
     result = _dims.flatten(source, list(dims), out_dim)
     return as_tensor(result), _new_dim(result, source)
 
@@ -471,6 +488,9 @@ def top_k(
     >>> values.to_list(), places.to_list(), best.size
     ([[4, 3], [9, 5]], [[2, 0], [2, 1]], 2)
     """
+    check_tensor(source, "source")
+    if k is not None:
+        check_operand(k, "k")
     many = k_dim if k is None else number(k, "k")
     if many is None:
         raise value_error("k", "give k or k_dim")
@@ -508,6 +528,7 @@ def sort(
     >>> [part.to_list() for part in rf.sort(x, axis=time)[:2]]
     [[[1, 3, 4], [1]], [[1, 0, 2], [0]]]
     """
+    check_tensor(source, "source")
     values, places = _dims.sort(source, axis, descending=descending)
     return as_tensor(values), as_tensor(places), values.axis(axis)
 
@@ -536,6 +557,8 @@ def top_k_mask(values: Data[Any], *, axis: Dim, k: Data[Any] | int) -> Tensor:
     >>> rf.top_k_mask(x, axis=x.dims[1], k=1).to_list()
     [[False, False, True], [False, False, True]]
     """
+    check_tensor(values, "values")
+    check_operand(k, "k")
     _, places, best = top_k(values, axis=axis, k=k)
     marks = _dims.full(places.dims, True, like=places, dtype="bool")
     is_best = _dims.scatter(marks, places, values.axis(axis), mode="any", fill=False, axis=best)

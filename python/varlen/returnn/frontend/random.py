@@ -12,6 +12,7 @@ from varlen.dims import Data, Dim
 from varlen.dims.base import dtype_name
 from varlen.errors import value_error
 from varlen.returnn.frontend.convert import FLOAT, number, on_device, with_roles
+from varlen.returnn.frontend.operands import check_operand, check_tensor
 from varlen.returnn.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -91,6 +92,18 @@ def random(
     >>> rf.random([vl.Dim("two", 2)], distribution="normal", stddev=0.0, mean=3).values
     array([3., 3.], dtype=float32)
     """
+    if mean is not None:
+        check_operand(mean, "mean")
+    if stddev is not None:
+        check_operand(stddev, "stddev")
+    if bound is not None:
+        check_operand(bound, "bound")
+    if minval is not None:
+        check_operand(minval, "minval")
+    if maxval is not None:
+        check_operand(maxval, "maxval")
+    if like is not None:
+        check_tensor(like, "like")
     if distribution not in _DISTRIBUTIONS:
         raise value_error(
             "distribution", f"expected one of {', '.join(_DISTRIBUTIONS)}, got {distribution!r}"

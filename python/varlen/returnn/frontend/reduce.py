@@ -8,6 +8,7 @@ from typing import Any
 from varlen import dims
 from varlen.dims import Data, Dim
 from varlen.errors import value_error
+from varlen.returnn.frontend.operands import check_tensor
 from varlen.returnn.tensor import Tensor, as_tensor
 
 
@@ -63,6 +64,7 @@ def reduce(
     >>> rf.reduce(x, mode="max", axis=time).values
     array([3., 5.])
     """
+    check_tensor(source, "source")
     check_alone(distributed)
     return as_tensor(dims.reduce(source, mode, axis))
 
@@ -98,6 +100,7 @@ def reduce_out(source: Data[Any], *, mode: str, num_pieces: int, out_dim: Dim | 
     >>> rf.reduce_out(x, mode="max", num_pieces=2).values
     array([3, 4])
     """
+    check_tensor(source, "source")
     feature = source.feature_dim
     if feature is None:
         raise value_error("source", f"{source!r} has no features")

@@ -9,6 +9,7 @@ from varlen import dims as _dims
 from varlen.dims import Data, Dim
 from varlen.errors import value_error
 from varlen.returnn.frontend.convert import number
+from varlen.returnn.frontend.operands import check_operand, check_tensor
 from varlen.returnn.tensor import Tensor, as_tensor
 
 
@@ -70,6 +71,9 @@ def window(
     >>> rf.window(x, spatial_dim=time, window_dim=width, window_right=0)[0].to_list()
     [[[0, 3], [3, 1], [1, 4]], [[0, 5]]]
     """
+    check_tensor(source, "source")
+    if pad_value is not None:
+        check_operand(pad_value, "pad_value")
     value = None if pad_value is None else number(pad_value, "pad_value")
     options: dict[str, Any] = {"stride": stride, "padding": padding, "value": value}
     if out_spatial_dim is not None:
@@ -156,6 +160,7 @@ def pool(
     >>> rf.pool(x, mode="avg", pool_size=2, in_spatial_dims=[time])[0].to_list()
     [[2.0, 2.5], [7.0]]
     """
+    check_tensor(source, "source")
     modes = {"max": "max", "avg": "mean"}
     if mode not in modes:
         raise value_error("mode", f"expected 'max' or 'avg', got {mode!r}")
@@ -209,6 +214,7 @@ def pool1d(
     >>> rf.pool1d(x, mode="avg", pool_size=2, in_spatial_dim=time)[0].to_list()
     [[2.0, 2.5], [7.0]]
     """
+    check_tensor(source, "source")
     result, (dim,) = pool(
         source,
         mode=mode,
@@ -288,6 +294,10 @@ def conv(
     >>> y.to_list(), shorter == time - 1
     ([[[-2.0], [3.0]], []], True)
     """
+    check_tensor(source, "source")
+    check_tensor(filter, "filter")
+    if bias is not None:
+        check_tensor(bias, "bias")
     place = source.dims.index(source.axis(_one(in_spatial_dims, "in_spatial_dims")))
     _check_taps(filter, filter_size)
     result = _dims.conv1d(
@@ -358,6 +368,10 @@ def transposed_conv(
     >>> y.values.ravel(), longer == time * 2
     (array([ 1.,  1., 10., 10.,  5.,  5.]), True)
     """
+    check_tensor(source, "source")
+    check_tensor(filter, "filter")
+    if bias is not None:
+        check_tensor(bias, "bias")
     place = source.dims.index(source.axis(_one(in_spatial_dims, "in_spatial_dims")))
     _check_taps(filter, filter_size)
     if _one(output_padding, "output_padding"):
