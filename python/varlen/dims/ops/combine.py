@@ -177,6 +177,7 @@ def operands(function: Callable[[Any, Any], Any], a: Any, b: Any, name: str) -> 
 
 
 def is_operand(x: Any) -> bool:
+    """Whether it is a Data, or a number of Python, NumPy or torch."""
     return is_data(x) or isinstance(x, _NUMBERS) or (hasattr(x, "shape") and tuple(x.shape) == ())
 
 
