@@ -21,16 +21,16 @@ def levels_from(count: int | None, lengths: Any = None, offsets: Any = None, lev
 
     Where `count` is None they say themselves how many rows there are.
     """
-    given = [x for x in (lengths, offsets, levels) if x is not None]
-    if len(given) != 1:
+    if (lengths is None) + (offsets is None) + (levels is None) != 2:
         named = {"lengths": lengths, "offsets": offsets, "levels": levels}
         names = " and ".join(name for name, value in named.items() if value is not None)
         raise type_error("", f"give exactly one of lengths, offsets and levels, got {names or 'none'}")
     name = "lengths" if lengths is not None else "levels" if offsets is None else "offsets"
-    if tracing.is_traced(given[0]):
-        return tracing.levels_of(given[0], name, count)
+    given = lengths if lengths is not None else levels if offsets is None else offsets
+    if tracing.is_tracing() if type(given) is np.ndarray else tracing.is_traced(given):
+        return tracing.levels_of(given, name, count)
     make = Level.from_lengths if name == "lengths" else Level.from_offsets
-    result = each_level(given[0], make, name, count)
+    result = each_level(given, make, name, count)
     if not result:
         raise value_error(name, "a Ragged needs at least one level")
     check_levels(count, result, name)
@@ -52,7 +52,7 @@ def same_levels(a: Levels, b: Levels) -> bool:
     """Whether two containers nest alike: by identity where they share levels, else by comparison."""
     if tracing.is_tracing():
         return tracing.same_levels(a, b)
-    return len(a) == len(b) and all(x is y or x == y for x, y in zip(a, b, strict=True))
+    return a == b
 
 
 def describe_difference(a: Levels, b: Levels, first: int = 0) -> str:
@@ -222,6 +222,8 @@ def level_from(given: Any, make: Callable[..., Level], argument: str, count: int
     if isinstance(given, Level):
         return given
     try:
+        if type(given) is np.ndarray:
+            return make(given)
         if is_on_device(given) and make in (Level.from_lengths, Level.from_offsets):
             return make(given, total=count)
         return make(as_ints(given))

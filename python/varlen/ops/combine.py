@@ -219,8 +219,8 @@ def joined(parts: list[Ragged[Any]], argument: str) -> Ragged[Any]:
     check_rows(parts, argument)
     values: list[Any] = [part._values for part in parts]
     backend = backend_of(*values)
-    nests = zip(*(part._levels for part in parts), strict=True)
-    levels = tuple([backend.concat_levels(list(each)) for each in nests])
+    nests = zip(*[part._levels for part in parts], strict=True)
+    levels = tuple(map(backend.concat_levels, map(list, nests)))
     result: Ragged[Any] = regroup(parts[0], backend.concat(values, 0, argument), levels)
     return result
 

@@ -101,14 +101,20 @@ def one_level(ragged: Any, argument: str = "ragged") -> Level:
 
 def as_level(lengths: Any, count: int | None = None, argument: str = "X") -> Level:
     """A level from lengths, or the one that was given, over `count` rows of an argument."""
-    if type(lengths) is not Level:
+    is_array = type(lengths) is np.ndarray
+    if is_array or type(lengths) is Level:
+        traced = tracing.is_tracing()
+    else:
         backend_of(lengths)  # the first tensor of all brings what says whether it is traced
-    if tracing.is_traced(lengths):
+        traced = tracing.is_traced(lengths)
+    if traced:
         said = "add up to {}, but " + argument + " has {} rows"
-        traced: Any = tracing.as_traced(tracing.level_of(lengths, "lengths", count, said))
-        return cast("Level", traced)
+        given: Any = tracing.as_traced(tracing.level_of(lengths, "lengths", count, said))
+        return cast("Level", given)
     if type(lengths) is Level:
         level = lengths
+    elif is_array:
+        level = Level.from_lengths(lengths)
     elif is_on_device(lengths):
         level = Level.from_lengths(lengths, total=count)
     else:

@@ -15,32 +15,46 @@ from varlen.errors import value_error
 from varlen.levels import Levels, describe_difference, flatten_levels, same_levels
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from varlen.types import Ragged
 
 _SCALARS = (int, float, complex, np.generic, str, bytes, numbers.Number)  # as np.isscalar has it
 
 
-def model_of(operands: tuple[Any, ...]) -> tuple[Any, int]:
-    """The deepest Ragged among operands, and how many trailing axes the widest of them has."""
-    raggeds = [x for x in operands if isinstance(x, RaggedBase)]
-    model = raggeds[0]
-    for r in raggeds[1:]:
-        if len(r._levels) > len(model._levels):
-            model = r
-    return model, max([r._values.ndim for r in raggeds]) - 1
+def align(inputs: Iterable[Any], others: tuple[Any, ...] = ()) -> tuple[Any, int, list[Any]]:
+    """The deepest Ragged among inputs and others, how many trailing axes the widest of them has, and what
+    stands for each input beside it.
+    """
+    model: Any = None
+    axes = 0
+    for x in (*inputs, *others):
+        if isinstance(x, RaggedBase):
+            axes = max(axes, x._values.ndim)
+            if model is None or len(x._levels) > len(model._levels):
+                model = x
+    given: list[Any] = []
+    for x in inputs:
+        if x is model and x._values.ndim == axes:
+            given.append(x._values)
+        else:
+            given.append(x if type(x) in (int, float) else operand(x, model, axes - 1))
+    return model, axes - 1, given
 
 
 def operand(x: Any, model: Ragged[Any], row_ndim: int) -> Any:
     """An operand as what broadcasts against the values of `model`, whose rows have up to `row_ndim` axes."""
     if isinstance(x, RaggedBase):
-        one_device(x._values, "operand", model._values, "another operand")
-        depth = len(x._levels)
-        if not same_levels(x._levels, model._levels[:depth]):
+        rows, depth = x._values, len(x._levels)
+        one_device(rows, "operand", model._values, "another operand")
+        if x is not model and not same_levels(x._levels, model._levels[:depth]):
             difference = describe_difference(model._levels[:depth], x._levels)
             raise value_error("", f"the containers nest differently: {difference}")
         if x is not model:
-            _check_rows(x._values.shape[1:], model, "rows of shape")
-        return _rows(x._values, model._levels[depth:], row_ndim)
+            _check_rows(rows.shape[1:], model, "rows of shape")
+        if depth == len(model._levels) and rows.ndim == row_ndim + 1:
+            return rows
+        return _rows(rows, model._levels[depth:], row_ndim)
     if x is None or isinstance(x, _SCALARS):
         return x
     x = backend_of(x).as_array(x, "operand")

@@ -47,7 +47,8 @@ def new_ragged(values: Any, levels: Levels) -> Ragged[Any]:
 
 def ragged_like(X: Any, values: Any, levels: Levels) -> Any:
     """A container of parts that are known to fit: of the class of X where that is one, else a Ragged."""
-    return make_container(type(X) if isinstance(X, RaggedBase) else _class("Ragged"), values, levels)
+    kind = type(X) if isinstance(X, RaggedBase) else _class("Ragged")
+    return tracing.make(kind, values, levels) if tracing.is_tracing() else kind._make(values, levels)
 
 
 def make_container(kind: Any, values: Any, levels: Levels) -> Any:

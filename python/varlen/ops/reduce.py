@@ -84,7 +84,8 @@ def extreme_place(op: str, X: Any, lengths: Any, axis: Any, level: int, empty: A
     """The place of the largest or smallest number of each sequence."""
     if axis is None:
         values, units, above = units_of(X, lengths, level)
-        return wrap_units(X, _places_of(op, values, units, empty), above)
+        places = _places_of(op, values, units, empty)
+        return regroup(X, places, above) if above else places
     values, levels = rows_along(X, lengths, axis, level)
     axes = axes_of(axis, len(levels) + values.ndim)
     if len(axes) > 1 or axes[0] < len(levels):
@@ -109,4 +110,5 @@ def end_row(X: Any, lengths: Any, level: int, last: bool, empty: Any) -> Any:
     """The first or last row of each sequence."""
     values, units, above = units_of(X, lengths, level)
     row = None if empty is None else row_as(empty, values, "empty")[0]
-    return wrap_units(X, backend_of(values).reduce_end(values, units, last, row), above)
+    rows = backend_of(values).reduce_end(values, units, last, row)
+    return regroup(X, rows, above) if above else rows

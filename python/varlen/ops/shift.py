@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from varlen import _core
-from varlen._core import Level
+from varlen._core import Level, RaggedBase
 from varlen.arguments import as_ints, is_zero, refuse_overlap
 from varlen.backends import arrays, backend_of
 from varlen.errors import value_error
@@ -60,9 +59,7 @@ def reverse(
     >>> vl.ops.reverse([3, 1, 4, 1, 5], [3, 2])
     array([4, 1, 3, 5, 1])
     """
-    result: SameT = _apply(
-        X, lengths, level, out, lambda backend, rows, units, _: backend.reverse(rows, units, out)
-    )
+    result: SameT = _move("reverse", X, lengths, level, out)
     return result
 
 
@@ -108,14 +105,7 @@ def shift(
     >>> vl.ops.shift([3, 1, 4, 1, 5], [3, 2], by=[-2, 0], fill=9)
     array([4, 9, 9, 1, 5])
     """
-    plain = is_zero(fill)
-
-    def move(backend: Any, rows: Any, units: Level, gap: int | None) -> Any:
-        if gap is not None and not plain:
-            raise value_error("fill", f"at level {level} the fill is an empty sequence, got {fill!r}")
-        return backend.shift(rows, units, by, fill if gap is None else gap, out)
-
-    result: SameT = _apply(X, lengths, level, out, move)
+    result: SameT = _move("shift", X, lengths, level, out, by, fill)
     return result
 
 
@@ -150,9 +140,7 @@ def roll(
     >>> vl.ops.roll([3, 1, 4, 1, 5], [3, 2], by=1)
     array([4, 3, 1, 5, 1])
     """
-    result: SameT = _apply(
-        X, lengths, level, out, lambda backend, rows, units, _: backend.roll(rows, units, by, out)
-    )
+    result: SameT = _move("roll", X, lengths, level, out, by)
     return result
 
 
@@ -265,26 +253,30 @@ def _negate(by: Any) -> Any:
     return -each.astype(np.int64) if each.dtype.kind in "iu" else by
 
 
-def _apply(X: Any, lengths: Any, level: int, out: Any, move: Callable[..., Any]) -> Any:
-    """`move` of rows and their level, or of the numbers of sequences; there the last one is empty."""
-    values, levels = rows_and_levels(X, lengths)
-    backend = backend_of(values)
-    at = resolve_level(level, levels)
-    if at == len(levels) - 1:
-        rows = move(backend, values, levels[at], None)
-        return regroup(X, rows, levels)
+def _move(verb: str, X: Any, lengths: Any, level: int, out: Any, *options: Any) -> Any:
+    """The rows of each sequence, or the sequences of a level above, moved by a verb of the backend."""
+    if lengths is None and isinstance(X, RaggedBase):
+        values, levels = X._values, X._levels
+    else:
+        values, levels = rows_and_levels(X, lengths)
+    innermost = len(levels) - 1
+    at = innermost if type(level) is int and level == -1 else resolve_level(level, levels)
+    if at == innermost:
+        return regroup(X, getattr(backend_of(values), verb)(values, levels[at], *options, out), levels)
     if out is not None:
         raise value_error("out", f"at level {level} whole sequences move, and none can be given")
-    return _move_units(X, values, levels, at, move)
+    if verb == "shift" and not is_zero(options[1]):
+        raise value_error("fill", f"at level {level} the fill is an empty sequence, got {options[1]!r}")
+    return _move_units(verb, X, values, levels, at, *options)
 
 
 @eager_only("a level above the innermost of reverse, roll or shift")
-def _move_units(X: Any, values: Any, levels: Levels, at: int, move: Callable[..., Any]) -> Any:
+def _move_units(verb: str, X: Any, values: Any, levels: Levels, at: int, *options: Any) -> Any:
     """Whole sequences of the level below, and an empty one behind them for what a shift leaves."""
-    backend = backend_of(values)
     count = levels[at].total
-    order = move(arrays, np.arange(count), levels[at], count)
+    options = (options[0], count) if verb == "shift" else options
+    order = getattr(arrays, verb)(np.arange(count), levels[at], *options)
     offsets = levels[at + 1].offsets
     inner = (Level.from_offsets(np.append(offsets, offsets[-1])), *levels[at + 2 :])
-    rows, moved = backend.apply_rows(values, lambda each: _core.gather(each, inner, order))
+    rows, moved = backend_of(values).apply_rows(values, lambda each: _core.gather(each, inner, order))
     return X._make(rows, (*levels[: at + 1], *moved))

@@ -14,7 +14,7 @@ from varlen.errors import type_error, value_error
 from varlen.levels import same_levels
 from varlen.ops.combine import concatenate, require_same_nesting
 from varlen.ops.inputs import as_bools, nested, same_kind
-from varlen.ops.operands import model_of, operand
+from varlen.ops.operands import align
 
 if TYPE_CHECKING:
     from varlen.types import Ragged
@@ -55,12 +55,13 @@ def where(condition: Any, x: Any, y: Any) -> Ragged[Any]:
     >>> vl.where([False, True], a, vl.Ragged([7], [1, 0])).to_list()
     [[7], [4]]
     """
-    raggeds = [each for each in (condition, x, y) if isinstance(each, RaggedBase)]
-    if not raggeds:
+    is_ragged = isinstance(condition, RaggedBase)
+    if not (is_ragged or isinstance(x, RaggedBase) or isinstance(y, RaggedBase)):
         raise type_error("where", "expected a Ragged among condition, x and y")
-    rows, other = (each._values if isinstance(each, RaggedBase) else each for each in (x, y))
+    rows = x._values if isinstance(x, RaggedBase) else x
+    other = y._values if isinstance(y, RaggedBase) else y
     one_device(rows, "x", other, "y")
-    given, nest = nested(condition, "condition")
+    given, nest = (condition._values, condition._levels) if is_ragged else nested(condition, "condition")
     one_device(given, "condition", rows, "x")
     one_device(given, "condition", other, "y")
     mask = given if is_bool(given) else as_bools(given, condition, "condition")
@@ -69,10 +70,10 @@ def where(condition: Any, x: Any, y: Any) -> Ragged[Any]:
     if isinstance(x, RaggedBase) and isinstance(y, RaggedBase) and not _fit(x._levels, y._levels):
         pair: Any = (x, y)
         return _sequences(mask, nest, *pair)
-    model, row_ndim = model_of((condition, x, y))
-    if not isinstance(condition, RaggedBase) and mask.ndim == 1:
+    if not is_ragged and mask.ndim == 1:
+        _, row_ndim, _ = align((), (x, y))
         condition = mask.reshape(-1, *(1,) * row_ndim)  # one for each sequence, however wide its rows
-    mask, a, b = (operand(each, model, row_ndim) for each in (condition, x, y))
+    model, _, (mask, a, b) = align((condition, x, y))
     result: Ragged[Any] = same_kind(model, backend_of(a, b, mask).where(mask, a, b))
     return result
 

@@ -83,7 +83,7 @@ def sequence_expand(
         rows = as_values(x, "x")
         _check_count(times, rows.shape[0], "rows")
         _check_memory(times.total, rows)
-        return cast("SameT", broadcast_rows(rows, times))
+        return cast("SameT", backend_of(rows).broadcast_rows(rows, times))
     at = resolve_level(level, x.levels)
     _check_count(times, tracing.count_of(x.levels[at]), "sequences")
     _check_memory(times.total, x.values)
@@ -223,7 +223,7 @@ def _times(y: Any, ref_level: int) -> Level:
     if isinstance(y, Level):
         resolve_level(ref_level, (y,), "ref_level")
         return y
-    levels = sequences(y, "y").levels
+    levels = y._levels if isinstance(y, Ragged) else sequences(y, "y")._levels
     return levels[resolve_level(ref_level, levels, "ref_level")]
 
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from varlen import tracing
 from varlen._core import RaggedBase
 from varlen.backends import backend_of
 from varlen.backends.values import one_device
 from varlen.errors import type_error, value_error
 from varlen.levels import describe_difference, same_levels
-from varlen.ops.inputs import same_kind
 from varlen.ops.matmul import matmul
-from varlen.ops.operands import model_of, operand
+from varlen.ops.operands import align, operand
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -50,19 +50,15 @@ def apply(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
     for x in inputs:
         if not isinstance(x, RaggedBase) and getattr(x, "__array_ufunc__", True) is None:
             return NotImplemented
-    return _apply(ufunc, inputs, kwargs)
+    return compute(ufunc, inputs, kwargs)
 
 
-def operator(name: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The result of a Python operator, by the name of its ufunc; graphs hold no ufunc."""
-    return matmul(*inputs) if name == "matmul" else _apply(name, inputs, kwargs)
-
-
-def _apply(function: np.ufunc | str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A ufunc, or the one of a name, on what stands for each operand."""
+def compute(function: np.ufunc | str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A ufunc on what stands for each operand; operators give its name, because graphs hold no ufunc."""
+    if function == "matmul":
+        return matmul(*inputs)
     outs = kwargs.pop("out", None) or ()
-    model, row_ndim = model_of((*inputs, *outs, kwargs.get("where")))
-    given = [operand(x, model, row_ndim) for x in inputs]
+    model, row_ndim, given = align(inputs, (*outs, kwargs.get("where")))
     if "where" in kwargs:
         if not outs and kwargs["where"] is not True:
             raise value_error(
@@ -75,12 +71,9 @@ def _apply(function: np.ufunc | str, inputs: tuple[Any, ...], kwargs: dict[str, 
     if result is NotImplemented or result is None:
         return result
     if not isinstance(result, tuple):
-        return outs[0] if outs and outs[0] is not None else same_kind(model, _check_storable(result))
+        return outs[0] if outs and outs[0] is not None else _new(model, result)
     kept = outs or (None,) * len(result)
-    return tuple(
-        same_kind(model, _check_storable(part)) if out is None else out
-        for part, out in zip(result, kept, strict=True)
-    )
+    return tuple(_new(model, part) if out is None else out for part, out in zip(result, kept, strict=True))
 
 
 def equal_values(a: Values, b: Values, equal_nan: bool) -> bool:
@@ -107,11 +100,15 @@ def as_rectangle(r: Ragged[Any], dtype: DTypeLike | None, copy: bool | None) -> 
     return np.array(values.reshape(shape), dtype=dtype, copy=copy)
 
 
-def _check_storable(values: Any) -> Any:
-    """The values, unless they are Python objects, which a container cannot hold."""
-    if isinstance(values, np.ndarray) and values.dtype.hasobject:
+def _new(model: Ragged[Any], values: Any) -> Any:
+    """A container like the model; Python objects, which none can hold, are refused."""
+    if type(values) is np.ndarray and values.dtype.hasobject:
         raise type_error("operand", "the result would hold Python objects, which cannot be moved as bytes")
-    return values
+    return (
+        tracing.make(type(model), values, model._levels)
+        if tracing.is_tracing()
+        else model._make(values, model._levels)
+    )
 
 
 def _target(out: Any, model: Ragged[Any]) -> Any:

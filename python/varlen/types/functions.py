@@ -23,7 +23,7 @@ from varlen.levels import equal_lengths
 from varlen.ops.axes import axes_of
 from varlen.ops.inputs import same_kind
 from varlen.ops.matmul import matmul
-from varlen.ops.operands import model_of, operand
+from varlen.ops.operands import align, operand
 from varlen.ops.reduce import extreme_place
 from varlen.types.signatures import given_to
 
@@ -291,7 +291,7 @@ def _on_values(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> A
     named = list(kwargs)
     operands = (*args, *kwargs.values())
     model: Any
-    model, row_ndim = model_of(operands)
+    model, row_ndim, _ = align((), operands)
     plain = [operand(x, model, row_ndim) if _is_operand(x) else x for x in operands]
     rows = func(*plain[: len(args)], **dict(zip(named, plain[len(args) :], strict=True)))
     if isinstance(rows, np.ndarray) and not isinstance(model._values, np.ndarray):
@@ -353,10 +353,8 @@ def _equal(name: str, given: dict[str, Any]) -> bool:
     a, b, *_ = given.values()
     options = {key: x for key, x in given.items() if key in ("rtol", "atol", "equal_nan")}
     if name == "allclose":
-        model: Any
-        model, row_ndim = model_of((a, b))
-        x, y = (operand(each, model, row_ndim) for each in (a, b))
-        x, y = (backend_of(each).readable(each) if hasattr(each, "ndim") else each for each in (x, y))
+        _, _, given_rows = align((a, b))
+        x, y = (backend_of(each).readable(each) if hasattr(each, "ndim") else each for each in given_rows)
         return bool(np.allclose(x, y, **options))
     if _is_ragged(a) and _is_ragged(b):
         return bool(a.equals(b, **options))

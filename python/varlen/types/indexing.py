@@ -34,7 +34,7 @@ def get(r: Ragged[Any], key: Any) -> Any:
     if kind is slice or plain:
         return _take(r, key)
     if kind is list:
-        return _pick(r, key) if tracing.is_tracing() else subscript(r, index_array(key))
+        return _take(r, _index(key) if tracing.is_tracing() else index_array(key))
     if isinstance(key, tuple):
         return _index_levels(r, key)
     if key is Ellipsis:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from varlen.types.arithmetic import operator
+from varlen.types.arithmetic import compute
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -13,22 +13,21 @@ if TYPE_CHECKING:
     Operator = Callable[..., Any]
 
 
-def _disables(other: Any) -> bool:
-    """Whether an operand opts out of ufuncs: its `__array_ufunc__` is None."""
-    return type(other) not in (int, float) and getattr(other, "__array_ufunc__", True) is None
-
-
 def _binary(name: str, ufunc: str) -> tuple[Operator, Operator, Operator]:
     """`r op x`, `x op r` and `r op= x`."""
 
     def forward(self: Any, other: Any) -> Any:
-        return NotImplemented if _disables(other) else operator(ufunc, (self, other), {})
+        if type(other) not in (int, float) and getattr(other, "__array_ufunc__", True) is None:
+            return NotImplemented  # it opts out of ufuncs
+        return compute(ufunc, (self, other), {})
 
     def reflected(self: Any, other: Any) -> Any:
-        return NotImplemented if _disables(other) else operator(ufunc, (other, self), {})
+        if type(other) not in (int, float) and getattr(other, "__array_ufunc__", True) is None:
+            return NotImplemented
+        return compute(ufunc, (other, self), {})
 
     def inplace(self: Any, other: Any) -> Any:
-        return operator(ufunc, (self, other), {"out": (self,)})
+        return compute(ufunc, (self, other), {"out": (self,)})
 
     for prefix, function in (("", forward), ("r", reflected), ("i", inplace)):
         function.__name__ = f"__{prefix}{name}__"
@@ -37,7 +36,7 @@ def _binary(name: str, ufunc: str) -> tuple[Operator, Operator, Operator]:
 
 def _unary(name: str, ufunc: str) -> Operator:
     def run(self: Any) -> Any:
-        return operator(ufunc, (self,), {})
+        return compute(ufunc, (self,), {})
 
     run.__name__ = f"__{name}__"
     return run

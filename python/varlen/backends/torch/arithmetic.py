@@ -53,7 +53,7 @@ _OF_TWO = {"divmod": _divmod, "modf": _modf, "frexp": torch.frexp}
 def ufunc(function: np.ufunc | str, inputs: list[Any], kwargs: dict[str, Any]) -> Any:
     """A NumPy ufunc, or the name of one, by the torch function of that name, with gradients."""
     called = function if isinstance(function, str) else function.__name__
-    implementation = _torch_function(called)
+    implementation = _FUNCTIONS.get(called) or _torch_function(called)
     if tracing.is_tracing():
         return _call_operands(called, implementation, inputs, kwargs)
     try:
@@ -71,8 +71,15 @@ def _call_operands(
         raise type_error(
             "", f"{called} of tensors does not take {', '.join(sorted(kwargs.keys() - {'out'}))}"
         )
-    first = next(x for x in inputs if isinstance(x, torch.Tensor))
-    tensors = [_operand(x, first) for x in inputs]
+    first = inputs[0] if isinstance(inputs[0], torch.Tensor) else inputs[1]
+    tensors = []
+    for x in inputs:
+        if isinstance(x, torch.Tensor):
+            tensors.append(x)
+        elif isinstance(x, np.ndarray) and x.ndim:
+            tensors.append(tensor_of(x).to(first.device))
+        else:
+            tensors.append(scalar(x, first))
     out = kwargs.get("out")
     if out is None:
         return implementation(*tensors)
@@ -115,7 +122,7 @@ def _numpy_fallback(
         parts = [x if out is None else out.copy_(x) for out, x in zip(outs, rows, strict=True)]
         return tuple(parts) if isinstance(result, tuple) else parts[0]
     try:  # of one number each: whether it is the dtypes
-        implementation(*[_one(x) if isinstance(x, torch.Tensor) else _operand(x, tensors[0]) for x in inputs])
+        implementation(*[_one(x) if isinstance(x, torch.Tensor) else scalar(x, tensors[0]) for x in inputs])
     except RuntimeError:
         names = " and ".join(sorted(map(str, kinds)))
         raise type_error("", f"torch does not compute {called} of {names}", "use astype() first") from error
@@ -140,6 +147,15 @@ def _torch_function(called: str) -> Callable[..., Any]:
     return found
 
 
+# Looked up once: of the functions of NumPy those that torch has.
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    called: found
+    for called in vars(np)
+    if isinstance(getattr(np, called), np.ufunc)
+    and (found := _OF_TWO.get(called) or getattr(torch, _NAMES.get(called, called) or " ", None))
+}
+
+
 def _check_target(out: torch.Tensor, result: torch.Tensor, name: str) -> None:
     if out.shape != result.shape or not torch.can_cast(result.dtype, out.dtype):
         raise value_error(
@@ -161,11 +177,15 @@ def equal(a: Any, b: Any, equal_nan: bool) -> bool:
 
 def where(mask: Any, values: Any, others: Any) -> torch.Tensor:
     """A number, or values, where a mask is true, others where it is not; watched by autograd."""
-    tensor = next(x for x in (values, others, mask) if isinstance(x, torch.Tensor))
-    mask, values, others = (
-        like(x, tensor) if isinstance(x, np.ndarray) and x.ndim else x for x in (mask, values, others)
+    tensor = (
+        values if isinstance(values, torch.Tensor) else others if isinstance(others, torch.Tensor) else mask
     )
-    values, others = in_shared_dtype([values, others])
+    mask = like(mask, tensor) if isinstance(mask, np.ndarray) and mask.ndim else mask
+    values = like(values, tensor) if isinstance(values, np.ndarray) and values.ndim else values
+    others = like(others, tensor) if isinstance(others, np.ndarray) and others.ndim else others
+    both = isinstance(values, torch.Tensor) and isinstance(others, torch.Tensor)
+    if both and values.dtype is not others.dtype:
+        values, others = in_shared_dtype([values, others])
     with constants_device(tensor):  # torch makes a tensor of a number
         if isinstance(values, torch.Tensor):
             return values.where(mask, others)
@@ -173,9 +193,3 @@ def where(mask: Any, values: Any, others: Any) -> torch.Tensor:
             return others.where(~mask, values)
         dtype = np.where(True, values, others).dtype
         return torch.where(mask, *(like(np.asarray(x, dtype), tensor) for x in (values, others)))
-
-
-def _operand(x: Any, beside: torch.Tensor) -> torch.Tensor:
-    if isinstance(x, torch.Tensor):
-        return x
-    return tensor_of(x).to(beside.device) if isinstance(x, np.ndarray) and x.ndim else scalar(x, beside)

@@ -555,11 +555,19 @@ def require_device(x: torch.Tensor, argument: str) -> torch.Tensor:
     return x
 
 
+# The dtypes of floats that NumPy has no name for, and sees the bytes of alone; but for bfloat16.
+NAMELESS = frozenset(
+    dtype
+    for dtype in vars(torch).values()
+    if isinstance(dtype, torch.dtype)
+    and (dtype is torch.complex32 or (dtype.is_floating_point and dtype.itemsize == 1))
+)
+
+
 def has_no_name(x: torch.Tensor) -> bool:
     """Whether NumPy has no name for the dtype, and sees the bytes alone; but for bfloat16."""
-    if x.dtype is torch.complex32:
-        return not is_followed(x)  # torch follows its gradient, which the bytes would lose
-    return bool(x.element_size() == 1 and x.dtype.is_floating_point)
+    # torch follows the gradient of complex32, which the bytes would lose.
+    return x.dtype in NAMELESS and not (x.dtype is torch.complex32 and is_followed(x))
 
 
 def by_bytes(x: torch.Tensor, move: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:

@@ -49,8 +49,8 @@ def shared_dtype(a: torch.dtype, b: torch.dtype) -> torch.dtype:
 
 def in_shared_dtype(values: list[Any]) -> list[Any]:
     """Tensors in a dtype that holds all their numbers, where torch has none; what is no tensor stays."""
-    dtypes = [x.dtype for x in values if isinstance(x, torch.Tensor)]
-    if all(x is dtypes[0] for x in dtypes) or not any(map(_shares_little, dtypes)):
+    dtypes = dict.fromkeys([x.dtype for x in values if isinstance(x, torch.Tensor)])
+    if len(dtypes) < 2 or not any(map(_shares_little, dtypes)):
         return values
     dtype = functools.reduce(shared_dtype, dtypes)
     return [x.to(dtype) if isinstance(x, torch.Tensor) else x for x in values]
@@ -68,7 +68,9 @@ def by_width(x: torch.Tensor, move: Callable[[torch.Tensor], torch.Tensor]) -> t
 
 def pick(x: torch.Tensor, places: torch.Tensor, axis: int = 0) -> torch.Tensor:
     """What lies at some places of an axis, of any dtype; autograd follows."""
-    return by_width(x, lambda rows: rows.index_select(axis, places))
+    if x.dtype in _SIGNED:
+        return by_width(x, lambda rows: rows.index_select(axis, places))
+    return x.index_select(axis, places)
 
 
 def cast_tensor(tensor: torch.Tensor, dtype: Any, argument: str) -> torch.Tensor:
@@ -136,5 +138,7 @@ def scalar(given: Any, like: torch.Tensor) -> torch.Tensor:
     if type(given) in (float, complex):
         full = type(given) is float and (like.is_floating_point() or like.is_complex())
         dtype = torch.float64 if full else torch.result_type(like, given)
+    if type(like) is torch.Tensor:
+        return torch.as_tensor(given, dtype=dtype, device=like.device)
     with constants_device(like):
         return torch.as_tensor(given, dtype=dtype, device=like.device)

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 def concat(values: list[Any], axis: int = 0, argument: str = "values") -> torch.Tensor:
     """Tensors, and arrays among them, one after another, on the device of the first tensor."""
-    first = next(x for x in values if isinstance(x, torch.Tensor))
-    parts = [x if isinstance(x, torch.Tensor) else tensor_of(x).to(first.device) for x in values]
-    return torch.cat(in_shared_dtype(parts), axis)
+    if not all(map(torch.is_tensor, values)):
+        first = next(filter(torch.is_tensor, values))
+        values = [x if isinstance(x, torch.Tensor) else tensor_of(x).to(first.device) for x in values]
+    return torch.cat(in_shared_dtype(values), axis)
 
 
 def interleave(values: list[Any], levels: list[Level], argument: str) -> tuple[torch.Tensor, Level]:

@@ -183,8 +183,12 @@ class Batch:
 
 def constants_device(*tensors: torch.Tensor) -> contextlib.AbstractContextManager[Any]:
     """Where constants are made that a verb takes beside tensors: of shapes alone, where one of these is."""
-    modes = (getattr(x, "fake_mode", None) for x in tensors if type(x) not in _PLAIN)
-    return next((mode for mode in modes if mode is not None), None) or contextlib.nullcontext()
+    for x in tensors:
+        mode = None if type(x) in _PLAIN else getattr(x, "fake_mode", None)
+        if mode is not None:
+            result: contextlib.AbstractContextManager[Any] = mode
+            return result
+    return contextlib.nullcontext()
 
 
 def suspend_modes() -> contextlib.AbstractContextManager[Any]:

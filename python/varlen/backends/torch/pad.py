@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,7 +13,7 @@ import torch
 from varlen import _core
 from varlen._core import Level, is_plain_tensor, on_tensors
 from varlen.arguments import ints_per_level
-from varlen.backends.torch.autograd import AutogradOp, has_no_name, level_of
+from varlen.backends.torch.autograd import NAMELESS, AutogradOp, has_no_name, level_of
 from varlen.backends.torch.cast import bits_of, cast_tensor
 from varlen.backends.torch.followers import is_followed
 from varlen.backends.torch.memory import (
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
     Array = np.ndarray
 
+_LONGEST = operator.attrgetter("longest")
+_ON_HOST = operator.attrgetter("is_on_host")
 _from_numpy: Callable[[Any], torch.Tensor] = torch.from_numpy
 _new: Callable[..., Any] = tuple.__new__  # a third of the time that PadOptions(...) takes
 
@@ -64,7 +67,8 @@ def levels_of(given: Any) -> Levels:
 def _run_pad(
     x: Array, offsets: Any, sizes: Any, most: Any, side: str, cut: str, fill: Any, limit: Any
 ) -> Array:
-    levels, most = levels_of(offsets), _limits(most)
+    levels = levels_of(offsets)
+    most = None if set(most) == {-1} else _limits(most)
     block: Array = _core.pad(x, levels, side, fill, False, most, cut, None, None, 1, limit, list(sizes))
     return block
 
@@ -74,7 +78,7 @@ def _run_unpad(d: Any, offsets: Any, sizes: Any, most: Any, total: int, side: st
     room = [size if count < 0 else min(size, count) for size, count in zip(sizes, most, strict=True)]
     if not isinstance(d, np.ndarray):
         return _core.unpad(d, levels, side, None, room, cut)
-    if all(level.longest <= slots for level, slots in zip(levels, room, strict=True)):
+    if all(map(operator.le, map(_LONGEST, levels), room)):
         return _core.unpad(d, levels, side)
     rows, mask = _core.pad(np.arange(total), levels, side, None, True, _limits(most), cut, sizes=list(sizes))
     result = np.zeros((total, *d.shape[len(levels) + 1 :]), d.dtype)
@@ -190,9 +194,10 @@ def check_out(out: Any, dtype: torch.dtype) -> None:
 
 def _pad_followed(x: torch.Tensor, levels: Levels, options: PadOptions) -> Any:
     side, fill, mask, max_len, cut, out, _, multiple, max_bytes, sizes = options
-    mask = _is_asked(mask)
+    if type(mask) is not bool:
+        mask = _is_asked(mask)
     is_wider = max_len is not None and multiple != 1  # cut first, and wider than what is kept then
-    if has_no_name(x):
+    if x.dtype in NAMELESS and has_no_name(x):
         bits = None if fill is None else fill_of(fill, x).view(bits_of(x.dtype))
         made = _pad_followed(x.view(bits_of(x.dtype)), levels, options._replace(fill=bits, out=None))
         block, marks = made if mask else (made, None)
@@ -207,7 +212,7 @@ def _pad_followed(x: torch.Tensor, levels: Levels, options: PadOptions) -> Any:
         shape, marks = shape if mask else (shape, None)
         widths = shape.shape[1:-1]
     else:
-        widths = tuple([level.longest for level in levels])
+        widths = tuple(map(_LONGEST, levels))
     most: tuple[int, ...] = (-1,) * len(levels)
     if max_len is not None:
         most = tuple(-1 if n is None else n for n in ints_per_level(max_len, "max_len", len(levels)))
@@ -229,7 +234,7 @@ def _pad_followed(x: torch.Tensor, levels: Levels, options: PadOptions) -> Any:
 
 def core_beside(x: torch.Tensor, levels: Levels, function: Any, shape: Any, *args: Any) -> Any:
     """A call with rows without columns, for sizes and marks: on the device of levels that lie there alone."""
-    if all(level.is_on_host for level in levels):
+    if all(map(_ON_HOST, levels)):
         return function(np.empty(shape, np.uint8), *args)
     return on_tensors(function, x.new_empty(tuple(shape), dtype=torch.uint8), *args)
 
@@ -257,7 +262,7 @@ def unpad(
     depth = len(levels) + 1
     plain = is_plain_tensor(block)
     followed = not plain and block.device.type in ("cpu", "cuda", "meta")
-    if followed and out is None and not has_no_name(block):
+    if followed and out is None and not (block.dtype in NAMELESS and has_no_name(block)):
         # Refuses what does not fit.
         core_beside(block, levels, _core.unpad, (*block.shape[:depth], 0), levels, padding_side)
         sizes = tuple(map(int, block.shape[1:depth]))  # a tracer has tensors there
@@ -266,14 +271,18 @@ def unpad(
         )
         return result
     slots, trailing = block.shape[:depth], block.shape[depth:]
+    if plain and out is None:
+        moved: Any = on_tensors(_core.unpad, block, levels, padding_side)
+        if moved is not NotImplemented:
+            return moved
     if plain and on_host(block):
         to = None if out is None else to_write(out)
         rows = _core.unpad(as_numpy(block), levels, padding_side, to)
         return tensor_of(rows, block.dtype) if out is None else mark_written(out)
-    if plain:
-        moved: Any = on_tensors(_core.unpad, block, levels, padding_side, out)
+    if plain and out is not None:
+        moved = on_tensors(_core.unpad, block, levels, padding_side, out)
         if moved is not NotImplemented:
-            return moved if out is None else mark_written(out)
+            return mark_written(out)
     numbers = np.arange(math.prod(slots)).reshape(slots)
     picked = take(
         block.reshape(math.prod(slots), *trailing), like(_core.unpad(numbers, levels, padding_side), block)

@@ -35,7 +35,7 @@ def dtype_of_statistic(op: str, dtype: torch.dtype) -> torch.dtype:
 
 
 def _run(x: Array, offsets: Array, op: str, empty: Any, ddof: float) -> Array:
-    return _core.reduce(op, x, level_of(offsets), empty, None, ddof)
+    return _core.reduce(op, x, offsets if type(offsets) is Level else level_of(offsets), empty, None, ddof)
 
 
 def _gradient(seen: SavedContext, d: torch.Tensor) -> torch.Tensor:
@@ -110,7 +110,8 @@ def reduce(
     if op in SUMS:
         result = SUMS[op](x, level, op, number)
     else:
-        result = statistic_rows(x, level, op, number, float_of(ddof, "ddof"))
+        free = float(ddof) if type(ddof) in (int, float) else float_of(ddof, "ddof")
+        result = statistic_rows(x, level, op, number, free)
     return result if out is None else write_result(result, out)
 
 

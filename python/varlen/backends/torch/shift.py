@@ -11,6 +11,7 @@ from varlen import _core
 from varlen._core import Level
 from varlen.arguments import as_ints, is_zero
 from varlen.backends.torch.autograd import (
+    NAMELESS,
     AutogradOp,
     by_bytes,
     has_no_name,
@@ -32,7 +33,7 @@ def _fake(x: torch.Tensor, *_: Any) -> torch.Tensor:
 
 _reverse: AutogradOp = AutogradOp(
     "reverse(Tensor x, Tensor offsets) -> Tensor",
-    lambda x, offsets: _core.reverse(x, level_of(offsets)),
+    lambda x, offsets: _core.reverse(x, offsets if type(offsets) is Level else level_of(offsets)),
     _fake,
     lambda seen, d: _reverse(d, *seen.rest),
 )
@@ -41,14 +42,17 @@ _reverse: AutogradOp = AutogradOp(
 shift_rows: AutogradOp = AutogradOp(
     "shift(Tensor x, Tensor offsets, Tensor by, Scalar fill) -> Tensor",
     lambda x, offsets, by, fill: _core.shift(
-        x, level_of(offsets), by, None if type(fill) is int and fill == 0 else fill
+        x,
+        offsets if type(offsets) is Level else level_of(offsets),
+        by,
+        None if type(fill) is int and fill == 0 else fill,
     ),
     _fake,
     lambda seen, d: shift_rows(d, seen.rest[0], -seen.rest[1], 0),
 )
 roll_rows: AutogradOp = AutogradOp(
     "roll(Tensor x, Tensor offsets, Tensor by) -> Tensor",
-    lambda x, offsets, by: _core.roll(x, level_of(offsets), by),
+    lambda x, offsets, by: _core.roll(x, offsets if type(offsets) is Level else level_of(offsets), by),
     _fake,
     lambda seen, d: roll_rows(d, seen.rest[0], -seen.rest[1]),
 )
@@ -56,16 +60,18 @@ roll_rows: AutogradOp = AutogradOp(
 
 def reverse(x: torch.Tensor, level: Level, out: Any = None) -> torch.Tensor:
     """`_core.reverse` of a tensor, watched by autograd."""
-    if has_no_name(x):
-        return write_result(by_bytes(x, lambda rows: reverse(rows, level)), out)
-    return write_result(_reverse(x, level), out)
+    if x.dtype in NAMELESS and has_no_name(x):
+        result = by_bytes(x, lambda rows: reverse(rows, level))
+    else:
+        result = _reverse(x, level)
+    return result if out is None else write_result(result, out)
 
 
 def shift(x: torch.Tensor, level: Level, by: Any, fill: Any = 0, out: Any = None) -> torch.Tensor:
     """`_core.shift` of a tensor, watched by autograd."""
     number = 0 if fill is None else fill
     moves = _amounts(by, level)
-    if has_no_name(x):
+    if x.dtype in NAMELESS and has_no_name(x):
         bits = 0 if is_zero(number) else fill_of(number, x).view(bits_of(x.dtype))
         return write_result(by_bytes(x, lambda rows: shift(rows, level, moves, bits)), out)
     if not isinstance(number, (bool, int, float, complex)):
@@ -73,8 +79,10 @@ def shift(x: torch.Tensor, level: Level, by: Any, fill: Any = 0, out: Any = None
         if row.ndim > 0 or is_followed(number):
             return write_result(_shift_around(x, level, moves, row), out)
         number = row.item()
-    _core.shift(np.empty(0, core_dtype(x.dtype)), Level([]), 0, number)  # refuses what the dtype cannot hold
-    return write_result(shift_rows(x, level, tensor_of(moves), number), out)
+    if number != 0:  # refuses what the dtype cannot hold
+        _core.shift(np.empty(0, core_dtype(x.dtype)), Level([]), 0, number)
+    result = shift_rows(x, level, tensor_of(moves), number)
+    return result if out is None else write_result(result, out)
 
 
 def _shift_around(x: torch.Tensor, level: Level, moves: Array, row: torch.Tensor) -> torch.Tensor:
@@ -87,9 +95,11 @@ def _shift_around(x: torch.Tensor, level: Level, moves: Array, row: torch.Tensor
 def roll(x: torch.Tensor, level: Level, by: Any, out: Any = None) -> torch.Tensor:
     """`_core.roll` of a tensor, watched by autograd."""
     moves = _amounts(by, level)
-    if has_no_name(x):
-        return write_result(by_bytes(x, lambda rows: roll(rows, level, moves)), out)
-    return write_result(roll_rows(x, level, tensor_of(moves)), out)
+    if x.dtype in NAMELESS and has_no_name(x):
+        result = by_bytes(x, lambda rows: roll(rows, level, moves))
+    else:
+        result = roll_rows(x, level, tensor_of(moves))
+    return result if out is None else write_result(result, out)
 
 
 def _amounts(by: Any, level: Level) -> Array:

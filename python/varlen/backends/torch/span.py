@@ -61,7 +61,8 @@ def _refuse(count: int, x: torch.Tensor, max_bytes: int | None) -> None:
 def take(x: torch.Tensor, rows: Any) -> torch.Tensor:
     """Some rows, in any order, watched by autograd."""
     places = rows if isinstance(rows, torch.Tensor) else like(rows, x)
-    is_much = x.device.type == "cuda" or (on_host(x) and (x.numel() > FEW or x.dtype.itemsize < 4))
+    kind = x.device.type
+    is_much = kind == "cuda" or (kind == "cpu" and (x.numel() > FEW or x.dtype.itemsize < 4))
     if x.requires_grad and is_much:  # torch would add by atomics on a device, in any order
         return take_rows(x, places)
     if places.ndim == 1 and places.dtype == torch.int64:

@@ -9,8 +9,9 @@ import numpy as np
 import torch
 
 from varlen import _core
-from varlen._core import Level, is_plain_tensor
+from varlen._core import Level
 from varlen.backends.torch.autograd import (
+    NAMELESS,
     AutogradOp,
     SavedContext,
     by_bytes,
@@ -23,7 +24,7 @@ from varlen.backends.torch.autograd import (
 from varlen.backends.torch.cast import bits_of, pick
 from varlen.backends.torch.followers import is_followed
 from varlen.backends.torch.mask import level_array
-from varlen.backends.torch.memory import as_tensor, at_least_one, like, number_as, number_of, on_host, row_as
+from varlen.backends.torch.memory import as_tensor, at_least_one, like, number_as, number_of, row_as
 from varlen.errors import overflow_error
 from varlen.levels import not_empty
 
@@ -56,7 +57,7 @@ def _run_sum(x: Array, offsets: Any, op: str, empty: Any) -> Array:
 
 
 def _run_expand(d: Array, offsets: Array, total: int, op: str) -> Array:
-    level = level_of(offsets)
+    level = offsets if type(offsets) is Level else level_of(offsets)
     return _core.expand_mean(d, level) if op == "mean" else _core.expand(d, level)
 
 
@@ -120,8 +121,9 @@ _expand_which: AutogradOp = AutogradOp(
 
 
 def _run_end(x: Array, offsets: Array, last: bool) -> Array:
-    level = level_of(offsets)
-    not_empty(level)
+    level = offsets if type(offsets) is Level else level_of(offsets)
+    if not level.is_on_host or level.shortest == 0:
+        not_empty(level)
     rows: Array = _core.gather_column(x, (level,), -1 if last else 0)[0]
     return rows
 
@@ -202,20 +204,16 @@ def reduce_extreme(
     """The largest or smallest rows of a tensor, and the places inside the sequences: int64, or int32."""
     if narrow and level.longest > torch.iinfo(torch.int32).max:
         raise overflow_error("which", f"{level.longest} rows of a sequence do not fit int32")
-    if is_followed(empty):
+    if empty is None:
+        if not level.is_on_host or level.shortest == 0:
+            not_empty(level)
+        found, which = extreme_rows(x, level, op, 0)
+    elif is_followed(empty):
         found, which = extreme_rows(x, level, op, 0)
         found = with_empty(found, like(level.lengths, x), empty)
     else:
-        found, which = extreme_rows(x, level, op, _number(level, empty))
+        found, which = extreme_rows(x, level, op, number_of(empty, "empty"))
     return found, which.int() if narrow else which
-
-
-def _number(level: Level, empty: Any) -> Any:
-    """What empty sequences give, as a number of Python; None refuses them."""
-    if empty is None:
-        not_empty(level)
-        return 0
-    return number_of(empty, "empty")
 
 
 def with_empty(rows: torch.Tensor, lengths: torch.Tensor, empty: torch.Tensor) -> torch.Tensor:
@@ -227,7 +225,6 @@ def with_empty(rows: torch.Tensor, lengths: torch.Tensor, empty: torch.Tensor) -
 def reduce_end(x: torch.Tensor, level: Level, last: bool, empty: Any = None) -> torch.Tensor:
     """The first or last row of each sequence, none of which is empty without `empty`."""
     if empty is None:
-        not_empty(level)
         return _ends(x, level, last)
     fill = empty if isinstance(empty, torch.Tensor) else row_as(empty, x, "empty")[0]
     if not level.is_on_host:
@@ -255,7 +252,7 @@ def _picked_ends(x: torch.Tensor, level: Level, last: bool, fill: torch.Tensor) 
 
 
 def _ends(x: torch.Tensor, level: Level, last: bool) -> torch.Tensor:
-    if has_no_name(x):
+    if x.dtype in NAMELESS and has_no_name(x):
         return by_bytes(x, lambda rows: _ends(rows, level, last))
     result: torch.Tensor = end_rows(x, level, last)
     return result
@@ -274,7 +271,8 @@ def expand_mean(d: torch.Tensor, level: Level, out: Any = None) -> torch.Tensor:
 def _expand_gradient(d: torch.Tensor, level: Level, op: str, out: Any) -> torch.Tensor:
     if d.is_complex():
         return write_result(in_parts(d, lambda each: _expand_gradient(each, level, op, None)), out)
-    return write_result(_expand(d, level, level.total, op), out)
+    result: torch.Tensor = _expand(d, level, level.total, op)
+    return result if out is None else write_result(result, out)
 
 
 def expand_which(d: torch.Tensor, level: Level, which: Any, out: Any = None) -> torch.Tensor:
@@ -291,6 +289,6 @@ def expand_end(d: torch.Tensor, level: Level, last: bool, out: Any = None) -> to
 
 def broadcast_rows(rows: torch.Tensor, level: Level) -> torch.Tensor:
     """Row i for every row of sequence i."""
-    if not is_plain_tensor(rows) or not on_host(rows):
-        return expand(rows, level)
-    return rows[like(level.row_ids, rows)]
+    if rows.dtype in NAMELESS and has_no_name(rows):
+        return by_bytes(rows, lambda each: expand(each, level))
+    return _expand_gradient(rows, level, "sum", None)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def _run_places(x: Array, offsets: Array, kept: int, shape: list[int], max_bytes: int | None) -> Array:
     left, right, dilation, stride = shape
-    level = level_of(offsets)
+    level = offsets if type(offsets) is Level else level_of(offsets)
     return _core.seq2col(x, level, left, right, dilation, stride, None, max_bytes, True)[0]
 
 
@@ -106,7 +106,7 @@ def seq2col(
 
     result = in_parts(x, places) if x.is_complex() else places(x)
     flat = result.reshape(len(result), result.shape[1] * x.shape[1:].numel()) if x.ndim < 3 else result
-    return write_result(flat, out), kept
+    return flat if out is None else write_result(flat, out), kept
 
 
 def backprop_seq2col(
