@@ -563,7 +563,7 @@ class Ragged(
         out = kwargs.get("out")
         if out is not None and not isinstance(out, tuple):
             kwargs["out"] = (out,)
-        return arithmetic.operator(kernel.name.removeprefix("cupy_"), args, kwargs)
+        return arithmetic.compute(kernel.name.removeprefix("cupy_"), args, kwargs)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         return arithmetic.as_rectangle(self, dtype, copy)

@@ -193,9 +193,9 @@ def check_out(out: Any, dtype: torch.dtype) -> None:
 
 
 def _pad_followed(x: torch.Tensor, levels: Levels, options: PadOptions) -> Any:
-    side, fill, mask, max_len, cut, out, _, multiple, max_bytes, sizes = options
-    if type(mask) is not bool:
-        mask = _is_asked(mask)
+    side, fill, _, max_len, cut, out, _, multiple, max_bytes, sizes = options
+    asked: Any = options.mask
+    mask = asked if type(asked) is bool else _is_asked(asked)
     is_wider = max_len is not None and multiple != 1  # cut first, and wider than what is kept then
     if x.dtype in NAMELESS and has_no_name(x):
         bits = None if fill is None else fill_of(fill, x).view(bits_of(x.dtype))

@@ -34,7 +34,7 @@ def dtype_of_statistic(op: str, dtype: torch.dtype) -> torch.dtype:
     return torch.float64 if op != "prod" else torch.uint64 if dtype in unsigned else torch.int64
 
 
-def _run(x: Array, offsets: Array, op: str, empty: Any, ddof: float) -> Array:
+def _run(x: Array, offsets: Any, op: str, empty: Any, ddof: float) -> Array:
     return _core.reduce(op, x, offsets if type(offsets) is Level else level_of(offsets), empty, None, ddof)
 
 

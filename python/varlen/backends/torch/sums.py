@@ -56,7 +56,7 @@ def _run_sum(x: Array, offsets: Any, op: str, empty: Any) -> Array:
     return _core.reduce(op, x, offsets if type(offsets) is Level else level_of(offsets), empty)
 
 
-def _run_expand(d: Array, offsets: Array, total: int, op: str) -> Array:
+def _run_expand(d: Array, offsets: Any, total: int, op: str) -> Array:
     level = offsets if type(offsets) is Level else level_of(offsets)
     return _core.expand_mean(d, level) if op == "mean" else _core.expand(d, level)
 
@@ -120,7 +120,7 @@ _expand_which: AutogradOp = AutogradOp(
 )
 
 
-def _run_end(x: Array, offsets: Array, last: bool) -> Array:
+def _run_end(x: Array, offsets: Any, last: bool) -> Array:
     level = offsets if type(offsets) is Level else level_of(offsets)
     if not level.is_on_host or level.shortest == 0:
         not_empty(level)

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     Array = np.ndarray
 
 
-def _run_places(x: Array, offsets: Array, kept: int, shape: list[int], max_bytes: int | None) -> Array:
+def _run_places(x: Array, offsets: Any, kept: int, shape: list[int], max_bytes: int | None) -> Array:
     left, right, dilation, stride = shape
     level = offsets if type(offsets) is Level else level_of(offsets)
     return _core.seq2col(x, level, left, right, dilation, stride, None, max_bytes, True)[0]
 
 
-def _run_rows(d: Array, offsets: Array, total: int, shape: list[int], max_bytes: int | None) -> Array:
+def _run_rows(d: Array, offsets: Any, total: int, shape: list[int], max_bytes: int | None) -> Array:
     left, right, dilation, stride = shape
     level = level_of(offsets)
     return _core.backprop_seq2col(d, level, left, right, dilation, stride, None, max_bytes, None, True)
