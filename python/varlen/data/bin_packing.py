@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,9 +10,12 @@ from numpy.typing import ArrayLike
 from varlen import _core
 from varlen.arguments import as_int, one_of
 from varlen.data.records import PackedRows
-from varlen.data.sampler import HasLengths, Ints, Sampler, Uneven
+from varlen.data.sampler import HasLengths, Ints, OrderKeywords, Sampler, with_order
 from varlen.errors import error_of, value_error
 from varlen.io.account import Account
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["BinPacking"]
 
@@ -46,12 +49,8 @@ class BinPacking(Sampler):
         numbers to `Dataset.epoch`, `Dataset.batch` and the collator.
     shuffle
         Whether each seed and epoch gives other windows and another order of bins.
-    seed
-        int, at least 0.
-    drop_last
-        Drop a last batch with fewer bins.
-    uneven, num_replicas, rank
-        As in `Sampler`: the last step, and the processes that share the rows.
+    seed, drop_last, uneven, num_replicas, rank
+        As those of `Sampler`: the order, the last step, and the processes that share the rows.
 
     Raises
     ------
@@ -74,6 +73,7 @@ class BinPacking(Sampler):
 
     _OPTIONS = ("size", "_batch_size", "fit", "window", "too_long")
 
+    @with_order
     def __init__(
         self,
         lengths: ArrayLike | HasLengths,
@@ -85,16 +85,9 @@ class BinPacking(Sampler):
         max_len: int | None = None,
         too_long: Literal["raise", "skip", "split"] = "raise",
         shuffle: bool = True,
-        seed: int = 0,
-        drop_last: bool = False,
-        uneven: Uneven | None = None,
-        num_replicas: int | None = None,
-        rank: int | None = None,
+        **order: Unpack[OrderKeywords],
     ) -> None:
-        super().__init__(
-            lengths, shuffle=shuffle, seed=seed, drop_last=drop_last, uneven=uneven,
-            num_replicas=num_replicas, rank=rank,
-        )  # fmt: skip
+        super().__init__(lengths, shuffle=shuffle, **order)
         self.size = as_int(size, "size", 1)
         self._batch_size = as_int(batch_size, "batch_size", 1)
         self.window = as_int(window, "window", 1)
@@ -218,6 +211,7 @@ class _Bins:
 
     __slots__ = ("offsets", "pieces")
 
+    @with_order
     def __init__(self, pieces: Ints, offsets: Ints) -> None:
         self.pieces, self.offsets = pieces, offsets
 

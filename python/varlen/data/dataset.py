@@ -26,6 +26,16 @@ if TYPE_CHECKING:
     from varlen.data.options import ArrayBatchKeywords, BatchKeywords, DataBatchKeywords
     from varlen.dims import DataDict
 
+    class _EpochKeywords(ArrayBatchKeywords, total=False):
+        batches: Iterable[Any] | None
+        shuffle: bool
+        seed: Seed
+        epoch: int | None
+        drop_last: bool
+        prefetch: int
+        progress: bool
+
+
 __all__ = ["Dataset"]
 
 
@@ -370,30 +380,22 @@ class Dataset(Views):
     @overload
     def epoch(
         self, batch_size: int | None = None, *, framework: Literal["cupy"], device: Any = None,
-        batches: Iterable[Any] | None = None, shuffle: bool = False, seed: Seed = None,
-        epoch: int | None = None, drop_last: bool = False, prefetch: int = 0, progress: bool = False,
-        **options: Unpack[ArrayBatchKeywords],
+        **options: Unpack[_EpochKeywords],
     ) -> Epoch[CupyArray]: ...  # fmt: skip
     @overload
     def epoch(
         self, batch_size: int | None = None, *, device: torch.device | str | int,
-        framework: Literal["torch"] | None = None, batches: Iterable[Any] | None = None,
-        shuffle: bool = False, seed: Seed = None, epoch: int | None = None, drop_last: bool = False,
-        prefetch: int = 0, progress: bool = False, **options: Unpack[ArrayBatchKeywords],
+        framework: Literal["torch"] | None = None, **options: Unpack[_EpochKeywords],
     ) -> Epoch[torch.Tensor]: ...  # fmt: skip
     @overload
     def epoch(
         self, batch_size: int | None = None, *, framework: Literal["torch"],
-        batches: Iterable[Any] | None = None, shuffle: bool = False, seed: Seed = None,
-        epoch: int | None = None, drop_last: bool = False, prefetch: int = 0, progress: bool = False,
-        **options: Unpack[ArrayBatchKeywords],
+        **options: Unpack[_EpochKeywords],
     ) -> Epoch[torch.Tensor]: ...  # fmt: skip
     @overload
     def epoch(
         self, batch_size: int | None = None, *, framework: Literal["numpy"] | None = None,
-        batches: Iterable[Any] | None = None, shuffle: bool = False, seed: Seed = None,
-        epoch: int | None = None, drop_last: bool = False, prefetch: int = 0, progress: bool = False,
-        **options: Unpack[ArrayBatchKeywords],
+        **options: Unpack[_EpochKeywords],
     ) -> Epoch[NDArray[Any]]: ...  # fmt: skip
     def epoch(
         self,

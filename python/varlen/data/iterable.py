@@ -13,9 +13,9 @@ from varlen.arguments import as_int
 from varlen.backends.values import ArrayT
 from varlen.data.dataset import Dataset
 from varlen.data.epoch import Epoch
-from varlen.data.options import BatchOptions
+from varlen.data.options import BatchOptions, with_options
 from varlen.data.passes import Pass, Passes
-from varlen.data.sampler import Sampler, Uneven
+from varlen.data.sampler import ORDER, OrderKeywords, Sampler, split_options
 from varlen.data.samplers import batches_of
 from varlen.data.shards import refuse_dispatchers
 from varlen.data.transport import offer
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from varlen.data.options import BatchKeywords
+
+    class _Keywords(BatchKeywords, OrderKeywords, total=False):
+        pass
+
 
 __all__ = ["IterableDataset"]
 
@@ -73,6 +77,7 @@ class IterableDataset(Epoch[ArrayT]):
     [(2, 3), (1, 1)]
     """
 
+    @with_options(OrderKeywords, ORDER, others=True)
     def __init__(
         self,
         dataset: Dataset,
@@ -80,28 +85,21 @@ class IterableDataset(Epoch[ArrayT]):
         *,
         batches: Iterable[Any] | None = None,
         shuffle: bool = False,
-        seed: int = 0,
-        drop_last: bool = False,
-        uneven: Uneven | None = None,
-        num_replicas: int | None = None,
-        rank: int | None = None,
-        **options: Unpack[BatchKeywords],
+        **options: Unpack[_Keywords],
     ) -> None:
         if not isinstance(dataset, Dataset):
             raise type_error("dataset", f"expected a varlen.Dataset, got {type(dataset).__name__}")
-        checked = BatchOptions(**options)
+        order, of_batches = split_options(options)
+        checked = BatchOptions(**of_batches)
         if checked.device is not None or checked.goes_to is not None:
             raise value_error("device", "workers make batches on the host", "take them there in the loop")
-        seed = as_int(seed, "seed", most=None)
-        batches = batches_of(
-            dataset, batch_size, batches, shuffle=shuffle, seed=seed, drop_last=drop_last, uneven=uneven,
-            num_replicas=num_replicas, rank=rank,
-        )  # fmt: skip
+        batches = batches_of(dataset, batch_size, batches, shuffle, order)
+        drop_last = order["drop_last"]
         if batch_size is not None:
             shuffle = drop_last = False
         super().__init__(
-            dataset, checked, batch_size=None, batches=batches, shuffle=shuffle, seed=seed, epoch=None,
-            drop_last=drop_last, prefetch=0, progress=False,
+            dataset, checked, batch_size=None, batches=batches, shuffle=shuffle, seed=order["seed"],
+            epoch=None, drop_last=drop_last, prefetch=0, progress=False,
         )  # fmt: skip
         sampler = self._batches if isinstance(self._batches, Sampler) else None
         self._passes = Passes(0 if sampler is None else sampler.epoch)

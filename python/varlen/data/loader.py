@@ -11,9 +11,9 @@ from varlen.backends.values import ArrayT
 from varlen.data.batch import Batch
 from varlen.data.dataset import Dataset
 from varlen.data.epoch import Epoch
-from varlen.data.options import BatchKeywords, BatchOptions, check_names
+from varlen.data.options import BatchKeywords, BatchOptions, check_names, with_options
 from varlen.data.prefetch import Prefetcher
-from varlen.data.sampler import Sampler, Uneven
+from varlen.data.sampler import ORDER, OrderKeywords, Sampler, split_options
 from varlen.data.samplers import batches_of
 from varlen.data.samples import Collate
 from varlen.errors import type_error, value_error
@@ -26,14 +26,9 @@ if TYPE_CHECKING:
     from varlen.backends.kinds import CupyArray
     from varlen.data.options import ArrayBatchKeywords
 
-    class _Keywords(ArrayBatchKeywords, total=False):
+    class _Keywords(ArrayBatchKeywords, OrderKeywords, total=False):
         batches: Iterable[Any] | None
         shuffle: bool
-        seed: int
-        drop_last: bool
-        uneven: Uneven | None
-        num_replicas: int | None
-        rank: int | None
         prefetch: int
         threads: int
         progress: bool
@@ -139,6 +134,7 @@ class Loader(Epoch[ArrayT]):
         self: Loader[Any], dataset: Samples, batch_size: int | None = None, *,
         collate_fn: Callable[[list[Any]], Any] | None = None, **options: Unpack[_Keywords],
     ) -> None: ...  # fmt: skip
+    @with_options(OrderKeywords, ORDER, others=True)
     def __init__(
         self,
         dataset: Any,
@@ -146,28 +142,22 @@ class Loader(Epoch[ArrayT]):
         *,
         batches: Iterable[Any] | None = None,
         shuffle: bool = False,
-        seed: int = 0,
-        drop_last: bool = False,
-        uneven: Uneven | None = None,
-        num_replicas: int | None = None,
-        rank: int | None = None,
         prefetch: int = 2,
         threads: int = 1,
         collate_fn: Callable[[list[Any]], Any] | None = None,
         progress: bool = False,
-        **options: Unpack[BatchKeywords],
+        **options: Any,
     ) -> None:
+        order, options = split_options(options)
         _check_options(dataset, options)
         self._collate_fn = None if isinstance(dataset, Dataset) else _collate_fn(dataset, collate_fn, options)
         if self._collate_fn is None and collate_fn is not None:
             raise value_error(
                 "collate_fn", "a Dataset makes its batches itself, in one call", "give its options"
             )
-        seed = as_int(seed, "seed", most=None)
-        batches = batches_of(
-            dataset if self._collate_fn is None else len(dataset), batch_size, batches, shuffle=shuffle,
-            seed=seed, drop_last=drop_last, uneven=uneven, num_replicas=num_replicas, rank=rank,
-        )  # fmt: skip
+        rows = dataset if self._collate_fn is None else len(dataset)
+        batches = batches_of(rows, batch_size, batches, shuffle, order)
+        drop_last = order["drop_last"]
         if batch_size is not None:
             shuffle = drop_last = False
         if self._collate_fn is not None and collate_fn is None and _may_be_empty(batches):
@@ -178,7 +168,7 @@ class Loader(Epoch[ArrayT]):
             )
         super().__init__(
             dataset, BatchOptions(**({} if self._collate_fn else options)), batch_size=None, batches=batches,
-            shuffle=shuffle, seed=seed, epoch=None, drop_last=drop_last,
+            shuffle=shuffle, seed=order["seed"], epoch=None, drop_last=drop_last,
             prefetch=as_int(prefetch, "prefetch", 1), progress=progress, threads=threads,
         )  # fmt: skip
 

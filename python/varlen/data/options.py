@@ -476,14 +476,14 @@ def no_such_key(option: str, key: object, known: Iterable[Any]) -> KeyError:
 
 
 def with_options(
-    declared: Any = BatchKeywords, defaults: Mapping[str, Any] | None = None
+    declared: Any = BatchKeywords, defaults: Mapping[str, Any] | None = None, *, others: bool = False
 ) -> Callable[[Function], Function]:
-    """Shows the keywords behind `**options` in a function's signature, as help and editors read it."""
+    """Shows the keywords behind `**options` in a function's signature, all of them or with others behind."""
     known = {**_DEFAULTS, **(defaults or {})}
 
     def show(function: Function) -> Function:
         signature = inspect.signature(function)
-        named = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        *named, rest = signature.parameters.values()
         added = [
             inspect.Parameter(
                 name,
@@ -493,7 +493,7 @@ def with_options(
             )
             for name, annotation in declared.__annotations__.items()
         ]
-        function.__signature__ = signature.replace(parameters=[*named, *added])  # type: ignore[attr-defined]
+        function.__signature__ = signature.replace(parameters=[*named, *added, *[rest] * others])  # type: ignore[attr-defined]
         return function
 
     return show

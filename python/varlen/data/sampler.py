@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from reprlib import repr as short
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +14,7 @@ from numpy.typing import ArrayLike
 from varlen import _core
 from varlen.arguments import as_bool, as_int, as_shuffle, one_of
 from varlen.backends.values import as_ints
+from varlen.data.options import with_options
 from varlen.data.ranks import as_rank, of_group
 from varlen.data.records import RowNumbers
 from varlen.data.shards import refuse_shards_of
@@ -34,6 +36,16 @@ class HasLengths(Protocol):
     def lengths(self) -> Any: ...
 
 
+class OrderKeywords(TypedDict, total=False):
+    """How the batches of an epoch are dealt out, beside `shuffle`; `Sampler` says what each does."""
+
+    seed: int
+    drop_last: bool
+    uneven: Uneven | None
+    num_replicas: int | None
+    rank: int | None
+
+
 class Sampler:
     """Base class of the batch samplers: seed and epoch, ranks, state, and the number of batches.
 
@@ -53,7 +65,7 @@ class Sampler:
     seed
         int, at least 0.
     drop_last
-        Drop small batches.
+        Drop batches that have fewer rows, or bins, than they may have.
     uneven
         The last step if batches do not divide evenly among ranks: "repeat" takes the first batches again;
         "drop" leaves the rest out; "empty" gives the other ranks a batch without rows, so that every row
@@ -79,12 +91,12 @@ class Sampler:
         self,
         lengths: ArrayLike | HasLengths,
         *,
-        shuffle: bool,
-        seed: int,
-        drop_last: bool,
-        uneven: Uneven | None,
-        num_replicas: int | None,
-        rank: int | None,
+        shuffle: bool = False,
+        seed: int = 0,
+        drop_last: bool = False,
+        uneven: Uneven | None = None,
+        num_replicas: int | None = None,
+        rank: int | None = None,
     ) -> None:
         self.lengths: Ints = _core.Level.from_lengths(_lengths_of(lengths)).lengths
         self.num_replicas, self.rank = as_rank(num_replicas, rank)
@@ -401,6 +413,19 @@ class Sampler:
         values = {name.removeprefix("_"): getattr(self, name) for name in names}
         plain = {name: x.tolist() if isinstance(x, np.ndarray) else x for name, x in values.items()}
         return {"sampler": type(self).__name__, **plain}
+
+
+_PARAMETERS = inspect.signature(Sampler).parameters
+#: The keywords of order that a caller leaves out.
+ORDER = {name: _PARAMETERS[name].default for name in OrderKeywords.__annotations__}
+with_order = with_options(OrderKeywords, ORDER)
+
+
+def split_options(options: Mapping[str, Any]) -> tuple[OrderKeywords, dict[str, Any]]:
+    """The keywords of order, and the others."""
+    order: Any = {name: options.get(name, default) for name, default in ORDER.items()}
+    order["seed"] = as_int(order["seed"], "seed", most=None)
+    return order, {name: option for name, option in options.items() if name not in ORDER}
 
 
 def refuse_differences(theirs: Mapping[str, Any], own: Mapping[str, Any]) -> None:

@@ -5,7 +5,7 @@ fit torch's `DataLoader(batch_sampler=...)`, `Dataset.epoch(batches=...)` and a 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,8 +13,11 @@ from numpy.typing import ArrayLike
 from varlen import _core
 from varlen.arguments import as_bool, as_int, one_of
 from varlen.backends.values import as_ints
-from varlen.data.sampler import HasLengths, Ints, Sampler, Uneven
+from varlen.data.sampler import HasLengths, Ints, OrderKeywords, Sampler, with_order
 from varlen.errors import type_error, value_error
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["BatchSampler", "LengthBuckets", "TokenBudget"]
 
@@ -30,12 +33,8 @@ class BatchSampler(Sampler):
         The rows per batch; the last batch may have fewer, unless `drop_last`.
     shuffle
         Whether each seed and epoch gives another order of the rows.
-    seed
-        int, at least 0.
-    drop_last
-        Drop the last batch if it has fewer than batch_size rows.
-    uneven, num_replicas, rank
-        As in `Sampler`: the last step, and the processes that share the rows.
+    seed, drop_last, uneven, num_replicas, rank
+        As those of `Sampler`: the order, the last step, and the processes that share the rows.
 
     Raises
     ------
@@ -54,22 +53,16 @@ class BatchSampler(Sampler):
 
     _OPTIONS = ("batch_size",)
 
+    @with_order
     def __init__(
         self,
         lengths: int | ArrayLike | HasLengths,
         batch_size: int,
         *,
         shuffle: bool = False,
-        seed: int = 0,
-        drop_last: bool = False,
-        uneven: Uneven | None = None,
-        num_replicas: int | None = None,
-        rank: int | None = None,
+        **order: Unpack[OrderKeywords],
     ) -> None:
-        super().__init__(
-            _lengths_or_ones(lengths), shuffle=shuffle, seed=seed, drop_last=drop_last, uneven=uneven,
-            num_replicas=num_replicas, rank=rank,
-        )  # fmt: skip
+        super().__init__(_lengths_or_ones(lengths), shuffle=shuffle, **order)
         self.batch_size = as_int(batch_size, "batch_size", 1)
         self._has_lengths = not _is_count(lengths)
 
@@ -110,12 +103,8 @@ class LengthBuckets(Sampler):
         come in random order, and every bucket has a last batch of its own.
     shuffle
         Whether each seed and epoch gives another order of rows and batches.
-    seed
-        int, at least 0.
-    drop_last
-        Drop batches with fewer than batch_size rows.
-    uneven, num_replicas, rank
-        As in `Sampler`: the last step, and the processes that share the rows.
+    seed, drop_last, uneven, num_replicas, rank
+        As those of `Sampler`: the order, the last step, and the processes that share the rows.
 
     Raises
     ------
@@ -134,6 +123,7 @@ class LengthBuckets(Sampler):
 
     _OPTIONS = ("_batch_size", "bucket_size", "buckets")
 
+    @with_order
     def __init__(
         self,
         lengths: ArrayLike | HasLengths,
@@ -142,16 +132,9 @@ class LengthBuckets(Sampler):
         bucket_size: int | None = None,
         buckets: Sequence[int] | None = None,
         shuffle: bool = True,
-        seed: int = 0,
-        drop_last: bool = False,
-        uneven: Uneven | None = None,
-        num_replicas: int | None = None,
-        rank: int | None = None,
+        **order: Unpack[OrderKeywords],
     ) -> None:
-        super().__init__(
-            lengths, shuffle=shuffle, seed=seed, drop_last=drop_last, uneven=uneven,
-            num_replicas=num_replicas, rank=rank,
-        )  # fmt: skip
+        super().__init__(lengths, shuffle=shuffle, **order)
         self._batch_size = as_int(batch_size, "batch_size", 1)
         if bucket_size is not None and buckets is not None:
             raise value_error("buckets", "give bucket_size or buckets, not both")
@@ -212,10 +195,8 @@ class TokenBudget(Sampler):
     bucket_size
         How many rows are sorted by length together, as in `LengthBuckets`. By default all rows without
         `shuffle`, and 100 times the rows of a mean batch with it; 1 keeps the order of the rows.
-    shuffle, seed, uneven, num_replicas, rank
-        As those of `LengthBuckets`.
-    drop_last
-        Same as uneven="drop": no batch is dropped for being small.
+    shuffle, seed, drop_last, uneven, num_replicas, rank
+        As those of `LengthBuckets`; but no batch is dropped for being small: drop_last is uneven="drop".
 
     Raises
     ------
@@ -236,6 +217,7 @@ class TokenBudget(Sampler):
 
     _OPTIONS = ("max_tokens", "padded", "max_batch", "bucket_size", "too_long")
 
+    @with_order
     def __init__(
         self,
         lengths: ArrayLike | HasLengths,
@@ -247,16 +229,9 @@ class TokenBudget(Sampler):
         too_long: Literal["raise", "alone", "skip"] = "raise",
         bucket_size: int | None = None,
         shuffle: bool = True,
-        seed: int = 0,
-        drop_last: bool = False,
-        uneven: Uneven | None = None,
-        num_replicas: int | None = None,
-        rank: int | None = None,
+        **order: Unpack[OrderKeywords],
     ) -> None:
-        super().__init__(
-            lengths, shuffle=shuffle, seed=seed, drop_last=drop_last, uneven=uneven,
-            num_replicas=num_replicas, rank=rank,
-        )  # fmt: skip
+        super().__init__(lengths, shuffle=shuffle, **order)
         self.max_tokens = as_int(max_tokens, "max_tokens", 1)
         self.max_batch = None if max_batch is None else as_int(max_batch, "max_batch", 1)
         self.bucket_size = None if bucket_size is None else as_int(bucket_size, "bucket_size", 1)
@@ -304,19 +279,14 @@ def batches_of(
     lengths: ArrayLike | HasLengths | int,
     batch_size: int | None,
     batches: Any,
-    *,
-    uneven: Uneven | None,
-    num_replicas: int | None,
-    rank: int | None,
-    **options: Any,
+    shuffle: bool,
+    order: OrderKeywords,
 ) -> Any:
     """The batches that were given, or those of `batch_size` rows as `BatchSampler` deals them."""
     if (batch_size is None) == (batches is None):
         raise value_error("batch_size", "give batch_size or batches, one of them")
     if batch_size is not None:
-        return BatchSampler(
-            lengths, batch_size, uneven=uneven, num_replicas=num_replicas, rank=rank, **options
-        )
-    if uneven is not None or num_replicas is not None or rank is not None:
+        return BatchSampler(lengths, batch_size, shuffle=shuffle, **order)
+    if any(order.get(name) is not None for name in ("uneven", "num_replicas", "rank")):
         raise value_error("batches", "they are shared out; uneven, num_replicas and rank need batch_size")
     return batches

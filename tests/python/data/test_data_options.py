@@ -5,10 +5,19 @@ import pickle
 
 import numpy as np
 import pytest
-from varlen import _core
-from varlen.data import Collate, Dataset
+from varlen import _core, data
+from varlen.data import (
+    BatchSampler,
+    BinPacking,
+    Collate,
+    Dataset,
+    LengthBuckets,
+    Loader,
+    TokenBudget,
+)
 from varlen.data.model_inputs import ModelKeywords
 from varlen.data.options import BatchKeywords, BatchOptions, PaddingKeywords
+from varlen.data.sampler import ORDER, OrderKeywords
 from varlen.joint import JointNestedRaggedTensorDict as Joint
 
 J = Joint({"y": [1, 2], "t": [[1.5, 2.0], [3.0]], "code": [[7, 8], [9]]})
@@ -31,6 +40,16 @@ def test_signatures_show_every_option_with_its_default():
     assert set(shown) == {"nulls", *PaddingKeywords.__annotations__, *ModelKeywords.__annotations__}
     assert shown["nulls"].default == "refuse"
     assert shown["cu_seqlens"].default is shown["attention_mask"].default is False
+
+
+def test_samplers_and_loaders_show_and_take_the_keywords_of_order():
+    for made in (BatchSampler, LengthBuckets, TokenBudget, BinPacking, Loader, data.IterableDataset):
+        shown = inspect.signature(made).parameters
+        assert {name: shown[name].default for name in ORDER} == ORDER, made
+        assert shown["shuffle"].annotation == "bool"
+    assert set(ORDER) == set(OrderKeywords.__annotations__)
+    with pytest.raises(TypeError, match="sed"):
+        BatchSampler(3, 2, sed=1)
 
 
 @pytest.mark.parametrize(
