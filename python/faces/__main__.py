@@ -128,19 +128,88 @@ if TYPE_CHECKING:
     return render.module("Verbs as methods of a Data.", head, parts)
 
 
+def dict_of(name: str, comment: str, items: dict[str, str], type: str = "dict[str, str]") -> str:
+    """A dict in a module, with a comment in front."""
+    lines = "\n".join(f'    "{key}": {value},' for key, value in items.items())
+    return f"#: {comment}\n{name}: {type} = {{\n{lines}\n}}\n"
+
+
 def folds() -> str:
     """`varlen.ops.declared.folds`: what gives an array of one dtype for rows of it, by its name."""
     found = [verb for verb in VERBS if verb.call.startswith(("reduce_rows(", "extreme("))]
-    lines = "\n".join(f'    "{verb.name}": {verb.default_of("empty")},' for verb in found)
-    table = f"""from typing import Any
+    named = {verb.name: verb.data.empty for verb in found if verb.data}
+    extremes = [verb.name for verb in found if verb.is_extreme]
+    parts = [
+        "from typing import Any\n\nfrom varlen.ops import composed\n",
+        '__all__ = ["COMPOSED", "EMPTY", "EMPTY_OF_DIMS", "EXTREMES", "UFUNCS"]\n',
+        dict_of(
+            "EMPTY",
+            "Each fold, and what it gives for a sequence without rows: None refuses one.",
+            {verb.name: verb.default_of("empty") or "None" for verb in found},
+            "dict[str, Any]",
+        ),
+        dict_of(
+            "EMPTY_OF_DIMS",
+            "The same of no positions of dims, but for extremes.",
+            {name: empty for name, empty in named.items() if name not in extremes},
+            "dict[str, Any]",
+        ),
+        dict_of(
+            "EXTREMES",
+            "What extremes give for no positions of dims, if they are of floats.",
+            {name: named[name] for name in extremes},
+            "dict[str, float]",
+        ),
+        dict_of(
+            "UFUNCS",
+            "The ufuncs that bring two results together.",
+            {verb.name: f'"{verb.ufunc}"' for verb in found if verb.ufunc},
+        ),
+        dict_of(
+            "COMPOSED",
+            "Those that other verbs express.",
+            {verb.name: f"composed.{verb.name}" for verb in found if verb.by == "composed"},
+            "dict[str, Any]",
+        ),
+    ]
+    return render.module("The folds: what comes of no rows, and what computes them.", "\n".join(parts), [])
 
-__all__ = ["EMPTY"]
 
-#: Each fold, and what it gives for a sequence without rows: None refuses one.
-EMPTY: dict[str, Any] = {{
-{lines}
-}}"""
-    return render.module("The folds, and what comes of no rows.", table, [])
+def namesakes() -> str:
+    """`varlen.types.namesakes`: functions of NumPy and torch that are verbs of the same meaning."""
+
+    def parameters(first: str, library: str) -> dict[str, str]:
+        return {
+            name: f'"{first} {getattr(verb, library)}"'
+            for verb in VERBS
+            if getattr(verb, library)
+            for name in (verb.name, *verb.aliases)
+        }
+
+    known = [verb for verb in VERBS if verb.numpy or verb.torch]
+    rows = ", ".join(f'"{verb.name}"' for verb in known if verb.kind == "in place")
+    methods = {name: f'"{verb.name}"' for verb in known for name in (verb.name, *verb.aliases)}
+    ufuncs = {
+        f"{verb.ufunc}.{'reduce' if verb.kind == 'reduce' else 'accumulate'}": f'"{verb.name}"'
+        for verb in VERBS
+        if verb.ufunc
+    }
+    parts = [
+        dict_of("NUMPY", "The parameters of NumPy's functions.", parameters("a", "numpy")),
+        dict_of("TORCH", "The parameters of torch's functions.", parameters("input", "torch")),
+        dict_of("METHODS", "The methods of a Ragged that both are.", methods),
+        dict_of("UFUNCS", "Those that methods of ufuncs are.", ufuncs),
+        f"#: Those that give a row for each row.\nKEEP_ROWS = ({rows})\n",
+    ]
+    return render.module("Functions of NumPy and torch that are verbs here.", "\n".join(parts), [])
+
+
+def check_verbs() -> None:
+    """Refuse declarations whose verb no backend has."""
+    known = {"composed", *backends.verbs()}
+    for verb in VERBS:
+        if verb.by not in known:
+            raise ValueError(f"{verb.name}: {verb.by!r} is no verb of backends/table.py, nor 'composed'")
 
 
 def package(name: str, docstring: str, by_hand: dict[str, str], declared: dict[str, list[str]]) -> str:
@@ -311,6 +380,7 @@ def page(kind: str) -> str:
 
 def files() -> dict[Path, str]:
     """What each file is to hold."""
+    check_verbs()
     declared = PACKAGE / "ops/declared"
     levels, verbs = ROOT / "docs/concepts/levels.md", ROOT / "docs/reference/ragged_verbs.rst"
     graphs = ROOT / "docs/guides/torch.md"
@@ -323,6 +393,7 @@ def files() -> dict[Path, str]:
         declared / "scan.py": functions("scan", "Each row with those before it."),
         declared / "softmax.py": functions("softmax", "Softmax inside sequences, and its logarithm."),
         PACKAGE / "types/declared.py": methods(),
+        PACKAGE / "types/namesakes.py": namesakes(),
         PACKAGE / "dims/declared.py": data_methods(),
         PACKAGE / "tf/declared.py": partition_methods(),
         PACKAGE / "thinc/declared.py": thinc_methods(),

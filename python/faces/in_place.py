@@ -53,6 +53,10 @@ def _running(name: str, noun: str, first: str, notes: str, example: str, method_
         notes=notes,
         example=example,
         method_example=method_example,
+        by="scan",
+        ufunc={"sum": "add", "prod": "multiply"}[name],
+        numpy="axis dtype out",
+        torch="dim dtype",
     )
 
 
@@ -123,6 +127,8 @@ def _extreme(name: str, adjective: str, first: str, notes: str, example: str, me
         >>> vl.Ragged([3, 1, 4, 2], [3, 1]).cum{name}().to_list()
         {method_gives}
         """,
+        by="scan_extreme",
+        ufunc=f"{name}imum",
     )
 
 
@@ -193,6 +199,8 @@ def _softmax(
         notes=notes,
         example=example,
         method_example=method,
+        by="softmax",
+        torch="dim dtype",
     )
 
 

@@ -80,6 +80,9 @@ SUM = _fold(
     array([8., 0., 6.], dtype=float32)
     """,
     data=DataMethod("The sum", "0", "array([4., 5.])"),
+    ufunc="add",
+    numpy="axis dtype out keepdims initial where",
+    torch="dim keepdim dtype",
 )
 
 MEAN = _fold(
@@ -112,7 +115,9 @@ MEAN = _fold(
     >>> vl.Ragged([3.0, 1.0, 5.0], [2, 1]).mean()
     array([2., 5.])
     """,
-    data=DataMethod("The mean", "NaN", "array([2., 5.])"),
+    data=DataMethod("The mean", 'float("nan")', "array([2., 5.])"),
+    numpy="axis dtype out keepdims where",
+    torch="dim keepdim dtype",
 )
 
 PROD = _fold(
@@ -131,6 +136,9 @@ PROD = _fold(
     array([3, 4])
     """,
     data=DataMethod("The product", "1", "array([3., 5.])"),
+    ufunc="multiply",
+    numpy="axis dtype out keepdims initial where",
+    torch="dim keepdim dtype",
 )
 
 
@@ -165,6 +173,11 @@ def _extreme(
         array([{3 if name == "max" else 1}, 4])
         """,
         data=data,
+        by="reduce_extreme",
+        ufunc=f"{name}imum",
+        numpy="axis out keepdims initial where",
+        torch="dim keepdim",
+        aliases=(f"a{name}",),
     )
 
 
@@ -175,7 +188,7 @@ MAX = _extreme(
     "As Thinc's `Ops.reduce_max`, which always returns the positions too, as `varlen.thinc.VarlenOps` does.",
     "[[4, 3], [5, 5]]",
     "[[0, 1], [0, 0]]",
-    DataMethod("The largest number", "-inf, of no integers an error", "array([3., 5.])"),
+    DataMethod("The largest number", 'float("-inf")', "array([3., 5.])"),
 )
 MIN = _extreme(
     "min",
@@ -184,7 +197,7 @@ MIN = _extreme(
     "The counterpart of `reduce_max`, which Thinc lacks.",
     "[[2, 1], [5, 5]]",
     "[[1, 0], [0, 0]]",
-    DataMethod("The smallest number", "inf, of no integers an error", "array([1., 5.])"),
+    DataMethod("The smallest number", 'float("inf")', "array([1., 5.])"),
 )
 
 
@@ -218,6 +231,9 @@ def _place(name: str, adjective: str, gives: str, places: str, data: DataMethod)
         {places}
         """,
         data=data,
+        by="reduce_extreme",
+        numpy="axis out keepdims",
+        torch="dim keepdim",
     )
 
 
@@ -262,6 +278,7 @@ def _end(name: str, notes: str, gives: str, example: str, method_gives: str) -> 
         >>> {example}
         {method_gives}
         """,
+        by="reduce_end",
     )
 
 
@@ -299,6 +316,9 @@ ANY = _fold(
     array([ True, False])
     """,
     data=DataMethod("Whether any is true", "False", "array([ True,  True])"),
+    ufunc="logical_or",
+    numpy="axis out keepdims where",
+    torch="dim keepdim",
 )
 
 ALL = _fold(
@@ -318,6 +338,9 @@ ALL = _fold(
     array([False,  True])
     """,
     data=DataMethod("Whether all are true", "True", "array([ True,  True])"),
+    ufunc="logical_and",
+    numpy="axis out keepdims where",
+    torch="dim keepdim",
 )
 
 NORM = _fold(
@@ -337,6 +360,7 @@ NORM = _fold(
     data=DataMethod("The Euclidean norm", "0", "array([3.16227766, 5.        ])"),
 )
 
+_SPREAD_OF_NUMPY = "axis dtype out ddof keepdims where mean correction"
 FEW = " NaN for sequences of at most `ddof` rows."
 
 VAR = _fold(
@@ -360,7 +384,9 @@ VAR = _fold(
     >>> vl.Ragged([1.0, 3.0, 5.0], [2, 1]).var()
     array([1., 0.])
     """,
-    data=DataMethod("The variance", "NaN", "array([1., 0.])"),
+    data=DataMethod("The variance", 'float("nan")', "array([1., 0.])"),
+    numpy=_SPREAD_OF_NUMPY,
+    torch="dim unbiased keepdim",
 )
 
 STD = _fold(
@@ -379,7 +405,9 @@ STD = _fold(
     >>> vl.Ragged([1.0, 3.0, 5.0], [2, 1]).std()
     array([1., 0.])
     """,
-    data=DataMethod("The standard deviation", "NaN", "array([1., 0.])"),
+    data=DataMethod("The standard deviation", 'float("nan")', "array([1., 0.])"),
+    numpy=_SPREAD_OF_NUMPY,
+    torch="dim unbiased keepdim",
 )
 
 LOGSUMEXP = _fold(
@@ -397,7 +425,11 @@ LOGSUMEXP = _fold(
     >>> vl.Ragged([7.0, -np.inf, 5.0], [2, 1]).logsumexp()
     array([7., 5.])
     """,
-    data=DataMethod("The logarithm of the sum of exponentials", "-inf", "array([3.12692801, 5.        ])"),
+    data=DataMethod(
+        "The logarithm of the sum of exponentials", 'float("-inf")', "array([3.12692801, 5.        ])"
+    ),
+    ufunc="logaddexp",
+    torch="dim keepdim",
 )
 
 PTP = _fold(
@@ -415,7 +447,9 @@ PTP = _fold(
     >>> vl.Ragged([3, 1, 4], [2, 1]).ptp()
     array([2, 0])
     """,
-    data=DataMethod("The largest number minus the smallest", "an error", "array([2., 0.])"),
+    data=DataMethod("The largest number minus the smallest", "None", "array([2., 0.])"),
+    by="composed",
+    numpy="axis out keepdims",
 )
 
 MODE = _fold(
@@ -437,7 +471,8 @@ MODE = _fold(
     >>> vl.Ragged([3, 1, 3, 5, 4], [3, 2]).mode()
     array([3, 4])
     """,
-    data=DataMethod("The most frequent number", "an error", "array([1., 5.])"),
+    data=DataMethod("The most frequent number", "None", "array([1., 5.])"),
+    by="composed",
 )
 
 COUNT = Verb(
@@ -462,6 +497,7 @@ COUNT = Verb(
     >>> vl.Ragged([3, 1, 4], [2, 1]).count()
     array([2, 1])
     """,
+    by="level_array",
 )
 
 VERBS = (

@@ -145,7 +145,7 @@ def data_method(verb: Verb) -> str:
     indent = " " * 8
     parameters = [
         ("axis", "The dims to reduce; all of them by default."),
-        ("empty", f"The result for no positions, by default {verb.data.empty}; None raises an error."),
+        ("empty", f"The result for no positions, by default {_of_no_positions(verb)}; None raises an error."),
         ("out_shape", "The expected dims."),
         *((argument.name, argument.text) for argument in taken),
     ]
@@ -177,6 +177,13 @@ def data_method(verb: Verb) -> str:
     )
     doc = _docstring(f"{verb.data.summary} over some dims, as `dims.reduce`.", sections, indent)
     return f'{head}\n{doc}\n{indent}return reduce(self, "{verb.name}", axis, {given})\n'
+
+
+def _of_no_positions(verb: Verb) -> str:
+    """What a method of Data gives of no positions, as the manual has it."""
+    assert verb.data is not None
+    text = {"None": "an error", 'float("nan")': "NaN"}.get(verb.data.empty) or _plain(verb.data.empty)
+    return f"{text}, of no integers an error" if verb.is_extreme else text
 
 
 def _arguments(text: str) -> list[str]:
@@ -260,7 +267,7 @@ def isort(name: str) -> tuple[bool, str]:
 
 def _plain(default: str) -> str:
     """A default as the manual has it."""
-    return {"None": "refused", 'float("nan")': "nan", 'float("-inf")': "-inf"}.get(default, default)
+    return {"None": "refused"}.get(default) or re.sub(r'^float\("(.*)"\)$', r"\1", default)
 
 
 def row(verb: Verb | ByHand) -> str:

@@ -23,7 +23,10 @@ class Argument:
 
 @dataclass(frozen=True)
 class DataMethod:
-    """The method of `varlen.Data`: its sentence, what comes of no positions, and what its example gives."""
+    """The method of `varlen.Data`: its sentence, what comes of no positions, and what its example gives.
+
+    An infinite number comes of no floats alone, where the verb itself refuses nothing.
+    """
 
     summary: str
     empty: str
@@ -60,11 +63,24 @@ class Verb:
     see_also: str = ""
     method_summary: str = ""
     data: DataMethod | None = None
+    #: What computes it: a verb of the backends, or "composed", the function of its name in `ops/composed.py`.
+    by: str = "reduce"
+    #: The ufunc that brings two results together.
+    ufunc: str = ""
+    #: The function that NumPy or torch has by that name, and by `aliases`: the parameters behind the first.
+    numpy: str = ""
+    torch: str = ""
+    aliases: tuple[str, ...] = ()
 
     @property
     def gives_places(self) -> bool:
         """It takes `which`, and then gives two results."""
         return any(argument.name == "which" for argument in self.arguments)
+
+    @property
+    def is_extreme(self) -> bool:
+        """Nothing comes of no integers, and an infinite number of no floats."""
+        return bool(self.data and "inf" in self.data.empty and self.default_of("empty") == "None")
 
     def default_of(self, name: str) -> str | None:
         """The default of an argument; None where the verb does not take it."""

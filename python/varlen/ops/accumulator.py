@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from varlen import tracing
+from varlen.arguments import refuse_overlap
 from varlen.backends import backend_of
 from varlen.backends.values import is_tensor, readable
 from varlen.errors import overflow_error, type_error, value_error
-from varlen.ops.composed import fold
+from varlen.ops.declared.folds import COMPOSED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -199,8 +200,19 @@ def _host_numbers(x: Any) -> np.ndarray:
 
 def _run(verb: str, op: str, rows: Any, level: Level, options: dict[str, Any], out: Any = None) -> Any:
     if verb == "reduce":
-        return fold(op, rows, level, **options, out=out)
+        return _fold(op, rows, level, out=out, **options)
     return backend_of(rows).scan(op, rows, level, **options, out=out)
+
+
+def _fold(op: str, values: Any, level: Level, empty: Any, out: Any = None, ddof: float = 0) -> Any:
+    """A row for each sequence of a level: by the kernel of that name, or by what is composed of others."""
+    function = COMPOSED.get(op)
+    backend = backend_of(values)
+    if function is None:
+        return backend.reduce(op, values, level, empty, out, ddof)
+    refuse_overlap(out, values)
+    rows = function(backend, values, level, empty)
+    return rows if out is None else backend.assign(out, rows)
 
 
 def _holds(wanted: Integers, low: int, high: int, count: int) -> bool:

@@ -1,27 +1,11 @@
-"""Folds that are composed of other verbs: a function for each, by the name that its declaration gives it."""
+"""Folds that are composed of other verbs: a function for each, by the name of its declaration."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from varlen.arguments import refuse_overlap
-from varlen.backends import backend_of
-
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from varlen._core import Level
-
-
-def fold(op: str, values: Any, level: Level, empty: Any, out: Any = None, ddof: float = 0) -> Any:
-    """A row for each sequence of a level: by the kernel of that name, or by what is composed of others."""
-    function = COMPOSED.get(op)
-    backend = backend_of(values)
-    if function is None:
-        return backend.reduce(op, values, level, empty, out, ddof)
-    refuse_overlap(out, values)
-    rows = function(backend, values, level, empty)
-    return rows if out is None else backend.assign(out, rows)
 
 
 def ptp(backend: Any, values: Any, level: Level, empty: Any) -> Any:
@@ -43,6 +27,3 @@ def mode(backend: Any, values: Any, level: Level, empty: Any) -> Any:
     # The others become the first number, which is not above it.
     least = backend.expand(backend.reduce_end(rows, level, False, filled), level)
     return backend.reduce("max", backend.where(is_found, rows, least), level, empty)
-
-
-COMPOSED: dict[str, Callable[[Any, Any, Level, Any], Any]] = {"mode": mode, "ptp": ptp}

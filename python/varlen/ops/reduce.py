@@ -10,7 +10,7 @@ from varlen.backends.values import row_as
 from varlen.errors import value_error
 from varlen.ops.accumulator import WRAP, accumulate
 from varlen.ops.axes import axes_of, rows_along_axes
-from varlen.ops.composed import COMPOSED
+from varlen.ops.declared.folds import COMPOSED
 from varlen.ops.inputs import regroup, rows_along, units_of
 
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from varlen.arguments import one_of
 from varlen.backends import backend_of
 from varlen.errors import value_error
-from varlen.ops.composed import COMPOSED
-from varlen.ops.declared.folds import EMPTY
+from varlen.ops.declared.folds import COMPOSED, EMPTY
 from varlen.ops.dense import block_and_levels
 from varlen.ops.inputs import count_rows
 

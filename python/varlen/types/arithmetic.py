@@ -14,20 +14,13 @@ from varlen.errors import type_error, value_error
 from varlen.levels import describe_difference, same_levels
 from varlen.ops.matmul import matmul
 from varlen.ops.operands import align, operand
+from varlen.types.namesakes import UFUNCS
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
     from varlen.backends.values import Values
     from varlen.types.ragged import Ragged
-
-# Methods of ufuncs by those of a Ragged that compute the same along each sequence.
-_METHODS = {
-    "add.reduce": "sum", "multiply.reduce": "prod", "maximum.reduce": "max", "minimum.reduce": "min",
-    "logical_or.reduce": "any", "logical_and.reduce": "all", "add.accumulate": "cumsum",
-    "multiply.accumulate": "cumprod", "maximum.accumulate": "cummax", "minimum.accumulate": "cummin",
-    "logaddexp.reduce": "logsumexp",
-}  # fmt: skip
 
 
 def apply(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -43,7 +36,7 @@ def apply(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
         return matmul(*inputs)
     if method != "__call__" or ufunc.signature is not None:
         name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
-        way = _METHODS.get(name)
+        way = UFUNCS.get(name)
         raise type_error(
             "", f"np.{name} has no meaning for a Ragged", f"use {f'r.{way}()' if way else 'r.values'}"
         )

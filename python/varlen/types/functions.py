@@ -21,10 +21,12 @@ from varlen.backends.values import is_tensor, like, row_as
 from varlen.errors import name_place, type_error, value_error, with_fields
 from varlen.levels import equal_lengths
 from varlen.ops.axes import axes_of
+from varlen.ops.declared.folds import UFUNCS
 from varlen.ops.inputs import same_kind
 from varlen.ops.matmul import matmul
 from varlen.ops.operands import align, operand
 from varlen.ops.reduce import extreme_place
+from varlen.types.namesakes import KEEP_ROWS, METHODS
 from varlen.types.signatures import given_to
 
 if TYPE_CHECKING:
@@ -32,18 +34,7 @@ if TYPE_CHECKING:
 
     from varlen.types.ragged import Ragged
 
-# Methods of a Ragged that take an axis, by the names that NumPy and torch have for them.
-_AXIS_METHODS = {
-    "sum": "sum", "mean": "mean", "prod": "prod", "amax": "max", "amin": "min", "max": "max", "min": "min",
-    "any": "any", "all": "all", "std": "std", "var": "var", "argmax": "argmax", "argmin": "argmin",
-    "logsumexp": "logsumexp", "ptp": "ptp", "cumsum": "cumsum", "cumprod": "cumprod", "softmax": "softmax",
-    "log_softmax": "log_softmax",
-}  # fmt: skip
 _FLOATS = ("std", "var", "softmax", "log_softmax")
-_KEEP_ROWS = ("cumsum", "cumprod", "softmax", "log_softmax")
-
-# What brings the `initial` of NumPy to the result.
-_WITH_INITIAL = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}
 
 # Functions of NumPy that work on each number, beside the ufuncs.
 _EACH_NUMBER_OF_NUMPY = {
@@ -109,7 +100,7 @@ def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
         given = given_to("torch", name, args, kwargs)
         given.pop("input")
         return getattr(r, name)(**given)
-    if name in (*_AXIS_METHODS, "softmin") and _is_ragged(_first(args, kwargs, "input", "a", "x")):
+    if name in (*METHODS, "softmin") and _is_ragged(_first(args, kwargs, "input", "a", "x")):
         given = given_to("torch", name, args, kwargs)
         given.pop("_stacklevel", None)
         if name in ("max", "min") and ("other" in given or "dim" in given):
@@ -117,7 +108,7 @@ def by_torch(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
             if not isinstance(dim, int):
                 raise _refusal(f"torch.{name} of two", f"torch.{name}imum")
             raise _refusal(f"torch.{name} with dim", f"r.{name}(axis={dim}) and r.arg{name}(axis={dim})")
-        if given.get("dim") in ((), []) and name not in _KEEP_ROWS:
+        if given.get("dim") in ((), []) and name not in KEEP_ROWS:
             if name in ("any", "all"):
                 return given["input"] != 0  # no axes
             del given["dim"]  # all axes
@@ -155,7 +146,7 @@ def by_numpy(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
         if "axis" in given:
             raise _refusal(f"np.{name} with axis", "r.shape")
         return getattr(given["a"], name)
-    if name in _AXIS_METHODS and _is_ragged(_first(args, kwargs, "a")):
+    if name in METHODS and _is_ragged(_first(args, kwargs, "a")):
         given = given_to("np", name, args, kwargs)
         if "correction" in given:
             if "ddof" in given:
@@ -208,12 +199,12 @@ def _refusal(function: str, way: str) -> TypeError:
 
 def _reduce_axis(function: str, name: str, r: Ragged[Any], axis: Any, given: dict[str, Any]) -> Any:
     """The method of that name along axes of the container; of everything where no axis is said."""
-    method = _AXIS_METHODS[name]
+    method = METHODS[name]
     taken = {key: given.pop(key) for key in ("dtype", "initial", "ddof") if key in given}
     keep = as_bool(given.pop("keepdims" if "keepdims" in given else "keepdim", False), "keepdims")
     if given:
         raise type_error("", f"{function} of a Ragged does not take {', '.join(given)}", f"use r.{method}()")
-    if axis is None and method in _KEEP_ROWS:
+    if axis is None and method in KEEP_ROWS:
         raise _refusal(f"{function} without an axis", f"r.{method}(), which goes along each sequence")
     dtype = None
     asked: Any = taken.get("dtype")
@@ -262,7 +253,7 @@ def _reduce(
     if getattr(rows.dtype, "kind", "") in ("U", "S"):  # NumPy has no maximum of text
         rows = np.where(rows < start if method == "max" else rows > start, start, rows)[()]
     else:
-        rows = backend_of(rows).ufunc(_WITH_INITIAL[method], [rows, start], {})
+        rows = backend_of(rows).ufunc(UFUNCS[method], [rows, start], {})
     return same_kind(result, rows) if _is_ragged(result) else rows
 
 

@@ -10,16 +10,11 @@ from typing import Any
 import numpy as np
 
 from varlen.errors import type_error
+from varlen.types.namesakes import NUMPY, TORCH
 
-# The parameters of functions that know axes, in the order of their positions.
+# The parameters of functions, in the order of their positions.
 _OF_NUMPY = {
-    "sum": "a axis dtype out keepdims initial where", "prod": "a axis dtype out keepdims initial where",
-    "mean": "a axis dtype out keepdims where", "max": "a axis out keepdims initial where",
-    "min": "a axis out keepdims initial where", "any": "a axis out keepdims where",
-    "all": "a axis out keepdims where", "std": "a axis dtype out ddof keepdims where mean correction",
-    "var": "a axis dtype out ddof keepdims where mean correction", "argmax": "a axis out keepdims",
-    "argmin": "a axis out keepdims", "ptp": "a axis out keepdims",
-    "cumsum": "a axis dtype out", "cumprod": "a axis dtype out",
+    **NUMPY,
     "sort": "a axis kind order stable", "argsort": "a axis kind order stable",
     "concatenate": "parts axis out dtype casting", "stack": "parts axis out dtype casting",
     "array_equal": "a1 a2 equal_nan", "array_equiv": "a1 a2", "allclose": "a b rtol atol equal_nan",
@@ -30,15 +25,10 @@ _OF_NUMPY = {
     "full_like": "a fill_value dtype order subok shape", "copy": "a order subok", "isreal": "x",
     "iscomplex": "x",
 }  # fmt: skip
-_OF_NUMPY |= {"amax": _OF_NUMPY["max"], "amin": _OF_NUMPY["min"]}
-_REDUCED = "input dim keepdim dtype"
 _OF_TORCH = {
-    **dict.fromkeys(("sum", "mean", "prod"), _REDUCED),
-    **dict.fromkeys(("any", "all", "amax", "amin", "max", "min", "argmax", "argmin"), "input dim keepdim"),
-    **dict.fromkeys(("cumsum", "cumprod", "softmax", "log_softmax", "softmin"), "input dim dtype"),
+    **TORCH,
     **dict.fromkeys(("cat", "concat", "concatenate", "stack"), "parts dim"),
-    "std": "input dim unbiased keepdim", "var": "input dim unbiased keepdim",
-    "logsumexp": "input dim keepdim", "matmul": "input other", "flatten": "input start_dim end_dim",
+    "softmin": TORCH["softmax"], "matmul": "input other", "flatten": "input start_dim end_dim",
     "unflatten": "input dim sizes",
 }  # fmt: skip
 

@@ -187,7 +187,7 @@ def test_bad_arguments_are_named():
         OverflowError, match="size: 1099511627776 positions with a dilation of 2097152 do not"
     ):
         dims.window(x, time, Dim(1 << 40, name="wide"), dilation=1 << 21)
-    with pytest.raises(ValueError, match="mode: expected one of max, mean"):
+    with pytest.raises(ValueError, match="mode: expected 'sum', 'mean'"):
         dims.pool(x, "median", time, 2)
     with pytest.raises(ValueError, match="width: 'labels' has no one size"):
         dims.window(x, time, labels)

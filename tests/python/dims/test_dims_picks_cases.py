@@ -199,7 +199,7 @@ BAD = {
     "scatter by an unknown mode": (
         lambda: dims.scatter(X, IDS, IDS.sparse_dim, mode="median"),
         ValueError,
-        "mode: expected one of sum,",
+        "mode: expected 'sum',",
     ),
     "scatter of no integers": (
         lambda: dims.scatter(IDS, IDS, IDS.sparse_dim, mode="max"),

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from varlen import Data, Dim, dims
+from varlen import Data, Dim, Ragged, dims
+from varlen.ops.declared.folds import EMPTY as FOLDS
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -128,3 +129,13 @@ def test_order_of_dims_makes_no_difference(name):
     for one, other in zip(OPS[name](x), OPS[name](x.transpose([two, "time", batch])), strict=True):
         assert {*one.dims} == {*other.dims} or len(one.dims) == len(other.dims)
         assert np.array_equal(np.sort(one.values, axis=None), np.sort(other.values, axis=None))
+
+
+@pytest.mark.parametrize("mode", FOLDS)
+def test_every_fold_is_a_mode_of_scatter_and_of_pool(mode):
+    x = Data(np.array([3.0, 1.0, 4.0, 5.0]), [batch, Dim("time", lengths=[3, 1])])
+    bins = x._like(np.array([1, 1, 0, 2]))
+    found = dims.scatter(x, bins, Dim("bins", 3), mode=mode, axis=["B", "T"]).values
+    assert np.array_equal(found, getattr(Ragged([4.0, 3.0, 1.0, 5.0], [1, 2, 1]), mode)())
+    found = dims.pool(x, mode, "T", 2).values
+    assert np.array_equal(found, getattr(Ragged([3.0, 1.0], [2]), mode)())

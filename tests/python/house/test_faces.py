@@ -57,7 +57,8 @@ MIDRANGE = _fold(
     >>> vl.Ragged([3.0, 1.0, 4.0], [2, 1]).midrange()
     array([2., 4.])
     """,
-    data=DataMethod("Halfway between the extremes", "an error", "array([2., 5.])"),
+    data=DataMethod("Halfway between the extremes", "None", "array([2., 5.])"),
+    by="composed",
 )
 VERBS += (MIDRANGE,)
 '''
@@ -67,9 +68,6 @@ def midrange(backend: Any, values: Any, level: Level, empty: Any) -> Any:
     """Halfway between the largest and the smallest number."""
     extremes = [backend.reduce(op, values, level, empty) for op in ("max", "min")]
     return backend.ufunc("multiply", [backend.ufunc("add", extremes, {}), 0.5], {})
-
-
-COMPOSED["midrange"] = midrange
 '''
     with (clone / "python/faces/reduce.py").open("a") as file:
         file.write(declaration)

@@ -17,6 +17,7 @@ from varlen.dims.place import coordinates, moved, order_of, rows_of
 from varlen.errors import type_error, value_error
 from varlen.ops.accumulator import accumulate, is_plain
 from varlen.ops.declared.folds import EMPTY as FOLDS
+from varlen.ops.declared.folds import EMPTY_OF_DIMS, EXTREMES
 from varlen.ops.reduce import extreme_place
 
 if TYPE_CHECKING:
@@ -25,12 +26,7 @@ if TYPE_CHECKING:
     from varlen.dims.out_shape import OutShape
 
 DEFAULT: Any = object()  # what stands for an `empty` that was not given
-# What comes of no positions, where it is not refused: of a mean NaN, as RETURNN has it.
-EMPTY = {op: empty for op, empty in FOLDS.items() if empty is not None} | {
-    "mean": np.nan,
-    "logmeanexp": np.nan,
-}
-EXTREMES = {"max": -np.inf, "min": np.inf}
+EMPTY = {**EMPTY_OF_DIMS, "logmeanexp": np.nan}
 _OF_COMPLEX = ("sum", "mean", "norm")
 _MODES = (*FOLDS, "logmeanexp", "argmax", "argmin")
 

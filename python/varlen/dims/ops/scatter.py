@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Dim, Level, Shape
+from varlen.arguments import one_of
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, places
 from varlen.dims.base import made
@@ -15,17 +16,18 @@ from varlen.dims.errors import names_itself
 from varlen.dims.make import check_dims
 from varlen.dims.ops.gather import integers
 from varlen.dims.ops.picked import along_dim, repeated, said, with_facts
-from varlen.dims.ops.reduce import EMPTY, EXTREMES
+from varlen.dims.ops.reduce import EMPTY
 from varlen.dims.out_shape import checked
 from varlen.dims.place import order_of, rows_of, spread
 from varlen.errors import index_error, value_error
+from varlen.ops.accumulator import accumulate
+from varlen.ops.declared.folds import EMPTY as FOLDS
+from varlen.ops.declared.folds import EXTREMES
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
     from varlen.dims.data import Data
     from varlen.dims.out_shape import OutShape
-
-_MODES = ("sum", "mean", "max", "min", "prod", "any", "all", "logsumexp")
 
 
 @names_itself
@@ -50,7 +52,7 @@ def scatter(
     out_dim
         A Dim with its lengths.
     mode
-        "sum", "mean", "max", "min", "prod", "any", "all" or "logsumexp".
+        How they combine: a mode of `reduce` that gives a number, such as "sum", "mean" or "max".
     fill
         What a position holds that nothing is brought to. If nothing is said, what `reduce` gives of no
         positions: 0 for a sum, 1 for a product, -inf for max, inf for min, NaN for mean.
@@ -92,8 +94,7 @@ def scatter(
     >>> vl.dims.scatter(x, bins, vl.Dim("bins", 3), axis=["B", "T"], mode="max").values
     array([9., 8., 4.])
     """
-    if mode not in _MODES:
-        raise value_error("mode", f"expected one of {', '.join(_MODES)}, got {mode!r}")
+    one_of(mode, "mode", tuple(FOLDS))
     numbers = integers(indices, "scatter: indices")
     check_dims([out_dim])
     if not out_dim.is_defined:
@@ -184,12 +185,10 @@ def _brought(mode: str, values: Any, keys: Any, count: int, fill: Any) -> Any:
     if (keys[1:] < keys[:-1]).any():
         values = backend.take_rows(values, np.argsort(keys, kind="stable"))
     if fill is None:
-        if mode in EXTREMES and "float" not in str(values.dtype):
-            if count and level.shortest == 0:
-                i = int((level.lengths == 0).argmax())
-                raise value_error(
-                    "scatter", f"nothing goes to position {i}, and {values.dtype} has no {mode}", "say fill="
-                )
-        else:
-            fill = EXTREMES.get(mode, EMPTY.get(mode))
-    return backend.reduce(mode, values, level, fill)
+        fill = EMPTY.get(mode, EXTREMES.get(mode) if "float" in str(values.dtype) else None)
+        if fill is None and count and level.shortest == 0:
+            i = int((level.lengths == 0).argmax())
+            raise value_error(
+                "scatter", f"nothing goes to position {i}, and {values.dtype} has no {mode}", "say fill="
+            )
+    return accumulate("reduce", mode, values, level, {"empty": fill})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from varlen._core import Dim, Level, Shape
-from varlen.arguments import as_int
+from varlen.arguments import as_int, one_of
 from varlen.backends import backend_of
 from varlen.dims.axes import place, places
 from varlen.dims.ops.amounts import check_lengths, named
@@ -29,6 +29,7 @@ from varlen.dims.planned import planned
 from varlen.dims.vocabulary import padding_class
 from varlen.errors import overflow_error, type_error, value_error
 from varlen.levels import equal_lengths
+from varlen.ops.declared.folds import EMPTY as FOLDS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from varlen.dims.out_shape import OutShape
 
 _FAR = 1 << 60  # lengths with twice as many positions and a window more fit 63 bits
-_POOLS = ("max", "mean", "min", "sum", "prod", "any", "all", "logsumexp", "norm")
 
 
 class Windows:
@@ -269,7 +269,7 @@ def pool(
     x
         Numbers.
     mode
-        "max", "mean", "min", "sum", "prod", "any", "all", "logsumexp" or "norm".
+        A mode of `reduce` that gives a number, such as "max", "mean" or "sum".
     axis
         The dim that windows go along, or several, for boxes.
     size
@@ -312,8 +312,7 @@ def pool(
     >>> vl.dims.pool(x, "mean", "T", 2, 1).to_list()
     [[2.0, 2.5], []]
     """
-    if mode not in _POOLS:
-        raise value_error("mode", f"expected one of {', '.join(_POOLS)}, got {mode!r}")
+    one_of(mode, "mode", tuple(FOLDS))
     moving = [x._shape.dims[k] for k in places(x, axis)]
     each = [_each(given, len(moving)) for given in (size, stride, dilation, padding, out_dim)]
     for dim, sizes, strides, dilations, pads, out in zip(moving, *each, strict=True):
