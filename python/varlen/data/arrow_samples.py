@@ -27,9 +27,9 @@ def from_arrow_samples(samples: list[Any]) -> list[Any]:
 
 def _rows(sample: Any) -> list[Any]:
     if isinstance(sample, Mapping) and not hasattr(sample, "as_py"):
-        return [{key: _plain(value) for key, value in sample.items()}]
+        return [{key: _plain_value(value) for key, value in sample.items()}]
     if not hasattr(sample, "column_names") and not hasattr(sample, "schema"):
-        return [_plain(sample)]
+        return [_plain_value(sample)]
     columns = {name: _column(sample.column(name), name) for name in sample.schema.names}
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
@@ -58,7 +58,7 @@ def _column(array: Any, name: str) -> list[Any]:
     return rows
 
 
-def _plain(value: Any) -> Any:
+def _plain_value(value: Any) -> Any:
     """A scalar as an array, where it is a list of numbers, or as Python has it."""
     if not is_arrow(value):
         return value
@@ -69,19 +69,19 @@ def _plain(value: Any) -> Any:
         if len(set(names)) < len(names):
             twice = next(name for i, name in enumerate(names) if name in names[:i])
             raise value_error("", f"two fields of a struct are called {twice!r}")
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: _plain_value(item) for key, item in value.items()}
     values = getattr(value, "values", None)
     if isinstance(value, pa.Scalar) and pa.types.is_decimal(value.type):
         return _column(pa.array([value.as_py()], value.type), "value")[0]
     is_decimal = isinstance(values, pa.Array) and pa.types.is_decimal(values.type)
     if isinstance(values, pa.Array) and (is_decimal or _is_number(values.type)):
-        filled = _filled(values) if is_decimal else values.fill_null(0).to_numpy(zero_copy_only=False)
+        filled = _fill_decimals(values) if is_decimal else values.fill_null(0).to_numpy(zero_copy_only=False)
         null = values.is_null().to_numpy(zero_copy_only=False)
         return np.ma.array(filled, mask=null) if values.null_count else filled
     return value.as_py() if hasattr(value, "as_py") else value.to_pylist()
 
 
-def _filled(decimals: Any) -> Any:
+def _fill_decimals(decimals: Any) -> Any:
     from varlen.interop.arrow import Nulls, columns_of
 
     return columns_of(decimals, "value", Nulls("fill", 0))["value"].values

@@ -11,7 +11,7 @@ import numpy as np
 
 from varlen.arguments import as_int
 from varlen.data.declared import declared_dims
-from varlen.data.memory import of_shards
+from varlen.data.memory import map_shards
 from varlen.data.named import as_data, check_dtypes, schema_of
 from varlen.data.options import BatchOptions, per_key, select_columns
 from varlen.data.plan import BatchPlan, Seed
@@ -61,7 +61,7 @@ class Batching(Rows):
         if options.is_named:
             schema = self._schema_for(options)
             arrays = self._arrays(options, rows, start, end, seed, epoch, out, edges_per_row)
-            return self._named(arrays, options, schema)
+            return self._named_batch(arrays, options, schema)
         batch = self._arrays(options, rows, start, end, seed, epoch, out, edges_per_row)
         return batch if options.goes_to is None else batch.to(options.goes_to)
 
@@ -77,7 +77,7 @@ class Batching(Rows):
             return schema
         return self.data_schema(dims, flatten=flatten)
 
-    def _named(self, arrays: Mapping[str, Any], options: BatchOptions, schema: DataSpecs) -> DataDict:
+    def _named_batch(self, arrays: Mapping[str, Any], options: BatchOptions, schema: DataSpecs) -> DataDict:
         """The arrays of a batch as Data."""
         most = 1 if options.values["flatten"] else self.depth
         depths = {key: min(column.dim, most) for key, column in self.fields.items() if key in arrays}
@@ -207,5 +207,5 @@ class Batching(Rows):
         source, some = self._source, [int(shard) for shard in shards]
         for shard in some:
             self._check_widened(shard, options)
-        joints, paths = of_shards(source, source.joint, some), source.paths
+        joints, paths = map_shards(source, source.joint, some), source.paths
         return BatchPlan(joints, [paths[shard] for shard in some], source.fields, options)

@@ -68,7 +68,7 @@ class Buffers(dict[str, "np.ndarray[tuple[Any, ...], np.dtype]"]):
         """
         held = self.get(name)
         if held is None or held.dtype != dtype or held.size < count:
-            held = self[name] = _aligned(dtype, count + int(count * self.slack))
+            held = self[name] = _align(dtype, count + int(count * self.slack))
         return held
 
     @property
@@ -109,7 +109,7 @@ class Buffers(dict[str, "np.ndarray[tuple[Any, ...], np.dtype]"]):
         return sum(array.nbytes for array in self.values())
 
 
-def _aligned(dtype: np.dtype, count: int) -> np.ndarray:
+def _align(dtype: np.dtype, count: int) -> np.ndarray:
     # From the start of a page, so that full lines can be stored past the caches.
     size = count * dtype.itemsize
     if size < _PAGE:
@@ -119,7 +119,7 @@ def _aligned(dtype: np.dtype, count: int) -> np.ndarray:
     return raw[skip : skip + size].view(dtype)
 
 
-def _of_nobody() -> dict[bool, int]:
+def _free_references() -> dict[bool, int]:
     """The references to a buffer that nobody holds, as this interpreter counts them."""
     buffers = Buffers(0)
     buffers.grow("own memory", np.dtype(np.uint8), 1)
@@ -127,4 +127,4 @@ def _of_nobody() -> dict[bool, int]:
     return dict(buffers._references())
 
 
-_ALONE = _of_nobody()
+_ALONE = _free_references()

@@ -16,7 +16,7 @@ from varlen.data.options import BatchOptions, per_key
 from varlen.data.plan import BatchPlan, Seed, draw_seed
 from varlen.data.records import Records
 from varlen.data.shared_number import SharedNumber
-from varlen.data.staging import OwnStaging
+from varlen.data.staging import FreshBlocks
 from varlen.data.transport import offer
 from varlen.errors import type_error, value_error
 from varlen.io.dtypes import refuse_misfits, shared_dtype
@@ -142,7 +142,7 @@ class Collator(Generic[ArrayT]):
         else:
             batch = collate_joints(samples, self.options, out=self._staging)
             if self._schema is not None:
-                batch = self.dataset._named(batch, self.options, self._schema)
+                batch = self.dataset._named_batch(batch, self.options, self._schema)
             return cast("Batch[ArrayT]", batch)
         epoch = self.epoch
         if epoch is None:
@@ -177,7 +177,7 @@ class StagedCollator(Collator[Any]):
     StagedBatch(['x'], 132 bytes)
     """
 
-    _staging = OwnStaging()
+    _staging = FreshBlocks()
 
     if TYPE_CHECKING:
 

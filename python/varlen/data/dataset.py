@@ -498,7 +498,7 @@ class Dataset(Views):
 def _restore(kind: type[Dataset], source: Any, index: Ints | None = None) -> Dataset:
     result = object.__new__(kind)
     Dataset.__init__(result, source)
-    return result if index is None else result._some(index)
+    return result if index is None else result._with_rows(index)
 
 
 _MADE_LATER = ("_only", "_places")  # when they are first asked for

@@ -66,10 +66,10 @@ class DeviceLoader:
         return len(self._loader)  # type: ignore[arg-type]
 
     def __iter__(self) -> Iterator[Batch[Any]]:
-        return ahead(self._loader, self._device)
+        return prefetch_to(self._loader, self._device)
 
 
-def ahead(batches: Iterable[Any], device: str) -> Iterator[Batch[Any]]:
+def prefetch_to(batches: Iterable[Any], device: str) -> Iterator[Batch[Any]]:
     """Batches on a device, each put on its way before the one before it is given."""
     lanes: dict[str, Lane] = {}
     before: tuple[Lane, Any] | None = None
@@ -79,7 +79,7 @@ def ahead(batches: Iterable[Any], device: str) -> Iterator[Batch[Any]]:
             if framework not in lanes:
                 lanes[framework] = usable_device(device, framework).lane()
             lane = lanes[framework]
-            sent = lane, lane.send(partial(_moved, item))
+            sent = lane, lane.send(partial(_move, item))
             if before is not None:
                 yield before[0].receive(before[1])
             before = sent
@@ -104,7 +104,7 @@ def _framework_of(item: Any, device: str) -> str:
     return next(known, None) or framework_of(device)
 
 
-def _moved(item: Any, there: Device) -> Batch[Any]:
+def _move(item: Any, there: Device) -> Batch[Any]:
     if isinstance(item, StagedBatch):
         return item._to(there, True)
     with there.on_loop():

@@ -40,7 +40,7 @@ def document_mask(document_ids: Any, causal: bool = True) -> Callable[..., Any]:
     >>> bool(sees(0, 0, 1, 0)), bool(sees(0, 0, 2, 1)), bool(sees(0, 0, 0, 1))
     (True, False, False)
     """
-    ids = _checked(document_ids)
+    ids = _check(document_ids)
     if not as_bool(causal, "causal"):
         return lambda batch, head, query, key: ids[batch, query] == ids[batch, key]
     return lambda batch, head, query, key: (ids[batch, query] == ids[batch, key]) & (query >= key)
@@ -74,7 +74,7 @@ def attention_mask(document_ids: ArrayT, causal: bool = True) -> ArrayT:
             [1, 1, 0],
             [0, 0, 1]]])
     """
-    ids = _checked(document_ids)
+    ids = _check(document_ids)
     mask = ids[:, :, None] == ids[:, None, :]
     if as_bool(causal, "causal"):
         places = like(np.arange(ids.shape[1]), ids)
@@ -82,7 +82,7 @@ def attention_mask(document_ids: ArrayT, causal: bool = True) -> ArrayT:
     return cast("ArrayT", mask)
 
 
-def _checked(document_ids: Any) -> Any:
+def _check(document_ids: Any) -> Any:
     ids = document_ids if is_tensor(document_ids) else np.asarray(document_ids)
     if ids.ndim != 2:
         raise value_error("document_ids", f"expected (bins, size), got {ids.ndim} dimensions")

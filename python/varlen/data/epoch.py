@@ -13,7 +13,7 @@ from varlen.arguments import as_bool, as_int, as_shuffle
 from varlen.backends.values import ArrayT
 from varlen.data.batch import Batch
 from varlen.data.buffers import Buffers
-from varlen.data.device_loader import ahead
+from varlen.data.device_loader import prefetch_to
 from varlen.data.devices import usable_device
 from varlen.data.options import BatchOptions
 from varlen.data.plan import Seed
@@ -118,7 +118,7 @@ class Epoch(Generic[ArrayT]):
         rows = self._rows()
         sampler = self._batches if isinstance(self._batches, Sampler) else None
         self._had = had = [0, 0] if sampler is None else [sampler.epoch, sampler._position]
-        result = _counted(self._make_batches(rows), had)
+        result = _count(self._make_batches(rows), had)
         if not self._progress:
             return result
         from tqdm.auto import tqdm
@@ -280,10 +280,10 @@ class Epoch(Generic[ArrayT]):
         ring = Ring(usable_device(device, framework).number, self._prefetch + 1)
         how = {"depth": self._prefetch, "threads": self._threads}
         with Prefetcher(lambda batch, _: make(batch, ring), rows, **how) as staged:
-            yield from ahead(staged, device)
+            yield from prefetch_to(staged, device)
 
 
-def _counted(batches: Iterator[Batch[ArrayT]], had: list[int]) -> Iterator[Batch[ArrayT]]:
+def _count(batches: Iterator[Batch[ArrayT]], had: list[int]) -> Iterator[Batch[ArrayT]]:
     for batch in batches:
         had[1] += 1
         yield batch

@@ -11,7 +11,7 @@ import numpy as np
 from varlen import _core
 from varlen.data.memory import Array, Column, ColumnLike, Ints, Source, in_order, joined_columns
 from varlen.errors import value_error
-from varlen.io.dtypes import widened
+from varlen.io.dtypes import widen
 from varlen.io.row_ids import RowIds
 from varlen.io.schema import joint_metadata
 
@@ -94,7 +94,7 @@ class JoinedSource:
             part = self._sources[owner].read_many(rows[mine] - self._begins[owner], first, last, keys)
             wider = {name: dtype for name, dtype in dtypes.items() if part.values(name).dtype != dtype}
             paths = self._sources[owner].paths
-            parts.append(widened(part, wider, rows[mine], paths[0] if len(paths) == 1 else ""))
+            parts.append(widen(part, wider, rows[mine], paths[0] if len(paths) == 1 else ""))
         metadata = joint_metadata(self.fields, self.row_ids)  # reading may have added words
         return in_order([part.with_meta(metadata) for part in parts], owners)
 

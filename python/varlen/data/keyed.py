@@ -74,7 +74,7 @@ class KeyedSource:
         return {name: dtype for name, dtype in self._source.wider(shard).items() if name != self._name}
 
     @functools.cached_property
-    def _alone(self) -> _core.Joint:
+    def _key_joint(self) -> _core.Joint:
         """The key and its levels, of all shards."""
         parts = []
         for shard in np.flatnonzero(self.counts):
@@ -96,7 +96,7 @@ class KeyedSource:
         metadata = joint_metadata(self.fields, self.row_ids)
         if keys is not None and self._name not in keys:
             return self._source.read_many(rows, starts, ends, keys).with_meta(metadata)
-        own = self._alone.take(rows)
+        own = self._key_joint.take(rows)
         own = cut_windows(own, starts, ends) if self._column.dim else own
         if not others:
             return own.with_meta(metadata)

@@ -53,7 +53,7 @@ class Leaves:
                 return None
             return flat if small is None else (_core.cast(flat[0], small), flat[1])
         except (OverflowError, ValueError, TypeError) as error:
-            raise self._placed(error, name, items) from None
+            raise self._place_error(error, name, items) from None
 
     def array(
         self, name: str, items: list[Any], fill: Any, dtype: Any, flat: Flat | None = None
@@ -62,23 +62,23 @@ class Leaves:
         fill = 0 if fill is None else fill
         try:
             if flat is not None:
-                return self._as_asked(self._of_flat(flat, fill))
+                return self._as_asked(self._pad_flat(flat, fill))
             if not _holds_tensor(items):
                 own = self._array_dtype(dtype, items)
                 if own is None or own != _core.bfloat16:
-                    return self._as_asked(self._of_items(items, fill, own))
-                result = self._of_items(items, fill, np.dtype(np.float64))
+                    return self._as_asked(self._pad_items(items, fill, own))
+                result = self._pad_items(items, fill, np.dtype(np.float64))
                 return self._as_asked({**result, "": _core.cast(result[""], own)})
             leaf = TensorLeaf(items, dtype)
-            result = self._of_items(leaf.arrays, leaf.fill(fill), leaf.array_dtype)
+            result = self._pad_items(leaf.arrays, leaf.fill(fill), leaf.array_dtype)
             return leaf.to_arrays(result) if self._values["framework"] == "numpy" else leaf.to_tensors(result)
         except (OverflowError, ValueError, TypeError) as error:
-            raise self._placed(error, name, items) from None
+            raise self._place_error(error, name, items) from None
 
     def _as_asked(self, result: dict[str, Any]) -> dict[str, Any]:
         return to_tensors(result) if self._values["framework"] == "torch" else result
 
-    def _placed(self, error: Exception, name: str, items: list[Any]) -> Exception:
+    def _place_error(self, error: Exception, name: str, items: list[Any]) -> Exception:
         """The error with the place among the samples that it is of."""
         null = place_of_null(items)
         if null is not None:
@@ -100,10 +100,10 @@ class Leaves:
             else None
         )
 
-    def _of_flat(self, flat: Flat, fill: Any) -> dict[str, Any]:
+    def _pad_flat(self, flat: Flat, fill: Any) -> dict[str, Any]:
         values, levels = flat
         if len(levels) > 1:
-            return self._of_nested(values, levels, fill)
+            return self._pad_nested(values, levels, fill)
         [level] = levels
         if self._values["layout"] == "ragged":
             cut = self._truncate(_core.ragged2list(values, level))
@@ -122,11 +122,11 @@ class Leaves:
         )
         return {"": padded[0], "mask": padded[1]} if self._has_masks else {"": padded}
 
-    def _of_items(self, items: list[Any], fill: Any, dtype: np.dtype | None) -> dict[str, Any]:
+    def _pad_items(self, items: list[Any], fill: Any, dtype: np.dtype | None) -> dict[str, Any]:
         if _rank(items[0]) == 0:
             return {"": _stack_numbers(items, dtype)}
         if any(isinstance(item, list) for item in items):
-            return self._of_flat(_core.from_lists(items, dtype=dtype), fill)
+            return self._pad_flat(_core.from_lists(items, dtype=dtype), fill)
         if self._values["layout"] == "ragged":
             return _ragged(*_core.list2ragged(self._truncate(items), dtype))
         dense = _core.list2dense(
@@ -160,7 +160,7 @@ class Leaves:
             out["mask"] = np.ones(slots, bool)
         return out
 
-    def _of_nested(self, values: Array, levels: list[_core.Level], fill: Any) -> dict[str, Any]:
+    def _pad_nested(self, values: Array, levels: list[_core.Level], fill: Any) -> dict[str, Any]:
         if self._values["layout"] == "ragged":
             raise value_error(
                 "", "lists of lists have more than one level", "give layout='padded', or flat lists"

@@ -11,7 +11,7 @@ import numpy as np
 from varlen.arguments import as_bool, as_float, as_int, as_list, one_of
 from varlen.backends.values import is_tensor
 from varlen.data.dataset import Dataset
-from varlen.data.loop_report import KINDS, LoopReport, has_few_orders, judged, rows_seen
+from varlen.data.loop_report import KINDS, LoopReport, has_few_orders, judge, rows_seen
 from varlen.data.loop_trial import Rows, Task, as_ids, run_ranks
 from varlen.errors import type_error, value_error
 
@@ -117,7 +117,7 @@ def check_loop(
     found = [
         finding
         for (count, number), trials in runs.items()
-        for finding in judged(trials, count, number, wanted, shuffle)
+        for finding in judge(trials, count, number, wanted, shuffle)
         if finding.kind not in allow
     ]
     notes = [f"a resume, as {trial.note}" for trials in runs.values() for trial in trials if trial.note]

@@ -131,7 +131,7 @@ def _run(ranks: int, workers: int) -> str:
     return f"{_count(ranks, 'rank')}, {_count(workers, 'worker')}"
 
 
-def _some(rows: Sequence[Any]) -> str:
+def _row_list(rows: Sequence[Any]) -> str:
     return ", ".join(map(str, rows[:_SHOWN])) + (", ..." if len(rows) > _SHOWN else "")
 
 
@@ -160,7 +160,7 @@ def rows_seen(trials: Sequence[Trial]) -> set[Any]:
     return {row for trial in trials for steps in trial.epochs for row in _ids(steps)}
 
 
-def judged(
+def judge(
     trials: list[Trial], ranks: int, workers: int, data: set[Any], shuffle: bool
 ) -> Iterator[LoopFinding]:
     """What is wrong in the trials of all ranks with one number of workers."""
@@ -183,7 +183,7 @@ def judged(
             ("unknown", _in_order(counts.keys() - data), "none of the data"),
         ):
             if rows:
-                text = f"{len(rows)} {of} {'is' if len(rows) == 1 else 'are'} {said}: {_some(rows)}"
+                text = f"{len(rows)} {of} {'is' if len(rows) == 1 else 'are'} {said}: {_row_list(rows)}"
                 yield LoopFinding(kind, *where, epoch, text, tuple(rows))  # type: ignore[arg-type]
         lengths = [len(each) for each in steps]
         if len(set(lengths)) > 1:
@@ -195,10 +195,12 @@ def judged(
         orders.append(order)
     for rank, trial in enumerate(trials):
         if trial.rest is not None:
-            yield from _of_resume(trial, trial.rest, rank, where)
+            yield from _judge_resume(trial, trial.rest, rank, where)
 
 
-def _of_resume(trial: Trial, rest: list[Steps], rank: int, where: tuple[int, int]) -> Iterator[LoopFinding]:
+def _judge_resume(
+    trial: Trial, rest: list[Steps], rank: int, where: tuple[int, int]
+) -> Iterator[LoopFinding]:
     """The first batch after a resume that is another than without one."""
     for epoch, found in enumerate(rest, trial.stopped):
         wanted = trial.epochs[epoch][trial.had if epoch == trial.stopped else 0 :]
@@ -213,8 +215,7 @@ def _of_resume(trial: Trial, rest: list[Steps], rank: int, where: tuple[int, int
         elif found[step][0] == wanted[step][0]:
             text = f"{after}: batch {step} has the same rows with other numbers"
         else:
-            text = (
-                f"{after}: batch {step} has rows {_some(found[step][0])}, expected {_some(wanted[step][0])}"
-            )
+            rows, expected = _row_list(found[step][0]), _row_list(wanted[step][0])
+            text = f"{after}: batch {step} has rows {rows}, expected {expected}"
         yield LoopFinding("resume", *where, epoch, text)
         return

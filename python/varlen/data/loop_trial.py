@@ -86,7 +86,7 @@ class Trial:
     when: float = 0.0  # of the error
 
 
-class Place:
+class RankPlace:
     """Where a rank is, in memory that it shares with the process that waits for it."""
 
     def __init__(self, memory: Any, rank: int) -> None:
@@ -241,7 +241,7 @@ def _step(batch: Any, rows: Rows) -> tuple[list[Any], bytes]:
 class _Runs:
     """The runs of a loop's epochs, which say where they are and do not go on without end."""
 
-    def __init__(self, task: Task, place: Place, workers: int) -> None:
+    def __init__(self, task: Task, place: RankPlace, workers: int) -> None:
         self.task, self.place, self.workers = task, place, workers
 
     def begin(self, loop: Loop, epoch: int) -> Iterator[Any]:
@@ -266,7 +266,7 @@ def _state(loop: Loop, had: int) -> Any:
     return pickle.loads(pickle.dumps(loop.state_dict(**told)))
 
 
-def _try(task: Task, rank: int, count: int, workers: int, place: Place) -> Trial:
+def _try(task: Task, rank: int, count: int, workers: int, place: RankPlace) -> Trial:
     """All epochs of a loop; of another one that stops in the second, and of one that goes on from there."""
 
     def made() -> Loop:
@@ -317,7 +317,7 @@ def _run_rank(
         if count > 1:
             _join_group(rank, count, folder)
         for number in workers:
-            pipe.send((number, _try(task, rank, count, number, Place(memory, rank))))
+            pipe.send((number, _try(task, rank, count, number, RankPlace(memory, rank))))
     except BaseException as error:
         where = traceback.format_exc()
         trial = Trial([], error=f"{type(error).__name__}: {error}\n{where}", when=time.monotonic())
@@ -349,7 +349,7 @@ def run_ranks(
     start = _start_method() if start is None else start
     context: Any = get_context(start)
     memory = RawArray("q", 3 * count)
-    places = [Place(memory, rank) for rank in range(count)]
+    places = [RankPlace(memory, rank) for rank in range(count)]
     results: list[dict[int | None, Trial]] = [{} for _ in range(count)]
     with tempfile.TemporaryDirectory() as folder:
         ranks, pipes = [], []
@@ -369,7 +369,7 @@ def run_ranks(
         finally:
             ends = []
             for process in ranks:
-                process.join(5 if process.exitcode is None and not _failed(results) else 0)
+                process.join(5 if process.exitcode is None and not _has_failed(results) else 0)
                 ends.append(process.exitcode)
                 if process.is_alive():
                     process.kill()
@@ -377,14 +377,14 @@ def run_ranks(
                 process.close()
             for pipe in pipes:
                 pipe.close()
-    has_failed, end = _failed(results), time.monotonic()
+    has_failed, end = _has_failed(results), time.monotonic()
     for found, code, place in zip(results, ends, places, strict=True):
         if None not in found and found.keys() != set(workers):
             found[None] = Trial([], error=_why_ended(code, place, timeout, has_failed, start), when=end)
     return {number: [found[number if number in found else None] for found in results] for number in workers}
 
 
-def _why_ended(code: int | None, place: Place, timeout: float, has_failed: bool, start: str) -> str:
+def _why_ended(code: int | None, place: RankPlace, timeout: float, has_failed: bool, start: str) -> str:
     """Why a rank said nothing more."""
     _, epoch, batches = place.get()
     at = f"after {batches:,} batches of epoch {epoch}"
@@ -409,7 +409,7 @@ def _why_ended(code: int | None, place: Place, timeout: float, has_failed: bool,
     )
 
 
-def _failed(results: list[dict[int | None, Trial]]) -> bool:
+def _has_failed(results: list[dict[int | None, Trial]]) -> bool:
     return any(None in found for found in results)
 
 
@@ -430,7 +430,7 @@ def _collect(results: list[dict[int | None, Trial]], pipes: list[Any], deadline:
                 found[number] = trial
             except EOFError:
                 del open_pipes[pipe]
-        if _failed(results):
+        if _has_failed(results):
             deadline = min(deadline, time.monotonic() + 5)
 
 

@@ -61,14 +61,14 @@ def _check_alike(name: str, items: list[Any], argument: str, asked: list[Any] | 
     for i, item in enumerate(items):
         place = f"{argument}[{i}]{name}"
         if not isinstance(item, Mapping):
-            raise value_error(place, f"has {type(item).__name__}, {first} has {_sorted(keys)}")
+            raise value_error(place, f"has {type(item).__name__}, {first} has {_sort(keys)}")
         which = [f"{key!r} is missing" for key in (keys if asked is None else asked) if key not in item]
         which += [f"{first} lacks {key!r}" for key in item if asked is None and key not in keys]
         if which:
-            raise value_error(place, f"has {_sorted(item)}, {first} has {_sorted(keys)}; {which[0]}")
+            raise value_error(place, f"has {_sort(item)}, {first} has {_sort(keys)}; {which[0]}")
 
 
-def _sorted(keys: Iterable[Any]) -> list[str]:
+def _sort(keys: Iterable[Any]) -> list[str]:
     return sorted(map(str, keys))
 
 

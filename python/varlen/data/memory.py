@@ -13,11 +13,11 @@ from varlen import _core
 from varlen.arguments import padding_id
 from varlen.data.options import view_of
 from varlen.errors import type_error, value_error
-from varlen.io.dtypes import common_dtype, refuse_misfits, widened
+from varlen.io.dtypes import common_dtype, refuse_misfits, widen
 from varlen.io.ranges import clip_windows
 from varlen.io.row_ids import RowIds
 from varlen.io.schema import joint_metadata
-from varlen.io.waits import each
+from varlen.io.waits import map_items
 
 __all__ = ["Column"]
 
@@ -69,10 +69,12 @@ class Source(Protocol):
     def guard(self, shards: Iterable[int] | None = None) -> None: ...
 
 
-def of_shards(source: Source, function: Callable[[int], _T], shards: Iterable[int] | None = None) -> list[_T]:
+def map_shards(
+    source: Source, function: Callable[[int], _T], shards: Iterable[int] | None = None
+) -> list[_T]:
     """What a function makes of each shard, or of each with rows; many at once where files are not mapped."""
     full = np.flatnonzero(source.counts).tolist() if shards is None else shards
-    return each(function, full, not (source.mmap and source.opens_together))
+    return map_items(function, full, not (source.mmap and source.opens_together))
 
 
 @dataclass(frozen=True)
@@ -155,7 +157,7 @@ class MemorySource:
             return cut_windows(joints[0].take(rows), starts, ends)
         shards = self.offsets[1:].searchsorted(rows, side="right")
         parts = [
-            widened(joints[s].take(rows[shards == s] - self.offsets[s]), self._wider[s], rows[shards == s])
+            widen(joints[s].take(rows[shards == s] - self.offsets[s]), self._wider[s], rows[shards == s])
             for s in np.unique(shards)
         ]
         if not parts:

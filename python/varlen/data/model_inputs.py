@@ -98,7 +98,7 @@ class ModelInputs:
         kinds = set(map(_kind_of, values)) - {"no items"}
         return np.int64 if kinds and kinds <= set("iub" if is_label else "iu") else None
 
-    def of_lists(self, key: Any, flat: tuple[Array, Any]) -> tuple[Array, Any]:
+    def list_values(self, key: Any, flat: tuple[Array, Any]) -> tuple[Array, Any]:
         """Values of lists with their levels, as they are padded: labels that are bools as int64."""
         values, levels = flat
         dtype = self.dtype_before(key, values.dtype)
@@ -142,7 +142,7 @@ class ModelInputs:
                 f"leave the option out, or take labels={LABELS!r} where a model predicts the next token",
             )
 
-    def of_batch(
+    def batch_keywords(
         self, arrays: Mapping[str, Any], depths: Mapping[str, int], asked: Mapping[str, Any]
     ) -> dict[str, Any]:
         """The keywords of the model from a batch of a dataset."""

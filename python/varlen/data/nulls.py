@@ -105,11 +105,11 @@ def without_nulls(
         raise value_error(
             "", "is one number, and nulls='drop' leaves nulls out of lists", "take 'nan' or 'fill'"
         )
-    pairs = [_without(item, depth - 1, stand, policy == "drop") for item in items]
+    pairs = [_drop_nulls(item, depth - 1, stand, policy == "drop") for item in items]
     return [item for item, _ in pairs], None if policy == "drop" else [null for _, null in pairs]
 
 
-def _without(value: Any, depth: int, stand: Any, drops: bool) -> tuple[Any, Any]:
+def _drop_nulls(value: Any, depth: int, stand: Any, drops: bool) -> tuple[Any, Any]:
     """A value `depth` lists above the numbers or arrays, and where it is null."""
     is_null = value is None or value is np.ma.masked
     if depth == 0:
@@ -119,7 +119,7 @@ def _without(value: Any, depth: int, stand: Any, drops: bool) -> tuple[Any, Any]
     if not isinstance(value, list):
         return value, value  # of another depth: refused where it is read
     kept = [item for item in value if not (drops and (item is None or item is np.ma.masked))]
-    pairs = [_without(item, depth - 1, stand, drops) for item in kept]
+    pairs = [_drop_nulls(item, depth - 1, stand, drops) for item in kept]
     return [item for item, _ in pairs], [null for _, null in pairs]
 
 

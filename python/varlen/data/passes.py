@@ -61,7 +61,7 @@ class Passes:
         return words, owners, words[_HEAD + 5 * _KEPT :].reshape(_KEPT, 6)
 
     @contextmanager
-    def _of(self, owner: int) -> Iterator[tuple[Ints, Ints, Ints]]:
+    def _process_passes(self, owner: int) -> Iterator[tuple[Ints, Ints, Ints]]:
         """The words, the passes and the row of a process, which begins as that which made this has it."""
         words, owners, begun = self._words()
         deadline = time.monotonic() + _PATIENCE
@@ -83,19 +83,19 @@ class Passes:
 
     def set(self, epoch: int, goes_on: bool | None = None) -> None:
         """Sets the epoch of this process's next pass; it goes on from a state as is said, or as it did."""
-        with self._of(os.getpid()) as (_, _, row):
+        with self._process_passes(os.getpid()) as (_, _, row):
             if goes_on is None:
                 goes_on = bool(row[_GOES_ON]) and row[_NEXT] == epoch
             row[1:] = epoch, goes_on, -1, 0
 
     def last(self) -> tuple[int, bool] | None:
         """The epoch of this process's last pass, and whether it went on from a state; None before one."""
-        with self._of(os.getpid()) as (_, _, row):
+        with self._process_passes(os.getpid()) as (_, _, row):
             return None if row[_LAST] < 0 else (int(row[_LAST]), bool(row[_WENT_ON]))
 
     def begin(self, which: Pass | None = None, own: tuple[int, bool] | None = None) -> tuple[int, bool]:
         """The epoch of a pass that begins, and whether it goes on from a state."""
-        with self._of(os.getpid() if which is None else which.owner) as (words, begun, row):
+        with self._process_passes(os.getpid() if which is None else which.owner) as (words, begun, row):
             if which is not None:
                 near = abs(begun[:, 3] - which.first) < which.workers
                 same = near & (begun[:, :3] == which[:3]).all(axis=1)
@@ -114,7 +114,7 @@ class Passes:
 
         if get_spawning_popen() is not None:
             return self._memory
-        with self._of(os.getpid()) as (_, _, row):
+        with self._process_passes(os.getpid()) as (_, _, row):
             return int(row[_NEXT]), bool(row[_GOES_ON])
 
     def __setstate__(self, state: Any) -> None:

@@ -29,7 +29,7 @@ from varlen.data.staging import ring_of
 from varlen.data.tensors import as_small, mark_buffers, memory_of_buffer, tensor_dtype, to_tensors, torch_name
 from varlen.errors import type_error, value_error
 from varlen.io import small_floats
-from varlen.io.dtypes import small_keys, widened
+from varlen.io.dtypes import small_keys, widen
 
 __all__ = []
 
@@ -191,7 +191,7 @@ class BatchPlan:
             result = to_tensors(result, self._torch_names)
             result |= {key: as_small(result[key], name) for key, name in self._small_tensors.items()}
         if options.model is not None:
-            result = options.model.of_batch(result, self._depths, self._asked)
+            result = options.model.batch_keywords(result, self._depths, self._asked)
         return Batch(result)
 
     def _run_on(self, device: str, wanted: tuple[Any, ...], out: Any) -> Any:
@@ -276,7 +276,7 @@ def _with_numbers(joint: _core.Joint, chosen: Mapping[str, ColumnLike]) -> _core
     """The joint with float32 in place of floats of 8 bits that NumPy has not, which the core moves only."""
     small = {name: dtype for name, dtype in small_keys(joint).items() if name in chosen}
     small = {name: dtype for name, dtype in small.items() if joint.values(name).dtype != _core.bfloat16}
-    return widened(joint, small)
+    return widen(joint, small)
 
 
 def _nan_replacements(

@@ -21,7 +21,7 @@ def as_rank(num_replicas: int | None, rank: int | None) -> tuple[int, int]:
     count = None if num_replicas is None else as_int(num_replicas, "num_replicas", 1)
     number = None if rank is None else as_int(rank, "rank")
     if count is None or number is None:
-        found = of_group() or _of_environment()
+        found = group_rank() or _environment_rank()
         if count is None:
             if found is None and number:
                 raise value_error("num_replicas", f"expected a number with rank={number}, but got none")
@@ -40,7 +40,7 @@ def as_rank(num_replicas: int | None, rank: int | None) -> tuple[int, int]:
     return count, number
 
 
-def of_group() -> tuple[int, int] | None:
+def group_rank() -> tuple[int, int] | None:
     """What an initialised group of torch.distributed says: how many processes, and which this is."""
     distributed = sys.modules.get("torch.distributed")
     if distributed is None or not distributed.is_available() or not distributed.is_initialized():
@@ -48,7 +48,7 @@ def of_group() -> tuple[int, int] | None:
     return distributed.get_world_size(), distributed.get_rank()
 
 
-def _of_environment() -> tuple[int, int] | None:
+def _environment_rank() -> tuple[int, int] | None:
     given = {name: os.environ[name] for name in ("WORLD_SIZE", "RANK") if os.environ.get(name)}
     if [*given] == ["WORLD_SIZE"] and os.environ.get("NODE_RANK") == "0" and os.environ.get("LOCAL_RANK"):
         given["RANK"] = os.environ["LOCAL_RANK"]  # as Lightning tells its processes before they are a group

@@ -10,10 +10,10 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_int, as_ints, refuse_mask
-from varlen.data.memory import ColumnLike, Ints, MemorySource, Source, as_joint, of_shards
+from varlen.data.memory import ColumnLike, Ints, MemorySource, Source, as_joint, map_shards
 from varlen.data.records import Records
 from varlen.errors import error_of, index_error, type_error, value_error
-from varlen.io.dtypes import widened
+from varlen.io.dtypes import widen
 from varlen.io.errors import name_only_file
 from varlen.joint import JointNestedRaggedTensorDict
 
@@ -48,7 +48,7 @@ class Rows:
         self._verbs: tuple[str, ...] = ()  # that made the view
 
     @functools.cached_property
-    def _only(self) -> _core.Joint | None:
+    def _only_joint(self) -> _core.Joint | None:
         # Made when a row is asked for, so that opening a file of many keys only reads its header.
         is_one = self._index is None and self._source.mmap and len(self._source.counts) == 1
         return self._source.joint(0) if is_one and not self._source.wider(0) else None
@@ -205,7 +205,7 @@ class Rows:
         >>> ds[0].to_list(), ds[[1, 0]].to_list()
         ({'id': 7, 'x': [1, 2, 3]}, {'id': [9, 7], 'x': [[], [1, 2, 3]]})
         """
-        only = self._only
+        only = self._only_joint
         if only is not None:
             try:
                 view = only.get(index)
@@ -245,9 +245,9 @@ class Rows:
         if isinstance(index, str):
             hint = f"; {index!r} is a key: ds[:][{index!r}] has its values" if index in self else ""
             raise type_error("index", f"expected rows, got {index!r}{hint}")
-        if isinstance(index, slice) and index.indices(len(self))[2] == 1 and self._only is not None:
+        if isinstance(index, slice) and index.indices(len(self))[2] == 1 and self._only_joint is not None:
             try:
-                return self._only.slice(*index.indices(len(self))[:2])
+                return self._only_joint.slice(*index.indices(len(self))[:2])
             except ValueError as error:
                 raise name_only_file(error, self._source.paths) from None
         return self._source.read_many(self._source_rows(self.row_numbers(index)))
@@ -259,7 +259,7 @@ class Rows:
         row = index + n if index < 0 else index
         if self._index is not None:
             row = int(self._index[row])
-        only = (self if self._whole is None else self._whole)._only
+        only = (self if self._whole is None else self._whole)._only_joint
         if only is not None:
             try:
                 return only.row(row)
@@ -272,7 +272,7 @@ class Rows:
         row -= int(self._source.offsets[shard])
         number, path = row + int(self._source.offsets[shard]), self._source.paths[shard]
         try:
-            return widened(view.slice(row, row + 1), wider, [number]).row(0) if wider else view.row(row)
+            return widen(view.slice(row, row + 1), wider, [number]).row(0) if wider else view.row(row)
         except ValueError as error:
             raise name_only_file(error, [path]) from None
 
@@ -400,7 +400,7 @@ def _lengths_in(
 ) -> dict[int, Ints]:
     """The lengths of the rows of some shards by their numbers, and those that are known."""
     new = [shard for shard in shards if shard not in known]
-    found = of_shards(source, lambda shard: _lengths_of(source, shard, dim), new)
+    found = map_shards(source, lambda shard: _lengths_of(source, shard, dim), new)
     return {**known, **dict(zip(new, found, strict=True))}
 
 

@@ -15,7 +15,7 @@ from varlen import _core
 from varlen.arguments import as_bool, as_int, as_shuffle, one_of
 from varlen.backends.values import as_ints
 from varlen.data.options import with_options
-from varlen.data.ranks import as_rank, of_group
+from varlen.data.ranks import as_rank, group_rank
 from varlen.data.records import RowNumbers
 from varlen.data.shards import refuse_shards_of
 from varlen.errors import type_error, value_error
@@ -179,7 +179,7 @@ class Sampler:
         if (epoch, before) == self._at:
             self._start = None  # not before: a DataLoader asks for two iterators, and uses one
             self._pass = this
-        for k, batch in enumerate(self._dealt(epoch, before)[start:], start + 1):
+        for k, batch in enumerate(self._deal_rest(epoch, before)[start:], start + 1):
             if self._pass is this:
                 self._steps = k
             yield self._row_numbers(batch, epoch)
@@ -300,7 +300,7 @@ class Sampler:
         refuse_differences({**state["data"], **state["options"]}, {**self._identity(), **self._options()})
         self._find_rank()
         before, steps = self._split(runs)
-        left = len(self._dealt(epoch, before))
+        left = len(self._deal_rest(epoch, before))
         if steps > left:
             raise value_error("state", f"{steps} batches of epoch {epoch} were taken, of {left}")
         self.epoch, self._before = epoch, before
@@ -358,9 +358,9 @@ class Sampler:
     def _batches(self) -> list[Ints]:
         """Those of this rank, from the last change of the number of ranks on."""
         self._find_rank()
-        return self._dealt(self.epoch, self._before)
+        return self._deal_rest(self.epoch, self._before)
 
-    def _dealt(self, epoch: int, before: tuple[tuple[int, int], ...]) -> list[Ints]:
+    def _deal_rest(self, epoch: int, before: tuple[tuple[int, int], ...]) -> list[Ints]:
         which = epoch, before, self.num_replicas, self.rank
         if self._epoch_batches is None or self._epoch_batches[0] != which:
             rng = np.random.default_rng([self.seed, epoch])
@@ -372,7 +372,7 @@ class Sampler:
 
     def _find_rank(self) -> None:
         """A group of processes may have come together since; what was given stays."""
-        group = of_group() if self._is_found else None
+        group = group_rank() if self._is_found else None
         if group is None or group == (self.num_replicas, self.rank):
             return
         runs = [*self._before, (self.num_replicas, self._steps)]

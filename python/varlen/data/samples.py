@@ -289,7 +289,7 @@ class Collate:
                     continue
                 flat = self._leaves.read(place, items[key], self._wanted_dtype(key, items[key]))
             if flat is not None and self._model is not None and self._dtype_of(key) is None:
-                flat = self._model.of_lists(key, flat)
+                flat = self._model.list_values(key, flat)
             read[key] = flat
         return {
             key: self._array(f"{name}[{key!r}]", items[key], key, flat, null.get(key))

@@ -19,7 +19,7 @@ from varlen.data.declared import schema_of_source
 from varlen.errors import name_place, tell_cause, type_error, value_error
 from varlen.io import Account, ShardSet, ShardWriter, Writer, open_shards
 from varlen.io.columns import ColumnOptions, build_joint, first_leaf
-from varlen.io.dtypes import common_dtype, widened
+from varlen.io.dtypes import common_dtype, widen
 from varlen.io.pieces import is_table
 from varlen.joint import JointNestedRaggedTensorDict
 
@@ -80,7 +80,7 @@ def map_rows(
         for begin in _begins(dataset, batch_size, progress):
             rows = JointNestedRaggedTensorDict._wrap(_read(dataset, begin, batch_size))
             end = begin + len(rows)
-            result = (_of_many if batched else _of_each)(function, rows, begin, first_words)
+            result = (_call_many if batched else _call_each)(function, rows, begin, first_words)
             passage.add(rows._view(), result)
             if writer is None:
                 writer = Writer(path, widen=True, row_ids=_row_ids(dataset, result), account=account)
@@ -118,14 +118,14 @@ def _read(dataset: Rows, begin: int, size: int) -> _core.Joint:
     return dataset.source.read_many(dataset._source_rows(rows))
 
 
-def _of_many(
+def _call_many(
     function: Any, rows: JointNestedRaggedTensorDict, begin: int, first_words: _FirstWords
 ) -> _core.Joint:
     where = f"rows {begin} to {begin + len(rows) - 1}"
     return _as_joint(_call(function, rows, where), where, first_words)
 
 
-def _of_each(
+def _call_each(
     function: Any, rows: JointNestedRaggedTensorDict, begin: int, first_words: _FirstWords
 ) -> _core.Joint:
     found = [_call(function, rows[i], f"row {begin + i}") for i in range(len(rows))]
@@ -140,7 +140,7 @@ def _of_each(
                     row=begin + i,
                 )
         try:  # all at once: of one row alone an empty list has no dtype
-            return _built({name: [row[name] for row in found] for name in found[0]}, first_words)
+            return _build({name: [row[name] for row in found] for name in found[0]}, first_words)
         except (TypeError, ValueError, OverflowError):
             pass  # the row that is wrong alone says so below
     parts = [_row_joint(row, f"row {begin + i}", first_words) for i, row in enumerate(found)]
@@ -155,7 +155,7 @@ def _of_each(
     with contextlib.suppress(TypeError, ValueError):
         return concatenate(map(wrap, parts))._view()
     try:
-        return concatenate(map(wrap, _of_one_dtype(parts)))._view()
+        return concatenate(map(wrap, _promote_dtypes(parts)))._view()
     except (TypeError, ValueError) as error:
         raise name_place(error, f"map: rows {begin} to {begin + len(parts) - 1}") from None
 
@@ -167,7 +167,7 @@ def _row_joint(found: Any, where: str, first_words: _FirstWords) -> _core.Joint:
     return _as_joint(rows, where, first_words)
 
 
-def _of_one_dtype(parts: list[_core.Joint]) -> list[_core.Joint]:
+def _promote_dtypes(parts: list[_core.Joint]) -> list[_core.Joint]:
     """The same rows, each key in the dtype that holds the numbers of all; without values it has any."""
     dtypes: dict[str, np.dtype] = {}
     for name in parts[0].names:
@@ -177,7 +177,7 @@ def _of_one_dtype(parts: list[_core.Joint]) -> list[_core.Joint]:
             if common is None:
                 break
             dtypes[name] = common
-    return [widened(part, {n: d for n, d in dtypes.items() if part.values(n).dtype != d}) for part in parts]
+    return [widen(part, {n: d for n, d in dtypes.items() if part.values(n).dtype != d}) for part in parts]
 
 
 def _call(function: Any, rows: Any, where: str) -> Any:
@@ -199,12 +199,12 @@ def _as_joint(found: Any, where: str, first_words: _FirstWords) -> _core.Joint:
             from varlen.io.arrow_rows import joint_of_table
 
             return joint_of_table(found, None, first_words)
-        return _built(found, first_words)
+        return _build(found, first_words)
     except (TypeError, ValueError, OverflowError) as error:
         raise name_place(tell_cause(error), f"map: {where}") from None
 
 
-def _built(found: dict[str, Any], first_words: _FirstWords) -> _core.Joint:
+def _build(found: dict[str, Any], first_words: _FirstWords) -> _core.Joint:
     """Columns of nested lists, in which there may be words, dates, arrays, tensors and Raggeds."""
     if not found:
         raise value_error("", "there are no keys; a result has at least one")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import torch
 
     from varlen.data.devices.device import Device
-    from varlen.data.staging import Block, Staging
+    from varlen.data.staging import Block, BlockSource
 
 __all__ = ["StagedBatch"]
 
@@ -64,7 +64,7 @@ class StagedBatch:
     def __init__(
         self,
         plan: _core.StagedBatch,
-        staging: Staging,
+        staging: BlockSource,
         device: str,
         framework: str,
         torch_names: Mapping[str, str],
@@ -170,18 +170,18 @@ class StagedBatch:
 
     def _to(self, there: Device, non_blocking: bool, out: Any = None) -> Batch[Any]:
         try:
-            return self._sent(there, non_blocking, out)
+            return self._send(there, non_blocking, out)
         finally:
             if self._is_lent and self._block is not None:
                 self._block.give_back()
                 self._block = None  # others write there from now on
 
-    def _sent(self, there: Device, non_blocking: bool, out: Any) -> Batch[Any]:
+    def _send(self, there: Device, non_blocking: bool, out: Any) -> Batch[Any]:
         own = self._block
         if own is None:
             raise value_error("", "this batch has gone to a device, and its block belongs to another one")
         given = dict(as_mapping(out, "out", "names to arrays")) if out is not None else {}
-        outputs = self._made(there, given)
+        outputs = self._new_outputs(there, given)
         nbytes = max(self.nbytes, 1)
         memory = there.empty((nbytes,), there.kind("uint8")) if self._is_ragged else there.scratch(nbytes)
         there.ready()
@@ -203,7 +203,7 @@ class StagedBatch:
     def _is_ragged(self) -> bool:
         return all(kind is None or place >= 0 for _, kind, _, place in self._outputs)
 
-    def _made(self, there: Device, given: dict[str, Any]) -> dict[str, Any]:
+    def _new_outputs(self, there: Device, given: dict[str, Any]) -> dict[str, Any]:
         """Memory of the outputs: what was given, or new; None for what lies in the block."""
         result: dict[str, Any] = {}
         for name, kind, shape, place in self._outputs:

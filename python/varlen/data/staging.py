@@ -32,7 +32,7 @@ class Block(Protocol):
         """Nobody reads it any more, but a device that is doing so."""
 
 
-class Staging(Protocol):
+class BlockSource(Protocol):
     """Where blocks come from."""
 
     def take(self, nbytes: int) -> Block: ...
@@ -48,7 +48,7 @@ class OwnBlock:
         """Nothing to do."""
 
 
-class OwnStaging:
+class FreshBlocks:
     """Fresh memory for every batch."""
 
     def take(self, nbytes: int) -> OwnBlock:
@@ -99,7 +99,7 @@ class Ring:
 
     def take(self, nbytes: int) -> PinnedBlock:
         """A buffer of at least so many bytes, which nobody reads."""
-        memory = self._next()
+        memory = self._next_buffer()
         try:
             if memory is not None:
                 if not memory.is_free():
@@ -113,7 +113,7 @@ class Ring:
             raise
         return PinnedBlock(self, memory, nbytes)
 
-    def _next(self) -> _core.PinnedMemory | None:
+    def _next_buffer(self) -> _core.PinnedMemory | None:
         """A buffer that is free, or will be once the device has read it; None: one that is yet to be made."""
         with self._changed:
             while True:

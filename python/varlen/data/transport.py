@@ -292,10 +292,10 @@ def _namespace() -> str:
 def _send(batch: Any) -> Any:
     """What pickles in the place of a batch: where its arrays lie, and all else of it."""
     global _outbox
-    from varlen.data.parcel import pickled
+    from varlen.data.parcel import pickle_batch
 
     parts: list[Array] = []
-    text = pickled(batch, lambda part: parts.append(np.frombuffer(part.raw(), np.uint8)))
+    text = pickle_batch(batch, lambda part: parts.append(np.frombuffer(part.raw(), np.uint8)))
     if not parts:
         return pickle.loads, (text,)
     places, end = [], _ALIGN
@@ -307,7 +307,7 @@ def _send(batch: Any) -> Any:
             _outbox = _start()
         name, memory = _outbox.take(end)
     except OSError:  # no room, which torch's way of sending tensors would need, too
-        return pickle.loads, (pickled(batch),)
+        return pickle.loads, (pickle_batch(batch),)
     for (begin, end), part in zip(places, parts, strict=True):
         np.copyto(memory.bytes[begin:end], part)
     return _receive, (name, _outbox.closed(), places, text)

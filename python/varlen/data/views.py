@@ -12,7 +12,7 @@ from varlen.arguments import as_bool, as_int, as_shuffle
 from varlen.data.batching import Batching
 from varlen.data.joined import JoinedSource
 from varlen.data.keyed import KeyedSource
-from varlen.data.memory import Array, Column, Ints, of_shards
+from varlen.data.memory import Array, Column, Ints, map_shards
 from varlen.data.plan import Seed
 from varlen.data.saving import map_rows, save_rows
 from varlen.errors import error_of, type_error, value_error
@@ -83,7 +83,7 @@ class Views(Batching):
         (Dataset(2 of 3 rows, x: uint8@1), {'x': [1, 2, 3]})
         """
         is_slice = isinstance(rows, slice) and self._index is not None  # of the row numbers that are there
-        return self._some(rows if is_slice else self.row_numbers(rows), "select")
+        return self._with_rows(rows if is_slice else self.row_numbers(rows), "select")
 
     def filter(
         self,
@@ -135,7 +135,7 @@ class Views(Batching):
             mask = self._mask(function)
             keep = mask if keep is None else keep & mask
         assert keep is not None
-        return self._some(np.flatnonzero(keep), "filter")
+        return self._with_rows(np.flatnonzero(keep), "filter")
 
     def shuffle(self, seed: Seed = None) -> Self:
         """Shuffle the rows, as a view.
@@ -162,7 +162,7 @@ class Views(Batching):
         >>> sorted(ds.shuffle(seed=0).lengths.tolist())
         [0, 1, 3]
         """
-        return self._some(_generator(seed).permutation(len(self)))
+        return self._with_rows(_generator(seed).permutation(len(self)))
 
     def split(
         self, sizes: Mapping[str, float] | str, *, shuffle: bool = True, seed: Seed = None
@@ -216,7 +216,7 @@ class Views(Batching):
         random = as_shuffle(shuffle)
         order = _generator(seed).permutation(len(self)) if random else np.arange(len(self))
         return {
-            name: self._some(order[begin:end], "split")
+            name: self._with_rows(order[begin:end], "split")
             for name, begin, end in zip(sizes, ends[:-1], ends[1:], strict=True)
         }
 
@@ -253,11 +253,11 @@ class Views(Batching):
         parts: list[Batching] = [self, *others]
         sources = list({id(part._source): part._source for part in parts}.values())
         begins = dict(zip(map(id, sources), np.cumsum([0, *map(len, sources)]), strict=False))
-        joined = self._over(JoinedSource(sources) if len(sources) > 1 else self._source)
+        joined = self._with_source(JoinedSource(sources) if len(sources) > 1 else self._source)
         if len(sources) == len(parts) and all(part._index is None for part in parts):
             return joined
         rows = [part._source_rows(np.arange(len(part))) + begins[id(part._source)] for part in parts]
-        return joined._some(np.concatenate(rows))
+        return joined._with_rows(np.concatenate(rows))
 
     def with_key(
         self, name: str, values: Any, dim: int | None = None, *, dtype: Any = None, padding_id: bool = True
@@ -298,8 +298,8 @@ class Views(Batching):
         words = (joint.meta or {}).get("vocabularies", {}).get(name)
         column = Column(at, own.dtype, own.shape[1:], words)
         own = own if self._index is None else self._in_source_order(own, at)
-        keyed = self._over(KeyedSource(self._source, name, column, own))
-        return keyed if self._index is None else keyed._some(self._index)
+        keyed = self._with_source(KeyedSource(self._source, name, column, own))
+        return keyed if self._index is None else keyed._with_rows(self._index)
 
     def map(
         self,
@@ -350,7 +350,7 @@ class Views(Batching):
         """
         size = as_int(batch_size, "batch_size", 1)
         many, shown = as_bool(batched, "batched"), as_bool(progress, "progress")
-        return self._over(map_rows(self, function, path, many, size, shown))
+        return self._with_source(map_rows(self, function, path, many, size, shown))
 
     def save(
         self, path: str | os.PathLike[str], *, rows_per_shard: int | None = None, progress: bool = False
@@ -386,7 +386,7 @@ class Views(Batching):
         size = None if rows_per_shard is None else as_int(rows_per_shard, "rows_per_shard", 1)
         save_rows(self, path, size, as_bool(progress, "progress"))
 
-    def _over(self, source: Any) -> Self:
+    def _with_source(self, source: Any) -> Self:
         """A dataset of this class, with its own attributes, over another source."""
         result = object.__new__(type(self))
         self._init_like(result, source)
@@ -395,9 +395,9 @@ class Views(Batching):
     def _init_like(self, result: Self, source: Any) -> None:
         raise NotImplementedError
 
-    def _some(self, rows: Ints | slice, verb: str | None = None) -> Self:
+    def _with_rows(self, rows: Ints | slice, verb: str | None = None) -> Self:
         whole = self if self._whole is None else self._whole
-        view = self._over(self._source)
+        view = self._with_source(self._source)
         view._whole, view._index = whole, self._source_rows(rows)
         view._count = len(view._index)
         view._verbs = self._verbs if verb is None else (*self._verbs, verb)
@@ -426,7 +426,7 @@ class Views(Batching):
         order, ends = np.argsort(part, kind="stable"), np.cumsum(np.bincount(part, minlength=len(found)))
         begins = [0, *ends[:-1]]
         return {
-            str(name): self._some(order[begin:end], "split")
+            str(name): self._with_rows(order[begin:end], "split")
             for name, begin, end in zip(found, begins, ends, strict=False)
         }
 
@@ -457,7 +457,7 @@ class Views(Batching):
                 KeyError, "", f"{name!r} lies at dim {field.dim}; a key of dim 0 has one value a row"
             )
         source = self._source
-        parts = of_shards(source, lambda shard: source.values(shard, name))
+        parts = map_shards(source, lambda shard: source.values(shard, name))
         values = np.concatenate(parts) if parts else np.empty((0, *field.trailing), field.dtype)
         values = values.astype(self.fields[name].dtype, copy=False)
         return values if self._index is None else values[self._index]
@@ -472,7 +472,7 @@ class Views(Batching):
             ends = [source.ends(shard, d) for d in range(1, most + 1)]
             return _core.Joint([], [], [], ends, int(source.counts[shard]))
 
-        parts = of_shards(source, levels)
+        parts = map_shards(source, levels)
         if not parts:
             return [_core.Level.from_lengths(np.zeros(0, np.int64))] * most
         joint = parts[0] if len(parts) == 1 else _core.Joint.concat(parts)

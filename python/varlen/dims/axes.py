@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def describe(dims: Sequence[Dim]) -> str:
     """Dims as people write them: "[batch(3), time(0 to 2), feature(5)]"."""
-    return f"[{', '.join([_described(dim) for dim in dims])}]"
+    return f"[{', '.join([_describe(dim) for dim in dims])}]"
 
 
 def about_operation(error: TypeError, verb: str, dims: Sequence[Dim]) -> Exception:
@@ -32,7 +32,7 @@ def about_operation(error: TypeError, verb: str, dims: Sequence[Dim]) -> Excepti
     return name_argument(error, operation) if is_named else name_place(error, operation, TypeError)
 
 
-def _described(dim: Dim) -> str:
+def _describe(dim: Dim) -> str:
     name = dim.name or "?"
     if dim.is_static:
         return name if name == str(dim.size) else f"{name}({dim.size})"
@@ -46,7 +46,7 @@ def _described(dim: Dim) -> str:
     return f"{name}({shortest} to {longest})"
 
 
-def quoted(dims: Sequence[Dim], word: str = "or") -> str:
+def quote_names(dims: Sequence[Dim], word: str = "or") -> str:
     """The names of dims, for an error: "'time' or 'source'"."""
     names = [f"'{dim.name}'" for dim in dims]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
@@ -91,7 +91,7 @@ def places(data: Data[Any], axes: Axis | Sequence[Axis], argument: str = "axis")
     if not is_data(data):
         raise type_error("", f"expected a Data, got {type(data).__name__}")
     if isinstance(axes, str):
-        return _of_words(data, axes, argument)
+        return _word_places(data, axes, argument)
     if isinstance(axes, (int, float)) or not hasattr(axes, "__iter__"):
         raise type_error(
             argument, f"expected a Dim, its name, or several, got {axes!r}; axes are told by their dims"
@@ -111,7 +111,7 @@ def every_place(data: Data[Any], order: Sequence[Axis], argument: str = "order")
     found = places(data, order, argument)
     if len(found) != data._shape.rank:
         missing = [dim for k, dim in enumerate(data._shape.dims) if k not in found]
-        raise value_error(argument, f"{quoted(missing, 'and')} of {describe(data.dims)} is missing")
+        raise value_error(argument, f"{quote_names(missing, 'and')} of {describe(data.dims)} is missing")
     return found
 
 
@@ -123,7 +123,7 @@ def first(data: Data[Any], *words: str) -> tuple[int, ...]:
 
 def one_or_none(data: Data[Any], word: str) -> Dim | None:
     """The dim that "B", "T" or "F" stands for, None where there is none."""
-    found = _of_letter(data, word, "axis")
+    found = _letter_place(data, word, "axis")
     return None if found is None else data._shape.dims[found]
 
 
@@ -152,10 +152,10 @@ def _refuse_several(data: Data[Any], several: Sequence[int], axis: Any, argument
             f"{axis!r} is {len(dims)} dims of {describe(data.dims)}, of match_priority {told}",
             "give the Dim, of the others as copy(match_priority=...)",
         )
-    raise error_of(AmbiguousAxisError, argument, f"{axis!r} may be {quoted(dims)}", "give the Dim")
+    raise error_of(AmbiguousAxisError, argument, f"{axis!r} may be {quote_names(dims)}", "give the Dim")
 
 
-def _of_letter(data: Data[Any], letter: str, argument: str) -> int | None:
+def _letter_place(data: Data[Any], letter: str, argument: str) -> int | None:
     """The place that one letter stands for; None where there is none."""
     facts, dims = data._facts, data._shape.dims
     said = facts.time_dim if letter == "T" else facts.feature_dim if letter == "F" else None
@@ -177,7 +177,7 @@ def _of_letter(data: Data[Any], letter: str, argument: str) -> int | None:
     return found[0] if found else None
 
 
-def _of_words(data: Data[Any], words: str, argument: str) -> tuple[int, ...]:
+def _word_places(data: Data[Any], words: str, argument: str) -> tuple[int, ...]:
     dims, order = data._shape.dims, _in_order(data)
     named = [k for k in order if dims[k].name == words]
     if named:
@@ -186,15 +186,15 @@ def _of_words(data: Data[Any], words: str, argument: str) -> tuple[int, ...]:
         return (named[0],)
     lower = words.strip().lower()
     if re.fullmatch(r"([btf]\??)+", lower):
-        return _of_letters(data, words, argument)
+        return _letter_places(data, words, argument)
     kind, colon, rest = lower.partition(":")
     if colon:
-        return (_of_rule(data, kind, rest, words, argument),)
+        return (_rule_place(data, kind, rest, words, argument),)
     is_batch = {k: dims[k].kind == "batch" for k in order}
     if lower in ("*", "all"):
         return tuple(order)
     if lower in ("batch", "time", "feature"):
-        return _of_letters(data, lower[0].upper(), argument)
+        return _letter_places(data, lower[0].upper(), argument)
     if lower in ("dyn", "dynamic"):
         return tuple(k for k in order if not is_batch[k] and dims[k].is_dynamic)
     if lower == "static":
@@ -202,21 +202,21 @@ def _of_words(data: Data[Any], words: str, argument: str) -> tuple[int, ...]:
     if lower == "except_batch":
         return tuple(k for k in order if not is_batch[k])
     if lower == "except_time":
-        time = _of_letter(data, "T", argument)
+        time = _letter_place(data, "T", argument)
         return tuple(k for k in order if not is_batch[k] and k != time)
     if lower == "spatial":
-        feature = _of_letter(data, "F", argument)
+        feature = _letter_place(data, "F", argument)
         return tuple(k for k in order if not is_batch[k] and k != feature)
     if lower == "except_feature":
-        feature = _of_letter(data, "F", argument)
+        feature = _letter_place(data, "F", argument)
         return tuple(k for k in order if k != feature)
     raise index_error(argument, f"{words!r} fits none of {describe(data.dims)}")
 
 
-def _of_letters(data: Data[Any], words: str, argument: str) -> tuple[int, ...]:
+def _letter_places(data: Data[Any], words: str, argument: str) -> tuple[int, ...]:
     found = []
     for letter, optional in re.findall(r"(\w)(\??)", words.upper()):
-        k = _of_letter(data, letter, argument)
+        k = _letter_place(data, letter, argument)
         if k is not None and k >= 0:
             if k in found:
                 raise value_error(argument, f"{words!r} has {letter} twice")
@@ -226,7 +226,7 @@ def _of_letters(data: Data[Any], words: str, argument: str) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _of_rule(data: Data[Any], kind: str, rest: str, words: str, argument: str) -> int:
+def _rule_place(data: Data[Any], kind: str, rest: str, words: str, argument: str) -> int:
     """The one dim of "dim:8", "stag:enc", "stag-single:-1:enc" or "tag:x"."""
     dims, order = data._shape.dims, _in_order(data)
     if kind == "dim":

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from varlen.dims.vocabulary import Vocabulary
 
 
-class Facts(NamedTuple):
+class Annotations(NamedTuple):
     """What is said of a Data beside its dims."""
 
     name: str | None = None
@@ -39,7 +39,7 @@ class Facts(NamedTuple):
     available_for_inference: bool = True
 
 
-NO_FACTS = Facts()
+NO_FACTS = Annotations()
 _new = object.__new__
 
 
@@ -57,7 +57,7 @@ class DataBase(DeviceMethods, Generic[ArrayT]):
     _values: ArrayT
     _shape: Shape
     _order: tuple[int, ...] | None
-    _facts: Facts
+    _facts: Annotations
     _dense: tuple[Any, Any, str] | None
 
     # What it is.
@@ -154,7 +154,7 @@ class DataBase(DeviceMethods, Generic[ArrayT]):
         made._facts, made._dense = self._facts, None
         return made
 
-    def _ordered(self, places: Sequence[int]) -> Self:
+    def _reorder_dims(self, places: Sequence[int]) -> Self:
         order = tuple(places)
         if order == (self._order or tuple(range(self._shape.rank))):
             return self
@@ -162,7 +162,7 @@ class DataBase(DeviceMethods, Generic[ArrayT]):
         made._order = None if order == tuple(range(len(order))) else order
         return made
 
-    def _said(self, **facts: Any) -> Self:
+    def _with_facts(self, **facts: Any) -> Self:
         """The same values, of which something else is said."""
         made = self._like(self._values)
         made._facts = self._facts._replace(**facts)
@@ -175,7 +175,7 @@ class DataBase(DeviceMethods, Generic[ArrayT]):
         return made
 
 
-def positions_or_none(values: Any, facts: Facts) -> Facts:
+def positions_or_none(values: Any, facts: Annotations) -> Annotations:
     """What is said of values, without a sparse_dim where they are no integers."""
     if facts.sparse_dim is None or "int" in str(values.dtype):
         return facts
@@ -209,8 +209,8 @@ def given_by_operations(cls: type[Any]) -> type[Any]:
     return cls
 
 
-def made(
-    values: Any, shape: Shape, order: tuple[int, ...] | None = None, facts: Facts = NO_FACTS
+def make_data(
+    values: Any, shape: Shape, order: tuple[int, ...] | None = None, facts: Annotations = NO_FACTS
 ) -> Data[Any]:
     """A Data of values that are known to have the shape."""
     data: Data[Any] = _new(_CLASS[0])
@@ -227,7 +227,7 @@ def _restored(
     kind: type[Data[Any]] | None = None,
 ) -> Data[Any]:
     """What a pickle of a Data gives; those that say no class are of older versions."""
-    said = Facts(*facts)
+    said = Annotations(*facts)
     data: Data[Any] = _new(_CLASS[0] if kind is None else kind)
     data._values, data._shape, data._order, data._dense = values, shape, order, None
     data._facts = NO_FACTS if said == NO_FACTS else said

@@ -10,11 +10,11 @@ import numpy as np
 from varlen._core import Dim, Shape
 from varlen.backends import backend_of
 from varlen.dims.axes import describe
-from varlen.dims.base import Facts, made
+from varlen.dims.base import Annotations, make_data
 from varlen.dims.make import check_dims
 from varlen.dims.ops.gather import gather
 from varlen.dims.ops.sort import top_k
-from varlen.dims.place import moved
+from varlen.dims.place import move
 from varlen.errors import value_error
 
 if TYPE_CHECKING:
@@ -120,8 +120,8 @@ class Beam:
         array([1, 2])
         """
         best, (src, classes), dim = top_k(scores, [self.dim, scores.axis(axis)], k)
-        beam = Beam(dim, best, src._said(sparse_dim=self.dim), self, name)
-        return beam, classes._said(beam=beam)
+        beam = Beam(dim, best, src._with_facts(sparse_dim=self.dim), self, name)
+        return beam, classes._with_facts(beam=beam)
 
     def select(self, state: Data[Any]) -> Data[Any]:
         """Reorder a state of the previous hypotheses to match these.
@@ -156,7 +156,7 @@ class Beam:
         """
         if self.parent is None or self.src is None or state._shape.find(self.parent.dim) < 0:
             return state
-        return gather(state, self.src, self.parent.dim)._said(beam=self)
+        return gather(state, self.src, self.parent.dim)._with_facts(beam=self)
 
     def backtrace(
         self, choices: Sequence[Data[Any]], *, eos: int | None = None, out_dim: Dim | None = None
@@ -206,14 +206,14 @@ class Beam:
         at: Data[Any] | None = None
         for choice, beam in zip(reversed(choices), line, strict=False):
             chosen = choice if at is None else gather(choice, at, beam.dim)
-            steps.append(moved(chosen, shape)[..., None])
+            steps.append(move(chosen, shape)[..., None])
             if beam.src is not None:
                 at = beam.src if at is None else gather(beam.src, at, beam.dim)
         values = backend_of(steps[0]).concat(steps[::-1], axis=-1)
-        return _cut(values, shape, eos, out_dim, choices[-1]._facts.sparse_dim, self)
+        return _cut_beam(values, shape, eos, out_dim, choices[-1]._facts.sparse_dim, self)
 
 
-def _cut(
+def _cut_beam(
     values: Any, shape: Shape, eos: int | None, out_dim: Dim | None, sparse_dim: Dim | None, beam: Beam
 ) -> Data[Any]:
     """Rows up to the first class that ends them."""
@@ -229,5 +229,5 @@ def _cut(
         lengths.reshape([shape.extent(k) for k in range(shape.rank)]), shape.dims
     )
     whole = Shape([*shape.dims, steps])
-    facts = Facts(sparse_dim=sparse_dim, time_dim=whole.dims[-1], beam=beam)
-    return made(rows.reshape(whole.array_shape), whole, None, facts)
+    facts = Annotations(sparse_dim=sparse_dim, time_dim=whole.dims[-1], beam=beam)
+    return make_data(rows.reshape(whole.array_shape), whole, None, facts)

@@ -16,14 +16,14 @@ from varlen.dims import axes as _axes
 from varlen.dims import export, make, named_arrays, out_shape, show
 from varlen.dims.base import (
     NO_FACTS,
+    Annotations,
     DataBase,
-    Facts,
     _restored,
     given_by_operations,
     positions_or_none,
 )
 from varlen.dims.declared import VerbMethods
-from varlen.dims.operators import of_every_dtype
+from varlen.dims.operators import for_every_dtype
 from varlen.dims.ops.combine import compatible_to, operands
 from varlen.dims.records import joint_data
 from varlen.errors import error_of, type_error, value_error
@@ -43,7 +43,7 @@ _new = object.__new__
 
 
 def _binary(name: str, plain: _Operation, reflected: bool = False) -> Any:
-    function = of_every_dtype(plain)
+    function = for_every_dtype(plain)
 
     def method(self: Data[Any], other: Any) -> Any:
         if (
@@ -150,7 +150,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         self._shape = make.bound_dims(values, dims)
         self._values, self._order, self._dense = values, None, None
         self._facts = NO_FACTS
-        facts = Facts(name, sparse_dim, feature_dim, time_dim, beam, available_for_inference)
+        facts = Annotations(name, sparse_dim, feature_dim, time_dim, beam, available_for_inference)
         if facts != NO_FACTS:
             self._facts = make.check_facts(self, facts)
 
@@ -786,7 +786,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         >>> x.transpose(["dim:3", "dim:2"])
         Data([three(3), two(2)], float64)
         """
-        return self._ordered(_axes.every_place(self, order))
+        return self._reorder_dims(_axes.every_place(self, order))
 
     def batch_major(self) -> Data[ArrayT]:
         """Move the batch dim to the front.
@@ -802,7 +802,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         >>> x.batch_major()
         Data([batch(3), two(2)], float64)
         """
-        return self._ordered(_axes.first(self, "B"))
+        return self._reorder_dims(_axes.first(self, "B"))
 
     def time_major(self) -> Data[ArrayT]:
         """Move the time dim to the front, then the batch.
@@ -818,7 +818,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         >>> x.time_major()
         Data([time(1 to 2), batch(2)], float64)
         """
-        return self._ordered(_axes.first(self, "T", "B"))
+        return self._reorder_dims(_axes.first(self, "T", "B"))
 
     def compatible_to(self, dims: Sequence[Dim], *, expand: bool = False) -> Data[ArrayT]:
         """Bring the dims into the given order; `expand` repeats values over missing dims.
@@ -875,7 +875,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         >>> x.replace_dim("T", vl.Dim("frames"))
         Data([batch(2), frames(1 to 2)], int64)
         """
-        return make.replaced(self, old, new)
+        return make.replace_in_data(self, old, new)
 
     def verify_out_shape(self, expected: OutShape, *, allow_missing_implicit: bool = True) -> Data[ArrayT]:
         """Check that the dims are the expected ones; returns itself.
@@ -930,7 +930,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         """
         if name is not None:
             facts["name"] = name
-        return self._said(**make.check_facts(self, self._facts._replace(**facts))._asdict())
+        return self._with_facts(**make.check_facts(self, self._facts._replace(**facts))._asdict())
 
     def cast(self, dtype: DTypeLike) -> Data[Any]:
         """Convert the values to another dtype.
@@ -1022,13 +1022,13 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         return self._map(lambda _: values)
 
     def __neg__(self) -> Data[ArrayT]:
-        return self._map(of_every_dtype(operator.neg))
+        return self._map(for_every_dtype(operator.neg))
 
     def __pos__(self) -> Data[ArrayT]:
         return self
 
     def __invert__(self) -> Data[ArrayT]:
-        return self._map(of_every_dtype(operator.invert))
+        return self._map(for_every_dtype(operator.invert))
 
     def __abs__(self) -> Data[Any]:
         return self._map(abs)
@@ -1082,7 +1082,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         return format(self.item(), spec)
 
     def __str__(self) -> str:
-        return show.shown(self)
+        return show.print_text(self)
 
     def __repr__(self) -> str:
         return show.text(self)

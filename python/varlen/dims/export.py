@@ -10,7 +10,7 @@ import numpy as np
 from varlen._core import Dim, Shape
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, every_place, places
-from varlen.dims.base import made
+from varlen.dims.base import make_data
 from varlen.dims.make import check_dims
 from varlen.dims.place import in_order
 from varlen.dims.vocabulary import padding_class
@@ -82,7 +82,7 @@ def mask(data: Data[Any], axis: Axis | Sequence[Axis]) -> Data[Any]:
     asked = places(data, axis)
     dims = [shape.dims[k] for k in asked]
     kept = [dim for k, dim in enumerate(shape.dims) if k in asked or any(dim in x.over for x in dims)]
-    return _there(Shape(kept), data._values)
+    return _validity(Shape(kept), data._values)
 
 
 def mask_of_dim(dim: Dim, dims: Sequence[Dim] | None) -> Data[Any]:
@@ -92,7 +92,7 @@ def mask_of_dim(dim: Dim, dims: Sequence[Dim] | None) -> Data[Any]:
     if dim not in wanted:
         raise value_error("dims", f"'{dim.name}' is not among {describe(wanted)}")
     shape = Shape([wanted[k] for k in Shape.arranged(wanted)])
-    return _there(shape, None)._ordered([shape.find(each) for each in wanted]).padded(False)
+    return _validity(shape, None)._reorder_dims([shape.find(each) for each in wanted]).padded(False)
 
 
 def _bound_by(dim: Dim, wanted: Dim) -> Dim | None:
@@ -100,9 +100,9 @@ def _bound_by(dim: Dim, wanted: Dim) -> Dim | None:
     return next((known for known in (dim, *dim.over) if known == wanted), None)
 
 
-def _there(shape: Shape, beside: Any) -> Data[Any]:
+def _validity(shape: Shape, beside: Any) -> Data[Any]:
     """True at every position, of the kind of other values."""
     there = np.ones(shape.array_shape, np.bool_)
     if beside is not None and not isinstance(beside, np.ndarray):
         there = backend_of(beside).like(there, beside)
-    return made(there, shape).padded(False)
+    return make_data(there, shape).padded(False)

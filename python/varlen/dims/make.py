@@ -11,9 +11,9 @@ from varlen._core import Dim, Level, RaggedBase, Shape
 from varlen.backends import backend_of
 from varlen.backends.values import device_of
 from varlen.dims.axes import describe
-from varlen.dims.base import Facts, dtype_name, is_data, made
+from varlen.dims.base import Annotations, dtype_name, is_data, make_data
 from varlen.dims.errors import LengthMismatchError
-from varlen.dims.place import aligned, bound_anew, in_order, order_of
+from varlen.dims.place import align, bound_anew, in_order, order_of
 from varlen.errors import error_of, type_error, value_error
 from varlen.levels import describe_difference, equal_lengths
 
@@ -101,7 +101,7 @@ def as_lengths(numbers: Any, over: Any) -> tuple[Any, Any]:
     return (values.reshape(-1) if lying._shape.ragged else values), lying.dims
 
 
-def check_facts(data: Data[Any], facts: Facts, argument: str = "values") -> Facts:
+def check_facts(data: Data[Any], facts: Annotations, argument: str = "values") -> Annotations:
     """What is said of a Data, refused where it does not fit."""
     for word in ("time_dim", "feature_dim"):
         dim = getattr(facts, word)
@@ -131,7 +131,7 @@ def _check_classes(values: Any, sparse: Dim, argument: str) -> None:
         )
 
 
-def replaced(data: Data[Any], old: Axis, new: Dim) -> Data[Any]:
+def replace_in_data(data: Data[Any], old: Axis, new: Dim) -> Data[Any]:
     """The same values with another dim in the place of one; as `Data.replace_dim`."""
     from varlen.dims.axes import place
 
@@ -189,7 +189,7 @@ def from_levels(values: Any, levels: Levels, dims: Sequence[Dim], **facts: Any) 
     _check_sizes(values, levels, shape)
     if tuple(values.shape) != shape.array_shape:
         values = values.reshape(shape.array_shape)
-    result = _arranged(values, shape)
+    result = _arrange(values, shape)
     return _with_facts(result, facts)
 
 
@@ -205,7 +205,7 @@ def _bound_to(dim: Dim, level: Level, before: Sequence[Dim]) -> Dim:
     plan = whole.align(part)
     places = np.zeros(whole.count(whole.rank), np.int64)
     if plan is not None and part.rank:
-        places = aligned(np.arange(part.count(part.rank)).reshape(part.array_shape), part, whole)
+        places = align(np.arange(part.count(part.rank)).reshape(part.array_shape), part, whole)
         places = np.broadcast_to(places, whole.array_shape).reshape(-1)
     lengths = np.zeros(part.count(part.rank), np.int64)
     lengths[places] = level.lengths
@@ -241,14 +241,14 @@ def _check_sizes(values: Any, levels: Levels, shape: Shape) -> None:
             )
 
 
-def _arranged(values: Any, shape: Shape) -> Data[Any]:
+def _arrange(values: Any, shape: Shape) -> Data[Any]:
     """A Data of values, in which dims of one size lie behind the others."""
     order = Shape.arranged(shape.dims, static_last=True)
     if order == tuple(range(shape.rank)):
-        return made(values, shape)
+        return make_data(values, shape)
     target = Shape([shape.dims[k] for k in order])
-    moved = aligned(values, shape, target).reshape(target.array_shape)
-    return made(moved, target, order_of(target, shape.dims))
+    moved = align(values, shape, target).reshape(target.array_shape)
+    return make_data(moved, target, order_of(target, shape.dims))
 
 
 def _with_facts(data: Data[Any], facts: dict[str, Any]) -> Data[Any]:
@@ -258,7 +258,7 @@ def _with_facts(data: Data[Any], facts: dict[str, Any]) -> Data[Any]:
     if dtype is not None:
         data._values = backend_of(data._values).cast(data._values, dtype, "dtype")
     if facts:
-        data._facts = check_facts(data, Facts(**facts))
+        data._facts = check_facts(data, Annotations(**facts))
     return data
 
 
@@ -276,7 +276,7 @@ def from_list(rows: Any, dims: Sequence[Dim], **facts: Any) -> Data[Any]:
             raise value_error(
                 "rows", f"expected {len(each)} axes for {describe(each)}, got shape {array.shape}"
             )
-        return _with_facts(from_levels(array, (), each) if each else made(array, Shape([])), facts)
+        return _with_facts(from_levels(array, (), each) if each else make_data(array, Shape([])), facts)
     ragged = Ragged.from_list(rows)
     values, levels = ragged._values, ragged._levels
     missing = len(each) - len(levels) - values.ndim
@@ -332,4 +332,4 @@ def from_padded(block: Any, dims: Sequence[Dim], side: str = "right", **facts: A
         levels = tuple([shape.span(k, k + 1) for k in range(first, shape.ragged)])
         block = backend.unpad(backend.contiguous(block), levels, side)
     block = block.reshape(shape.array_shape)
-    return _with_facts(made(block, shape, order_of(shape, each)), facts)
+    return _with_facts(make_data(block, shape, order_of(shape, each)), facts)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from varlen._core import Dim
-from varlen.dims.axes import describe, quoted
+from varlen.dims.axes import describe, quote_names
 from varlen.dims.errors import OutShapeError
 from varlen.errors import error_of, type_error
 
@@ -110,16 +110,20 @@ def verify(data: Data[Any], expected: OutShape, allow_missing_implicit: bool) ->
         if not isinstance(dim, Dim):
             raise type_error("out_shape", f"expected dims, got {type(item).__name__}")
         if dim in seen and not isinstance(item, OptionalDim) and actual.count(dim) <= seen.count(dim):
-            wrong.append(f"{quoted([dim])} is given twice")
+            wrong.append(f"{quote_names([dim])} is given twice")
         seen.append(dim)
         if isinstance(item, ImplicitDim):
             if dim not in implicit:
-                wrong.append(f"{quoted([dim])} is {'an axis' if dim in actual else 'missing'}, not implicit")
+                wrong.append(
+                    f"{quote_names([dim])} is {'an axis' if dim in actual else 'missing'}, not implicit"
+                )
         elif not isinstance(item, OptionalDim) and dim not in actual and dim not in implicit:
-            wrong.append(f"{quoted([dim])} is missing")
-    wrong += [f"{quoted([dim])} is not expected" for dim in dict.fromkeys(actual) if dim not in seen]
+            wrong.append(f"{quote_names([dim])} is missing")
+    wrong += [f"{quote_names([dim])} is not expected" for dim in dict.fromkeys(actual) if dim not in seen]
     if not allow_missing_implicit:
-        wrong += [f"{quoted([dim])} is implicit, and not expected" for dim in implicit if dim not in seen]
+        wrong += [
+            f"{quote_names([dim])} is implicit, and not expected" for dim in implicit if dim not in seen
+        ]
     if wrong:
         texts = [_text(item) for item in expected]
         raise error_of(
@@ -135,7 +139,7 @@ def _text(item: Expected) -> str:
     return f"{type(item).__name__}({describe([item.dim])[1:-1]})"
 
 
-def checked(data: Data[Any], out_shape: OutShape | None) -> Data[Any]:
+def check_out_shape(data: Data[Any], out_shape: OutShape | None) -> Data[Any]:
     """What an op gives back: the Data, if it has the dims that its caller expects."""
     if out_shape is not None:
         verify(data, out_shape, True)

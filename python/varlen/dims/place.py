@@ -10,14 +10,14 @@ import numpy as np
 from varlen._core import Dim, Level, Shape
 from varlen.backends import backend_of
 from varlen.dims.axes import describe
-from varlen.dims.base import NO_FACTS, made
+from varlen.dims.base import NO_FACTS, make_data
 from varlen.errors import value_error
 
 if TYPE_CHECKING:
     from varlen.dims.data import Data
 
 
-def aligned(values: Any, shape: Shape, target: Shape) -> Any:
+def align(values: Any, shape: Shape, target: Shape) -> Any:
     """Values of one shape as they broadcast against those of another, which has all its dims."""
     plan = target.align(shape)
     if plan is None:
@@ -27,19 +27,19 @@ def aligned(values: Any, shape: Shape, target: Shape) -> Any:
     if transposed is not None:
         values = backend.transpose(values, transposed)
     if flat is not None:
-        values = shaped(values, flat)
+        values = reshape(values, flat)
     if rows is not None:
         values = backend.contiguous(values)
         if type(rows) is Level:
             values = backend.broadcast_rows(values, rows)
         else:
             values = backend.take_rows(values, rows)
-    return values if then is None else shaped(values, then)
+    return values if then is None else reshape(values, then)
 
 
 def spread(values: Any, shape: Shape, target: Shape) -> Any:
     """One number for each position of a shape that has all dims of another."""
-    lying = aligned(values.reshape(shape.array_shape), shape, target)
+    lying = align(values.reshape(shape.array_shape), shape, target)
     if lying.size != target.count(target.rank):
         lying = np.broadcast_to(lying, target.array_shape)
     return lying.reshape(-1)
@@ -51,11 +51,11 @@ def order_of(shape: Shape, dims: Sequence[Dim]) -> tuple[int, ...] | None:
     return None if order == tuple(range(len(order))) else order
 
 
-def moved(data: Data[Any], target: Shape) -> Any:
+def move(data: Data[Any], target: Shape) -> Any:
     """The values of a Data as they lie for a shape of the same dims in another order."""
     if target is data._shape:
         return data._values
-    return aligned(data._values, data._shape, target).reshape(target.array_shape)
+    return align(data._values, data._shape, target).reshape(target.array_shape)
 
 
 def in_order(data: Data[Any]) -> Data[Any]:
@@ -65,12 +65,12 @@ def in_order(data: Data[Any]) -> Data[Any]:
     if Shape.arranged(data.dims) != tuple(range(data._shape.rank)):
         raise value_error("", f"a dim comes before what it is over: {describe(data.dims)}")
     target = Shape(data.dims)
-    made = data._like(moved(data, target))
+    made = data._like(move(data, target))
     made._shape, made._order = target, None
     return made
 
 
-def along(data: Data[Any], k: int) -> tuple[Data[Any], int]:
+def lay_along(data: Data[Any], k: int) -> tuple[Data[Any], int]:
     """The same where the positions of the dim k lie side by side, and where that dim is then.
 
     All dims behind it are axes of a row; the dims before it count the rows that it is cut into.
@@ -87,7 +87,7 @@ def along(data: Data[Any], k: int) -> tuple[Data[Any], int]:
         )
     dims.insert(shape.ragged - 1, dim)
     target = Shape(dims)
-    made = data._like(moved(data, target))
+    made = data._like(move(data, target))
     made._shape, made._order = target, order_of(target, data.dims)
     return made, shape.ragged - 1
 
@@ -120,7 +120,7 @@ def lengths_of(dim: Dim) -> Data[Any]:
     """How many positions a dim has, over the dims that it is over: int64."""
     shape = Shape(dim.over)
     level: Any = dim.level
-    return made(np.asarray(level.lengths).reshape(shape.array_shape), shape)
+    return make_data(np.asarray(level.lengths).reshape(shape.array_shape), shape)
 
 
 def has_inner(shape: Shape, k: int) -> bool:
@@ -168,7 +168,7 @@ def with_dims(
     """Values over dims that stand in the place of the dim k; what is said of the Data is said of them."""
     old = data._shape.dims
     target = target_of(data._shape, data._order, k, dims, behind, before)
-    return placed(data, values, target, old[k], dims[0] if dims else None)
+    return place_values(data, values, target, old[k], dims[0] if dims else None)
 
 
 def target_of(
@@ -197,7 +197,7 @@ def target_of(
     return target, None if places == tuple(range(len(places))) else places
 
 
-def placed(
+def place_values(
     data: Data[Any],
     values: Any,
     target: tuple[Shape, tuple[int, ...] | None],
@@ -212,10 +212,10 @@ def placed(
             time_dim=new if facts.time_dim == gone else facts.time_dim,
             feature_dim=new if facts.feature_dim == gone else facts.feature_dim,
         )
-    return made(shaped(values, target[0].array_shape), target[0], target[1], facts)
+    return make_data(reshape(values, target[0].array_shape), target[0], target[1], facts)
 
 
-def shaped(values: Any, shape: tuple[int, ...]) -> Any:
+def reshape(values: Any, shape: tuple[int, ...]) -> Any:
     """Values in another shape, themselves where it is theirs: torch takes its time to see that."""
     return values if values.shape == shape else values.reshape(shape)
 

@@ -61,7 +61,7 @@ def _bytes_of(x: Any) -> int:
     return sum(map(_bytes_of, x)) if isinstance(x, (tuple, list)) else 0
 
 
-def planned(make: Callable[P, R]) -> Callable[P, R]:
+def cached_plan(make: Callable[P, R]) -> Callable[P, R]:
     """What a function of dims gives, kept for the next call with the same ones.
 
     It is given shapes, dims, numbers and words, by position, and gives a plan that nobody changes. A dim is

@@ -52,7 +52,7 @@ def html(data: Data[Any]) -> str:
     return f"<div>{_html.table(rows)}{''.join(pictures)}</div>"
 
 
-def shown(data: Data[Any]) -> str:
+def print_text(data: Data[Any]) -> str:
     """What `print` shows: `text`, and the numbers below it, of many only some."""
     if data._shape.ragged > 1 and data._order is None:
         numbers = _text.ragged("", data._values, levels_of(data._shape, 1)).partition("\n")[2]

@@ -175,7 +175,10 @@ class _Reader:
     def factor(self, place: Any) -> Any:
         sort, *rest = self._table["factors"][_place(place, len(self._table["factors"]))]
         if place not in self._factors:
-            self._factors[place] = (sort, *(self._name(*rest) if sort == "name" else self._whole(sort, rest)))
+            self._factors[place] = (
+                sort,
+                *(self._name(*rest) if sort == "name" else self._restore_words(sort, rest)),
+            )
         return self._factors[place]
 
     def _name(self, number: str, name: str, kind: str, size: int, labels: Any) -> tuple[Any, ...]:
@@ -183,6 +186,6 @@ class _Reader:
         vocab = None if labels is None else Vocabulary(*labels)
         return both >> 64, both & (2**64 - 1), name, kind, size, vocab
 
-    def _whole(self, sort: str, rest: list[Any]) -> tuple[Any, ...]:
+    def _restore_words(self, sort: str, rest: list[Any]) -> tuple[Any, ...]:
         words = _SORTS[sort]
         return tuple(self.word(r) if k in words else r for k, r in enumerate(rest, 1))

@@ -333,12 +333,13 @@ class Balance:
         """
         came, went, between = self.source, self.result, self.left_out
         if lost := came.values - went.values - between:
-            return f"{came.values:,} values in, {went.values:,} out, {between:,} left out: {_lost(lost)}"
+            return f"{came.values:,} values in, {went.values:,} out, {between:,} left out: {_loss_text(lost)}"
         nulls = [reason.nulls for reason in self.reasons.values()]
         if came.nulls is not None and went.nulls is not None and None not in nulls:
             explained = sum(n or 0 for n in nulls)
             if lost := came.nulls - went.nulls - explained:
-                return f"{came.nulls:,} nulls in, {went.nulls:,} out, {explained:,} explained: {_lost(lost)}"
+                counts = f"{came.nulls:,} nulls in, {went.nulls:,} out, {explained:,} explained"
+                return f"{counts}: {_loss_text(lost)}"
         came.settle()
         went.settle()
         is_exact = came.distinct is not None and went.distinct is not None
@@ -371,7 +372,7 @@ class Balance:
         return {"in": self.source.as_dict(), "out": self.result.as_dict(), "reasons": reasons}
 
 
-def _lost(n: int) -> str:
+def _loss_text(n: int) -> str:
     return f"{n:,} lost" if n > 0 else f"{-n:,} too many"
 
 
@@ -743,8 +744,9 @@ class Account:
         went = sum(balance.result.values for balance in columns)
         rows, files = self.rows.source.values, len(self.files)
         lines = [
-            f"in: {_many(rows, 'row')} of {_many(files, 'file')}, {_many(came, 'value')} in "
-            f"{_many(len(self.columns), 'column')}; out: {_many(went, 'value')}"
+            f"in: {_count_text(rows, 'row')} of {_count_text(files, 'file')}, "
+            f"{_count_text(came, 'value')} in {_count_text(len(self.columns), 'column')}; "
+            f"out: {_count_text(went, 'value')}"
         ]
         by_reason: dict[str, dict[str, Reason]] = {why: {} for why in self.rows.reasons}
         for name, balance in self.columns.items():
@@ -755,15 +757,15 @@ class Account:
         for name, why in self.unread.items():
             by_why.setdefault(why, []).append(name)
         for why, names in by_why.items():
-            lines.append(f"left out: {_many(len(names), 'column')}, {why}: {_listed(names)}")
+            lines.append(f"left out: {_count_text(len(names), 'column')}, {why}: {_name_list(names)}")
         return lines
 
 
-def _many(n: int, noun: str) -> str:
+def _count_text(n: int, noun: str) -> str:
     return f"{n:,} {noun}" + ("" if n == 1 else "s")
 
 
-def _listed(names: Iterable[str]) -> str:
+def _name_list(names: Iterable[str]) -> str:
     found = list(names)
     return ", ".join(found[:5]) + (f" and {len(found) - 5:,} more" if len(found) > 5 else "")
 
@@ -774,8 +776,8 @@ def _reason_line(why: str, rows: Reason | None, names: Mapping[str, Reason]) -> 
     verb, count = "changed", values.changed or values.nulls or 0
     if total.left_out:
         verb, count = "left out" if total.left_out > 0 else "added", values.left_out
-    parts = [_many(abs(rows.left_out), "row")] if rows is not None and rows.left_out else []
-    parts += [f"{_many(abs(count), 'value')} of {_listed(names)}"] if names else []
+    parts = [_count_text(abs(rows.left_out), "row")] if rows is not None and rows.left_out else []
+    parts += [f"{_count_text(abs(count), 'value')} of {_name_list(names)}"] if names else []
     first = f"; first {total.first[0]}" if total.first else ""
     return f"{verb}: {' and '.join(parts)}, {why}{first}"
 

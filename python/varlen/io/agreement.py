@@ -67,33 +67,33 @@ class Agreement:
         declared = file.layout.schema.declared
         for name, field in self.fields.items():
             if name not in file.fields:
-                raise format_error(file.path, f"has no key {name!r}, as {self._others()} have")
+                raise format_error(file.path, f"has no key {name!r}, as {self._other_files()} have")
             found = file.fields[name]
             if file.count == 0:  # no value, so any dtype fits
                 found = replace(found, dtype=field.dtype, tag=field.tag)
             if file.count and name in declared and name in self._declared:
                 differ = _difference(declared[name], self._declared[name])
                 if differ:
-                    raise _conflict_error(file.path, name, f"{self._others()} have", differ)
+                    raise _conflict_error(file.path, name, f"{self._other_files()} have", differ)
             self._join(file.path, name, found)
         if self._all_keys and len(file.fields) > len(self.fields):
             more = sorted(set(file.fields) - set(self.fields))
-            raise format_error(file.path, f"has keys {more} that {self._others()} have not")
+            raise format_error(file.path, f"has keys {more} that {self._other_files()} have not")
         if file.row_ids != self.row_ids:
             raise format_error(
-                file.path, f"row ids are {file.row_ids!r}, {self._others()} have {self.row_ids!r}"
+                file.path, f"row ids are {file.row_ids!r}, {self._other_files()} have {self.row_ids!r}"
             )
 
     def _join(self, path: str, name: str, found: Field) -> None:
         field = self.fields[name]
         conflict = field.conflict(found, widen=True)
         if conflict:
-            raise _conflict_error(path, name, f"{self._others()} have", conflict)
+            raise _conflict_error(path, name, f"{self._other_files()} have", conflict)
         joined = field.joined(found)
         if joined is not field:
             self.fields = {**self.fields, name: joined}  # a new dict, for threads that read the old one
 
-    def _others(self) -> str:
+    def _other_files(self) -> str:
         return f"the others (such as {self._path})"
 
 

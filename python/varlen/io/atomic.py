@@ -19,7 +19,7 @@ from varlen.io.urls import local_path
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["SUFFIX", "replacing"]
+__all__ = ["SUFFIX", "replace_file"]
 
 SUFFIX = ".varlen-tmp"
 
@@ -101,7 +101,7 @@ class AtomicWriter:
 
 
 @contextlib.contextmanager
-def replacing(path: str | os.PathLike[str], durable: bool = True) -> Iterator[int]:
+def replace_file(path: str | os.PathLike[str], durable: bool = True) -> Iterator[int]:
     """A descriptor to write to; a block that ends without an error replaces the file at `path`.
 
     An error inside the block, or in any step after it up to the rename, leaves the old file as it was and no

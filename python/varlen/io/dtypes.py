@@ -19,7 +19,7 @@ __all__ = [
     "promote",
     "smallest_integer",
     "tag_of",
-    "widened",
+    "widen",
 ]
 
 _PLAIN = {
@@ -146,7 +146,7 @@ def _is_number(dtype: np.dtype) -> bool:
     return (dtype.kind in "biuf" and dtype.itemsize <= 8) or dtype.name == "bfloat16"
 
 
-def widened(
+def widen(
     joint: _core.Joint,
     dtypes: Mapping[str, np.dtype],
     rows: Sequence[int] | np.ndarray | None = None,
@@ -168,7 +168,7 @@ def widened(
 
 
 def small_keys(joint: _core.Joint) -> dict[str, np.dtype]:
-    """float32 for each key of a dtype that NumPy has not: what `widened` makes of it."""
+    """float32 for each key of a dtype that NumPy has not: what `widen` makes of it."""
     names = [name for name in joint.names if small_floats.name_of(joint.values(name).dtype) is not None]
     return dict.fromkeys(names, np.dtype(np.float32))
 
@@ -179,7 +179,7 @@ def refuse_misfits(
     rows: Sequence[int] | np.ndarray | None = None,
     source: str = "",
 ) -> None:
-    """ValueError for a value that does not come back from the dtype of its key, as `widened` raises it."""
+    """ValueError for a value that does not come back from the dtype of its key, as `widen` raises it."""
     for name, dim in zip(joint.names, joint.dims, strict=True):
         place = first_misfit(values := joint.values(name), dtypes[name]) if name in dtypes else None
         if place is None:
@@ -238,21 +238,21 @@ def first_misfit(array: np.ndarray, dtype: np.dtype, asked: bool = False) -> tup
     if own == dtype or array.size == 0 or own.names is not None:
         return None
     if own.kind in "iu" and (floats or dtype.kind == "c") and not asked:
-        bad = _rounded(array, dtype)
+        bad = _find_rounded(array, dtype)
     elif own.kind in "mM" or not np.can_cast(own, dtype, "safe"):  # a finer unit ends sooner
-        bad = _lost(array, dtype, floats)
+        bad = _find_lost(array, dtype, floats)
     else:
         return None
     return tuple(np.argwhere(bad)[0].tolist()) if bad is not None and bad.any() else None
 
 
-def _rounded(array: np.ndarray, dtype: np.dtype) -> np.ndarray | None:
+def _find_rounded(array: np.ndarray, dtype: np.dtype) -> np.ndarray | None:
     """Where integers are not those that floats make of them; None: nowhere."""
     lost: np.ndarray
     width = dtype.itemsize // 2 if dtype.kind == "c" else dtype.itemsize
     if width < 4:
         lost = _as_float64(array, dtype) != array.astype(np.float64)
-        wide = _rounded(array, np.dtype(np.float64))
+        wide = _find_rounded(array, np.dtype(np.float64))
         return lost if wide is None else lost | wide
     digits = {4: 24, 8: 53}.get(width, 64)
     if digits >= 8 * array.itemsize or -(2**digits) <= int(array.min()) <= int(array.max()) <= 2**digits:
@@ -268,7 +268,7 @@ def _as_float64(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
         return array.astype(dtype).astype(np.float64)
 
 
-def _lost(array: np.ndarray, dtype: np.dtype, floats: bool) -> np.ndarray:
+def _find_lost(array: np.ndarray, dtype: np.dtype, floats: bool) -> np.ndarray:
     with np.errstate(all="ignore"):
         lost: np.ndarray
         if floats:

@@ -22,7 +22,7 @@ from varlen.io import small_floats
 from varlen.io.account import ACCOUNT, Account
 from varlen.io.dtypes import dtype_of, row_of
 from varlen.io.errors import FileFormatError, StaleFileError, format_error, stale_error
-from varlen.io.formats import explained
+from varlen.io.formats import explain
 from varlen.io.intent import Schema
 from varlen.io.layout import (
     FileLayout,
@@ -88,7 +88,7 @@ class File:
         try:
             self._core = _core.MappedFile(path, expect, mmap, True, known_header)
         except FileFormatError as error:
-            raise explained(error, path) from None
+            raise explain(error, path) from None
         self._identity: Identity = self._core.identity
         self._layout = known_layout(self._identity) or self._named(lambda: FileLayout(self._core.header))
         self._levels: dict[int, _core.Level] = {}
@@ -545,14 +545,14 @@ _handles: weakref.WeakValueDictionary[tuple[str, bool], File] = weakref.WeakValu
 _lock = threading.Lock()
 
 
-def _after_fork() -> None:
+def _renew_lock() -> None:
     global _lock
     _lock = threading.Lock()  # another thread may have held it
     renew_lock()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    os.register_at_fork(after_in_child=_renew_lock)
 
 
 def refuse_left_behind(file: File) -> None:

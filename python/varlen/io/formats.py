@@ -97,7 +97,7 @@ def describe_file(path: str) -> str | None:
         return None
 
 
-def explained(error: FileFormatError, path: str, head: bytes | None = None) -> FileFormatError:
+def explain(error: FileFormatError, path: str, head: bytes | None = None) -> FileFormatError:
     """The error of a file, or one that says what the file is, where its first bytes tell it."""
     found = describe_file(path) if head is None else describe_bytes(head[:_HEAD], path.partition("?")[0])
     return error if found is None else format_error(path, found)

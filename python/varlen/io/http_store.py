@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from varlen.io.errors import stale_error
 from varlen.io.urls import State, stale
-from varlen.io.waits import each
+from varlen.io.waits import map_items
 
 __all__ = []
 
@@ -38,7 +38,7 @@ class HttpStore:
 
     def head(self, url: str, size: int) -> tuple[bytes, State]:
         """The first bytes, at most `size`, and the state of the file."""
-        return _tried(url, lambda: self._get(url, 0, size, None))
+        return _retry(url, lambda: self._get(url, 0, size, None))
 
     def state(self, url: str) -> State:
         """The state of the file now."""
@@ -48,9 +48,9 @@ class HttpStore:
         """Ranges of the file, some at once."""
 
         def get(place: tuple[int, int]) -> bytes:
-            return _tried(url, lambda: self._get(url, *place, state)[0])
+            return _retry(url, lambda: self._get(url, *place, state)[0])
 
-        return each(get, zip(begins, ends, strict=True))
+        return map_items(get, zip(begins, ends, strict=True))
 
     def content(self, url: str, most: int) -> bytes:
         """The whole file, cut off at `most` bytes."""
@@ -64,7 +64,7 @@ class HttpStore:
                 raise http.client.IncompleteRead(body, missing)
             return body
 
-        return _tried(url, get)
+        return _retry(url, get)
 
     def files(self, url: str) -> list[str] | None:
         """None, or an error: a server lists no files."""
@@ -130,7 +130,7 @@ def _answer(url: str, headers: dict[str, str]) -> Any:
     return response
 
 
-def _tried(url: str, get: Callable[[], _T]) -> _T:
+def _retry(url: str, get: Callable[[], _T]) -> _T:
     """The result of `get`, which is called again where the way to the server failed."""
     for attempt in range(_TRIES):
         try:

@@ -344,7 +344,7 @@ class Schema(Mapping[str, SchemaColumn]):
         """
         return "\n".join(
             f"[columns.{_key(name)}]\n"
-            + "".join(f"{word} = {_quoted(value)}\n" for word, value in plain(column).items())
+            + "".join(f"{word} = {_quote(value)}\n" for word, value in unusual_arguments(column).items())
             for name, column in self._columns.items()
         )
 
@@ -362,7 +362,7 @@ class Schema(Mapping[str, SchemaColumn]):
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     Schema({}).write(f"{folder}/x.toml")
         """
-        with atomic.replacing(os.path.abspath(os.fspath(path)), True) as fd:
+        with atomic.replace_file(os.path.abspath(os.fspath(path)), True) as fd:
             atomic.write_all(fd, (self.to_toml().encode(),))
 
     @classmethod
@@ -411,7 +411,7 @@ class Schema(Mapping[str, SchemaColumn]):
         """
         from varlen.interop.arrow_schema import schema_of_columns
 
-        return schema_of_columns({name: plain(column) for name, column in self._columns.items()})
+        return schema_of_columns({name: unusual_arguments(column) for name, column in self._columns.items()})
 
     def check_rows(
         self,
@@ -511,10 +511,10 @@ def plain_columns(schema: Schema | None) -> dict[str, dict[str, Any]] | None:
     >>> plain_columns(Schema({"x": SchemaColumn("code")}))
     {'x': {'kind': 'code'}}
     """
-    return None if schema is None else {name: plain(column) for name, column in schema.items()}
+    return None if schema is None else {name: unusual_arguments(column) for name, column in schema.items()}
 
 
-def plain(column: SchemaColumn) -> dict[str, Any]:
+def unusual_arguments(column: SchemaColumn) -> dict[str, Any]:
     """The arguments of a column that are not the usual ones.
 
     >>> plain(SchemaColumn("code", level=1))
@@ -548,14 +548,14 @@ def _is_zone(name: str) -> bool:
     return True
 
 
-def _quoted(value: Any) -> str:
+def _quote(value: Any) -> str:
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, tuple):
-        return f"[{', '.join(map(_quoted, value))}]"
+        return f"[{', '.join(map(_quote, value))}]"
     return str(value).lower()  # TOML's booleans
 
 
 def _key(name: str) -> str:
     bare = name.isascii() and name.replace("_", "a").replace("-", "a").isalnum()
-    return name if bare else _quoted(name)
+    return name if bare else _quote(name)

@@ -19,7 +19,7 @@ from varlen import _core
 from varlen.errors import error_of
 from varlen.io.dtypes import dtype_of, face_dtype
 from varlen.io.errors import FileFormatError
-from varlen.io.formats import explained
+from varlen.io.formats import explain
 from varlen.io.schema import Field, Metadata, check_version, decode_metadata
 
 __all__ = ["read_header"]
@@ -211,4 +211,4 @@ def read_header(path: str | os.PathLike[str]) -> _core.Header:
     try:
         return _core.MappedFile(os.fspath(path), None, False, False).header
     except FileFormatError as error:
-        raise explained(error, os.fsdecode(path)) from None
+        raise explain(error, os.fsdecode(path)) from None

@@ -17,7 +17,7 @@ from varlen import _core
 from varlen.io import atomic
 from varlen.io.errors import format_error, stale_error
 from varlen.io.file import Array, File
-from varlen.io.formats import explained
+from varlen.io.formats import explain
 from varlen.io.layout import FileLayout, Identity
 from varlen.io.stores import Store, store_of
 from varlen.io.urls import State
@@ -48,7 +48,7 @@ class RemoteFile(File):
         length = int.from_bytes(head[:8], "little")
         if len(head) < 8 or length > min(_MAX_HEADER, state.size - 8):
             error = format_error(url, f"header of {length} bytes in a file of {state.size}: not safetensors")
-            raise explained(error, url, head)
+            raise explain(error, url, head)
         text = head[8 : 8 + length]
         if len(text) < length:
             text += self._store.ranges(url, state, [len(head)], [8 + length])[0]
@@ -149,7 +149,7 @@ def fetch_whole(url: str, folder: str) -> str:
     if os.path.exists(path) and os.path.getsize(path) == state.size:
         return path
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    with atomic.replacing(path, False) as fd:
+    with atomic.replace_file(path, False) as fd:
         for begins in _batches(state.size):
             ends = [min(begin + _PIECE, state.size) for begin in begins]
             atomic.write_all(fd, tuple(store.ranges(url, state, begins, ends)))

@@ -130,7 +130,7 @@ def save(
     header = header_bytes(tensors, file_metadata)
     _check_nesting(header, stored)
     views = (stored[name].reshape(-1).view(np.uint8) for name, _, _ in sorted(tensors, key=data_order))
-    with atomic.replacing(path, durable) as fd:
+    with atomic.replace_file(path, durable) as fd:
         atomic.write_all(fd, (header, *views))
 
 

@@ -144,14 +144,14 @@ class Field:
         return common_dtype(self.dtype, other.dtype)
 
 
-class _Described(Protocol):
+class _SchemaHolder(Protocol):
     @property
     def dim(self) -> int: ...
     @property
     def vocabulary(self) -> tuple[str, ...] | None: ...
 
 
-def joint_metadata(fields: Mapping[str, _Described], row_ids: str | None) -> dict[str, Any] | None:
+def joint_metadata(fields: Mapping[str, _SchemaHolder], row_ids: str | None) -> dict[str, Any] | None:
     """What a Joint of these keys carries beside its columns: their vocabularies, the key of its row ids.
 
     >>> joint_metadata({"id": Field(0, np.dtype("i8"), "I64")}, "id")

@@ -190,7 +190,7 @@ def write_index(
     if account is not None:
         table["account"] = account.as_dict()
     text = json.dumps(table, ensure_ascii=False, indent=1).encode()
-    with atomic.replacing(os.path.join(folder, INDEX), durable) as fd:
+    with atomic.replace_file(os.path.join(folder, INDEX), durable) as fd:
         atomic.write_all(fd, (text + b"\n",))
 
 

@@ -18,7 +18,7 @@ from varlen.arguments import as_bool, as_list, refuse_mask
 from varlen.errors import index_error, type_error, value_error
 from varlen.io.account import Account
 from varlen.io.agreement import Agreement
-from varlen.io.dtypes import has_stand_in, widened
+from varlen.io.dtypes import has_stand_in, widen
 from varlen.io.errors import name_only_file
 from varlen.io.file import File, open_file, refuse_left_behind
 from varlen.io.intent import Schema
@@ -28,7 +28,7 @@ from varlen.io.row_ids import RowIds
 from varlen.io.schema import Field
 from varlen.io.shard_index import INDEX, Shard, find_shards, folder_of, read_account
 from varlen.io.urls import is_url
-from varlen.io.waits import each
+from varlen.io.waits import map_items
 
 __all__ = ["ShardSet", "open_shards"]
 
@@ -185,7 +185,7 @@ class ShardSet:
             return
         first = next((i for i, shard in enumerate(shards) if shard.rows != 0), 0)
         unknown = [i for i, shard in enumerate(shards) if shard.rows is None and is_url(shard.path)]
-        self._ahead = dict(zip(unknown, each(self._open, unknown), strict=True))
+        self._ahead = dict(zip(unknown, map_items(self._open, unknown), strict=True))
         if shards:
             self._agree(first)
             self._widen_all()
@@ -208,7 +208,7 @@ class ShardSet:
     @property
     def row_ids(self) -> str | None:
         """The name of the key whose values identify rows, or None."""
-        agreement = self._agreed()
+        agreement = self._find_agreement()
         return None if agreement is None else agreement.row_ids
 
     @property
@@ -244,7 +244,7 @@ class ShardSet:
         Where shards were narrowed each on its own, the dtype is the one that holds them all: rows are read,
         and batches made, with that.
         """
-        agreement = self._agreed()
+        agreement = self._find_agreement()
         return {} if agreement is None else agreement.fields
 
     @property
@@ -321,7 +321,7 @@ class ShardSet:
         """
         file = self.file(shard)
         joint = file.joint() if self._keys is None or not file.names else file.joint(self._keys)
-        agreement = self._agreed()
+        agreement = self._find_agreement()
         if len(self._files) == 1 or agreement is None:
             return joint
         metadata = agreement.metadata
@@ -450,7 +450,7 @@ class ShardSet:
         file = self._files[shard]
         if file is None:
             file = self._open(shard)
-            agreement = self._agreed()
+            agreement = self._find_agreement()
             assert agreement is not None
             with _lock:
                 file = self._files[shard] or file  # another thread may have been faster
@@ -649,8 +649,8 @@ class ShardSet:
             cut = [None if w is None else w[mine] for w in windows]
             return self._read_shard(shard, local[mine], cut[0], cut[1], keys)
 
-        parts = each(read, touched.tolist(), self._waits)
-        agreement = self._agreed()
+        parts = map_items(read, touched.tolist(), self._waits)
+        agreement = self._find_agreement()
         assert agreement is not None
         metadata = agreement.metadata[0]  # complete only now: each shard that is opened may add words
         parts = [part.with_meta(metadata) for part in parts]
@@ -725,7 +725,7 @@ class ShardSet:
             if name is None:
                 raise value_error("ids", "these files hold no row ids", "save them with row_ids=")
             full = np.flatnonzero(self.counts).tolist()
-            parts = each(lambda shard: self.file(shard).values(name), full, self._waits)
+            parts = map_items(lambda shard: self.file(shard).values(name), full, self._waits)
             field = self.fields.get(name) or self.file(self._first).fields[name]
             self._ids = RowIds(parts, field.vocabulary)
         return self._ids.rows_of(ids)
@@ -735,7 +735,7 @@ class ShardSet:
             joint = self.joint(shard)
             path = self._shards[shard].path
             for row in range(len(joint)):
-                yield widened(joint.slice(row, row + 1), self.wider(shard), [row], path).row(0)
+                yield widen(joint.slice(row, row + 1), self.wider(shard), [row], path).row(0)
 
     def __reduce__(self) -> tuple[Any, ...]:
         before = self._expected or [None] * len(self._files)
@@ -758,7 +758,7 @@ class ShardSet:
             self._counts_and_offsets = counts, offsets
         return self._counts_and_offsets
 
-    def _agreed(self) -> Agreement | None:
+    def _find_agreement(self) -> Agreement | None:
         # A single file is read when something of it is asked for, several when they are opened.
         if self._agreement is None and self._shards:
             self._agree(self._first)
@@ -784,7 +784,7 @@ class ShardSet:
 
     def _widen_all(self) -> None:
         """Widens the dtypes to those of all shards: what an index states of them, else they are opened."""
-        agreement, stated = self._agreed(), set()
+        agreement, stated = self._find_agreement(), set()
         assert agreement is not None
         for i, shard in enumerate(self._shards):
             if shard.rows == 0:
@@ -823,7 +823,7 @@ class ShardSet:
                 found = (joint if keys is None else joint.select(keys)).take(rows)
             except ValueError as error:
                 raise name_only_file(error, [file.path]) from None
-        return widened(found, self.wider(shard), rows, file.path)
+        return widen(found, self.wider(shard), rows, file.path)
 
 
 def _account_of(file: File) -> Account:

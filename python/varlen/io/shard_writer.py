@@ -107,14 +107,14 @@ class ShardWriter(atomic.AtomicWriter):
         try:
             known = self._writer or self._previous
             if known is None:
-                known = self._writer = self._next()
+                known = self._writer = self._open_next()
             joint = _as_joint(as_piece(rows, self._schema, known._first_words, known._intent))
             at = 0
             if len(joint) == 0 and not self._shards:  # no rows, but their keys
-                self._writer = self._writer or self._next()
+                self._writer = self._writer or self._open_next()
                 self._writer.append(joint)
             while at < len(joint):
-                writer = self._writer = self._writer or self._next()
+                writer = self._writer = self._writer or self._open_next()
                 end = min(len(joint), at + self._rows_per_shard - writer.rows)
                 writer.append(joint.slice(at, end))
                 if writer.rows == self._rows_per_shard:
@@ -144,7 +144,7 @@ class ShardWriter(atomic.AtomicWriter):
         named: list[str] = []
         try:
             if self._writer is not None or not self._shards:
-                self._writer = self._writer or self._next()
+                self._writer = self._writer or self._open_next()
                 self._finish()
             if self._account is not None:
                 words = {name: field.vocabulary for name, field in self._fields.items() if field.vocabulary}
@@ -191,7 +191,7 @@ class ShardWriter(atomic.AtomicWriter):
             with contextlib.suppress(OSError):
                 os.rmdir(self.path)
 
-    def _next(self) -> Writer:
+    def _open_next(self) -> Writer:
         name = f".part-{len(self._shards):05d}.{os.getpid()}-{os.urandom(6).hex()}{atomic.SUFFIX}"
         writer = Writer(os.path.join(self.path, name), **self._options)
         writer._counts = self._account

@@ -13,7 +13,7 @@ _T = TypeVar("_T")
 _AT_ONCE = 8
 
 
-def each(function: Callable[[_Item], _T], items: Iterable[_Item], waits: bool = True) -> list[_T]:
+def map_items(function: Callable[[_Item], _T], items: Iterable[_Item], waits: bool = True) -> list[_T]:
     """The results of all items, in their order; an error ends what has not begun.
 
     waits: True makes some at once, in threads; else one comes after another.

@@ -454,7 +454,7 @@ class Writer(atomic.AtomicWriter):
             self._account.check()
             file_metadata[ACCOUNT] = self._account.as_text()
         header = header_bytes([entry for entry, _ in entries], file_metadata)
-        with atomic.replacing(self.path, self._durable) as fd:
+        with atomic.replace_file(self.path, self._durable) as fd:
             atomic.write_all(fd, (header,))
             for _, key in sorted(entries, key=lambda entry: data_order(entry[0])):
                 if isinstance(key, int):

@@ -14,21 +14,21 @@ from varlen.io.errors import FileFormatError
 __all__: list[str] = []
 
 
-class Written(NamedTuple):
+class FileCounts(NamedTuple):
     """Rows of the outermost dim, and values by key, as bounds and header of a file have them."""
 
     rows: int
     values: dict[str, int]
 
 
-def read_written(fd: int) -> Written:
+def read_written(fd: int) -> FileCounts:
     """What a descriptor of a whole file holds; its size, and the last bound of each level, have to fit."""
     size = int.from_bytes(os.pread(fd, 8, 0), "little")
     raw = os.pread(fd, size, 8)
     header = _core.Header(raw, os.fstat(fd).st_size - 8 - size)
     depth, bounds, _, rows = header.layout()
     if depth == 0 and not header.columns():
-        return Written(max(rows[0], 0), {})
+        return FileCounts(max(rows[0], 0), {})
     for level in range(depth):
         _, _, shape, begin, _ = header.describe(bounds[level])
         last = os.pread(fd, 8, 8 + size + begin + 8 * (shape[0] - 1)) if shape[0] else b""
@@ -40,10 +40,10 @@ def read_written(fd: int) -> Written:
                 f"ends at {end}, but {rows[level + 1]} rows are below it",
             )
     values = {name: header.describe(index)[2][0] for name, _, index in header.columns()}
-    return Written(max(rows[0], 0), values)
+    return FileCounts(max(rows[0], 0), values)
 
 
-def read_all_written(paths: list[str]) -> Written:
+def read_all_written(paths: list[str]) -> FileCounts:
     """What several files hold together."""
     rows, values = 0, dict[str, int]()
     for path in paths:
@@ -55,4 +55,4 @@ def read_all_written(paths: list[str]) -> Written:
         rows += found.rows
         for name, n in found.values.items():
             values[name] = values.get(name, 0) + n
-    return Written(rows, values)
+    return FileCounts(rows, values)

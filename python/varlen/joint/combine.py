@@ -50,7 +50,7 @@ class CombineMethods(JointState):
         >>> J.concatenate([J({"T": [[1, 2], [3]]}), J({"T": [[4, 5]]})]).to_list()
         {'T': [[1, 2], [3], [4, 5]]}
         """
-        parts = _checked(tensors, "tensors")
+        parts = _check_parts(tensors, "tensors")
         if len(parts) == 1:
             return parts[0]
         return _join(cls, parts, stack=False)
@@ -84,7 +84,7 @@ class CombineMethods(JointState):
         >>> JointNestedRaggedTensorDict.vstack([J[1], J[0]]).to_list()
         {'S': [9, 8], 'T': [[3], [1, 2]]}
         """
-        parts = _checked(tensor_dicts, "tensor_dicts")
+        parts = _check_parts(tensor_dicts, "tensor_dicts")
         if len(parts) == 1:
             return cls._wrap(parts[0]._view().unsqueeze(), parts[0]._given_schema)
         return _join(cls, parts, stack=True)
@@ -199,7 +199,7 @@ class CombineMethods(JointState):
         return self._wrap(view.flatten(fill_mode, padding_rows(view, outer)), self._given_schema)
 
 
-def _checked(given: Iterable[Self], argument: str) -> list[Self]:
+def _check_parts(given: Iterable[Self], argument: str) -> list[Self]:
     parts = as_list(given, argument, "joint dicts")
     for i, part in enumerate(parts):
         if not isinstance(part, JointState):

@@ -13,7 +13,7 @@ from varlen import _core, io
 from varlen.arguments import as_list
 from varlen.errors import error_of, type_error, value_error
 from varlen.io import columns
-from varlen.io.dtypes import small_keys, widened
+from varlen.io.dtypes import small_keys, widen
 from varlen.io.file import File, open_file
 
 __all__: list[str] = []
@@ -68,7 +68,7 @@ def open_joint(path: str | os.PathLike[str], subset: list[str] | None = None) ->
     if subset is not None:
         names = [name for name in (full.partition("/")[2] for full in subset) if name in handle.fields]
     joint = handle.joint(names)
-    joint = widened(joint, small_keys(joint))
+    joint = widen(joint, small_keys(joint))
     if subset is None:
         while len(_recent) >= _MOST_FILES:
             _recent.pop(next(iter(_recent)), None)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from varlen._methods import adopt_methods
 from varlen.dims import Data, DataSpec, Dim, num_elements_of_shape
 from varlen.dims.axes import describe
-from varlen.dims.base import DataBase, Facts, dtype_name
+from varlen.dims.base import Annotations, DataBase, dtype_name
 from varlen.dims.out_shape import verify
 from varlen.dims.records.spec import WORDS, spec_of
 from varlen.returnn.declared import Axes
@@ -349,7 +349,7 @@ class Template(Axes, DataSpec):
         frame: Any = object.__new__(_Frame)
         frame._values, frame._shape, frame._order = None, _Dims(self.dims), None
         facts: dict[str, Any] = self.facts
-        frame._facts, frame._dense = Facts(name=self.name, **facts), None
+        frame._facts, frame._dense = Annotations(name=self.name, **facts), None
         return frame
 
     def _reorder(self, dims: Sequence[Dim]) -> Template:

@@ -10,7 +10,7 @@ import pytest
 from devices import Array
 from kernels import ON_DEVICE
 from varlen import _core
-from varlen.data.staging import OwnStaging, Ring
+from varlen.data.staging import FreshBlocks, Ring
 
 host = pytest.importorskip("varlen._cuda_host", reason="the kernels of devices were not built for the host")
 
@@ -159,5 +159,5 @@ def test_pinned_memory_is_not_pickled_but_blocks_are():
 
 
 def test_own_memory_has_exactly_what_is_asked_for():
-    block = OwnStaging().take(7)
+    block = FreshBlocks().take(7)
     assert (block.array.dtype, len(block.array)) == (np.uint8, 7)

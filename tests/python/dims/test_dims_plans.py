@@ -79,7 +79,7 @@ def test_refusals_are_said_again():
 def test_equal_dims_of_other_lengths_are_other_keys():
     made = []
 
-    @plans.planned
+    @plans.cached_plan
     def plan(dim, count):
         made.append(dim)
         return dim + count

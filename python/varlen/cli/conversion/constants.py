@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from varlen._core import Joint, Level
-from varlen.cli.conversion.places import Place
+from varlen.cli.conversion.places import RowPlace
 from varlen.cli.conversion.words import Vocabularies
 from varlen.cli.conversion.wrong import Findings
 from varlen.errors import file_error, value_error, with_fields
@@ -25,7 +25,7 @@ def first_values(
     constants: Sequence[str],
     groups: Sequence[str],
     words: Vocabularies,
-    locate: Callable[[int], Place],
+    locate: Callable[[int], RowPlace],
     findings: Findings,
 ) -> Joint:
     """The joint with the constant keys at dim 0, one value a record.
@@ -63,7 +63,7 @@ def _check(
     joint: Joint,
     group: str,
     words: Vocabularies,
-    locate: Callable[[int], Place],
+    locate: Callable[[int], RowPlace],
     findings: Findings,
 ) -> None:
     wanted = flat[first][record_of]
@@ -74,8 +74,8 @@ def _check(
     rows = rows[np.unique(record_of[rows], return_index=True)[1]]  # the first of each record
     for row in rows[:_MOST].tolist():
         record = int(record_of[row])
-        one, other = (_shown(name, flat[at], words) for at in (int(first[record]), row))
-        who = _shown(group, joint.values(group)[record], words)
+        one, other = (_value_text(name, flat[at], words) for at in (int(first[record]), row))
+        who = _value_text(group, joint.values(group)[record], words)
         fault = f"{other}, but {one} before in the record of {group} {who}"
         place = locate(row)
         error = file_error(place.file.path, fault, name, place.name)
@@ -84,7 +84,7 @@ def _check(
         findings.leave_rest()
 
 
-def _shown(name: str, value: Any, words: Vocabularies) -> str:
+def _value_text(name: str, value: Any, words: Vocabularies) -> str:
     if name in words:
         return repr(words.of(name)[int(value)])
     return str(value) if value.dtype.kind in "mM" else repr(value.tolist())

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from varlen._core import Joint
 from varlen.cli.conversion.inputs import Input
-from varlen.cli.conversion.places import Place, Places
+from varlen.cli.conversion.places import Places, RowPlace
 from varlen.interop.arrow import to_arrow
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class EventReader:
                 yield self._table(joint)
             rows += len(joint)
 
-    def locate(self, row: int) -> Place:
+    def locate(self, row: int) -> RowPlace:
         """The file of an event, and its line there."""
         return self._places.locate(row)
 

@@ -28,7 +28,7 @@ def _changes(table: pa.Table, names: Sequence[str], first_row: int) -> npt.NDArr
 
 def group_keys(table: pa.Table, name: str, first_row: int) -> pa.Array:
     """The values of a column that groups rows, in one array."""
-    column = _plain(table.column(name))
+    column = _plain_array(table.column(name))
     if pa.types.is_float16(column.type):
         column = column.cast(pa.float32())
     if column.null_count or pa.types.is_floating(column.type):
@@ -38,7 +38,7 @@ def group_keys(table: pa.Table, name: str, first_row: int) -> pa.Array:
     return column
 
 
-def _plain(column: pa.ChunkedArray) -> pa.Array:
+def _plain_array(column: pa.ChunkedArray) -> pa.Array:
     """One array of values, out of chunks and dictionaries."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
@@ -56,7 +56,7 @@ def _split_group(name: str, key: Any, names: Sequence[str]) -> ValueError:
 
 def codes_of(column: pa.ChunkedArray) -> np.ndarray:
     """A number for each distinct value, in the order of first appearance."""
-    codes: np.ndarray = _plain(column).dictionary_encode().indices.to_numpy()
+    codes: np.ndarray = _plain_array(column).dictionary_encode().indices.to_numpy()
     return codes
 
 

@@ -152,7 +152,7 @@ def open_bytes(one: Input) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
             yield file, file
             return
         try:
-            with _unpacked(one, file) as content:
+            with _decompress(one, file) as content:
                 yield content, file
         except (EOFError, lzma.LZMAError, zlib.error, OSError) as wrong:
             if isinstance(wrong, OSError) and wrong.errno is not None:
@@ -161,7 +161,7 @@ def open_bytes(one: Input) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
             raise file_error(one.path, why) from None
 
 
-def _unpacked(one: Input, file: IO[bytes]) -> Any:
+def _decompress(one: Input, file: IO[bytes]) -> Any:
     if one.compression == ".zst":
         import pyarrow as pa
 

@@ -16,7 +16,7 @@ from varlen.cli.conversion.constants import first_values
 from varlen.cli.conversion.counting import count_groups
 from varlen.cli.conversion.groups import group_rows
 from varlen.cli.conversion.inputs import Input
-from varlen.cli.conversion.places import Place
+from varlen.cli.conversion.places import RowPlace
 from varlen.cli.conversion.regroup import GatheredRows
 from varlen.cli.conversion.words import UnknownWord, Vocabularies
 from varlen.cli.conversion.wrong import APART, WrongRows, different_lists
@@ -80,7 +80,7 @@ def join_columns(
             if column.vocabulary is not None:
                 if said := _dtype_of(key, types):
                     raise value_error(
-                        key, f"holds text, but {_who(key, schema)} says {said}", "cast it first"
+                        key, f"holds text, but {_type_source(key, schema)} says {said}", "cast it first"
                     )
                 flat = encode_words(words, key, column, (), first_row)
             elif words.is_given(key):
@@ -134,7 +134,7 @@ def _dtype_of(key: str, types: Mapping[str, Any] | None) -> np.dtype | None:
     return said if isinstance(said, np.dtype) else None
 
 
-def _who(key: str, schema: Schema | None) -> str:
+def _type_source(key: str, schema: Schema | None) -> str:
     return "--types" if schema is None or key not in schema else "the schema"
 
 
@@ -142,7 +142,7 @@ def _as_declared(
     key: str, column: Column, dtype: np.dtype, first_row: int, schema: Schema | None
 ) -> np.ndarray:
     """Values in the dtype that was said; one that does not fit is named with its row."""
-    who, own = _who(key, schema), column.values.dtype
+    who, own = _type_source(key, schema), column.values.dtype
     if own.kind != dtype.kind and {own.kind, dtype.kind} & set("mM"):
         if column.values.size == 0:
             return column.values.astype("i8").astype(dtype)
@@ -179,7 +179,7 @@ class RowSource(Protocol):
         """The tables, piece by piece."""
         ...
 
-    def locate(self, row: int) -> Place:
+    def locate(self, row: int) -> RowPlace:
         """The place of a row of all."""
         ...
 
@@ -194,7 +194,7 @@ def read_joints(
 ) -> Iterator[tuple[Joint, int]]:
     r"""The pieces of a source with the input rows that each used up."""
     first_row = 0
-    for table, levels in _grouped(plan, source):
+    for table, levels in _group(plan, source):
         moved = None
         if plan.regroup:
             moved, table = table.column(_NUMBER).to_numpy(), table.drop_columns([_NUMBER])
@@ -203,7 +203,7 @@ def read_joints(
             joint = join_columns(table, levels, plan.groups, nulls, words, first_row, schema, types)
         except ValueError as wrong:
             if not is_of_row(wrong):  # of an option or a column, whatever the row
-                raise place.located(with_options(wrong)) from None
+                raise place.locate(with_options(wrong)) from None
             options: dict[str, Any] = {"nulls": nulls, "words": words, "schema": schema, "types": types}
             join = partial(join_columns, levels=[], groups=(), **options)
             found = _wrong_rows(join, table, first_row)
@@ -211,13 +211,13 @@ def read_joints(
                 if plan.findings.is_full:
                     plan.findings.leave_rest()
                     break
-                plan.findings.add(place.located(with_options(error)))
+                plan.findings.add(place.locate(with_options(error)))
         except TypeError as wrong:  # of the column, whatever the row
-            raise with_fields(place.located(wrong), advice="--columns leaves one out") from None
+            raise with_fields(place.locate(wrong), advice="--columns leaves one out") from None
         else:
             whole = first_values(joint, plan.constants, plan.groups, plan.words, place.at, plan.findings)
             count_groups(plan.account, table.num_rows, joint, whole, plan.groups)
-            words.locate(place.of_all)
+            words.locate(place.place_in_all)
             yield whole, table.num_rows
         first_row += table.num_rows
 
@@ -242,16 +242,16 @@ class _Rows:
     def __init__(self, source: RowSource, first: int, moved: npt.NDArray[np.int64] | None) -> None:
         self._source, self._first, self._moved = source, first, moved
 
-    def at(self, row: int) -> Place:
+    def at(self, row: int) -> RowPlace:
         """The place of a row of the piece."""
         return self._source.locate(self._first + row if self._moved is None else int(self._moved[row]))
 
-    def of_all(self, row: int) -> str:
+    def place_in_all(self, row: int) -> str:
         """The file and the place of a row of all."""
         place = self.at(row - self._first)
         return f"{place.file.path}, {place.name}"
 
-    def located(self, error: ValueError | TypeError) -> Exception:
+    def locate(self, error: ValueError | TypeError) -> Exception:
         """The error with the file, and the place in it of the row that it knows."""
         one = self._source.inputs[0]
         if is_of_row(error):
@@ -261,23 +261,23 @@ class _Rows:
         return name_file(error, one.path, ValueError)
 
 
-def _grouped(plan: ConversionPlan, source: RowSource) -> Iterator[tuple[pa.Table, list[Level]]]:
+def _group(plan: ConversionPlan, source: RowSource) -> Iterator[tuple[pa.Table, list[Level]]]:
     """The tables by their groups, gathered first where that was asked; errors name the file and the place."""
     stream: Iterator[pa.Table] = source.read()
     try:
         if plan.regroup:
             if plan.gathered is None:
                 in_order = plan.groups[0] in plan.sort_by
-                plan.gathered = GatheredRows(_numbered(stream), plan.groups, plan.scratch(), in_order)
+                plan.gathered = GatheredRows(_number_rows(stream), plan.groups, plan.scratch(), in_order)
             stream = iter(plan.gathered)
         yield from group_rows(stream, plan.groups) if plan.groups else ((table, []) for table in stream)
     except WrongRows:
         raise
     except ValueError as wrong:
-        raise _Rows(source, 0, None).located(wrong) from None
+        raise _Rows(source, 0, None).locate(wrong) from None
 
 
-def _numbered(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
+def _number_rows(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
     """The tables with the number of each row, which stays with it where rows change places."""
     first = 0
     for table in tables:

@@ -89,20 +89,20 @@ def _record(path: Path, number: int, line: bytes, is_long: bool) -> dict[str, An
     return record
 
 
-class _Rounded(float):
+class _RoundedNumber(float):
     """A number of more digits than a double has."""
 
     text: str
 
 
-_Rounded.__name__ = "float"  # in errors
+_RoundedNumber.__name__ = "float"  # in errors
 
 
 def _exact(text: str) -> float:
     number = float(text)
     if repr(number) == text or comes_back(text):
         return number
-    rounded = _Rounded(number)
+    rounded = _RoundedNumber(number)
     rounded.text = text
     return rounded
 
@@ -114,8 +114,8 @@ def _check_digits(column: list[Any]) -> None:
             part = stack.pop()
             if isinstance(part, list):
                 stack += part
-            elif isinstance(part, _Rounded):
-                raise _of_record(k, f"{part.text} has more digits than a double", "see --types")
+            elif isinstance(part, _RoundedNumber):
+                raise _record_error(k, f"{part.text} has more digits than a double", "see --types")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -260,8 +260,8 @@ def _join_records(
     bad: dict[int, Exception],
 ) -> Joint | None:
     """The records as a joint; those that cannot be joined go into `bad`, one that is not known as -1."""
-    keys: list[str] = list(plan.wanted or plan.keys)
-    if not plan.wanted:
+    keys: list[str] = list(plan.wanted_columns or plan.keys)
+    if not plan.wanted_columns:
         keys = list(dict.fromkeys(itertools.chain(keys, *records)))
     check_names(keys, "keys")
     columns: list[_Column] = []
@@ -312,7 +312,7 @@ def _join_records(
                 bad[-1] = error_of(ValueError, "", twice, place=f"line {lines[0]}")
                 return None
             try:
-                columns.append((name, *_flat(plan, name, column, depth)))
+                columns.append((name, *_flat_column(plan, name, column, depth)))
             except (ValueError, TypeError, OverflowError) as wrong:
                 k, error = _in_column(wrong, name, column, lines)
                 bad[k] = error
@@ -320,11 +320,11 @@ def _join_records(
         if bad:
             return None
     plan.keys = keys  # not those of lines that were refused
-    joint = _joined(columns, lines, bad)
+    joint = _join(columns, lines, bad)
     if joint is not None:
         _count(plan, joint, came)
         plan.words.locate(lambda k: f"{path}, line {lines[k]}")
-        others = set().union(*records).difference(keys) if plan.wanted else ()
+        others = set().union(*records).difference(keys) if plan.wanted_columns else ()
         plan.account.unread.update(dict.fromkeys(others, "not among --columns"))
     return joint
 
@@ -343,7 +343,9 @@ def _count(plan: ConversionPlan, joint: Joint, came: dict[str, tuple[int, int]])
         plan.missing[name] = plan.missing.get(name, 0) + nulls
 
 
-def _flat(plan: ConversionPlan, name: str, column: list[Any], depth: int) -> tuple[np.ndarray, list[Level]]:
+def _flat_column(
+    plan: ConversionPlan, name: str, column: list[Any], depth: int
+) -> tuple[np.ndarray, list[Level]]:
     if name not in plan.words and not (_holds_text(column) and name in plan.wanted_types):
         if plan.words.is_given(name) and any(column):
             raise error_of(ValueError, "", "numbers, but --vocabulary gives words for it")
@@ -355,7 +357,7 @@ def _flat(plan: ConversionPlan, name: str, column: list[Any], depth: int) -> tup
         try:
             values, levels = _core.from_lists(column, depth, np.float64 if is_float else None, name="")
         except (ValueError, TypeError, OverflowError) as wrong:
-            raise _advised(wrong, column, "--nulls") from None
+            raise _advise(wrong, column, "--nulls") from None
         values, levels = fold_levels("", values, levels, plan.fixed.get(name, ()))
         if not isinstance(given, np.dtype):
             return values, levels
@@ -363,7 +365,7 @@ def _flat(plan: ConversionPlan, name: str, column: list[Any], depth: int) -> tup
             if values.size == 0:
                 return values.astype("i8").astype(given), levels
             who = plan.says(name)
-            raise _of_record(_record_of(levels, 0), f"a number, but {who} says {given}")
+            raise _record_error(_record_of(levels, 0), f"a number, but {who} says {given}")
         try:
             return cast_exactly("", values, given, asked=name in plan.types), levels
         except ValueError as wrong:
@@ -372,7 +374,7 @@ def _flat(plan: ConversionPlan, name: str, column: list[Any], depth: int) -> tup
     try:
         ids, levels = _core.from_words(column, own, depth, name="")
     except (ValueError, TypeError, OverflowError) as wrong:
-        raise _advised(wrong, column, "--null-word") from None
+        raise _advise(wrong, column, "--null-word") from None
     try:
         if name in plan.words:
             plan.account.column(name).source.count_words(own)
@@ -396,7 +398,7 @@ def _flat(plan: ConversionPlan, name: str, column: list[Any], depth: int) -> tup
         raise with_fields(as_record(wrong, ValueError), row=_record_of(levels, k)) from None
 
 
-def _advised(wrong: Exception, column: list[Any], option: str) -> Exception:
+def _advise(wrong: Exception, column: list[Any], option: str) -> Exception:
     """An error of the core with what helps on the command line: `option` where it met a null."""
     places = [int(i) for i in re.findall(r"\[(\d+)\]", vars(wrong).get("argument", ""))]
     if places and functools.reduce(operator.getitem, places, column) is None:
@@ -404,7 +406,7 @@ def _advised(wrong: Exception, column: list[Any], option: str) -> Exception:
     return with_fields(wrong, advice="see --types") if "advice" in vars(wrong) else wrong
 
 
-def _of_record(k: int, reason: str, advice: str = "") -> ValueError:
+def _record_error(k: int, reason: str, advice: str = "") -> ValueError:
     return with_fields(error_of(ValueError, "", reason, advice), row=k)
 
 
@@ -451,7 +453,7 @@ def _in_column(wrong: Exception, name: str, column: list[Any], lines: list[int])
     return k, with_fields(error, argument=f"{name!r}{inside}", row=k)
 
 
-def _joined(columns: list[_Column], lines: list[int], bad: dict[int, Exception]) -> Joint | None:
+def _join(columns: list[_Column], lines: list[int], bad: dict[int, Exception]) -> Joint | None:
     nest: list[Level] = []
     owner: list[str] = []
     for name, _, levels in columns:

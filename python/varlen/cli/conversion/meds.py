@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from varlen._core import Joint, Level
 from varlen.errors import value_error
 
-__all__ = ["COLUMNS", "PAD", "CodeStatistics", "Lost", "convert_shard", "named", "normalize"]
+__all__ = ["COLUMNS", "PAD", "CodeStatistics", "LostValues", "convert_shard", "named", "normalize"]
 
 #: What an event has.
 COLUMNS = ("subject_id", "time", "code", "numeric_value")
@@ -87,7 +87,7 @@ class CodeStatistics:
 
 
 @dataclass(frozen=True)
-class Lost:
+class LostValues:
     """Values that become NaN for one reason, and the code and the value of the first of them."""
 
     why: str
@@ -95,7 +95,7 @@ class Lost:
     first: str
 
 
-def normalize(events: pa.Table, codes: pa.Table) -> tuple[pa.Table, list[Lost]]:
+def normalize(events: pa.Table, codes: pa.Table) -> tuple[pa.Table, list[LostValues]]:
     """Codes as indices and values normalized, without rows of other codes; and what becomes NaN."""
     at = pc.index_in(events.column("code").cast(pa.string()), codes.column("code").combine_chunks())
     known = pc.is_valid(at)
@@ -118,7 +118,7 @@ def normalize(events: pa.Table, codes: pa.Table) -> tuple[pa.Table, list[Lost]]:
         rows = np.flatnonzero(gone & holds)
         if len(rows):
             first = f"code {events.column('code')[rows[0]].as_py()!r}: {numbers[rows[0]]}"
-            lost.append(Lost(why, len(rows), first))
+            lost.append(LostValues(why, len(rows), first))
     out = pa.table(
         {
             "subject_id": events.column("subject_id"),

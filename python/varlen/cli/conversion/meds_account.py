@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from varlen.cli.conversion.meds import Lost
+from varlen.cli.conversion.meds import LostValues
 from varlen.io.account import Account, Tally
 
 __all__ = ["MedsAccount"]
@@ -47,7 +47,7 @@ class MedsAccount:
             self.total.leave_out(name, "subjects in no split", count, nulls, first)
 
     def shard(
-        self, path: Path, came: pa.Table, unknown: pa.Table, table: pa.Table, lost: Sequence[Lost]
+        self, path: Path, came: pa.Table, unknown: pa.Table, table: pa.Table, lost: Sequence[LostValues]
     ) -> Account:
         """The account of a shard: its rows, those of unknown codes, the others normalized, lost values."""
         account = Account({str(path): came.num_rows})

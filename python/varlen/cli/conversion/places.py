@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from varlen.cli.conversion.inputs import Input, open_bytes
 
-__all__ = ["Place", "Places", "lines_of"]
+__all__ = ["Places", "RowPlace", "lines_of"]
 
 
-class Place(NamedTuple):
+class RowPlace(NamedTuple):
     """Where a row is: its file, its number there, and how that place is called."""
 
     file: Input
@@ -36,14 +36,14 @@ class Places:
         """The row of all at which the last file begins."""
         return self._starts[-1][0]
 
-    def locate(self, row: int) -> Place:
+    def locate(self, row: int) -> RowPlace:
         """The place of a row of all that were read: a row of a file, or a line of text."""
         start, one = [item for item in self._starts if item[0] <= row][-1]
         if one.kind not in ("csv", "lines"):
-            return Place(one, row - start, f"row {row - start}")
+            return RowPlace(one, row - start, f"row {row - start}")
         if self._known is None or self._known.one is not one:
             self._known = _LineNumbers(one)
-        return Place(one, row - start, f"line {self._known.line_of(row - start)}")
+        return RowPlace(one, row - start, f"line {self._known.line_of(row - start)}")
 
 
 class _LineNumbers:

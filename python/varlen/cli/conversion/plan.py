@@ -60,10 +60,10 @@ class ValueRange:
             kinds = {self.dtype.kind, values.dtype.kind}
             if len(kinds) > 1 and kinds & set("mM"):
                 raise type_error("", f"{self.dtype} and {values.dtype}")
-            self.dtype = self._both(values.dtype)
+            self.dtype = self._promote(values.dtype)
         self.has_values |= values.size > 0
 
-    def _both(self, other: np.dtype) -> np.dtype:
+    def _promote(self, other: np.dtype) -> np.dtype:
         """What NumPy promotes to; integers stay integers where one dtype holds them."""
         assert self.dtype is not None
         both = np.promote_types(self.dtype, other)
@@ -82,7 +82,7 @@ class ValueRange:
                 f"see --types, as in {name}={self.dtype} or {name}=str",
             )
 
-    def narrowed(self) -> np.dtype | None:
+    def narrowest(self) -> np.dtype | None:
         """The narrowest dtype that holds every value; floats become float32 where their span allows."""
         if self.dtype is None or self.low is None or self.dtype.kind not in "iuf":
             return self.dtype
@@ -150,7 +150,7 @@ class ConversionPlan:
         return self.inputs[0].kind == "lines"
 
     @cached_property
-    def wanted(self) -> list[str] | None:
+    def wanted_columns(self) -> list[str] | None:
         """The columns chosen, behind those that group rows or are constant in groups; None for all."""
         if self.columns is None:
             return None
@@ -169,7 +169,7 @@ class ConversionPlan:
         reader = TableReader(
             self.inputs,
             self.rows,
-            self.wanted,
+            self.wanted_columns,
             self.types,
             self.words.given,
             self.wanted_types,
@@ -325,7 +325,7 @@ def learn_dtypes(plan: ConversionPlan, *, narrow: bool) -> None:
     for name, span in spans.items():
         if name not in plan.wanted_types:
             span.check(name)
-        dtype = span.narrowed() if narrow else span.dtype
+        dtype = span.narrowest() if narrow else span.dtype
         if dtype is not None and name not in plan.fields:
             plan.dtypes[name] = dtype
     plan.is_learned = True

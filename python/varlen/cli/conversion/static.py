@@ -47,7 +47,7 @@ class StaticTable:
             null = f"null at {reader.locate(row).name}; a record is found by its id"
             findings.add(file_error(self.path, null, key))
         findings.finish()
-        for row, value in enumerate(_plain(columns_of(column, key).get(key), self.path)):
+        for row, value in enumerate(_plain_ids(columns_of(column, key).get(key), self.path)):
             if value in self._rows:
                 first, again = (reader.locate(at).name for at in (self._rows[value], row))
                 twice = f"{value!r} at {again} is at {first} already; a static table has one row an id"
@@ -149,14 +149,14 @@ class StaticTable:
         if joint.dim(self._key) != 0:
             raise value_error("--static", f"{self._key!r} is not a key with one value a record")
         texts = tuple(words.of(self._key)) if self._key in words else None
-        return _plain(Column(joint.values(self._key), (), texts), self.path)
+        return _plain_ids(Column(joint.values(self._key), (), texts), self.path)
 
     def _pick(self, joint: Joint, words: Vocabularies) -> npt.NDArray[np.int64]:
         ids = self._ids(joint, words)
         return np.fromiter((self._rows.get(value, -1) for value in ids), np.int64, len(ids))
 
 
-def _plain(column: Column | None, path: Path) -> list[Any]:
+def _plain_ids(column: Column | None, path: Path) -> list[Any]:
     """Ids as Python's objects, from a file and from records alike."""
     if column is None or column.levels:
         raise file_error(path, "the ids are lists or objects; a record is found by one value")

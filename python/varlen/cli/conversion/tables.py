@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from varlen.cli.conversion.csv_tables import csv_types, header_of, read_csv
 from varlen.cli.conversion.inputs import Input
-from varlen.cli.conversion.places import Place, Places
+from varlen.cli.conversion.places import Places, RowPlace
 from varlen.cli.conversion.typed_texts import NOT_GIVEN_BACK
 from varlen.cli.conversion.wrong import naming_file
 from varlen.errors import file_error, value_error
@@ -193,14 +193,14 @@ class TableReader:
                             count_table(self.account, table, self.missing, self._fixed)
                         else:
                             self.null_lists |= _null_lists_in(table)
-                        yield self._typed(table)
+                        yield self._cast_types(table)
                 self.account.add_file(str(one.path), self._rows_in(one, rows - self._places.start))
         if not rows:  # the columns are there all the same
             kinds = {field.name: field.type for field in self._schemas[0]} | self._csv_types
             table = self._with_kinds(pa.table({name: pa.array([], kind) for name, kind in kinds.items()}))
             if self.counts:
                 count_table(self.account, table, self.missing, self._fixed)
-            yield self._typed(table)
+            yield self._cast_types(table)
 
     def _rows_in(self, one: Input, counted: int) -> int:
         """The rows of a file, from another place than the tables that were read of it, where there is one."""
@@ -210,7 +210,7 @@ class TableReader:
             return int(pq.read_metadata(one.path).num_rows)
         return self._csv_rows.get(one.path, counted)
 
-    def locate(self, row: int) -> Place:
+    def locate(self, row: int) -> RowPlace:
         """The file that holds a row of all that were read, and its place there: a row, or a line of text."""
         return self._places.locate(row)
 
@@ -233,7 +233,7 @@ class TableReader:
                 table = table.set_column(i, name, table.column(i).cast(self._kinds[name]))
         return table
 
-    def _typed(self, table: pa.Table) -> pa.Table:
+    def _cast_types(self, table: pa.Table) -> pa.Table:
         for i, name in enumerate(table.column_names):
             if extension_name(table.schema.types[i]) or hasattr(table.schema.types[i], "run_end_type"):
                 chunks = [plain_array(chunk, name) for chunk in table.column(i).chunks]

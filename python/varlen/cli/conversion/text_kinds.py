@@ -46,8 +46,8 @@ _UNITS = ("s", "us", "ns")
 class TextColumn:
     """The texts of one column, over all pieces of all files."""
 
-    first: dict[str, _Found] = field(default_factory=dict)  # of each kind
-    no_double: _Found | None = None  # a whole number that is another one as a double
+    first: dict[str, _FoundText] = field(default_factory=dict)  # of each kind
+    no_double: _FoundText | None = None  # a whole number that is another one as a double
     most: int = 0
     least: int = 0
     units: set[str] = field(default_factory=lambda: set(_UNITS))
@@ -170,7 +170,7 @@ _NAMES = dict.fromkeys(_NUMBERS, "a number") | dict.fromkeys(_TIMES, "a time") |
 
 
 @dataclass(frozen=True)
-class _Found:
+class _FoundText:
     """A text, whose place is looked for when somebody asks."""
 
     text: str
@@ -189,8 +189,8 @@ class _Piece:
     rows: Any
     where: Callable[[int], str]
 
-    def found(self, i: int) -> _Found:
-        return _Found(self.texts[i].as_py(), int(self.rows[i]), self.where)
+    def found(self, i: int) -> _FoundText:
+        return _FoundText(self.texts[i].as_py(), int(self.rows[i]), self.where)
 
 
 def _parses(texts: pa.Array, kind: pa.DataType) -> bool:

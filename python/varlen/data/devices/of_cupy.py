@@ -48,7 +48,7 @@ class CupyDevice:
         self.name = f"cuda:{self.number}"
         self._ahead: tuple[Any, Any] | None = None  # the loop's stream, and the one of batches on their way
 
-    def ahead_of(self, loop: Any, side: Any) -> CupyDevice:
+    def for_side_stream(self, loop: Any, side: Any) -> CupyDevice:
         """The same for what is put on `side` and taken by `loop`."""
         there = object.__new__(CupyDevice)
         there.__dict__.update(self.__dict__)
@@ -132,7 +132,7 @@ class CupyDevice:
         return CupyLane(self)
 
 
-class _Sent(NamedTuple):
+class _Transfer(NamedTuple):
     batch: Batch[Any]
     event: Any
 
@@ -156,14 +156,16 @@ class CupyLane:
     def _current(self) -> Any:
         return self._there.xp.cuda.get_current_stream()
 
-    def send(self, move: Callable[[CupyDevice], Batch[Any]]) -> _Sent:
+    def send(self, move: Callable[[CupyDevice], Batch[Any]]) -> _Transfer:
         """Put a batch on its way."""
         with self._there.at():
             self._loop = self._current()
             with self._side:
-                return _Sent(move(self._there.ahead_of(self._loop, self._side)), self._side.record())
+                return _Transfer(
+                    move(self._there.for_side_stream(self._loop, self._side)), self._side.record()
+                )
 
-    def receive(self, sent: _Sent) -> Batch[Any]:
+    def receive(self, sent: _Transfer) -> Batch[Any]:
         """The batch, for the loop's stream."""
         with self._there.at():
             self._current().wait_event(sent.event)

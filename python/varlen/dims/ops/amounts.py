@@ -10,7 +10,7 @@ import numpy as np
 from varlen._core import Dim, Level, Shape
 from varlen.arguments import as_int
 from varlen.backends import backend_of
-from varlen.dims.base import is_data, made
+from varlen.dims.base import is_data, make_data
 from varlen.dims.errors import LengthMismatchError
 from varlen.dims.place import lengths_of, order_of
 from varlen.dims.place import spread as spread_values
@@ -36,17 +36,17 @@ def as_amount(amount: Any, argument: str, least: int | None = 0) -> Data[Any]:
         if isinstance(amount, (bool, np.bool_)) or not hasattr(type(amount), "__index__"):
             raise type_error(argument, f"expected an int, a Dim or a Data of integers, got {amount!r}")
         number = as_int(amount, argument, -(1 << 62) if least is None else least)
-        return made(np.asarray(number, np.int64), Shape([]))
+        return make_data(np.asarray(number, np.int64), Shape([]))
     numbers = np.asarray(backend_of(amount._values).readable(amount._values))
     if numbers.dtype.kind not in "iu":
         raise type_error(argument, f"expected integers, got {numbers.dtype}")
     if least is not None and numbers.size and numbers.min() < least:
         at = int((numbers.reshape(-1) < least).argmax())
         raise value_error(argument, f"{numbers.reshape(-1)[at]} at position {at} is below {least}")
-    return made(numbers.astype(np.int64), amount._shape, amount._order)
+    return make_data(numbers.astype(np.int64), amount._shape, amount._order)
 
 
-def together(amounts: Sequence[Data[Any]]) -> tuple[Shape, list[NDArray[np.int64]]]:
+def expand_amounts(amounts: Sequence[Data[Any]]) -> tuple[Shape, list[NDArray[np.int64]]]:
     """The shape of the dims of all, and each at all positions of it."""
     shape = amounts[0]._shape
     for other in amounts[1:]:
@@ -65,7 +65,7 @@ def brought_before(data: Data[Any], k: int, dims: Sequence[Dim]) -> tuple[Data[A
     Then the shape of the dims before it and of the other ones, and for each position of that which one of
     the dims before k alone it is; None where there are no others.
     """
-    from varlen.dims.place import moved
+    from varlen.dims.place import move
 
     old = data._shape
     moving = old.dims[k]
@@ -80,7 +80,7 @@ def brought_before(data: Data[Any], k: int, dims: Sequence[Dim]) -> tuple[Data[A
         order = [*old.dims[:k], *behind, moving, *rest]
         order = [order[j] for j in Shape.arranged(order)]
         target = Shape(order)
-        moved_data = data._like(moved(data, target))
+        moved_data = data._like(move(data, target))
         moved_data._shape, moved_data._order = target, order_of(target, data.dims)
         data, k = moved_data, target.find(moving)
     front = Shape(data._shape.dims[:k])
@@ -117,7 +117,7 @@ def dim_of(count: Data[Any], name: str) -> Dim:
     return Dim(name=name, kind="spatial")._bound(count._values.reshape(-1), count._shape.dims)
 
 
-def named(dim: Dim, out_dim: Any, count: Sequence[Data[Any]]) -> Dim:
+def result_dim(dim: Dim, out_dim: Any, count: Sequence[Data[Any]]) -> Dim:
     """The dim of a result, or the one that was asked for, which gets lengths if it has none."""
     if out_dim is None:
         return dim
@@ -125,7 +125,7 @@ def named(dim: Dim, out_dim: Any, count: Sequence[Data[Any]]) -> Dim:
         raise type_error("out_dim", f"expected a Dim, got {out_dim!r}")
     if out_dim.is_defined:
         return out_dim
-    shape, lengths = together(count)
+    shape, lengths = expand_amounts(count)
     total = np.sum(lengths, axis=0)
     return out_dim._bound(total, shape.dims) if shape.rank else out_dim._bound(int(total[0]))
 

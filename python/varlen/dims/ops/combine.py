@@ -10,13 +10,13 @@ import numpy as np
 
 from varlen._core import Dim, Shape
 from varlen.backends import backend_of
-from varlen.dims.axes import describe, every_place, quoted
-from varlen.dims.base import NO_FACTS, Facts, check_data, is_data, made, positions_or_none
+from varlen.dims.axes import describe, every_place, quote_names
+from varlen.dims.base import NO_FACTS, Annotations, check_data, is_data, make_data, positions_or_none
 from varlen.dims.errors import LengthMismatchError
 from varlen.dims.make import check_dims
-from varlen.dims.operators import of_every_dtype
-from varlen.dims.out_shape import checked
-from varlen.dims.place import aligned, order_of
+from varlen.dims.operators import for_every_dtype
+from varlen.dims.out_shape import check_out_shape
+from varlen.dims.place import align, order_of
 from varlen.errors import name_place, type_error, value_error
 
 if TYPE_CHECKING:
@@ -28,22 +28,22 @@ _NUMBERS = (int, float, complex, np.generic)
 
 # Names of operations: those of Python, of NumPy's ufuncs and of RETURNN.
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "+": of_every_dtype(operator.add),
-    "-": of_every_dtype(operator.sub),
-    "*": of_every_dtype(operator.mul),
-    "/": of_every_dtype(operator.truediv),
-    "//": of_every_dtype(operator.floordiv),
-    "%": of_every_dtype(operator.mod),
-    "**": of_every_dtype(operator.pow),
-    "&": of_every_dtype(operator.and_),
-    "|": of_every_dtype(operator.or_),
-    "^": of_every_dtype(operator.xor),
-    "<": of_every_dtype(operator.lt),
-    "<=": of_every_dtype(operator.le),
-    ">": of_every_dtype(operator.gt),
-    ">=": of_every_dtype(operator.ge),
-    "==": of_every_dtype(operator.eq),
-    "!=": of_every_dtype(operator.ne),
+    "+": for_every_dtype(operator.add),
+    "-": for_every_dtype(operator.sub),
+    "*": for_every_dtype(operator.mul),
+    "/": for_every_dtype(operator.truediv),
+    "//": for_every_dtype(operator.floordiv),
+    "%": for_every_dtype(operator.mod),
+    "**": for_every_dtype(operator.pow),
+    "&": for_every_dtype(operator.and_),
+    "|": for_every_dtype(operator.or_),
+    "^": for_every_dtype(operator.xor),
+    "<": for_every_dtype(operator.lt),
+    "<=": for_every_dtype(operator.le),
+    ">": for_every_dtype(operator.gt),
+    ">=": for_every_dtype(operator.ge),
+    "==": for_every_dtype(operator.eq),
+    "!=": for_every_dtype(operator.ne),
 }
 _SYMBOLS = {
     "add": "+",
@@ -141,12 +141,12 @@ def combine(
     function = _function_of(op, operands)
     result: Any = operands[0]
     for other in operands[1:]:
-        result = _combined(function, result, other, op, broadcast)
+        result = _combine(function, result, other, op, broadcast)
     if not is_data(result):
         raise type_error("combine", "expected a Data among the operands")
     if order is not None:
-        result = result._ordered(every_place(result, order))
-    return checked(result, out_shape)
+        result = result._reorder_dims(every_place(result, order))
+    return check_out_shape(result, out_shape)
 
 
 def _function_of(op: str, operands: Sequence[Any]) -> Callable[[Any, Any], Any]:
@@ -173,7 +173,7 @@ def operands(function: Callable[[Any, Any], Any], a: Any, b: Any, name: str) -> 
                 "make it a Data(array, dims)",
             )
         return NotImplemented
-    return _combined(function, a, b, name, False)
+    return _combine(function, a, b, name, False)
 
 
 def is_operand(x: Any) -> bool:
@@ -181,16 +181,20 @@ def is_operand(x: Any) -> bool:
     return is_data(x) or isinstance(x, _NUMBERS) or (hasattr(x, "shape") and tuple(x.shape) == ())
 
 
-def _combined(function: Callable[[Any, Any], Any], a: Any, b: Any, name: str, broadcast: bool) -> Any:
+def _combine(function: Callable[[Any, Any], Any], a: Any, b: Any, name: str, broadcast: bool) -> Any:
     if not is_data(b):
         if not is_data(a):
             return function(a, b)
-        return made(function(a._values, _number(b, name, a)), a._shape, a._order, _computed(a._facts))
+        return make_data(
+            function(a._values, _number(b, name, a)), a._shape, a._order, _computed_facts(a._facts)
+        )
     if not is_data(a):
-        return made(function(_number(a, name, b), b._values), b._shape, b._order, _computed(b._facts))
+        return make_data(
+            function(_number(a, name, b), b._values), b._shape, b._order, _computed_facts(b._facts)
+        )
     shape, order = joined((a, b), name, broadcast)
     x, y = lined_up((a, b), shape)
-    return made(function(x, y), shape, order, _computed(agreed(a._facts, b._facts)))
+    return make_data(function(x, y), shape, order, _computed_facts(agree(a._facts, b._facts)))
 
 
 def _number(x: Any, name: str, beside: Data[Any]) -> Any:
@@ -201,12 +205,12 @@ def _number(x: Any, name: str, beside: Data[Any]) -> Any:
     return x.item() if is_foreign else x
 
 
-def _computed(facts: Facts) -> Facts:
+def _computed_facts(facts: Annotations) -> Annotations:
     """What is said of numbers that were computed: they are no positions of a dim any more."""
     return facts if facts is NO_FACTS else facts._replace(name=None, sparse_dim=None)
 
 
-def agreed(a: Facts, b: Facts) -> Facts:
+def agree(a: Annotations, b: Annotations) -> Annotations:
     """What is said of both operands, or of one where the other says nothing."""
     if a is NO_FACTS and b is NO_FACTS:
         return NO_FACTS
@@ -214,7 +218,7 @@ def agreed(a: Facts, b: Facts) -> Facts:
     def one(x: Any, y: Any) -> Any:
         return x if y is None or x is y or (x is not None and x == y) else y if x is None else None
 
-    return Facts(
+    return Annotations(
         sparse_dim=one(a.sparse_dim, b.sparse_dim),
         feature_dim=one(a.feature_dim, b.feature_dim),
         time_dim=one(a.time_dim, b.time_dim),
@@ -236,7 +240,7 @@ def joined(each: Sequence[Data[Any]], name: str, broadcast: bool) -> tuple[Shape
         texts = " and ".join(describe(x.dims) for x in each)
         hint = "say broadcast=True in dims.combine if that is meant"
         if namesakes := _namesakes(shape.dims):
-            hint += f"; {quoted(namesakes, 'and')} is another dim in each (see Dim.declare_same_as)"
+            hint += f"; {quote_names(namesakes, 'and')} is another dim in each (see Dim.declare_same_as)"
         raise value_error(name, f"no operand has all dims of {texts}; {hint}")
     if shape is first._shape:
         return shape, first._order
@@ -256,7 +260,7 @@ def _namesakes(dims: Sequence[Dim]) -> list[Dim]:
 
 def lined_up(each: Sequence[Data[Any]], shape: Shape) -> list[Any]:
     """The values of operands as they broadcast against those of a shape, of one kind of array."""
-    return unify_kind([aligned(x._values, x._shape, shape) for x in each])
+    return unify_kind([align(x._values, x._shape, shape) for x in each])
 
 
 def unify_kind(values: list[Any]) -> list[Any]:
@@ -315,10 +319,10 @@ def where(
     chosen = [next(values) if is_data(x) else _number(x, "where", condition) for x in (a, b)]
     backend = backend_of(there)
     facts = [x._facts for x in (a, b) if is_data(x)]
-    result = made(backend.where(there, *chosen), shape, order)
+    result = make_data(backend.where(there, *chosen), shape, order)
     if len(facts) == 2:
-        result._facts = positions_or_none(result._values, agreed(*facts))
-    return checked(result, out_shape)
+        result._facts = positions_or_none(result._values, agree(*facts))
+    return check_out_shape(result, out_shape)
 
 
 def compatible_to(data: Data[Any], dims: Sequence[Dim], expand: bool) -> Data[Any]:
@@ -327,13 +331,13 @@ def compatible_to(data: Data[Any], dims: Sequence[Dim], expand: bool) -> Data[An
     missing = [dim for dim in data.dims if dim not in wanted]
     if missing:
         raise value_error(
-            "dims", f"{quoted(missing, 'and')} of {describe(data.dims)} is not among {describe(wanted)}"
+            "dims", f"{quote_names(missing, 'and')} of {describe(data.dims)} is not among {describe(wanted)}"
         )
     if expand:
         for dim in wanted:
             if data._shape.find(dim) < 0:
                 data = expand_dim(data, dim)
-    return data._ordered([data._shape.find(dim) for dim in wanted if data._shape.find(dim) >= 0])
+    return data._reorder_dims([data._shape.find(dim) for dim in wanted if data._shape.find(dim) >= 0])
 
 
 def with_dims_of(data: Data[Any], dims: Sequence[Dim]) -> Data[Any]:
@@ -382,10 +386,10 @@ def expand_dim(data: Data[Any], dim: Dim, *, out_shape: OutShape | None = None) 
     order = Shape.arranged(dims)
     shape = Shape([dims[k] for k in order])
     backend = backend_of(data._values)
-    values = aligned(data._values, data._shape, shape)
+    values = align(data._values, data._shape, shape)
     if tuple(values.shape) != shape.array_shape:
         times = [
             1 if have == want else want for have, want in zip(values.shape, shape.array_shape, strict=True)
         ]
         values = backend.tile(values, tuple(times))
-    return checked(made(values, shape, order_of(shape, dims), data._facts), out_shape)
+    return check_out_shape(make_data(values, shape, order_of(shape, dims), data._facts), out_shape)

@@ -9,15 +9,15 @@ import numpy as np
 
 from varlen._core import Dim, Level, Shape
 from varlen.backends import backend_of
-from varlen.dims.axes import describe, place, quoted
-from varlen.dims.base import NO_FACTS, check_data, is_data, made
+from varlen.dims.axes import describe, place, quote_names
+from varlen.dims.base import NO_FACTS, check_data, is_data, make_data
 from varlen.dims.errors import LengthMismatchError, names_itself
-from varlen.dims.ops.amounts import as_amount, check_lengths, named, together
-from varlen.dims.ops.combine import agreed, expand_dim, unify_kind
+from varlen.dims.ops.amounts import as_amount, check_lengths, expand_amounts, result_dim
+from varlen.dims.ops.combine import agree, expand_dim, unify_kind
 from varlen.dims.ops.slice import cut
-from varlen.dims.out_shape import checked
-from varlen.dims.place import bound_anew, lengths_of, moved, order_of, rows_shape, shaped, target_of
-from varlen.dims.planned import planned
+from varlen.dims.out_shape import check_out_shape
+from varlen.dims.place import bound_anew, lengths_of, move, order_of, reshape, rows_shape, target_of
+from varlen.dims.planned import cached_plan
 from varlen.errors import error_of, type_error, value_error
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def concat(
     (Data([batch(2), time+labels(3)], int64), [[3, 1, 7], [4, 8, 9]], array([3, 3]))
     """
     each, at = _parts_of(parts, broadcast)
-    return checked(_concat(each, at, out_dim, "concat"), out_shape)
+    return check_out_shape(_concat(each, at, out_dim, "concat"), out_shape)
 
 
 def _parts_of(parts: Sequence[Any], broadcast: bool) -> tuple[list[Data[Any]], list[int]]:
@@ -112,17 +112,17 @@ def _concat(each: list[Data[Any]], at: list[int], out_dim: Dim | None, op: str) 
     if plan.axis is not None:
         result = backend.concat([backend.contiguous(x) for x in values], plan.axis, op)
     else:
-        rows = [backend.contiguous(shaped(x, y)) for x, y in zip(values, plan.rows, strict=True)]
+        rows = [backend.contiguous(reshape(x, y)) for x, y in zip(values, plan.rows, strict=True)]
         result, _ = backend.interleave(rows, plan.levels, op)
     shape, order = plan.target
     facts = each[0]._facts
     for x in each[1:]:
-        facts = agreed(facts, x._facts)
+        facts = agree(facts, x._facts)
     if facts is not NO_FACTS:
         dims = [x._shape.dims[plan.k] for x in each]
         new = [plan.dim if said in dims else said for said in (facts.time_dim, facts.feature_dim)]
         facts = facts._replace(name=None, time_dim=new[0], feature_dim=new[1])
-    return made(shaped(result, shape.array_shape), shape, order, facts)
+    return make_data(reshape(result, shape.array_shape), shape, order, facts)
 
 
 class _Plan(NamedTuple):
@@ -159,20 +159,20 @@ def _plan_of(
         tails = [rows_shape(shape, rows) for shape in shapes]
         lengths = np.sum([shape.span(k, k + 1).lengths for shape in shapes], axis=0)
         check_lengths(op, dim, first.dims[:k], lengths)
-    target = target_of(first, order, k, [dim], _behind(shapes, k, dim))
+    target = target_of(first, order, k, [dim], _dims_behind(shapes, k, dim))
     return _Plan(k, dim, target, axis, tails, levels)
 
 
-_planned = planned(_plan_of)
+_planned = cached_plan(_plan_of)
 
 
-def _behind(shapes: Sequence[Shape], k: int, dim: Dim) -> list[Dim]:
+def _dims_behind(shapes: Sequence[Shape], k: int, dim: Dim) -> list[Dim]:
     """The dims behind the one that is joined along; those over it have the lengths of all parts."""
     behind = list(shapes[0].dims[k + 1 :])
     gone = [shape.dims[k] for shape in shapes]
 
     def joined(*each: Dim) -> Dim:
-        lengths = [_over(lengths_of(inner), outer) for inner, outer in zip(each, gone, strict=True)]
+        lengths = [_expand_lengths(lengths_of(inner), outer) for inner, outer in zip(each, gone, strict=True)]
         at = [x._shape.find(outer) for x, outer in zip(lengths, gone, strict=True)]
         both = _concat(lengths, at, dim, "concat")
         return each[0]._bound(both._values.reshape(-1), both._shape.dims)
@@ -184,13 +184,13 @@ def _behind(shapes: Sequence[Shape], k: int, dim: Dim) -> list[Dim]:
     return behind
 
 
-def _over(lengths: Data[Any], dim: Dim) -> Data[Any]:
+def _expand_lengths(lengths: Data[Any], dim: Dim) -> Data[Any]:
     return lengths if lengths._shape.find(dim) >= 0 else expand_dim(lengths, dim)
 
 
 def _sum(dims: Sequence[Dim], out_dim: Dim | None) -> Dim:
     if out_dim is not None:
-        return named(dims[0], out_dim, [lengths_of(dim) for dim in dims])
+        return result_dim(dims[0], out_dim, [lengths_of(dim) for dim in dims])
     total = dims[0]
     for dim in dims[1:]:
         total = total + dim
@@ -228,7 +228,7 @@ def _in_one_order(each: list[Data[Any]], at: list[int]) -> tuple[list[Data[Any]]
                 break
             lined_up.append(dims)
         if len(lined_up) == len(each):
-            return [_laid(x, dims) for x, dims in zip(each, lined_up, strict=True)], k
+            return [_lay_out(x, dims) for x, dims in zip(each, lined_up, strict=True)], k
     raise value_error("concat", f"{' and '.join(describe(x.dims) for x in each)} nest in no common order")
 
 
@@ -248,11 +248,11 @@ def _is_inside(dim: Dim, shape: Shape, k: int) -> bool:
     return any(over == shape.dims[k] or _is_inside(over, shape, k) for over in own.over)
 
 
-def _laid(x: Data[Any], dims: list[Dim]) -> Data[Any]:
+def _lay_out(x: Data[Any], dims: list[Dim]) -> Data[Any]:
     target = Shape(dims)
     if target is x._shape:
         return x
-    laid = x._like(moved(x, target))
+    laid = x._like(move(x, target))
     laid._shape, laid._order = target, order_of(target, x.dims)
     return laid
 
@@ -334,10 +334,11 @@ def split(
     unbound = [i for i, dim in enumerate(each) if not dim.is_defined]
     if len(unbound) > 1:
         raise value_error(
-            "split: dims", f"{quoted([each[i] for i in unbound], 'and')} have no lengths; one may be without"
+            "split: dims",
+            f"{quote_names([each[i] for i in unbound], 'and')} have no lengths; one may be without",
         )
     known = [as_amount(dim, "dims") for dim in each if dim.is_defined]
-    shape, (whole, *counts) = together([lengths_of(moving), *known])
+    shape, (whole, *counts) = expand_amounts([lengths_of(moving), *known])
     total = sum(counts) if counts else np.zeros_like(whole)
     wrong: Any = total > whole if unbound else total != whole
     if wrong.any():
@@ -351,19 +352,19 @@ def split(
         )
     if unbound:
         counts.insert(unbound[0], whole - total)
-        rest = made(counts[unbound[0]].reshape(shape.array_shape), shape)
-        each[unbound[0]] = named(moving, each[unbound[0]], [rest])
+        rest = make_data(counts[unbound[0]].reshape(shape.array_shape), shape)
+        each[unbound[0]] = result_dim(moving, each[unbound[0]], [rest])
     pieces = []
     begin = np.zeros_like(whole)
     for dim, count in zip(each, counts, strict=True):
-        first, size = (made(part.reshape(shape.array_shape), shape) for part in (begin, count))
+        first, size = (make_data(part.reshape(shape.array_shape), shape) for part in (begin, count))
         pieces.append(cut(x, k, first, size, 1, dim))
         begin = begin + count
     if out_shapes is not None:
         if len(out_shapes) != len(pieces):
             raise value_error("split: out_shapes", f"{len(out_shapes)} of them for {len(pieces)} pieces")
         for piece, out_shape in zip(pieces, out_shapes, strict=True):
-            checked(piece, out_shape)
+            check_out_shape(piece, out_shape)
     return pieces
 
 
@@ -423,5 +424,5 @@ def stack(xs: Sequence[Data[Any]], dim: Dim | None = None, *, out_shape: OutShap
     for x in each:
         shape = Shape([one, *x._shape.dims])
         order = None if x._order is None else (0, *[j + 1 for j in x._order])
-        parts.append(made(x._values.reshape(shape.array_shape), shape, order, x._facts))
-    return checked(_concat(parts, [0] * len(each), several, "stack"), out_shape)
+        parts.append(make_data(x._values.reshape(shape.array_shape), shape, order, x._facts))
+    return check_out_shape(_concat(parts, [0] * len(each), several, "stack"), out_shape)

@@ -10,11 +10,11 @@ from varlen._core import Dim, Level, Shape
 from varlen.arguments import as_int
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, place, place_into
-from varlen.dims.base import NO_FACTS, check_data, is_data, made
-from varlen.dims.ops.amounts import check_lengths, named
+from varlen.dims.base import NO_FACTS, check_data, is_data, make_data
+from varlen.dims.ops.amounts import check_lengths, result_dim
 from varlen.dims.ops.window import Windows
-from varlen.dims.out_shape import checked
-from varlen.dims.place import aligned, along, lengths_of, moved, order_of, rows_of
+from varlen.dims.out_shape import check_out_shape
+from varlen.dims.place import align, lay_along, lengths_of, move, order_of, rows_of
 from varlen.errors import index_error, value_error
 
 if TYPE_CHECKING:
@@ -149,13 +149,13 @@ def conv1d(
     x, k, weights, size, new = _operands(x, filter, axis, in_dim, out_dim, as_int(groups, "groups", 1))
     windows = Windows(size, stride, dilation, padding)
     dim = x._shape.dims[k]
-    out = named(windows.out_dim(dim), out_spatial_dim, [windows.count(dim)])
+    out = result_dim(windows.out_dim(dim), out_spatial_dim, [windows.count(dim)])
     level = x._shape.span(k, k + 1)
     check_lengths("conv1d", out, x._shape.dims[:k], windows.counts(level.lengths))
     values = backend_of(x._values).contiguous(rows_of(x, k + 1))
-    patches = windows.of_rows(values, level)  # (places, size, others, channels)
+    patches = windows.row_windows(values, level)  # (places, size, others, channels)
     result = _product(patches, weights, groups)
-    return checked(_with_channels(x, k, result, out, new, bias), out_shape)
+    return check_out_shape(_with_channels(x, k, result, out, new, bias), out_shape)
 
 
 def transposed_conv1d(
@@ -233,7 +233,7 @@ def transposed_conv1d(
     more = 0 if padding == "same" else more
     count = lengths_of(dim)
     out = (dim if step == 1 else dim * step) + more
-    out = named(out, out_spatial_dim, [count._like(count._values * step + more)])
+    out = result_dim(out, out_spatial_dim, [count._like(count._values * step + more)])
     level = x._shape.span(k, k + 1)
     lengths = level.lengths * step + more
     check_lengths("transposed_conv1d", out, x._shape.dims[:k], lengths)
@@ -254,7 +254,7 @@ def transposed_conv1d(
         copies, places = backend.take_rows(copies, np.flatnonzero(is_there)), places[is_there]
     table = backend.zeros(copies, (longer.total, *mid, channels))
     result = backend.add_rows(table, copies, places)
-    return checked(_with_channels(x, k, result, out, new, bias), out_shape)
+    return check_out_shape(_with_channels(x, k, result, out, new, bias), out_shape)
 
 
 def _operands(
@@ -284,14 +284,14 @@ def _operands(
     if groups > 1 and filter._shape.extent(goes) % groups:
         raise value_error("groups", f"{groups} do not divide the positions of '{out_dim.name}'")
     taps = 3 - comes - goes
-    weights = moved(filter, Shape([there[taps], there[comes], there[goes]]))
+    weights = move(filter, Shape([there[taps], there[comes], there[goes]]))
     order = [*[each for j, each in enumerate(x._shape.dims) if j != channels], x._shape.dims[channels]]
     target = Shape(order)
     if target is not x._shape:
-        laid = x._like(moved(x, target))
+        laid = x._like(move(x, target))
         laid._shape, laid._order = target, order_of(target, x.dims)
         x = laid
-    x, k = along(x, x._shape.find(dim))
+    x, k = lay_along(x, x._shape.find(dim))
     if not isinstance(x._values, np.ndarray) and isinstance(weights, np.ndarray):
         weights = backend_of(x._values).like(weights, x._values)
     new = there[goes]
@@ -328,9 +328,9 @@ def _with_channels(
     if bias is not None:
         if not is_data(bias) or bias._shape.rank != 1 or bias._shape.find(channels) < 0:
             raise value_error("bias", f"expected numbers over '{channels.name}', got {bias!r}")
-        values = values + aligned(bias._values, bias._shape, Shape([channels]))
+        values = values + align(bias._values, bias._shape, Shape([channels]))
     facts = x._facts
     if facts is not NO_FACTS:
         said = [gone.get(each, each) for each in (facts.time_dim, facts.feature_dim)]  # type: ignore[arg-type]
         facts = facts._replace(name=None, sparse_dim=None, time_dim=said[0], feature_dim=said[1])
-    return made(values.reshape(shape.array_shape), shape, x._order, facts)
+    return make_data(values.reshape(shape.array_shape), shape, x._order, facts)

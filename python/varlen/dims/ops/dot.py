@@ -13,10 +13,10 @@ import numpy as np
 from varlen._core import Dim, Level, Shape
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, place, place_into
-from varlen.dims.base import NO_FACTS, check_data, made
-from varlen.dims.ops.combine import agreed, combine
+from varlen.dims.base import NO_FACTS, check_data, make_data
+from varlen.dims.ops.combine import agree, combine
 from varlen.dims.ops.reduce import reduce as reduce_dims
-from varlen.dims.out_shape import checked
+from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import order_of
 from varlen.errors import index_error, value_error
 from varlen.ops.contraction import Step, contract, steps_of
@@ -81,29 +81,31 @@ def dot(
     """
     for x, name in ((a, "a"), (b, "b")):
         check_data(x, name)
-    gone = tuple([_found(a, b, axis) for axis in ([reduce] if isinstance(reduce, (Dim, str)) else reduce)])
+    gone = tuple(
+        [_find_axes(a, b, axis) for axis in ([reduce] if isinstance(reduce, (Dim, str)) else reduce)]
+    )
     if len(set(gone)) < len(gone):
         raise value_error("reduce", "a dim is given twice")
-    plan = _planned(a._shape, b._shape, a._order, b._order, gone, Shape.epoch())
+    plan = _plan(a._shape, b._shape, a._order, b._order, gone, Shape.epoch())
     if plan.way is None:
         product = combine("*", a, b, broadcast=True)
         summed = reduce_dims(product, "sum", plan.gone)
-        return checked(summed.transpose(plan.left), out_shape)
+        return check_out_shape(summed.transpose(plan.left), out_shape)
     way = plan.way
-    values = [_laid(x._values, how) for x, how in zip((a, b), way.laid, strict=True)]
+    values = [_lay_out(x._values, how) for x, how in zip((a, b), way.laid, strict=True)]
     backend = backend_of(*values)
     beside = next((x for x in values if not isinstance(x, np.ndarray)), None)
     if beside is not None:
         values = [backend.like(x, beside) if isinstance(x, np.ndarray) else x for x in values]
     found = contract(backend, way.steps, values, way.levels, way.extents)
-    result = made(found.reshape(way.shape.array_shape), way.shape, order_of(way.shape, plan.left))
+    result = make_data(found.reshape(way.shape.array_shape), way.shape, order_of(way.shape, plan.left))
     if a._facts is not NO_FACTS or b._facts is not NO_FACTS:
-        facts = agreed(a._facts, b._facts)
+        facts = agree(a._facts, b._facts)
         result._facts = facts._replace(sparse_dim=None, time_dim=None, feature_dim=None)
-    return checked(result, out_shape)
+    return check_out_shape(result, out_shape)
 
 
-def _found(a: Data[Any], b: Data[Any], axis: Axis) -> tuple[int, int]:
+def _find_axes(a: Data[Any], b: Data[Any], axis: Axis) -> tuple[int, int]:
     """Where a dim that is summed is in each operand, -1 where it is not."""
     i, j = (place_into(x, axis) if isinstance(axis, Dim) else _place_of_words(x, axis) for x in (a, b))
     if i < 0 and j < 0:
@@ -124,24 +126,24 @@ def _place_of_words(x: Data[Any], words: str) -> int:
         return -1
 
 
-class _Laid(NamedTuple):
+class _Layout(NamedTuple):
     """How values become an operand: axes in another order, another shape; either may be None."""
 
     axes: tuple[int, ...] | None
     shape: tuple[int, ...] | None
 
 
-def _laid(values: Any, how: _Laid) -> Any:
+def _lay_out(values: Any, how: _Layout) -> Any:
     if how.axes is not None:
         values = backend_of(values).transpose(values, how.axes)
     values = backend_of(values).contiguous(values)
     return values if how.shape is None else values.reshape(how.shape)
 
 
-class _Way(NamedTuple):
+class _Route(NamedTuple):
     """Products of matrices, and what comes out."""
 
-    laid: tuple[_Laid, _Laid]
+    laid: tuple[_Layout, _Layout]
     steps: tuple[Step, ...]
     levels: dict[str, Level]
     extents: dict[str, int]
@@ -151,11 +153,11 @@ class _Way(NamedTuple):
 class _Plan(NamedTuple):
     left: list[Dim]  # of both, of a, of b
     gone: list[Dim]
-    way: _Way | None  # None: products are made one by one, and summed
+    way: _Route | None  # None: products are made one by one, and summed
 
 
 @lru_cache(maxsize=256)
-def _planned(
+def _plan(
     a: Shape,
     b: Shape,
     order_a: tuple[int, ...] | None,
@@ -163,11 +165,11 @@ def _planned(
     gone: tuple[tuple[int, int], ...],
     epoch: int,
 ) -> _Plan:
-    pairing = _paired(a, b, order_a, order_b, gone)
+    pairing = _pair_dims(a, b, order_a, order_b, gone)
     return _Plan(
         [dim for dim, _ in pairing.left],
         [a.dims[i] if i >= 0 else b.dims[j] for i, j in gone],
-        _flat(pairing) or _by_sequence(pairing),
+        _flat_product(pairing) or _by_sequence(pairing),
     )
 
 
@@ -181,7 +183,7 @@ class _Pairing:
     left: list[tuple[Dim, str]]
 
 
-def _paired(
+def _pair_dims(
     a: Shape,
     b: Shape,
     order_a: tuple[int, ...] | None,
@@ -211,7 +213,7 @@ def _paired(
     return _Pairing((a, b), (letters_a, letters_b), "".join(summed), left)
 
 
-def _flat(pairing: _Pairing) -> _Way | None:
+def _flat_product(pairing: _Pairing) -> _Route | None:
     """Rows as they lie are one axis, where lengths make no difference.
 
     Both operands have the same ones, all of which stay or all of which go; or one has them, and they stay.
@@ -239,9 +241,9 @@ def _flat(pairing: _Pairing) -> _Way | None:
     extents = _extents(pairing)
     if rows:
         extents[_FIRST] = owner.count(owner.ragged)
-    as_they_lie = _Laid(None, None)
+    as_they_lie = _Layout(None, None)
     shape = Shape([*kept, *[dim for dim, _ in rest]])
-    return _Way((as_they_lie, as_they_lie), steps_of(terms, out, ""), {}, extents, shape)
+    return _Route((as_they_lie, as_they_lie), steps_of(terms, out, ""), {}, extents, shape)
 
 
 def _extents(pairing: _Pairing) -> dict[str, int]:
@@ -253,7 +255,7 @@ def _extents(pairing: _Pairing) -> dict[str, int]:
     }
 
 
-def _by_sequence(pairing: _Pairing) -> _Way | None:
+def _by_sequence(pairing: _Pairing) -> _Route | None:
     """Sequences one after the other, where all lengths are over the same dims, which come first."""
     levels: dict[str, Level] = {}
     over: tuple[Dim, ...] = ()
@@ -284,22 +286,22 @@ def _by_sequence(pairing: _Pairing) -> _Way | None:
     out = (_FIRST if kept else "") + "".join([letter for _, letter in rest])
     shape = Shape([*kept, *[dim for dim, _ in rest]])
     ragged = _FIRST + "".join(levels)
-    return _Way((laid[0], laid[1]), steps_of(tuple(terms), out, ragged), levels, extents, shape)
+    return _Route((laid[0], laid[1]), steps_of(tuple(terms), out, ragged), levels, extents, shape)
 
 
-def _with_sequences(x: Shape, letters: list[str], over: tuple[Dim, ...]) -> tuple[_Laid, str] | None:
+def _with_sequences(x: Shape, letters: list[str], over: tuple[Dim, ...]) -> tuple[_Layout, str] | None:
     """How an operand is laid whose first axis counts sequences, and its term; None where it can't be."""
     n = len(over)
     places = [x.find(dim) for dim in over]
     if all(k < 0 for k in places):
-        return None if x.ragged else (_Laid(None, None), "".join(letters))
+        return None if x.ragged else (_Layout(None, None), "".join(letters))
     behind = [k for k in range(x.rank) if k not in places]
     term = _FIRST + "".join([letters[k] for k in behind])
     if x.ragged:
-        return (_Laid(None, None), term) if places == list(range(n)) else None
+        return (_Layout(None, None), term) if places == list(range(n)) else None
     if -1 in places:
         return None
     sizes = [x.extent(k) for k in behind]
     axes = (*places, *behind)
     moved = None if axes == tuple(range(x.rank)) else axes
-    return _Laid(moved, (prod(x.extent(k) for k in places), *sizes)), term
+    return _Layout(moved, (prod(x.extent(k) for k in places), *sizes)), term

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from varlen.backends import backend_of
-from varlen.dims.base import NO_FACTS, check_data, made
+from varlen.dims.base import NO_FACTS, check_data, make_data
 from varlen.dims.ops.combine import combine
-from varlen.dims.out_shape import checked
+from varlen.dims.out_shape import check_out_shape
 
 if TYPE_CHECKING:
     from varlen.dims.data import Data
@@ -38,7 +38,7 @@ array({result})
 """
 
 
-def _each(
+def _function(
     name: str,
     what: str,
     numbers: str,
@@ -58,7 +58,7 @@ def _each(
         facts = x._facts
         if facts is not NO_FACTS:
             facts = facts._replace(sparse_dim=None, name=None)
-        return made(values, x._shape, x._order, facts)
+        return make_data(values, x._shape, x._order, facts)
 
     function.__name__ = function.__qualname__ = name
     rounded = "" if digits is None else f".round({digits})"
@@ -74,43 +74,43 @@ def _each(
     return function
 
 
-abs = _each("abs", "The absolute value", "[-2.0, 3.0]", "[2., 3.]", by="absolute")
-ceil = _each("ceil", "The least integer that is not below", "[-1.5, 1.5]", "[-1.,  2.]")
-cos = _each("cos", "The cosine", "[0.0]", "[1.]")
-elu = _each("elu", "The number, or exp(x) - 1 where it is below 0", "[-np.inf, 2.0]", "[-1.,  2.]")
-exp = _each("exp", "The exponential", "[0.0, -np.inf]", "[1., 0.]")
-expm1 = _each("expm1", "The exponential less one, exact near 0", "[0.0, 1e-20]", "[0.e+00, 1.e-20]")
-floor = _each("floor", "The greatest integer that is not above", "[-1.5, 1.5]", "[-2.,  1.]")
-gelu = _each(
+abs = _function("abs", "The absolute value", "[-2.0, 3.0]", "[2., 3.]", by="absolute")
+ceil = _function("ceil", "The least integer that is not below", "[-1.5, 1.5]", "[-1.,  2.]")
+cos = _function("cos", "The cosine", "[0.0]", "[1.]")
+elu = _function("elu", "The number, or exp(x) - 1 where it is below 0", "[-np.inf, 2.0]", "[-1.,  2.]")
+exp = _function("exp", "The exponential", "[0.0, -np.inf]", "[1., 0.]")
+expm1 = _function("expm1", "The exponential less one, exact near 0", "[0.0, 1e-20]", "[0.e+00, 1.e-20]")
+floor = _function("floor", "The greatest integer that is not above", "[-1.5, 1.5]", "[-2.,  1.]")
+gelu = _function(
     "gelu",
     "The number times the share of a normal distribution that lies below it",
     "[-1.0, 1.0]",
     "[-0.1587,  0.8413]",
     digits=4,
 )
-is_finite = _each(
+is_finite = _function(
     "is_finite", "Whether it is neither infinite nor NaN", "[1.0, np.nan]", "[ True, False]", by="isfinite"
 )
-log = _each("log", "The natural logarithm", "[1.0, np.inf]", "[ 0., inf]")
-log1p = _each("log1p", "The logarithm of one more, exact near 0", "[0.0, 1e-20]", "[0.e+00, 1.e-20]")
-log_sigmoid = _each(
+log = _function("log", "The natural logarithm", "[1.0, np.inf]", "[ 0., inf]")
+log1p = _function("log1p", "The logarithm of one more, exact near 0", "[0.0, 1e-20]", "[0.e+00, 1.e-20]")
+log_sigmoid = _function(
     "log_sigmoid", "The logarithm of the sigmoid", "[0.0, -800.0]", "[-6.93e-01, -8.00e+02]", digits=3
 )
-logical_not = _each(
+logical_not = _function(
     "logical_not", "Whether it is false", "[True, False]", "[False,  True]", takes="Bools or numbers"
 )
-relu = _each("relu", "The number, or 0 where it is below", "[-1.0, 2.0]", "[0., 2.]")
-round = _each("round", "The nearest integer, the even one of two", "[0.5, 1.5]", "[0., 2.]", by="rint")
-rsqrt = _each("rsqrt", "One over the square root", "[4.0, 0.25]", "[0.5, 2. ]")
-sigmoid = _each("sigmoid", "1 / (1 + exp(-x))", "[0.0, 800.0]", "[0.5, 1. ]")
-sign = _each("sign", "-1, 0 or 1", "[-3.0, 0.0]", "[-1.,  0.]")
-silu = _each("silu", "The number times its sigmoid", "[0.0, 800.0]", "[  0., 800.]")
-sin = _each("sin", "The sine", "[0.0]", "[0.]")
-softplus = _each("softplus", "The logarithm of 1 + exp(x)", "[-800.0, 800.0]", "[  0., 800.]")
-sqrt = _each("sqrt", "The square root", "[4.0, 9.0]", "[2., 3.]")
-square = _each("square", "The number times itself", "[-2, 3]", "[4, 9]")
-tan = _each("tan", "The tangent", "[0.0]", "[0.]")
-tanh = _each("tanh", "The hyperbolic tangent", "[0.0, 800.0]", "[0., 1.]")
+relu = _function("relu", "The number, or 0 where it is below", "[-1.0, 2.0]", "[0., 2.]")
+round = _function("round", "The nearest integer, the even one of two", "[0.5, 1.5]", "[0., 2.]", by="rint")
+rsqrt = _function("rsqrt", "One over the square root", "[4.0, 0.25]", "[0.5, 2. ]")
+sigmoid = _function("sigmoid", "1 / (1 + exp(-x))", "[0.0, 800.0]", "[0.5, 1. ]")
+sign = _function("sign", "-1, 0 or 1", "[-3.0, 0.0]", "[-1.,  0.]")
+silu = _function("silu", "The number times its sigmoid", "[0.0, 800.0]", "[  0., 800.]")
+sin = _function("sin", "The sine", "[0.0]", "[0.]")
+softplus = _function("softplus", "The logarithm of 1 + exp(x)", "[-800.0, 800.0]", "[  0., 800.]")
+sqrt = _function("sqrt", "The square root", "[4.0, 9.0]", "[2., 3.]")
+square = _function("square", "The number times itself", "[-2, 3]", "[4, 9]")
+tan = _function("tan", "The tangent", "[0.0]", "[0.]")
+tanh = _function("tanh", "The hyperbolic tangent", "[0.0, 800.0]", "[0., 1.]")
 
 
 def clip_by_value(
@@ -154,4 +154,4 @@ def clip_by_value(
     [[0, 1], [5]]
     """
     result = combine("minimum", combine("maximum", x, least), greatest)
-    return checked(result, out_shape)
+    return check_out_shape(result, out_shape)

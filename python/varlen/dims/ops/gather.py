@@ -11,10 +11,10 @@ from varlen.backends import backend_of
 from varlen.dims.axes import describe, place
 from varlen.dims.base import check_data, dtype_name
 from varlen.dims.errors import names_itself
-from varlen.dims.ops.picked import lengths_over, picked, picked_along, said
-from varlen.dims.out_shape import checked
+from varlen.dims.ops.picked import lengths_over, pick, picked_along, position_text
+from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import spread
-from varlen.dims.planned import planned
+from varlen.dims.planned import cached_plan
 from varlen.errors import index_error, type_error, value_error
 
 if TYPE_CHECKING:
@@ -90,12 +90,12 @@ def gather(
                 f"axis is not given, and the indices over {describe(indices.dims)} have no sparse_dim",
             )
     k = place(x, axis)
-    frame, at = inside_rows(numbers, indices._shape, x._shape.dims[k], clip, "gather: indices")
+    frame, at = places_in_rows(numbers, indices._shape, x._shape.dims[k], clip, "gather: indices")
     if frame is indices._shape:
-        return checked(picked_along(x, k, frame, indices._order, at), out_shape)
+        return check_out_shape(picked_along(x, k, frame, indices._order, at), out_shape)
     rest = [dim for j, dim in enumerate(x._shape.dims) if j != k]
     new = [dim for dim in indices.dims if dim not in rest]
-    return checked(picked(x, [k], frame, [at], new), out_shape)
+    return check_out_shape(pick(x, [k], frame, [at], new), out_shape)
 
 
 def integers(indices: Data[Any], argument: str) -> Any:
@@ -107,11 +107,13 @@ def integers(indices: Data[Any], argument: str) -> Any:
     numbers = backend_of(indices._values).readable(indices._values).reshape(-1)
     if dtype == "uint64" and numbers.size and int(numbers.max()) > np.iinfo(np.int64).max:
         i = int(numbers.argmax())
-        raise index_error(argument, f"{numbers[i]} at {said(indices._shape, i)} is no position of any dim")
+        raise index_error(
+            argument, f"{numbers[i]} at {position_text(indices._shape, i)} is no position of any dim"
+        )
     return numbers.astype(np.int64, copy=False)
 
 
-def inside_rows(numbers: Any, frame: Shape, dim: Dim, clip: bool, argument: str) -> tuple[Shape, Any]:
+def places_in_rows(numbers: Any, frame: Shape, dim: Dim, clip: bool, argument: str) -> tuple[Shape, Any]:
     """Numbers that are places along a dim, and over which dims they are then."""
     level = dim.level if dim.over else None
     shortest = dim.max_size() if level is None else level.shortest if len(level) else 0
@@ -124,14 +126,14 @@ def inside_rows(numbers: Any, frame: Shape, dim: Dim, clip: bool, argument: str)
     wrong = lengths == 0 if clip else (numbers < 0) | (numbers >= lengths)
     if wrong.any():
         i = int(wrong.argmax())
-        at = f" at {said(frame, i)}" if frame.rank else ""
+        at = f" at {position_text(frame, i)}" if frame.rank else ""
         raise index_error(
             argument, f"{numbers[i]}{at} is no position of '{dim.name}', which has {lengths[i]} there"
         )
     return frame, np.clip(numbers, 0, lengths - 1) if clip else numbers
 
 
-@planned
+@cached_plan
 def _lengths(frame: Shape, dim: Dim) -> tuple[Shape, Any]:
     """How long a dim is at each position of a frame, which gets what the dim is over."""
     whole = frame.join(Shape(dim.over)) if dim.over else frame

@@ -12,15 +12,15 @@ from varlen.arguments import as_bool, as_float, as_int
 from varlen.backends import backend_of
 from varlen.backends.values import device_of
 from varlen.dims.axes import describe, place
-from varlen.dims.base import check_data, dtype_name, made
+from varlen.dims.base import check_data, dtype_name, make_data
 from varlen.dims.ops.combine import combine, expand_dim, unify_kind, where
 from varlen.dims.ops.dot import dot
 from varlen.dims.ops.elementwise import log
 from varlen.dims.ops.reduce import reduce
 from varlen.dims.ops.softmax import log_softmax
-from varlen.dims.out_shape import checked
-from varlen.dims.place import aligned, moved, order_of, shaped
-from varlen.dims.planned import planned
+from varlen.dims.out_shape import check_out_shape
+from varlen.dims.place import align, move, order_of, reshape
+from varlen.dims.planned import cached_plan
 from varlen.errors import value_error
 
 if TYPE_CHECKING:
@@ -97,18 +97,18 @@ def cross_entropy(
         _check_sparse(target, classes)
     logs = log_softmax(estimated, classes) if estimated_type == "logits" else estimated
     if is_sparse:
-        picked = _picked(logs, target, classes)
+        picked = _pick(logs, target, classes)
         loss = -(log(picked) if estimated_type == "probs" else picked)
     if estimated_type == "probs" and (label_smoothing or not is_sparse):
         logs = log(logs)
     if not is_sparse:
-        loss = -_weighted(logs, target, classes)
+        loss = -_weigh(logs, target, classes)
     if label_smoothing:
         loss = loss * (1 - label_smoothing) - reduce(logs, "mean", classes) * label_smoothing
-    return checked(loss, out_shape)
+    return check_out_shape(loss, out_shape)
 
 
-def _weighted(logs: Data[Any], target: Data[Any], classes: Dim) -> Data[Any]:
+def _weigh(logs: Data[Any], target: Data[Any], classes: Dim) -> Data[Any]:
     """The sum of logs by the target; 0 of a probability of 0 that counts nothing."""
     wanted = combine("&", logs == -np.inf, target == 0, broadcast=True)
     return dot(target, where(wanted, 0.0, logs, broadcast=True), classes)
@@ -126,15 +126,15 @@ def _check_sparse(target: Data[Any], classes: Dim) -> None:
         raise value_error("target", f"expected integers, or floats over {text}, got {target!r}")
 
 
-def _picked(x: Data[Any], at: Data[Any], dim: Dim) -> Data[Any]:
+def _pick(x: Data[Any], at: Data[Any], dim: Dim) -> Data[Any]:
     """The numbers at some positions along a dim, which goes; of each position of all other dims."""
     plan = _places_along(x._shape, x._order, x._shape.find(dim), at._shape, at._order)
     shape = plan.shape
-    values, numbers = moved(x, plan.whole), at._values
+    values, numbers = move(x, plan.whole), at._values
     is_host = device_of(numbers) == "cpu"
     if is_host:
         numbers = backend_of(numbers).readable(numbers)
-    first, places = unify_kind([plan.first, aligned(numbers, at._shape, shape)])
+    first, places = unify_kind([plan.first, align(numbers, at._shape, shape)])
     if is_host and 0 not in shape.array_shape:
         _check_positions(places, plan.sizes, shape, dim)
     rows = (first + places).reshape(-1)
@@ -142,7 +142,7 @@ def _picked(x: Data[Any], at: Data[Any], dim: Dim) -> Data[Any]:
     if isinstance(values, np.ndarray):
         rows = backend_of(rows).readable(rows)
     found = backend.take_rows(backend.contiguous(values).reshape(-1), rows)
-    return made(shaped(found, shape.array_shape), shape, plan.order)
+    return make_data(reshape(found, shape.array_shape), shape, plan.order)
 
 
 class _Places(NamedTuple):
@@ -155,11 +155,11 @@ class _Places(NamedTuple):
     sizes: Any
 
 
-@planned
+@cached_plan
 def _places_along(
     shape: Shape, order: tuple[int, ...] | None, k: int, at: Shape, at_order: tuple[int, ...] | None
 ) -> _Places:
-    dim, shown = shape.dims[k], made(None, shape, order).dims
+    dim, shown = shape.dims[k], make_data(None, shape, order).dims
     others = [each for each in shape.dims if each != dim]
     if any(dim in each.over for each in others):
         raise value_error("", f"'{dim.name}' of {describe(shown)} has other dims over it")
@@ -167,10 +167,10 @@ def _places_along(
     level = whole.span(whole.rank - 1, whole.rank)
     joint = rest.join(at)
     first, sizes = (
-        aligned(each.reshape(rest.array_shape), rest, joint) for each in (level.offsets[:-1], level.lengths)
+        align(each.reshape(rest.array_shape), rest, joint) for each in (level.offsets[:-1], level.lengths)
     )
     dims = [each for each in shown if each != dim]
-    dims += [each for each in made(None, at, at_order).dims if each not in dims]
+    dims += [each for each in make_data(None, at, at_order).dims if each not in dims]
     return _Places(whole, joint, order_of(joint, dims), first, dim.size if dim.is_static else sizes)
 
 
@@ -269,7 +269,7 @@ def ctc_loss(
         blank=at % size,
         zero_infinity=as_bool(zero_infinity, "zero_infinity"),
     )
-    return checked(made(losses.reshape(rest.array_shape), rest, order), out_shape)
+    return check_out_shape(make_data(losses.reshape(rest.array_shape), rest, order), out_shape)
 
 
 def edit_distance(
@@ -331,7 +331,7 @@ def edit_distance(
     rows, units = _sequences(a, rest, [found])
     others, other_units = _sequences(b, rest, [true])
     distances: Any = ops.edit_distance(rows, others, units, other_units, normalize=normalize)
-    return checked(made(distances.reshape(rest.array_shape), rest, order), out_shape)
+    return check_out_shape(make_data(distances.reshape(rest.array_shape), rest, order), out_shape)
 
 
 def _outer(each: tuple[Data[Any], Data[Any]], inner: tuple[list[Dim], list[Dim]]) -> tuple[Shape, Any]:
@@ -350,6 +350,6 @@ def _sequences(x: Data[Any], outer: Shape, inner: list[Dim]) -> tuple[Any, Any]:
             x = expand_dim(x, dim)
     whole = Shape([*outer.dims, *[x._shape.dims[x._shape.find(dim)] for dim in inner]])
     rank = outer.rank
-    values = backend_of(x._values).contiguous(moved(x, whole))
+    values = backend_of(x._values).contiguous(move(x, whole))
     tail = [whole.extent(k) for k in range(rank + 1, whole.rank)]
     return values.reshape((whole.count(rank + 1), *tail)), whole.span(rank, rank + 1)

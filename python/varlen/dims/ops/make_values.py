@@ -10,12 +10,12 @@ import numpy as np
 from varlen._core import Dim, Shape
 from varlen.backends import backend_of
 from varlen.dims.axes import describe
-from varlen.dims.base import Facts, check_data, made
+from varlen.dims.base import Annotations, check_data, make_data
 from varlen.dims.make import bind_by_others, check_dims, check_facts
 from varlen.dims.ops.combine import joined, unify_kind
-from varlen.dims.out_shape import checked
-from varlen.dims.place import aligned, coordinates, order_of
-from varlen.dims.planned import planned
+from varlen.dims.out_shape import check_out_shape
+from varlen.dims.place import align, coordinates, order_of
+from varlen.dims.planned import cached_plan
 from varlen.errors import value_error
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def shape_of(dims: Sequence[Dim]) -> tuple[Shape, tuple[int, ...] | None]:
     return shape, order_of(shape, each)
 
 
-def _filled(
+def _fill(
     value: Any, dims: Sequence[Dim], dtype: Any, like: Data[Any] | None, out_shape: OutShape | None
 ) -> Data[Any]:
     shape, order = shape_of(dims)
@@ -51,7 +51,7 @@ def _filled(
         values = backend_of(values).cast(values, like._values.dtype if dtype is None else dtype, "dtype")
     elif dtype is not None:
         values = backend_of(values).cast(values, dtype, "dtype")
-    return checked(made(values, shape, order), out_shape)
+    return check_out_shape(make_data(values, shape, order), out_shape)
 
 
 def _cast(x: Data[Any], dtype: Any) -> Data[Any]:
@@ -95,7 +95,7 @@ def zeros(
     >>> vl.dims.zeros([vl.dims.batch_dim, vl.Dim("time", lengths=[2, 0])]).to_list()
     [[0.0, 0.0], []]
     """
-    return _filled(0, dims, dtype, like, out_shape)
+    return _fill(0, dims, dtype, like, out_shape)
 
 
 def ones(
@@ -127,7 +127,7 @@ def ones(
     >>> vl.dims.ones([vl.Dim("two", 2)]).values
     array([1., 1.])
     """
-    return _filled(1, dims, dtype, like, out_shape)
+    return _fill(1, dims, dtype, like, out_shape)
 
 
 def full(
@@ -166,7 +166,7 @@ def full(
     """
     if dtype is None and like is None:
         dtype = np.asarray(value).dtype
-    return _filled(value, dims, dtype, like, out_shape)
+    return _fill(value, dims, dtype, like, out_shape)
 
 
 def zeros_like(
@@ -305,7 +305,7 @@ def range_over_dim(
     if like is not None:
         check_data(like, "like")
         values = backend_of(like._values).like(values, like._values)
-    return checked(made(values, shape, None, Facts(sparse_dim=dim)), out_shape)
+    return check_out_shape(make_data(values, shape, None, Annotations(sparse_dim=dim)), out_shape)
 
 
 def _with_over(dim: Dim) -> list[Dim]:
@@ -364,12 +364,12 @@ def arange(
     result = range_over_dim(dim, like=like)
     if (start, step) != (0, 1):
         result = result * step + start
-        result = result._said(sparse_dim=None)
+        result = result._with_facts(sparse_dim=None)
     if dtype is not None:
         result = _cast(result, dtype)
         is_integer = "int" in str(result.dtype)
-        result = result if is_integer else result._said(sparse_dim=None)
-    return checked(result, out_shape)
+        result = result if is_integer else result._with_facts(sparse_dim=None)
+    return check_out_shape(result, out_shape)
 
 
 def one_hot(
@@ -420,11 +420,13 @@ def one_hot(
     classes = x._facts.sparse_dim if dim is None else dim
     if classes is None:
         raise value_error("one_hot", f"{x!r} has no sparse_dim", "say dim=")
-    check_facts(x, Facts(sparse_dim=classes), "one_hot: x")
-    plan = _beside_classes(x._shape, x._order, classes)
-    numbers, places = unify_kind([aligned(x._values, x._shape, plan.shape), plan.places])
+    check_facts(x, Annotations(sparse_dim=classes), "one_hot: x")
+    plan = _split_classes(x._shape, x._order, classes)
+    numbers, places = unify_kind([align(x._values, x._shape, plan.shape), plan.places])
     values = backend_of(numbers).cast(numbers == places, np.float32 if dtype is None else dtype, "dtype")
-    return checked(made(values, plan.shape, plan.order, Facts(feature_dim=plan.classes)), out_shape)
+    return check_out_shape(
+        make_data(values, plan.shape, plan.order, Annotations(feature_dim=plan.classes)), out_shape
+    )
 
 
 class _Classes(NamedTuple):
@@ -436,11 +438,11 @@ class _Classes(NamedTuple):
     classes: Dim
 
 
-@planned
-def _beside_classes(shape: Shape, order: tuple[int, ...] | None, classes: Dim) -> _Classes:
+@cached_plan
+def _split_classes(shape: Shape, order: tuple[int, ...] | None, classes: Dim) -> _Classes:
     places = range_over_dim(classes)
-    whole, shown = joined((made(None, shape, order), places), "one_hot", True)
-    lying = aligned(places._values, places._shape, whole)
+    whole, shown = joined((make_data(None, shape, order), places), "one_hot", True)
+    lying = align(places._values, places._shape, whole)
     return _Classes(lying, whole, shown, whole.dims[whole.find(classes)])
 
 
@@ -485,7 +487,7 @@ def num_elements_of_shape(dims: Sequence[Dim]) -> int | Data[Any]:
     lengths = level.lengths.copy()
     if len(lengths) != rest.count(rest.rank):  # trailing axes of what is left are no sequences of their own
         lengths = np.repeat(lengths, rest.count(rest.rank) // max(len(lengths), 1))
-    return made(lengths.reshape(rest.array_shape), rest)
+    return make_data(lengths.reshape(rest.array_shape), rest)
 
 
 def last_frame_position_of_dim(
@@ -530,4 +532,4 @@ def last_frame_position_of_dim(
     if like is not None:
         check_data(like, "like")
         values = backend_of(like._values).like(values, like._values)
-    return checked(made(values, shape, None, Facts(sparse_dim=dim)), out_shape)
+    return check_out_shape(make_data(values, shape, None, Annotations(sparse_dim=dim)), out_shape)

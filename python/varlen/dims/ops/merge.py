@@ -10,23 +10,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Dim, Level, Shape
-from varlen.dims.axes import describe, place, places, quoted
-from varlen.dims.base import made
+from varlen.dims.axes import describe, place, places, quote_names
+from varlen.dims.base import make_data
 from varlen.dims.errors import LengthMismatchError, names_itself
 from varlen.dims.make import bind_by_others, check_dims
 from varlen.dims.ops.picked import (
-    along_dim,
     bound_to,
     dims_over,
-    inside,
     lengths_over,
     lines,
-    picked,
-    relabeled,
-    said,
+    pick,
+    places_along,
+    places_in_sequences,
+    position_text,
+    relabel,
 )
-from varlen.dims.ops.reduce import grouped
-from varlen.dims.out_shape import checked
+from varlen.dims.ops.reduce import group_dims
+from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import bound_anew
 from varlen.errors import error_of, value_error
 
@@ -83,18 +83,18 @@ def merge_dims(
     Traceback (most recent call last):
     varlen.dims.errors.LengthMismatchError: dims: 'time' has several lengths along 'batch'; use flatten
     """
-    gone, named = _asked(x, dims)
+    gone, named = _dims_to_merge(x, dims)
     factors = []
     for dim in named:
         inner = [over for over in dim.over if over in named]
         if inner and not _is_regular(dim, inner):
-            names = quoted(inner, "and")
+            names = quote_names(inner, "and")
             raise error_of(
                 LengthMismatchError, "dims", f"'{dim.name}' has several lengths along {names}", "use flatten"
             )
         factors.append(bound_anew(partial(_regular, along=inner), inner, dim) if inner else dim)
     product = reduce(operator.mul, factors)
-    return checked(_flat(x, gone, named, out_dim, "merged", product), out_shape)
+    return check_out_shape(_flatten(x, gone, named, out_dim, "merged", product), out_shape)
 
 
 def flatten(
@@ -147,8 +147,8 @@ def flatten(
     >>> vl.dims.flatten(x, ["B", "T"]).to_list(), vl.dims.flatten(x, ["T", "B"]).to_list()
     ([7, 8, 9], [7, 9, 8])
     """
-    gone, named = _asked(x, dims)
-    return checked(_flat(x, gone, named, out_dim, "flat", None), out_shape)
+    gone, named = _dims_to_merge(x, dims)
+    return check_out_shape(_flatten(x, gone, named, out_dim, "flat", None), out_shape)
 
 
 @names_itself
@@ -192,8 +192,8 @@ def unflatten(
     [[7, 8], [9]]
     """
     k = place(x, axis)
-    each = _defined(x, k, dims, "unflatten")
-    return checked(_spelled(x, k, each, None), out_shape)
+    each = _check_split(x, k, dims, "unflatten")
+    return check_out_shape(_split(x, k, each, None), out_shape)
 
 
 @names_itself
@@ -250,7 +250,7 @@ def split_dims(
     each = check_dims(dims)
     unknown = [i for i, factor in enumerate(each) if not factor.is_defined]
     if len(unknown) > 1:
-        names = quoted([each[i] for i in unknown], "and")
+        names = quote_names([each[i] for i in unknown], "and")
         raise value_error("split_dims: dims", f"{names} have no lengths, and only one can be inferred")
     for factor in each:
         if any(over in each for over in factor.over):
@@ -271,13 +271,13 @@ def split_dims(
     wrong = (length > product) | ((length < product) if pad_value is None else False)
     if wrong.any():
         i = int(wrong.argmax())
-        at = f" at {said(shape, i)}" if shape.rank else ""
+        at = f" at {position_text(shape, i)}" if shape.rank else ""
         raise error_of(
             LengthMismatchError,
             "",
             f"'{dim.name}' is {length[i]} long{at}, but the product of {describe(each)} is {product[i]} long",
         )
-    return checked(_spelled(x, k, _defined(x, k, each, "split_dims"), pad_value), out_shape)
+    return check_out_shape(_split(x, k, _check_split(x, k, each, "split_dims"), pad_value), out_shape)
 
 
 @names_itself
@@ -320,14 +320,14 @@ def squeeze(x: Data[Any], axis: Axis | Sequence[Axis], *, out_shape: OutShape | 
         length = lengths_over(dim, shape)
         if (length != 1).any():
             i = int((length != 1).argmax())
-            at = f" at {said(shape, i)}" if shape.rank else ""
+            at = f" at {position_text(shape, i)}" if shape.rank else ""
             raise error_of(LengthMismatchError, "", f"'{dim.name}' is {length[i]} long{at}, not 1")
     for k in sorted(gone, reverse=True):
-        x = relabeled(x, k, 1, [])
-    return checked(x, out_shape)
+        x = relabel(x, k, 1, [])
+    return check_out_shape(x, out_shape)
 
 
-def _asked(x: Data[Any], dims: Any) -> tuple[tuple[int, ...], list[Dim]]:
+def _dims_to_merge(x: Data[Any], dims: Any) -> tuple[tuple[int, ...], list[Dim]]:
     gone = places(x, dims, "dims")
     if not gone:
         raise value_error("dims", "expected one dim or more, got none")
@@ -337,21 +337,21 @@ def _asked(x: Data[Any], dims: Any) -> tuple[tuple[int, ...], list[Dim]]:
 def _is_regular(dim: Dim, along: Sequence[Dim]) -> bool:
     """Whether the lengths of a dim are the same along some of those that it is over."""
     shape = Shape(dim.over)
-    lengths = made(lengths_over(dim, shape).reshape(shape.array_shape), shape)
-    values, level, _, _ = grouped(lengths, sorted([dim.over.index(each) for each in along]))
+    lengths = make_data(lengths_over(dim, shape).reshape(shape.array_shape), shape)
+    values, level, _, _ = group_dims(lengths, sorted([dim.over.index(each) for each in along]))
     return bool((values == values[level.offsets[level.row_ids]]).all())
 
 
 def _regular(dim: Dim, along: Sequence[Dim]) -> Dim:
     """A dim with its lengths at the first position of some that it is over, along which they are the same."""
     shape = Shape(dim.over)
-    lengths = made(lengths_over(dim, shape).reshape(shape.array_shape), shape)
-    values, level, _, rest = grouped(lengths, [dim.over.index(each) for each in dim.over if each in along])
+    lengths = make_data(lengths_over(dim, shape).reshape(shape.array_shape), shape)
+    values, level, _, rest = group_dims(lengths, [dim.over.index(each) for each in dim.over if each in along])
     first = np.where(level.lengths > 0, np.append(values, 0)[level.offsets[:-1]], 0)
     return dim._bound(first, rest.dims) if rest.rank else dim._bound(int(first[0]))
 
 
-def _flat(
+def _flatten(
     x: Data[Any], gone: Sequence[int], named: Sequence[Dim], out_dim: Dim | None, name: str, whole: Dim | None
 ) -> Data[Any]:
     others = dims_over(named)
@@ -360,14 +360,14 @@ def _flat(
     first = min(gone)
     is_inside = all(x._shape.find(dim) < first for dim in others)
     if is_inside and list(gone) == list(range(first, first + len(gone))):
-        return relabeled(x, first, len(gone), [new])
-    at = [along_dim(dim, shape) for dim in named]
+        return relabel(x, first, len(gone), [new])
+    at = [places_along(dim, shape) for dim in named]
     if order is not None:
         at = [places[order] for places in at]
-    return picked(x, gone, Shape([*others, new]), at, [new])
+    return pick(x, gone, Shape([*others, new]), at, [new])
 
 
-def _defined(x: Data[Any], k: int, dims: Sequence[Dim], op: str) -> list[Dim]:
+def _check_split(x: Data[Any], k: int, dims: Sequence[Dim], op: str) -> list[Dim]:
     """Dims that may stand in the place of one."""
     each = check_dims(dims)
     bind_by_others(each)
@@ -387,7 +387,7 @@ def _defined(x: Data[Any], k: int, dims: Sequence[Dim], op: str) -> list[Dim]:
     return each
 
 
-def _spelled(x: Data[Any], k: int, dims: list[Dim], pad_value: Any) -> Data[Any]:
+def _split(x: Data[Any], k: int, dims: list[Dim], pad_value: Any) -> Data[Any]:
     """A dim as the positions of others; a number stands behind the last, None where there are as many."""
     dim = x._shape.dims[k]
     over = dims_over([*dims, dim])
@@ -395,7 +395,7 @@ def _spelled(x: Data[Any], k: int, dims: list[Dim], pad_value: Any) -> Data[Any]
     length = lengths_over(dim, Shape(over))
     if pad_value is None and (length != level.lengths).any():
         i = int((length != level.lengths).argmax())
-        at = f" at {said(Shape(over), i)}" if over else ""
+        at = f" at {position_text(Shape(over), i)}" if over else ""
         raise error_of(
             LengthMismatchError,
             "",
@@ -403,10 +403,10 @@ def _spelled(x: Data[Any], k: int, dims: list[Dim], pad_value: Any) -> Data[Any]
         )
     is_inside = all(0 <= x._shape.find(each) < k for one in dims for each in one.over if each not in dims)
     if order is None and is_inside and (length == level.lengths).all():
-        return relabeled(x, k, 1, dims)
-    at = inside(level)
+        return relabel(x, k, 1, dims)
+    at = places_in_sequences(level)
     if order is not None:
         lying, at = at, np.empty_like(at)
         at[order] = lying
     there = None if pad_value is None else at < length[level.row_ids]
-    return picked(x, [k], shape, [at], dims, there, 0 if pad_value is None else pad_value)
+    return pick(x, [k], shape, [at], dims, there, 0 if pad_value is None else pad_value)

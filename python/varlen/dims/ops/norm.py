@@ -11,13 +11,13 @@ from varlen._core import Dim
 from varlen.arguments import as_float
 from varlen.backends import backend_of
 from varlen.backends.numeric import as_of, numbers, widen_halves
-from varlen.dims.axes import places, quoted
-from varlen.dims.base import check_data, made
+from varlen.dims.axes import places, quote_names
+from varlen.dims.base import check_data, make_data
 from varlen.dims.ops.combine import combine, where
 from varlen.dims.ops.elementwise import rsqrt
-from varlen.dims.ops.reduce import grouped, order_left
-from varlen.dims.ops.softmax import ungrouped
-from varlen.dims.out_shape import checked
+from varlen.dims.ops.reduce import group_dims, order_left
+from varlen.dims.ops.softmax import ungroup
+from varlen.dims.out_shape import check_out_shape
 from varlen.errors import type_error, value_error
 
 if TYPE_CHECKING:
@@ -88,18 +88,18 @@ def layer_norm(
         and behind >= x._shape.ragged
         and sorted(asked) == list(range(behind, x._shape.rank))
     ):
-        return checked(_of_rows(x, behind, scale, bias, eps), out_shape)
-    values, level, order, _ = grouped(x._map(widen_halves), asked)
+        return check_out_shape(_normalize_rows(x, behind, scale, bias, eps), out_shape)
+    values, level, order, _ = group_dims(x._map(widen_halves), asked)
     values = _as_float(values)
     mean, variance = _moments(values, level)
     backend = backend_of(values)
     centred = values - backend.broadcast_rows(mean, level)
     factor = backend.ufunc("rsqrt", [variance + eps], {})
-    result = ungrouped(x, centred * backend.broadcast_rows(factor, level), asked, order)
-    return checked(_narrow(_scaled(result, scale, bias), x, scale, bias), out_shape)
+    result = ungroup(x, centred * backend.broadcast_rows(factor, level), asked, order)
+    return check_out_shape(_narrow_halves(_scale(result, scale, bias), x, scale, bias), out_shape)
 
 
-def _of_rows(x: Data[Any], behind: int, scale: Any, bias: Any, eps: float) -> Data[Any]:
+def _normalize_rows(x: Data[Any], behind: int, scale: Any, bias: Any, eps: float) -> Data[Any]:
     """Over the last axes of rows, by the function of the backend, which takes a scale and a bias of a row."""
     dims = x._shape.dims[behind:]
     fused = [
@@ -113,10 +113,10 @@ def _of_rows(x: Data[Any], behind: int, scale: Any, bias: Any, eps: float) -> Da
     second = bias._values if fused[1] and (scale is None or fused[0]) else None
     values = backend_of(x._values).layer_norm(x._values, len(dims), first, second, eps)
     result = x._map(lambda _: values)
-    return _scaled(result, None if first is not None else scale, None if second is not None else bias)
+    return _scale(result, None if first is not None else scale, None if second is not None else bias)
 
 
-def _scaled(x: Data[Any], scale: Data[Any] | None, bias: Data[Any] | None) -> Data[Any]:
+def _scale(x: Data[Any], scale: Data[Any] | None, bias: Data[Any] | None) -> Data[Any]:
     x = x if scale is None else combine("*", x, scale)
     return x if bias is None else combine("+", x, bias)
 
@@ -127,7 +127,7 @@ def _check_within(x: Data[Any], given: Data[Any] | None, name: str) -> None:
     check_data(given, name)
     missing = [dim for dim in given.dims if x._shape.find(dim) < 0]
     if missing:
-        raise value_error(name, f"{quoted(missing, 'and')} is not in {x!r}")
+        raise value_error(name, f"{quote_names(missing, 'and')} is not in {x!r}")
 
 
 def _as_float(values: Any) -> Any:
@@ -138,7 +138,7 @@ def _as_float(values: Any) -> Any:
     return backend.astype(values, backend.ufunc("sqrt", [values[:0]], {}).dtype)
 
 
-def _narrow(result: Data[Any], *given: Data[Any] | None) -> Data[Any]:
+def _narrow_halves(result: Data[Any], *given: Data[Any] | None) -> Data[Any]:
     """What halves come to, computed in float32, where squares of theirs do not overflow, as halves again."""
     dtypes = [each._values for each in given if each is not None]
     return result._map(lambda values: as_of(values, *dtypes))
@@ -236,13 +236,13 @@ class Moments(NamedTuple):
             raise value_error("momentum", f"expected 0 to 1, got {momentum}")
         there = now.frames > 0
         nearer = [
-            where(there, old + (_detached(new) - old) * momentum, old)
+            where(there, old + (_detach(new) - old) * momentum, old)
             for old, new in ((self.mean, now.mean), (self.variance, now.variance))
         ]
         return Moments(nearer[0], nearer[1], self.frames + now.frames)
 
 
-def _detached(x: Data[Any]) -> Data[Any]:
+def _detach(x: Data[Any]) -> Data[Any]:
     detach = getattr(x._values, "detach", None)
     return x if detach is None else x._like(detach())
 
@@ -281,15 +281,15 @@ def moments(x: Data[Any], axis: Axis | Sequence[Axis]) -> Moments:
     """
     asked = places(x, axis)
     numbers(x._values, "x")
-    values, level, _, rest = grouped(x, asked)
+    values, level, _, rest = group_dims(x, asked)
     values = _as_float(values)
     backend = backend_of(values)
     rows = _moments(values, level)
     order = order_left(x, asked)
-    mean, variance = (made(each.reshape(rest.array_shape), rest, order) for each in rows)
+    mean, variance = (make_data(each.reshape(rest.array_shape), rest, order) for each in rows)
     counts = np.broadcast_to(level.lengths.reshape(-1, *[1] * (rows[0].ndim - 1)), tuple(rows[0].shape))
     whole = backend.like(np.ascontiguousarray(counts).reshape(rest.array_shape), values)
-    return Moments(mean, variance, made(whole, rest, order))
+    return Moments(mean, variance, make_data(whole, rest, order))
 
 
 def batch_norm(
@@ -365,7 +365,9 @@ def batch_norm(
     dims = x._shape.dims
     gone = [dims[k] for k in range(x._shape.rank) if k not in kept]
     if any(dim in dims[k].over for dim in gone for k in kept):
-        return checked(_narrow(_of_changed(x, gone, statistics, scale, bias, eps), *among), out_shape)
+        return check_out_shape(
+            _narrow_halves(_normalize_positions(x, gone, statistics, scale, bias, eps), *among), out_shape
+        )
     if statistics is None:
         statistics = moments(x, gone)
     for each, name in zip(statistics[:2], ("mean", "variance"), strict=True):
@@ -376,21 +378,21 @@ def batch_norm(
     if scale is not None and _lacks(statistics.variance, scale):
         result = combine("*", result, scale)
     result = result if bias is None else combine("+", result, bias)
-    return checked(_narrow(result, *among), out_shape)
+    return check_out_shape(_narrow_halves(result, *among), out_shape)
 
 
-def _of_changed(
+def _normalize_positions(
     x: Data[Any], gone: Sequence[Dim], statistics: Moments | None, scale: Any, bias: Any, eps: float
 ) -> Data[Any]:
     """Where the dims that are kept have other lengths without those that go: position by position."""
     if statistics is None:
         return layer_norm(x, gone, scale=scale, bias=bias, eps=eps)
     asked = places(x, gone)
-    values, level, order, rest = grouped(x, asked)
+    values, level, order, rest = group_dims(x, asked)
     backend = backend_of(values)
     for each, name in zip(statistics[:2], ("mean", "variance"), strict=True):
         _check_within(x, each, f"statistics.{name}")
-    ones = made(backend.like(np.ones(rest.array_shape, np.int8), values), rest)
+    ones = make_data(backend.like(np.ones(rest.array_shape, np.int8), values), rest)
     mean, variance = (
         backend.broadcast_rows(
             backend.contiguous(combine("*", ones, each)._values).reshape(len(level), *values.shape[1:]), level
@@ -398,7 +400,7 @@ def _of_changed(
         for each in statistics[:2]
     )
     factor = backend.ufunc("rsqrt", [variance + eps], {})
-    return _scaled(ungrouped(x, (_as_float(values) - mean) * factor, asked, order), scale, bias)
+    return _scale(ungroup(x, (_as_float(values) - mean) * factor, asked, order), scale, bias)
 
 
 def _lacks(x: Data[Any], other: Data[Any]) -> bool:

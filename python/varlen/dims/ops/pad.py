@@ -17,13 +17,21 @@ from varlen.dims.ops.amounts import (
     check_alike,
     check_lengths,
     dim_of,
-    named,
+    result_dim,
     spread,
 )
 from varlen.dims.ops.combine import with_dims_of
-from varlen.dims.out_shape import checked
-from varlen.dims.place import along, has_inner, lengths_of, placed, positions_taken, rows_of, target_of
-from varlen.dims.planned import planned
+from varlen.dims.out_shape import check_out_shape
+from varlen.dims.place import (
+    has_inner,
+    lay_along,
+    lengths_of,
+    place_values,
+    positions_taken,
+    rows_of,
+    target_of,
+)
+from varlen.dims.planned import cached_plan
 from varlen.dims.vocabulary import padding_class
 from varlen.errors import value_error
 
@@ -110,23 +118,23 @@ def pad(
         raise value_error("mode", f"expected one of {', '.join(_MODES)}, got {mode!r}")
     moving = [x._shape.dims[k] for k in places(x, axis)]
     value = padding_class(x.vocab) if value is None else value
-    lefts, rights = _each(left, len(moving), "left"), _each(right, len(moving), "right")
+    lefts, rights = _repeat_option(left, len(moving), "left"), _repeat_option(right, len(moving), "right")
     for dim, before, behind, out in zip(
-        moving, lefts, rights, _each(out_dim, len(moving), "out_dim", None), strict=True
+        moving, lefts, rights, _repeat_option(out_dim, len(moving), "out_dim", None), strict=True
     ):
         is_known = all(type(each) in (int, Dim) for each in (before, behind))
         plan = None
         if is_known and (out is None or type(out) is Dim):
-            plan = _planned(x._shape, x._order, x._shape.find(dim), before, behind, mode, out)
+            plan = _plan(x._shape, x._order, x._shape.find(dim), before, behind, mode, out)
         if plan is None:
             amounts = as_amount(before, "left"), as_amount(behind, "right")
             x = _padded(x, dim, amounts, value, mode, _longer(before, dim, behind, amounts, out))
         else:
             x = _by_plan(x, plan, value)
-    return checked(x, out_shape)
+    return check_out_shape(x, out_shape)
 
 
-def _each(given: Any, count: int, argument: str, single: Any = ...) -> list[Any]:
+def _repeat_option(given: Any, count: int, argument: str, single: Any = ...) -> list[Any]:
     """One for each of several dims."""
     if isinstance(given, (list, tuple)):
         if len(given) != count:
@@ -145,7 +153,7 @@ def _dim(amount: Any, numbers: Data[Any], name: str) -> Any:
 def _longer(before: Any, dim: Dim, behind: Any, amounts: tuple[Data[Any], Data[Any]], out: Any) -> Dim:
     """The dim of the result."""
     whole = _dim(before, amounts[0], "left") + dim + _dim(behind, amounts[1], "right")
-    return named(whole, out, [amounts[0], lengths_of(dim), amounts[1]])
+    return result_dim(whole, out, [amounts[0], lengths_of(dim), amounts[1]])
 
 
 def _padded(
@@ -159,7 +167,7 @@ def _padded(
         return _padded(each, moving, amounts, 0, mode, dim)
 
     if not has_inner(x._shape, k):
-        x, k = along(x, k)
+        x, k = lay_along(x, k)
         return _by_plan(x, _plan_of(x._shape, x._order, k, amounts, mode, dim), value)
     front = Shape(x._shape.dims[:k])
     level = x._shape.span(k, k + 1)
@@ -180,8 +188,8 @@ class _Plan(NamedTuple):
     positions: NDArray[np.int64] | None = None
 
 
-@planned
-def _planned(
+@cached_plan
+def _plan(
     shape: Shape,
     order: tuple[int, ...] | None,
     k: int,
@@ -231,13 +239,13 @@ def _by_plan(x: Data[Any], plan: _Plan, value: Any) -> Data[Any]:
     else:
         rows = backend_of(x._values).contiguous(rows_of(x, plan.k + 1))
         if plan.positions is not None:
-            rows = filled(rows, plan.positions, value)
+            rows = fill_positions(rows, plan.positions, value)
         else:
-            rows = _surrounded(rows, plan.levels, value)
-    return placed(x, rows, plan.target, x._shape.dims[plan.k], plan.dim)
+            rows = _surround(rows, plan.levels, value)
+    return place_values(x, rows, plan.target, x._shape.dims[plan.k], plan.dim)
 
 
-def _surrounded(values: Any, levels: tuple[Level, ...], value: Any) -> Any:
+def _surround(values: Any, levels: tuple[Level, ...], value: Any) -> Any:
     """Rows of a value before and behind those of each sequence."""
     backend = backend_of(values)
     tail = tuple(values.shape[1:])
@@ -289,7 +297,7 @@ def _positions(level: Level, left: Any, right: Any, mode: str) -> NDArray[np.int
     return np.where((i >= 0) & (i < count), level.offsets[:-1][ids] + i, -1)
 
 
-def filled(values: Any, positions: NDArray[np.int64], value: Any) -> Any:
+def fill_positions(values: Any, positions: NDArray[np.int64], value: Any) -> Any:
     """Rows at some positions, and a value where that is -1."""
     backend = backend_of(values)
     if len(positions) and positions.min() < 0:

@@ -13,21 +13,21 @@ import numpy as np
 
 from varlen._core import Dim, Level, Shape
 from varlen.backends import backend_of
-from varlen.dims.axes import describe, quoted
-from varlen.dims.base import NO_FACTS, made
+from varlen.dims.axes import describe, quote_names
+from varlen.dims.base import NO_FACTS, make_data
 from varlen.dims.errors import LengthMismatchError
 from varlen.dims.place import (
-    aligned,
+    align,
     bound_anew,
     coordinates,
     has_inner,
     lengths_of,
     order_of,
+    reshape,
     rows_of,
-    shaped,
     spread,
 )
-from varlen.dims.planned import planned
+from varlen.dims.planned import cached_plan
 from varlen.errors import error_of, type_error, value_error
 
 if TYPE_CHECKING:
@@ -36,23 +36,23 @@ if TYPE_CHECKING:
     from varlen.dims.data import Data
 
 
-def repeated(values: Any, shape: Shape, target: Shape) -> Any:
+def repeat_over(values: Any, shape: Shape, target: Shape) -> Any:
     """Values over the dims of another shape, repeated over those that they lack."""
-    values = aligned(values, shape, target)
+    values = align(values, shape, target)
     if tuple(values.shape) == target.array_shape:
         return values
     sizes = zip(values.shape, target.array_shape, strict=True)
     return backend_of(values).tile(values, tuple([1 if have == want else want for have, want in sizes]))
 
 
-def along_dim(dim: Dim, target: Shape) -> Any:
+def places_along(dim: Dim, target: Shape) -> Any:
     """The place along one of its dims of each position of a shape."""
     return coordinates(target, target.find(dim), target.rank)
 
 
-def said(shape: Shape, position: int) -> str:
+def position_text(shape: Shape, position: int) -> str:
     """Where a position lies, for an error: "batch 1, time 0"."""
-    return ", ".join([f"{dim.name} {along_dim(dim, shape)[position]}" for dim in shape.dims])
+    return ", ".join([f"{dim.name} {places_along(dim, shape)[position]}" for dim in shape.dims])
 
 
 def lengths_over(dim: Dim, target: Shape) -> Any:
@@ -72,7 +72,7 @@ def dims_over(dims: Sequence[Dim], more: Sequence[Dim] = ()) -> list[Dim]:
         inner = [each for each in dim.over if each in dims]
         if inner:
             raise value_error(
-                "", f"'{dim.name}' has lengths over {quoted(inner, 'and')}, and cannot stay without it"
+                "", f"'{dim.name}' has lengths over {quote_names(inner, 'and')}, and cannot stay without it"
             )
         found.append(dim)
     return [found[k] for k in Shape.arranged(found)]
@@ -84,8 +84,8 @@ def _check_over(dim: Any, over: Sequence[Dim]) -> None:
         raise type_error("out_dim", f"expected a Dim, got {dim!r}")
     more = [each for each in dim.over if each not in over]
     if more:
-        has = f"lengths over {quoted(list(over), 'and')}" if over else "one length"
-        names = quoted(more, "and")
+        has = f"lengths over {quote_names(list(over), 'and')}" if over else "one length"
+        names = quote_names(more, "and")
         raise value_error("out_dim", f"'{dim.name}' has lengths over {names}, but the result has {has}")
 
 
@@ -107,7 +107,7 @@ def bound_to(dim: Dim | None, level: Level, over: Sequence[Dim], name: str, whol
     have = lengths_over(dim, shape)
     if (have != level.lengths).any():
         i = int((have != level.lengths).argmax())
-        at = f" at {said(shape, i)}" if over else ""
+        at = f" at {position_text(shape, i)}" if over else ""
         raise error_of(
             LengthMismatchError, "out_dim", f"'{dim.name}' is {have[i]} long{at}, not {level.lengths[i]}"
         )
@@ -131,16 +131,16 @@ def lines(others: Sequence[Dim], dims: Sequence[Dim]) -> tuple[Shape, Level, Any
     level = shape.span(len(others), shape.rank)
     if arranged == tuple(range(len(each))):
         return shape, level, None
-    keys = [along_dim(dim, shape) for dim in reversed(dims)]
+    keys = [places_along(dim, shape) for dim in reversed(dims)]
     return shape, level, np.lexsort([*keys, level.row_ids])
 
 
-def inside(level: Level) -> Any:
+def places_in_sequences(level: Level) -> Any:
     """The place of each row in its sequence."""
     return np.arange(level.total) - level.offsets[level.row_ids]
 
 
-def picked(
+def pick(
     x: Data[Any],
     gone: Sequence[int],
     frame: Shape,
@@ -158,7 +158,7 @@ def picked(
     rest = {dim for k, dim in enumerate(dims) if k not in gone}
     if new is None:
         new = [dim for dim in frame.dims if dim not in rest]
-    frame, at, there = _matched(x, gone, frame, at, there)
+    frame, at, there = _match_frame(x, gone, frame, at, there)
     kept = dict(enumerate(dims))
     for k, dim in enumerate(dims):
         if k not in gone and any(dims[g] in dim.over for g in gone):
@@ -192,10 +192,10 @@ def _plan_of(
     rest = {dim for k, dim in enumerate(dims) if k not in gone}
     shared = [shape.find(dim) for dim in frame.dims if dim in rest]
     front = max(shape.ragged, *[k + 1 for k in (*gone, *shared)])
-    head = _replaced(range(front), gone, new, kept)
+    head = _replace_dims(range(front), gone, new, kept)
     inner = Shape([head[k] for k in Shape.arranged(head, static_last=True)])
     target = Shape([*inner.dims, *dims[front:]])
-    user = _replaced(order or range(shape.rank), gone, new, kept)
+    user = _replace_dims(order or range(shape.rank), gone, new, kept)
     first = min(gone)
     before = None
     if first:
@@ -207,7 +207,7 @@ def _plan_of(
         if k == first and before is not None:
             before = _first_rows(before, wide)
             wide = None
-        steps.append((gone.index(k), None, wide) if k in gone else (-1, along_dim(kept[k], inner), wide))
+        steps.append((gone.index(k), None, wide) if k in gone else (-1, places_along(kept[k], inner), wide))
     return _Plan(front, inner, target, order_of(target, user), _successor(dims, gone, new), before, steps)
 
 
@@ -232,22 +232,22 @@ def _by_plan(
     values = backend.take_rows(backend.contiguous(values), rows)
     if chosen is not None:
         values = backend.insert_row(values, np.cumsum(chosen)[~chosen], backend.row_as(fill, values, "fill"))
-    result = made(shaped(values, plan.target.array_shape), plan.target, plan.order)
+    result = make_data(reshape(values, plan.target.array_shape), plan.target, plan.order)
     return with_facts(result, x, plan.successor)
 
 
 def picked_along(x: Data[Any], k: int, frame: Shape, order: tuple[int, ...] | None, at: Any) -> Data[Any]:
-    """As `picked` of the dim k, where dims of the frame that are new stand in an order."""
-    plan = _planned(x._shape, x._order, k, frame, order)
+    """As `pick` of the dim k, where dims of the frame that are new stand in an order."""
+    plan = _plan(x._shape, x._order, k, frame, order)
     if plan is not None:
         return _by_plan(x, plan, frame, [at])
     rest = [dim for j, dim in enumerate(x._shape.dims) if j != k]
     shown = [frame.dims[j] for j in order or range(frame.rank)]
-    return picked(x, [k], frame, [at], [dim for dim in shown if dim not in rest])
+    return pick(x, [k], frame, [at], [dim for dim in shown if dim not in rest])
 
 
-@planned
-def _planned(
+@cached_plan
+def _plan(
     shape: Shape, order: tuple[int, ...] | None, k: int, frame: Shape, frame_order: tuple[int, ...] | None
 ) -> _Plan | None:
     """The plan where one dim goes; None where lengths of another hang on what is taken."""
@@ -256,11 +256,11 @@ def _planned(
     rest = [dim for j, dim in enumerate(shape.dims) if j != k]
     shown = [frame.dims[j] for j in frame_order or range(frame.rank)]
     new = [dim for dim in shown if dim not in rest]
-    whole = _whole(shape, [k], frame)
+    whole = _whole_frame(shape, [k], frame)
     return _plan_of(shape, order, [k], whole, new, dict(enumerate(shape.dims)))
 
 
-def _replaced(
+def _replace_dims(
     order: Sequence[int], gone: Sequence[int], new: Sequence[Dim], kept: dict[int, Dim]
 ) -> list[Dim]:
     """The dims in an order, with new ones in the place of the first of those that go."""
@@ -275,25 +275,25 @@ def _replaced(
     return found
 
 
-def _matched(
+def _match_frame(
     x: Data[Any], gone: Sequence[int], frame: Shape, at: Sequence[Any], there: Any
 ) -> tuple[Shape, Sequence[Any], Any]:
     """A frame whose dims that the values have too are over what they are over there."""
-    whole = _whole(x._shape, gone, frame)
+    whole = _whole_frame(x._shape, gone, frame)
     if whole is not frame:
         at = [spread(places, frame, whole) for places in at]
         there = None if there is None else spread(there, frame, whole)
     return whole, at, there
 
 
-def _whole(shape: Shape, gone: Sequence[int], frame: Shape) -> Shape:
+def _whole_frame(shape: Shape, gone: Sequence[int], frame: Shape) -> Shape:
     """The dims of a frame, and what those of them are over that the values have too."""
     dims = shape.dims
     shared = [dim for k, dim in enumerate(dims) if k not in gone and frame.find(dim) >= 0]
     for dim in shared:
         inner = [dims[g] for g in gone if dims[g] in dim.over]
         if inner:
-            names = quoted(inner, "and")
+            names = quote_names(inner, "and")
             raise value_error(
                 "", f"'{dim.name}' of {describe(frame.dims)} has lengths over {names}, which goes"
             )
@@ -307,13 +307,13 @@ def _rebound(dim: Dim, gone: Sequence[Dim], frame: Shape, at: Sequence[Any], the
     def moved(dim: Dim) -> Dim:
         some = [i for i, each in enumerate(gone) if each in dim.over]
         places = [dim.over.index(gone[i]) for i in some]
-        lengths = picked(lengths_of(dim), places, frame, [at[i] for i in some], None, there)
+        lengths = pick(lengths_of(dim), places, frame, [at[i] for i in some], None, there)
         return dim._bound(Level.from_lengths(lengths._values.reshape(-1)), lengths._shape.dims)
 
     return bound_anew(moved, gone, dim)
 
 
-def relabeled(x: Data[Any], k: int, count: int, new: Sequence[Dim]) -> Data[Any]:
+def relabel(x: Data[Any], k: int, count: int, new: Sequence[Dim]) -> Data[Any]:
     """Dims that lie one inside the other replaced by others of the same positions; no value moves."""
     shape, dims = x._shape, x._shape.dims
     gone = range(k, k + count)
@@ -334,8 +334,8 @@ def relabeled(x: Data[Any], k: int, count: int, new: Sequence[Dim]) -> Data[Any]
             kept[j] = bound_anew(moved, dims[k : k + count], dims[j])
         lying.append(kept[j])
     target = Shape(lying)
-    user = _replaced(x._order or range(shape.rank), gone, new, kept)
-    result = made(x._values.reshape(target.array_shape), target, order_of(target, user))
+    user = _replace_dims(x._order or range(shape.rank), gone, new, kept)
+    result = make_data(x._values.reshape(target.array_shape), target, order_of(target, user))
     return with_facts(result, x, _successor(dims, gone, new))
 
 

@@ -11,13 +11,13 @@ from varlen._core import Dim, Shape
 from varlen.arguments import as_float
 from varlen.backends import backend_of
 from varlen.dims.axes import places
-from varlen.dims.base import Facts, check_data, dtype_name, made
+from varlen.dims.base import Annotations, check_data, dtype_name, make_data
 from varlen.dims.make import check_facts
 from varlen.dims.ops.combine import unify_kind
 from varlen.dims.ops.make_values import shape_of
-from varlen.dims.out_shape import checked
-from varlen.dims.place import aligned
-from varlen.dims.planned import planned
+from varlen.dims.out_shape import check_out_shape
+from varlen.dims.place import align
+from varlen.dims.planned import cached_plan
 from varlen.errors import type_error, value_error
 
 if TYPE_CHECKING:
@@ -113,10 +113,10 @@ def random(
     beside = None if like is None else like._values
     draw = _drawn_by_torch if _is_of_torch(generator, beside) else _drawn_by_numpy
     values = draw(kind, shape.array_shape, (low, high), (mean, std), generator, of_what, beside)
-    result = made(values, shape, order)
+    result = make_data(values, shape, order)
     if sparse_dim is not None:
-        result._facts = check_facts(result, Facts(sparse_dim=sparse_dim))
-    return checked(result, out_shape)
+        result._facts = check_facts(result, Annotations(sparse_dim=sparse_dim))
+    return check_out_shape(result, out_shape)
 
 
 def _is_of_torch(generator: Any, beside: Any) -> bool:
@@ -137,7 +137,7 @@ def _drawn_by_numpy(
     draw = np.random.default_rng(generator)
     values: Any
     if kind == "uniform":
-        values = _between(draw.random(shape), bounds)
+        values = _scale_uniform(draw.random(shape), bounds)
     elif kind == "randint":
         values = draw.integers(int(bounds[0]), int(bounds[1]), shape)
     else:
@@ -167,7 +167,7 @@ def _drawn_by_torch(
             int(bounds[0]), int(bounds[1]), shape, generator=generator, device=device, dtype=torch.int64
         )
     elif kind == "uniform":
-        values = _between(torch.rand(shape, generator=generator, device=device), bounds)
+        values = _scale_uniform(torch.rand(shape, generator=generator, device=device), bounds)
     else:
 
         def draw(size: Any) -> Any:
@@ -180,7 +180,7 @@ def _drawn_by_torch(
     return values if dtype is None else backend_of(values).cast(values, dtype, "dtype")
 
 
-def _between(values: Any, bounds: tuple[float, float]) -> Any:
+def _scale_uniform(values: Any, bounds: tuple[float, float]) -> Any:
     """Numbers from 0 to 1 brought between others."""
     return values if bounds == (0, 1) else values * (bounds[1] - bounds[0]) + bounds[0]
 
@@ -254,23 +254,23 @@ def dropout(
     if "float" not in dtype_name(x.dtype):
         raise type_error("x", f"expected floats, got {x.dtype}")
     if not training or p == 0:
-        return checked(x, out_shape)
+        return check_out_shape(x, out_shape)
     shape = _drawn_over(x._shape, None if axes is None else tuple(sorted(places(x, axes))))
     draw = _drawn_by_torch if _is_of_torch(generator, x._values) else _drawn_by_numpy
     drawn = draw("uniform", shape.array_shape, (0, 1), (0.0, 1.0), generator, np.float32, x._values)
-    there, values = unify_kind([aligned(drawn >= p, shape, x._shape), x._values])
+    there, values = unify_kind([align(drawn >= p, shape, x._shape), x._values])
     scaled = values * (1 / (1 - p) if p < 1 else 0.0)
-    return checked(x._map(lambda _: backend_of(there).where(there, scaled, 0.0)), out_shape)
+    return check_out_shape(x._map(lambda _: backend_of(there).where(there, scaled, 0.0)), out_shape)
 
 
-@planned
+@cached_plan
 def _drawn_over(shape: Shape, asked: tuple[int, ...] | None) -> Shape:
     """The shape of some of the dims, all if nothing is said."""
-    dims = shape.dims if asked is None else [_alone(shape, k, asked) for k in asked]
+    dims = shape.dims if asked is None else [_dim_alone(shape, k, asked) for k in asked]
     return shape_of(dims)[0]
 
 
-def _alone(shape: Shape, k: int, asked: Sequence[int]) -> Dim:
+def _dim_alone(shape: Shape, k: int, asked: Sequence[int]) -> Dim:
     """A dim as it is where some of what it is over is left out: as long as the longest."""
     dim = shape.dims[k]
     if all(shape.find(over) in asked for over in dim.over):

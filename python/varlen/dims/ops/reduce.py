@@ -10,10 +10,10 @@ import numpy as np
 from varlen._core import Dim, Level, Shape
 from varlen.backends import backend_of
 from varlen.backends.numeric import as_of, as_pairs, from_pairs, is_complex, widen_halves
-from varlen.dims.axes import about_operation, places, quoted
-from varlen.dims.base import NO_FACTS, made
-from varlen.dims.out_shape import checked
-from varlen.dims.place import coordinates, moved, order_of, rows_of
+from varlen.dims.axes import about_operation, places, quote_names
+from varlen.dims.base import NO_FACTS, make_data
+from varlen.dims.out_shape import check_out_shape
+from varlen.dims.place import coordinates, move, order_of, rows_of
 from varlen.errors import type_error, value_error
 from varlen.ops.accumulator import accumulate, is_plain
 from varlen.ops.declared.folds import EMPTY as FOLDS
@@ -103,14 +103,14 @@ def reduce(
         raise type_error("reduce", f"sum, mean and prod take dtype and overflow, {mode} does not")
     asked = places(x, axis)
     if mode in ("argmax", "argmin"):
-        return checked(_places_of(x, mode, asked, empty), out_shape)
-    values, level, _, rest = grouped(x._map(widen_halves) if mode == "logmeanexp" else x, asked)
+        return check_out_shape(_places_of(x, mode, asked, empty), out_shape)
+    values, level, _, rest = group_dims(x._map(widen_halves) if mode == "logmeanexp" else x, asked)
     given = _empty_of(mode, values, level, empty, x, asked)
     where = "" if is_plain(dtype, overflow) else row_along(x, asked)
     try:
         values, dtype = complex_first(values, dtype)
         if mode in _OF_COMPLEX and is_complex(values) and is_plain(dtype, overflow):
-            rows = _of_complex(mode, values, level, given)
+            rows = _reduce_complex(mode, values, level, given)
         else:
             verb = "logsumexp" if mode == "logmeanexp" else mode
             rows = accumulate("reduce", verb, values, level, {"empty": given}, dtype, overflow, where=where)
@@ -118,10 +118,12 @@ def reduce(
         raise about_operation(error, mode, x.dims) from None
     if mode == "logmeanexp":
         rows = as_of(rows - _log_counts(level, rows), x._values)
-    return checked(made(rows.reshape(rest.array_shape), rest, order_left(x, asked), _facts(x)), out_shape)
+    return check_out_shape(
+        make_data(rows.reshape(rest.array_shape), rest, order_left(x, asked), _facts(x)), out_shape
+    )
 
 
-def _of_complex(mode: str, values: Any, level: Level, empty: Any) -> Any:
+def _reduce_complex(mode: str, values: Any, level: Level, empty: Any) -> Any:
     """What complex numbers come to, by kernels of real ones."""
     if mode == "norm":
         return backend_of(values).reduce(mode, abs(values), level, empty)
@@ -144,7 +146,7 @@ def complex_first(values: Any, dtype: Any) -> tuple[Any, Any]:
 
 def row_along(x: Data[Any], asked: Sequence[int]) -> str:
     """What errors call a row of the dims at some places; {} is its number."""
-    return f"row {{}} along {quoted(dims_of(x, asked), 'and')}" if asked else "row {}"
+    return f"row {{}} along {quote_names(dims_of(x, asked), 'and')}" if asked else "row {}"
 
 
 def over_pairs(values: Any, function: Callable[[Any], Any]) -> Any:
@@ -159,7 +161,7 @@ def _log_counts(level: Level, rows: Any) -> Any:
     return backend_of(rows).to_dtype(backend_of(rows).like(np.log(counts), rows), rows.dtype)
 
 
-def grouped(x: Data[Any], asked: Sequence[int]) -> tuple[Any, Level, Any, Shape]:
+def group_dims(x: Data[Any], asked: Sequence[int]) -> tuple[Any, Level, Any, Shape]:
     """Values whose positions lie side by side that differ in some dims alone, and the level that cuts them.
 
     Then in which order they were taken, None as they lay, and the shape without those dims.
@@ -213,7 +215,7 @@ def _refuse_nothing(level: Level, x: Data[Any], asked: Sequence[int], why: str) 
     """Refuse sequences without positions, as far as the host knows of them."""
     if level.is_on_host and len(level) and level.shortest == 0:
         i = int((level.lengths == 0).argmax())
-        names = quoted([x._shape.dims[k] for k in asked], "and")
+        names = quote_names([x._shape.dims[k] for k in asked], "and")
         has = "has" if len(asked) == 1 else "have"
         raise value_error("reduce", f"{names} {has} no positions in row {i}, and {why}", row=i)
 
@@ -224,7 +226,7 @@ def _places_of(x: Data[Any], mode: str, asked: Sequence[int], empty: Any) -> Dat
     if list(asked) != sorted(asked):
         x = _in_front(x, dims)
         asked = [x._shape.find(dim) for dim in dims]
-    values, level, order, rest = grouped(x, asked)
+    values, level, order, rest = group_dims(x, asked)
     if list(asked) != sorted(asked):
         # A dim comes before what it is over: positions are put in that order one by one.
         shape = x._shape
@@ -238,12 +240,12 @@ def _places_of(x: Data[Any], mode: str, asked: Sequence[int], empty: Any) -> Dat
         _refuse_nothing(level, x, asked, f"empty=None refuses the {mode} of nothing")
     found = extreme_place(mode[3:], values, level, None, -1, -1 if empty is DEFAULT else empty)
     if len(dims) == 1 and order is not None and any(dims[0] in dim.over for dim in x._shape.dims):
-        found = _along_dim(x, asked[0], found, level, order)
+        found = _places_along(x, asked[0], found, level, order)
     whole: Dim | None = None
     for dim in dims:
         whole = dim if whole is None else whole * dim
     facts = _facts(x)._replace(sparse_dim=whole)
-    return made(found.reshape(rest.array_shape), rest, order_left(x, asked), facts)
+    return make_data(found.reshape(rest.array_shape), rest, order_left(x, asked), facts)
 
 
 def _in_front(x: Data[Any], dims: Sequence[Dim]) -> Data[Any]:
@@ -255,12 +257,12 @@ def _in_front(x: Data[Any], dims: Sequence[Dim]) -> Data[Any]:
         *[dim for dim in wanted if dim in dims or dim not in ahead],
     ]
     target = Shape([wanted[k] for k in Shape.arranged(wanted)])
-    result = x._like(moved(x, target))
+    result = x._like(move(x, target))
     result._shape, result._order = target, order_of(target, x.dims)
     return result
 
 
-def _along_dim(x: Data[Any], k: int, found: Any, level: Level, order: Any) -> Any:
+def _places_along(x: Data[Any], k: int, found: Any, level: Level, order: Any) -> Any:
     """Places in sequences, which lack positions, as places along a dim."""
     along = coordinates(x._shape, k)[order]
     backend = backend_of(found)

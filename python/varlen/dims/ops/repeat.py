@@ -11,8 +11,8 @@ from varlen.arguments import LARGEST, as_int
 from varlen.dims.axes import describe, place
 from varlen.dims.base import is_data
 from varlen.dims.ops.gather import integers
-from varlen.dims.ops.picked import along_dim, bound_to, dims_over, picked, said
-from varlen.dims.out_shape import checked
+from varlen.dims.ops.picked import bound_to, dims_over, pick, places_along, position_text
+from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import spread
 from varlen.errors import overflow_error, value_error
 
@@ -96,7 +96,7 @@ def repeat(
         whole = dim * int(counts) if out_dim is None else None
     if (often < 0).any():
         i = int((often < 0).argmax())
-        raise value_error("counts", f"{often[i]} at {said(shape, i)} is below 0")
+        raise value_error("counts", f"{often[i]} at {position_text(shape, i)} is below 0")
     if often.size and int(often.max()) > LARGEST // often.size:
         total = sum(often.tolist())
         if total > LARGEST:
@@ -104,5 +104,5 @@ def repeat(
     ends = np.concatenate([[0], np.cumsum(often)])
     level = Level.from_lengths(np.diff(ends[shape.span(len(others), shape.rank).offsets]))
     new = bound_to(out_dim, level, others, "repeated", whole)
-    at = np.repeat(along_dim(dim, shape), often)
-    return checked(picked(x, [k], Shape([*others, new]), [at], [new]), out_shape), new
+    at = np.repeat(places_along(dim, shape), often)
+    return check_out_shape(pick(x, [k], Shape([*others, new]), [at], [new]), out_shape), new

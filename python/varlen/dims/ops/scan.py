@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from varlen.backends.numeric import is_complex
 from varlen.dims.axes import about_operation, place
-from varlen.dims.ops.reduce import complex_first, grouped, over_pairs, row_along
-from varlen.dims.ops.softmax import ungrouped
-from varlen.dims.out_shape import checked
+from varlen.dims.ops.reduce import complex_first, group_dims, over_pairs, row_along
+from varlen.dims.ops.softmax import ungroup
+from varlen.dims.out_shape import check_out_shape
 from varlen.ops.accumulator import accumulate, is_plain
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def cumsum(
     >>> vl.dims.cumsum(x, exclusive=True, reverse=True).to_list()
     [[5, 4, 0], [0]]
     """
-    return _scanned("sum", x, axis, exclusive, reverse, out_shape, dtype, overflow)
+    return _scan("sum", x, axis, exclusive, reverse, out_shape, dtype, overflow)
 
 
 def cumprod(
@@ -112,7 +112,7 @@ def cumprod(
     >>> vl.dims.cumprod(x).to_list()
     [[3, 3, 12], [5]]
     """
-    return _scanned("prod", x, axis, exclusive, reverse, out_shape, dtype, overflow)
+    return _scan("prod", x, axis, exclusive, reverse, out_shape, dtype, overflow)
 
 
 def cummax(
@@ -148,7 +148,7 @@ def cummax(
     >>> vl.dims.cummax(x).to_list()
     [[3, 3, 4], [5]]
     """
-    return _scanned("max", x, axis, exclusive, reverse, out_shape)
+    return _scan("max", x, axis, exclusive, reverse, out_shape)
 
 
 def cummin(
@@ -184,10 +184,10 @@ def cummin(
     >>> vl.dims.cummin(x, reverse=True).to_list()
     [[1, 1, 4], [5]]
     """
-    return _scanned("min", x, axis, exclusive, reverse, out_shape)
+    return _scan("min", x, axis, exclusive, reverse, out_shape)
 
 
-def _scanned(
+def _scan(
     op: str,
     x: Data[Any],
     axis: Axis,
@@ -198,7 +198,7 @@ def _scanned(
     overflow: str = "wrap",
 ) -> Data[Any]:
     asked = (place(x, axis),)
-    values, level, order, _ = grouped(x, asked)
+    values, level, order, _ = group_dims(x, asked)
     how = {"exclusive": exclusive, "reverse": reverse}
     where = "" if is_plain(dtype, overflow) else row_along(x, asked)
     try:
@@ -209,4 +209,4 @@ def _scanned(
             result = accumulate("scan", op, values, level, how, dtype, overflow, where=where)
     except TypeError as error:
         raise about_operation(error, f"cum{op}", x.dims) from None
-    return checked(ungrouped(x, result, asked, order), out_shape)
+    return check_out_shape(ungroup(x, result, asked, order), out_shape)

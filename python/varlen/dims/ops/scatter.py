@@ -11,13 +11,13 @@ from varlen._core import Dim, Level, Shape
 from varlen.arguments import one_of
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, places
-from varlen.dims.base import made
+from varlen.dims.base import make_data
 from varlen.dims.errors import names_itself
 from varlen.dims.make import check_dims
 from varlen.dims.ops.gather import integers
-from varlen.dims.ops.picked import along_dim, repeated, said, with_facts
+from varlen.dims.ops.picked import places_along, position_text, repeat_over, with_facts
 from varlen.dims.ops.reduce import EMPTY
-from varlen.dims.out_shape import checked
+from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import order_of, rows_of, spread
 from varlen.errors import index_error, value_error
 from varlen.ops.accumulator import accumulate
@@ -99,8 +99,8 @@ def scatter(
     check_dims([out_dim])
     if not out_dim.is_defined:
         raise value_error("out_dim", f"'{out_dim.name}' has no lengths")
-    x = _together(x, indices._shape)
-    gone = _gone(x, indices, out_dim, axis)
+    x = _repeat_both(x, indices._shape)
+    gone = _dims_to_drop(x, indices, out_dim, axis)
     shape = x._shape
     shared = [shape.find(dim) for dim in indices._shape.dims]
     front = max(shape.ragged, *[k + 1 for k in (*gone, *shared)])
@@ -109,23 +109,23 @@ def scatter(
     places = Shape([inner[k] for k in Shape.arranged(inner, static_last=True)])
     target = Shape([*places.dims, *shape.dims[front:]])
     keys = _keys(shape, front, places, out_dim, spread(numbers, indices._shape, _head(shape, front)))
-    rows = _brought(mode, rows_of(x, front), keys, places.count(places.rank), fill)
+    rows = _reduce_keys(mode, rows_of(x, front), keys, places.count(places.rank), fill)
     user = _result(shape, gone, out_dim, left, x._order or range(shape.rank))
-    result = with_facts(made(rows.reshape(target.array_shape), target, order_of(target, user)), x)
-    return checked(result._said(sparse_dim=None), out_shape)
+    result = with_facts(make_data(rows.reshape(target.array_shape), target, order_of(target, user)), x)
+    return check_out_shape(result._with_facts(sparse_dim=None), out_shape)
 
 
-def _together(x: Data[Any], other: Shape) -> Data[Any]:
+def _repeat_both(x: Data[Any], other: Shape) -> Data[Any]:
     """The same, repeated over dims that it lacks."""
     shape = x._shape.join(other)
     if shape is x._shape:
         return x
-    values = repeated(x._values, x._shape, shape)
+    values = repeat_over(x._values, x._shape, shape)
     dims = [*x.dims, *[dim for dim in other.dims if x._shape.find(dim) < 0]]
-    return with_facts(made(values, shape, order_of(shape, dims)), x)
+    return with_facts(make_data(values, shape, order_of(shape, dims)), x)
 
 
-def _gone(x: Data[Any], indices: Data[Any], out_dim: Dim, axis: Any) -> tuple[int, ...]:
+def _dims_to_drop(x: Data[Any], indices: Data[Any], out_dim: Dim, axis: Any) -> tuple[int, ...]:
     if axis is not None:
         gone = places(x, axis)
     else:
@@ -159,16 +159,14 @@ def _keys(shape: Shape, front: int, places: Shape, out_dim: Dim, numbers: Any) -
     head = _head(shape, front)
     rows = np.zeros(head.count(head.rank), np.int64)
     for k, dim in enumerate(places.dims):
-        at = numbers if dim == out_dim else along_dim(shape.dims[shape.find(dim)], head)
+        at = numbers if dim == out_dim else places_along(shape.dims[shape.find(dim)], head)
         if dim == out_dim:
             lengths = places.span(k, k + 1).lengths[rows]
             wrong = (at < 0) | (at >= lengths)
             if wrong.any():
                 i = int(wrong.argmax())
-                text = (
-                    f"{at[i]} at {said(head, i)} is no position of '{dim.name}', which has {lengths[i]} there"
-                )
-                raise index_error("indices", f"{text}")
+                text = f"{at[i]} at {position_text(head, i)} is no position of '{dim.name}'"
+                raise index_error("indices", f"{text}, which has {lengths[i]} there")
         if places.is_ragged(k):
             rows = places.span(k, k + 1).offsets[rows] + at
         else:
@@ -176,7 +174,7 @@ def _keys(shape: Shape, front: int, places: Shape, out_dim: Dim, numbers: Any) -
     return rows
 
 
-def _brought(mode: str, values: Any, keys: Any, count: int, fill: Any) -> Any:
+def _reduce_keys(mode: str, values: Any, keys: Any, count: int, fill: Any) -> Any:
     backend = backend_of(values)
     values = backend.contiguous(values)
     if mode == "sum" and "float" in str(values.dtype) and (fill is None or fill == 0):

@@ -9,23 +9,23 @@ import numpy as np
 
 from varlen._core import Dim, Level, Shape
 from varlen.backends import backend_of
-from varlen.dims.axes import describe, places, quoted
-from varlen.dims.base import check_data, dtype_name, is_data, made
+from varlen.dims.axes import describe, places, quote_names
+from varlen.dims.base import check_data, dtype_name, is_data, make_data
 from varlen.dims.errors import AmbiguousAxisError, LengthMismatchError
 from varlen.dims.ops.combine import where
 from varlen.dims.ops.picked import (
-    along_dim,
     bound_to,
     dims_over,
     lengths_over,
     lines,
-    picked,
-    said,
+    pick,
+    places_along,
+    position_text,
     with_facts,
 )
-from varlen.dims.out_shape import checked
-from varlen.dims.place import rows_of, shaped, spread
-from varlen.dims.planned import planned
+from varlen.dims.out_shape import check_out_shape
+from varlen.dims.place import reshape, rows_of, spread
+from varlen.dims.planned import cached_plan
 from varlen.errors import error_of, index_error, type_error, value_error
 
 if TYPE_CHECKING:
@@ -104,13 +104,13 @@ def masked_select(
         backend = backend_of(values)
         values = backend.take_rows(backend.contiguous(values), chosen)
         target = Shape([*others, new, *x._shape.dims[shape.rank :]])
-        result = made(shaped(values, target.array_shape), target)
+        result = make_data(reshape(values, target.array_shape), target)
         successor = (named[0], new) if len(named) == 1 else None
-        return checked(with_facts(result, x, successor), out_shape), new
+        return check_out_shape(with_facts(result, x, successor), out_shape), new
     if order is not None:
         chosen = order[chosen]
-    at = [along_dim(dim, shape)[chosen] for dim in named]
-    return checked(picked(x, gone, Shape([*others, new]), at, [new]), out_shape), new
+    at = [places_along(dim, shape)[chosen] for dim in named]
+    return check_out_shape(pick(x, gone, Shape([*others, new]), at, [new]), out_shape), new
 
 
 def masked_scatter(
@@ -179,14 +179,14 @@ def masked_scatter(
         at, lying = np.empty_like(at), at
         at[order] = lying
     if not is_data(backup):
-        return checked(picked(x, [k], shape, [at], named, taken, backup), out_shape)
-    result = picked(x, [k], shape, [at], named, taken)
+        return check_out_shape(pick(x, [k], shape, [at], named, taken, backup), out_shape)
+    result = pick(x, [k], shape, [at], named, taken)
     whole = where(mask, result, backup)
     foreign = [dim for dim in whole.dims if result._shape.find(dim) < 0]
     if foreign:
-        raise value_error("backup", f"{quoted(foreign, 'and')} is not among {describe(result.dims)}")
-    whole = whole._ordered([whole._shape.find(dim) for dim in result.dims])
-    return checked(whole._said(**result._facts._asdict()), out_shape)
+        raise value_error("backup", f"{quote_names(foreign, 'and')} is not among {describe(result.dims)}")
+    whole = whole._reorder_dims([whole._shape.find(dim) for dim in result.dims])
+    return check_out_shape(whole._with_facts(**result._facts._asdict()), out_shape)
 
 
 def _check_mask(mask: Any) -> None:
@@ -200,12 +200,12 @@ def _lines(x: Data[Any], mask: Data[Any], gone: Sequence[Dim], but: int = -1) ->
     there = [dim for k, dim in enumerate(x._shape.dims) if k != but]
     foreign = [dim for dim in mask.dims if dim not in (*there, *gone)]
     if foreign:
-        names = quoted(foreign, "and")
+        names = quote_names(foreign, "and")
         raise value_error("mask", f"{names} of {describe(mask.dims)} is not among {describe(x.dims)}")
     return lines(dims_over(gone, [dim for dim in there if mask._shape.find(dim) >= 0]), gone)
 
 
-@planned
+@cached_plan
 def _planned_lines(
     shape: Shape,
     order: tuple[int, ...] | None,
@@ -215,7 +215,7 @@ def _planned_lines(
 ) -> tuple[Shape, Level, Any, bool]:
     """As `_lines`, and whether these positions are the rows of the values, of which some stay."""
     named = [shape.dims[k] for k in gone]
-    whole, level, places = _lines(made(None, shape, order), made(None, mask, mask_order), named)
+    whole, level, places = _lines(make_data(None, shape, order), make_data(None, mask, mask_order), named)
     are_rows = places is None and order is None and whole is Shape(shape.dims[: whole.rank])
     inner = [dim for dim in shape.dims[whole.rank :] if any(each in dim.over for each in named)]
     return whole, level, places, are_rows and not inner
@@ -235,7 +235,7 @@ def _in_dim(x: Data[Any], mask: Data[Any], in_dim: Axis | None) -> int:
     if not found:
         raise index_error("in_dim", f"the mask has all dims of {describe(x.dims)}")
     if len(found) > 1:
-        names = quoted([x._shape.dims[k] for k in found])
+        names = quote_names([x._shape.dims[k] for k in found])
         raise error_of(AmbiguousAxisError, "in_dim", f"may be {names} of {describe(x.dims)}", "give the Dim")
     return found[0]
 
@@ -248,7 +248,7 @@ def _check_counts(x: Data[Any], k: int, shape: Shape, count: int, counts: Any) -
     counts, have = spread(counts, others, whole), lengths_over(dim, whole)
     if (counts != have).any():
         i = int((counts != have).argmax())
-        at = f" at {said(whole, i)}" if whole.rank else ""
+        at = f" at {position_text(whole, i)}" if whole.rank else ""
         raise error_of(
             LengthMismatchError, "in_dim", f"'{dim.name}' is {have[i]} long{at}, the mask takes {counts[i]}"
         )

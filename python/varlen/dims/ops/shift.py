@@ -11,8 +11,8 @@ from varlen.backends import arrays, backend_of
 from varlen.dims.axes import place
 from varlen.dims.ops.amounts import as_amount, brought_before, spread
 from varlen.dims.ops.combine import with_dims_of
-from varlen.dims.out_shape import checked
-from varlen.dims.place import along, has_inner, positions_taken, rows_of, with_dims
+from varlen.dims.out_shape import check_out_shape
+from varlen.dims.place import has_inner, lay_along, positions_taken, rows_of, with_dims
 from varlen.dims.vocabulary import padding_class
 
 if TYPE_CHECKING:
@@ -56,15 +56,15 @@ def reverse(x: Data[Any], axis: Axis = "T", *, out_shape: OutShape | None = None
     >>> vl.dims.reverse(x).to_list()
     [[1, 3], [4]]
     """
-    return checked(_reversed(x, place(x, axis)), out_shape)
+    return check_out_shape(_reverse(x, place(x, axis)), out_shape)
 
 
-def _reversed(x: Data[Any], k: int) -> Data[Any]:
+def _reverse(x: Data[Any], k: int) -> Data[Any]:
     shape = x._shape
     dim, level = shape.dims[k], shape.span(k, k + 1)
 
     def change(each: Data[Any]) -> Data[Any]:
-        return _reversed(each, each._shape.find(dim))
+        return _reverse(each, each._shape.find(dim))
 
     if k + 1 < shape.ragged:
         positions = arrays.reverse(np.arange(shape.count(k + 1)), level)
@@ -121,16 +121,16 @@ def shift(
     value = padding_class(x.vocab) if value is None else value
     dim = x._shape.dims[k]
     x = with_dims_of(x, by._shape.dims)
-    return checked(_shifted(x, x._shape.find(dim), by, value), out_shape)
+    return check_out_shape(_shift(x, x._shape.find(dim), by, value), out_shape)
 
 
-def _shifted(x: Data[Any], k: int, by: Data[Any], value: Any) -> Data[Any]:
+def _shift(x: Data[Any], k: int, by: Data[Any], value: Any) -> Data[Any]:
     x, k, _, _ = brought_before(x, k, by._shape.dims)
     dim = x._shape.dims[k]
 
     def change(each: Data[Any]) -> Data[Any]:
         each = with_dims_of(each, by._shape.dims)
-        return _shifted(each, each._shape.find(dim), by, 0)
+        return _shift(each, each._shape.find(dim), by, 0)
 
     if has_inner(x._shape, k):
         shape = x._shape
@@ -138,7 +138,7 @@ def _shifted(x: Data[Any], k: int, by: Data[Any], value: Any) -> Data[Any]:
         level = shape.span(k, k + 1)
         positions = arrays.shift(np.arange(shape.count(k + 1)), level, places, -1)
         return positions_taken(x, k, positions, [dim], change)
-    x, k = along(x, k)
+    x, k = lay_along(x, k)
     shape = x._shape
     backend = backend_of(x._values)
     level = shape.span(k, k + 1)

@@ -10,28 +10,28 @@ import numpy as np
 from varlen._core import Dim, Level, Shape
 from varlen.backends import backend_of
 from varlen.dims.axes import place
-from varlen.dims.base import is_data, made
+from varlen.dims.base import is_data, make_data
 from varlen.dims.errors import LengthMismatchError
 from varlen.dims.ops.amounts import (
     as_amount,
     brought_before,
     check_lengths,
     dim_of,
-    named,
+    expand_amounts,
+    result_dim,
     spread,
-    together,
 )
-from varlen.dims.out_shape import checked
+from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import (
     has_inner,
     lengths_of,
-    placed,
+    place_values,
     positions_taken,
     rows_of,
     target_of,
     with_dims,
 )
-from varlen.dims.planned import planned
+from varlen.dims.planned import cached_plan
 from varlen.errors import error_of, value_error
 from varlen.levels import equal_lengths
 
@@ -123,14 +123,14 @@ def slice(
     find = _planned if all(type(each) in known for each in (start, end, size)) else _plan_of
     plan = find(x._shape, x._order, k, start, end, step, size, out_dim)
     if plan.target is None:
-        return checked(cut(x, k, plan.begins, plan.counts, step, plan.dim), out_shape)
+        return check_out_shape(cut(x, k, plan.begins, plan.counts, step, plan.dim), out_shape)
     if plan.part is not None:
         values = x._values[plan.part]
     else:  # the kernel works out by itself what is the same for all rows
         backend = backend_of(x._values)
         rows = backend.contiguous(rows_of(x, x._shape.ragged))
         values, _ = backend.gather_window(rows, plan.levels, builtins.slice(start, end, step))
-    return checked(placed(x, values, plan.target, dim, plan.dim), out_shape)
+    return check_out_shape(place_values(x, values, plan.target, dim, plan.dim), out_shape)
 
 
 _KNOWN = (type(None), int, Dim)
@@ -158,8 +158,11 @@ def _plan_of(
     out_dim: Any,
 ) -> _Plan:
     dim = shape.dims[k]
-    over, numbers = together(
-        [lengths_of(dim), *[as_amount(each, word, least) for each, word, least in _given(start, end, size)]]
+    over, numbers = expand_amounts(
+        [
+            lengths_of(dim),
+            *[as_amount(each, word, least) for each, word, least in _known_amounts(start, end, size)],
+        ]
     )
     whole, rest = numbers[0], iter(numbers[1:])
     first = None if start is None else next(rest)
@@ -169,14 +172,16 @@ def _plan_of(
         _check_fit(dim, size, whole, first, last)
         out = size
     begin, count = _positions(whole, first, last, step, size is not None)
-    begins, counts = (made(each.reshape(over.array_shape), over) for each in (begin, count))
+    begins, counts = (make_data(each.reshape(over.array_shape), over) for each in (begin, count))
     if type(end) is Dim and out is not None and (spread(lengths_of(out), over) != count).any():
         out = None  # the other dim reaches out of a row
     if out is None:
         out = dim_of(counts, dim.name + _text(start, end, step, size))
-    out = named(out, out_dim, [counts])
+    out = result_dim(out, out_dim, [counts])
     if k >= shape.ragged and step > 0 and not over.rank:
-        return _Plan(out, begins, counts, *_of_axis(shape, order, k, int(begin[0]), int(count[0]), step, out))
+        return _Plan(
+            out, begins, counts, *_axis_part(shape, order, k, int(begin[0]), int(count[0]), step, out)
+        )
     is_alike = size is None and not any(type(each) is Dim or is_data(each) for each in (start, end))
     if not is_alike or k >= shape.ragged or has_inner(shape, k):
         return _Plan(out, begins, counts)
@@ -186,10 +191,10 @@ def _plan_of(
     return _Plan(out, begins, counts, target, None, (shape.span(k, k + 1), *inner))
 
 
-_planned = planned(_plan_of)
+_planned = cached_plan(_plan_of)
 
 
-def _of_axis(
+def _axis_part(
     shape: Shape, order: tuple[int, ...] | None, k: int, begin: int, count: int, step: int, dim: Dim
 ) -> tuple[tuple[Shape, tuple[int, ...] | None], tuple[builtins.slice, ...]]:
     """Over which dims part of an axis is, and what takes it."""
@@ -199,7 +204,7 @@ def _of_axis(
     return target_of(shape, order, k, [dim]), (*[builtins.slice(None)] * axis, part)
 
 
-def _given(start: Any, end: Any, size: Any) -> list[tuple[Any, str, int | None]]:
+def _known_amounts(start: Any, end: Any, size: Any) -> list[tuple[Any, str, int | None]]:
     amounts = [(start, "start", None), (end, "end", None), (size, "size", 0)]
     return [each for each in amounts if each[0] is not None]
 
@@ -273,8 +278,8 @@ def cut(x: Data[Any], k: int, begin: Data[Any], count: Data[Any], step: int, dim
     moving = shape.dims[k]
     if k >= shape.ragged and step > 0 and not begin._shape.rank:
         a, n = int(begin._values), int(count._values)
-        target, part = _of_axis(shape, x._order, k, a, n, step, dim)
-        return placed(x, x._values[part], target, moving, dim)
+        target, part = _axis_part(shape, x._order, k, a, n, step, dim)
+        return place_values(x, x._values[part], target, moving, dim)
     over = [*begin._shape.dims, *[each for each in count._shape.dims if begin._shape.find(each) < 0]]
     x, k, front, at = brought_before(x, k, over)
     level = x._shape.span(k, k + 1)

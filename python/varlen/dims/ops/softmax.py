@@ -10,8 +10,8 @@ import numpy as np
 from varlen.arguments import as_float
 from varlen.backends import backend_of
 from varlen.dims.axes import about_operation, places
-from varlen.dims.ops.reduce import grouped
-from varlen.dims.out_shape import checked
+from varlen.dims.ops.reduce import group_dims
+from varlen.dims.out_shape import check_out_shape
 from varlen.errors import value_error
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def softmax(
     >>> vl.dims.softmax(x, time).to_list()
     [[0.5, 0.5], [], [1.0]]
     """
-    return checked(_softmax(x, axis, scale, False), out_shape)
+    return check_out_shape(_softmax(x, axis, scale, False), out_shape)
 
 
 def log_softmax(
@@ -96,7 +96,7 @@ def log_softmax(
     >>> vl.dims.log_softmax(x).values.round(3)
     array([-0.693, -0.693,  0.   ])
     """
-    return checked(_softmax(x, axis, scale, True), out_shape)
+    return check_out_shape(_softmax(x, axis, scale, True), out_shape)
 
 
 def _softmax(x: Data[Any], axis: Any, scale: float, log: bool) -> Data[Any]:
@@ -104,16 +104,16 @@ def _softmax(x: Data[Any], axis: Any, scale: float, log: bool) -> Data[Any]:
     if not scale > 0:
         raise value_error("scale", f"expected a number above 0, got {scale}")
     asked = places(x, axis)
-    values, level, order, _ = grouped(x, asked)
+    values, level, order, _ = group_dims(x, asked)
     backend = backend_of(values)
     try:
         result = backend.softmax(values, level, log, 1.0 / scale)
     except TypeError as error:
         raise about_operation(error, "softmax", x.dims) from None
-    return ungrouped(x, result, asked, order)
+    return ungroup(x, result, asked, order)
 
 
-def ungrouped(x: Data[Any], values: Any, asked: Sequence[int], order: Any) -> Data[Any]:
+def ungroup(x: Data[Any], values: Any, asked: Sequence[int], order: Any) -> Data[Any]:
     """Values that `grouped` brought together, back where they lay."""
     transposed = x._shape.group(asked)[0]
     shape = tuple(x._values.shape)

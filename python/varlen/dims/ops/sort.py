@@ -12,12 +12,12 @@ from varlen.arguments import as_int, one_of
 from varlen.backends import backend_of
 from varlen.backends.numeric import numbers as as_numbers
 from varlen.dims.axes import describe, place, places
-from varlen.dims.base import is_data, made
-from varlen.dims.ops.picked import along_dim, bound_to, dims_over, lines, repeated, with_facts
-from varlen.dims.ops.reduce import grouped
-from varlen.dims.ops.softmax import ungrouped
-from varlen.dims.out_shape import checked
-from varlen.dims.place import moved, order_of, spread
+from varlen.dims.base import is_data, make_data
+from varlen.dims.ops.picked import bound_to, dims_over, lines, places_along, repeat_over, with_facts
+from varlen.dims.ops.reduce import group_dims
+from varlen.dims.ops.softmax import ungroup
+from varlen.dims.out_shape import check_out_shape
+from varlen.dims.place import move, order_of, spread
 from varlen.errors import value_error
 
 if TYPE_CHECKING:
@@ -68,10 +68,10 @@ def sort(
     ([[4, 3, 1], [5]], [[2, 0, 1], [0]])
     """
     asked = (place(x, axis),)
-    values, level, order, _ = grouped(x, asked)
+    values, level, order, _ = group_dims(x, asked)
     best, which, _ = backend_of(values).sort(values, level, descending, None, True, True)
-    result = ungrouped(x, best, asked, order)._said(sparse_dim=x.sparse_dim)
-    return checked(result, out_shape), _ungrouped_places(x, asked, which, level, order)
+    result = ungroup(x, best, asked, order)._with_facts(sparse_dim=x.sparse_dim)
+    return check_out_shape(result, out_shape), _ungrouped_places(x, asked, which, level, order)
 
 
 def argsort(
@@ -101,9 +101,9 @@ def argsort(
     [[1, 0, 2], [0]]
     """
     asked = (place(x, axis),)
-    values, level, order, _ = grouped(x, asked)
+    values, level, order, _ = group_dims(x, asked)
     which = backend_of(values).sort(values, level, descending, None, False, True)[1]
-    return checked(_ungrouped_places(x, asked, which, level, order), out_shape)
+    return check_out_shape(_ungrouped_places(x, asked, which, level, order), out_shape)
 
 
 def top_k(
@@ -176,7 +176,7 @@ def top_k(
     named = [x._shape.dims[i] for i in asked]
     x, first = _in_order(x, asked)
     gone = tuple([x._shape.find(dim) for dim in named])
-    values, level, _, rest = grouped(x, sorted(gone))
+    values, level, _, rest = group_dims(x, sorted(gone))
     numbers = _numbers(x, named, gone)
     backend = backend_of(values)
     if numbers is not None and gone != tuple(sorted(gone)):
@@ -192,15 +192,15 @@ def top_k(
     user.insert(first, new)
 
     def over_best(rows: Any) -> Data[Any]:
-        return made(rows.reshape(target.array_shape), target, order_of(target, user))
+        return make_data(rows.reshape(target.array_shape), target, order_of(target, user))
 
     at = (
         _coordinates(x, named, which)
         if numbers is None
         else [_taken_at(which, level, kept, each) for each in numbers]
     )
-    found = [over_best(rows)._said(sparse_dim=dim) for rows, dim in zip(at, named, strict=True)]
-    return checked(with_facts(over_best(best), x), out_shape), found, new
+    found = [over_best(rows)._with_facts(sparse_dim=dim) for rows, dim in zip(at, named, strict=True)]
+    return check_out_shape(with_facts(over_best(best), x), out_shape), found, new
 
 
 def unique(
@@ -253,15 +253,22 @@ def unique(
     """
     k = place(x, axis)
     dim = x._shape.dims[k]
-    lying, level, values = _behind(x, k)
+    lying, level, values = _rows_of_dim(x, k)
     distinct, which, often, kept = backend_of(values).unique(values, level, True, True)
     others = list(lying.dims[:-1])
     new = bound_to(out_dim, kept, others, "distinct")
     target = Shape([*others, new])
     order = order_of(target, [new if each == dim else each for each in x.dims])
-    facts = with_facts(made(distinct.reshape(target.array_shape), target, order), x)
-    inverse = made(which.reshape(lying.array_shape), lying, order_of(lying, x.dims))._said(sparse_dim=new)
-    return checked(facts, out_shape), inverse, made(often.reshape(target.array_shape), target, order), new
+    facts = with_facts(make_data(distinct.reshape(target.array_shape), target, order), x)
+    inverse = make_data(which.reshape(lying.array_shape), lying, order_of(lying, x.dims))._with_facts(
+        sparse_dim=new
+    )
+    return (
+        check_out_shape(facts, out_shape),
+        inverse,
+        make_data(often.reshape(target.array_shape), target, order),
+        new,
+    )
 
 
 def search_sorted(
@@ -315,11 +322,13 @@ def search_sorted(
     one_of(side, "side", ("left", "right"))
     k = place(x, axis)
     dim = x._shape.dims[k]
-    lying, level, numbers = _behind(x, k)
+    lying, level, numbers = _rows_of_dim(x, k)
     backend = backend_of(numbers)
     if not is_data(values):
         given = as_numbers(np.asarray(values), "values")
-        values = made(given if isinstance(numbers, np.ndarray) else backend.like(given, numbers), Shape([]))
+        values = make_data(
+            given if isinstance(numbers, np.ndarray) else backend.like(given, numbers), Shape([])
+        )
     rows = Shape(lying.dims[:-1])
     whole = values._shape.join(rows)
     if whole.find(dim) >= 0:
@@ -327,17 +336,17 @@ def search_sorted(
         raise value_error(
             "values", f"'{dim.name}' of {describe(values.dims)} is the dim to search along; expected {rest}"
         )
-    asked = repeated(values._values, values._shape, whole).reshape(-1)
+    asked = repeat_over(values._values, values._shape, whole).reshape(-1)
     if isinstance(numbers, np.ndarray):
         numbers, asked = (backend_of(each).readable(each) for each in (numbers, asked))
     sequences = spread(np.arange(rows.count(rows.rank)), rows, whole)
     found = backend.search(numbers, level, asked, sequences, side)
     dims = [*values.dims, *[each for each in x.dims if each != dim and values._shape.find(each) < 0]]
-    result = made(found.reshape(whole.array_shape), whole, order_of(whole, dims))
-    return checked(result._said(sparse_dim=dim + 1), out_shape)
+    result = make_data(found.reshape(whole.array_shape), whole, order_of(whole, dims))
+    return check_out_shape(result._with_facts(sparse_dim=dim + 1), out_shape)
 
 
-def _behind(x: Data[Any], k: int) -> tuple[Shape, Level, Any]:
+def _rows_of_dim(x: Data[Any], k: int) -> tuple[Shape, Level, Any]:
     """Numbers on one axis where a dim is the last one: the shape, the level of its sequences, and they."""
     dim = x._shape.dims[k]
     others = [each for j, each in enumerate(x._shape.dims) if j != k]
@@ -347,7 +356,7 @@ def _behind(x: Data[Any], k: int) -> tuple[Shape, Level, Any]:
             "axis", f"'{inner[0].name}' has lengths over '{dim.name}': its positions hold sequences"
         )
     lying = Shape([*others, dim])
-    values = moved(x, lying).reshape(-1)
+    values = move(x, lying).reshape(-1)
     return lying, lying.span(lying.rank - 1, lying.rank), backend_of(values).contiguous(values)
 
 
@@ -356,13 +365,13 @@ def _ungrouped_places(x: Data[Any], asked: tuple[int], which: Any, level: Level,
     dim = x._shape.dims[asked[0]]
     if order is not None and any(dim in each.over for each in x._shape.dims):
         which = _taken_at(which, level, level, _head_places(x, dim)[order])
-    return ungrouped(x, which, asked, order)._said(sparse_dim=dim)
+    return ungroup(x, which, asked, order)._with_facts(sparse_dim=dim)
 
 
 def _head_places(x: Data[Any], dim: Dim) -> Any:
     """The place along a dim of each row of the ragged part."""
     shape = x._shape
-    return along_dim(dim, Shape(shape.dims[: max(shape.ragged, shape.find(dim) + 1)]))
+    return places_along(dim, Shape(shape.dims[: max(shape.ragged, shape.find(dim) + 1)]))
 
 
 def _taken_at(which: Any, level: Level, kept: Level, numbers: Any) -> Any:
@@ -385,7 +394,7 @@ def _in_order(x: Data[Any], asked: Sequence[int]) -> tuple[Data[Any], int]:
     if Shape.arranged(dims) != tuple(range(len(dims))):
         return x, at
     target = Shape(dims)
-    result = made(moved(x, target), target, order_of(target, x.dims))
+    result = make_data(move(x, target), target, order_of(target, x.dims))
     result._facts = x._facts
     return result, at
 
@@ -423,8 +432,8 @@ def _numbers(x: Data[Any], named: Sequence[Dim], gone: Sequence[int]) -> list[An
     places = sorted(gone)
     head = Shape([*shape.dims[: shape.ragged], *[shape.dims[k] for k in places if k >= shape.ragged]])
     there = [head.find(shape.dims[k]) for k in places]
-    lying = [made(along_dim(dim, head).reshape(head.array_shape), head) for dim in named]
-    return [grouped(each, there)[0].reshape(-1) for each in lying]
+    lying = [make_data(places_along(dim, head).reshape(head.array_shape), head) for dim in named]
+    return [group_dims(each, there)[0].reshape(-1) for each in lying]
 
 
 def _coordinates(x: Data[Any], named: Sequence[Dim], which: Any) -> list[Any]:

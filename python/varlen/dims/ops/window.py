@@ -11,21 +11,21 @@ from varlen._core import Dim, Level, Shape
 from varlen.arguments import as_int, one_of
 from varlen.backends import backend_of
 from varlen.dims.axes import place, places
-from varlen.dims.ops.amounts import check_lengths, named
-from varlen.dims.ops.pad import filled
+from varlen.dims.ops.amounts import check_lengths, result_dim
+from varlen.dims.ops.pad import fill_positions
 from varlen.dims.ops.reduce import reduce
-from varlen.dims.out_shape import checked
+from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import (
-    along,
     has_inner,
+    lay_along,
     lengths_of,
-    placed,
+    place_values,
     positions_taken,
     rows_of,
     target_of,
     with_dims,
 )
-from varlen.dims.planned import planned
+from varlen.dims.planned import cached_plan
 from varlen.dims.vocabulary import padding_class
 from varlen.errors import overflow_error, type_error, value_error
 from varlen.levels import equal_lengths
@@ -87,7 +87,7 @@ class Windows:
         is_there = (i >= 0) & (i < level.lengths[ids][:, None])
         return np.where(is_there, level.offsets[:-1][ids][:, None] + i, -1)
 
-    def of_rows(self, values: Any, level: Level, value: Any = 0) -> Any:
+    def row_windows(self, values: Any, level: Level, value: Any = 0) -> Any:
         """Windows of rows: (windows, size, ...)."""
         rows = self.read(values, level, value)
         return rows.reshape((int(self.counts(level.lengths).sum()), self.size, *values.shape[1:]))
@@ -101,7 +101,7 @@ class Windows:
             left = self.left // self.dilation
             rows, _ = backend.seq2col(values, level, left, self.size - 1 - left, self.dilation, self.stride)
         else:
-            rows = filled(values, self.positions(level).reshape(-1), value)
+            rows = fill_positions(values, self.positions(level).reshape(-1), value)
         return rows
 
 
@@ -178,16 +178,16 @@ def window(
     k = place(x, axis)
     inner = has_inner(x._shape, k)
     if not inner:
-        x, k = along(x, k)
+        x, k = lay_along(x, k)
     size = _size_of(width)
     is_known = type(stride) is int and type(dilation) is int and type(padding) in (int, str)
     find = _planned if is_known and (out_dim is None or type(out_dim) is Dim) else _plan_of
     plan = find(x._shape, x._order, k, width, size, stride, dilation, padding, out_dim)
     if inner:
-        return checked(_with_inner(x, k, width, plan), out_shape)
+        return check_out_shape(_with_inner(x, k, width, plan), out_shape)
     rows = backend_of(x._values).contiguous(rows_of(x, k + 1))
     rows = plan.windows.read(rows, plan.level, padding_class(x.vocab) if value is None else value)
-    return checked(placed(x, rows, plan.target, x._shape.dims[k], plan.dim), out_shape)
+    return check_out_shape(place_values(x, rows, plan.target, x._shape.dims[k], plan.dim), out_shape)
 
 
 def _size_of(width: Any) -> int:
@@ -222,14 +222,14 @@ def _plan_of(
     if padding != "same" and dilation == 1:
         out = windows.left + dim + windows.left - width + 1
         out = out if stride == 1 else out.ceildiv_right(stride)
-    out = named(out, out_dim, [windows.count(dim)])
+    out = result_dim(out, out_dim, [windows.count(dim)])
     level = shape.span(k, k + 1)
     check_lengths("window", out, shape.dims[:k], windows.counts(level.lengths))
     target = (shape, order) if has_inner(shape, k) else target_of(shape, order, k, [out, width])
     return _Plan(windows, level, out, target)
 
 
-_planned = planned(_plan_of)
+_planned = cached_plan(_plan_of)
 
 
 def _with_inner(x: Data[Any], k: int, width: Dim, plan: _Plan) -> Data[Any]:
@@ -240,7 +240,7 @@ def _with_inner(x: Data[Any], k: int, width: Dim, plan: _Plan) -> Data[Any]:
         there = each._shape.find(moving)
         if has_inner(each._shape, there):
             return _with_inner(each, there, width, plan)
-        each, there = along(each, there)
+        each, there = lay_along(each, there)
         level = each._shape.span(there, there + 1)
         rows = windows.read(backend_of(each._values).contiguous(rows_of(each, there + 1)), level)
         return with_dims(each, there, rows, [plan.dim, width])
@@ -314,14 +314,14 @@ def pool(
     """
     one_of(mode, "mode", tuple(FOLDS))
     moving = [x._shape.dims[k] for k in places(x, axis)]
-    each = [_each(given, len(moving)) for given in (size, stride, dilation, padding, out_dim)]
+    each = [_repeat_option(given, len(moving)) for given in (size, stride, dilation, padding, out_dim)]
     for dim, sizes, strides, dilations, pads, out in zip(moving, *each, strict=True):
         windows = Windows(sizes, sizes if strides is None else strides, dilations, pads)
-        x = _pooled(x, mode, dim, windows, named(windows.out_dim(dim), out, [windows.count(dim)]), empty)
-    return checked(x, out_shape)
+        x = _pool(x, mode, dim, windows, result_dim(windows.out_dim(dim), out, [windows.count(dim)]), empty)
+    return check_out_shape(x, out_shape)
 
 
-def _each(given: Any, count: int) -> list[Any]:
+def _repeat_option(given: Any, count: int) -> list[Any]:
     if not isinstance(given, (list, tuple)):
         return [given] * count
     if len(given) != count:
@@ -329,8 +329,8 @@ def _each(given: Any, count: int) -> list[Any]:
     return list(given)
 
 
-def _pooled(x: Data[Any], mode: str, dim: Dim, windows: Windows, out: Dim, empty: Any) -> Data[Any]:
-    x, k = along(x, x._shape.find(dim))
+def _pool(x: Data[Any], mode: str, dim: Dim, windows: Windows, out: Dim, empty: Any) -> Data[Any]:
+    x, k = lay_along(x, x._shape.find(dim))
     level = x._shape.span(k, k + 1)
     counts = windows.counts(level.lengths)
     check_lengths("pool", out, x._shape.dims[:k], counts)

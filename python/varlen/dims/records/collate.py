@@ -60,17 +60,17 @@ def _batch_of(key: str, spec: DataSpec, values: list[Any], bound: Mapping[Dim, D
             "", f"a batch is made of samples along one dim of kind 'batch', the spec has {len(batches)}"
         )
     batch = dims.pop(batches[0])
-    values = _alike(values)
+    values = _unify_samples(values)
     front = max([k + 1 for k, dim in enumerate(dims) if not dim.is_static], default=0)
     facts = {"name": key, "dtype": spec.dtype, **spec.facts}
     if front > 1 and values and all(is_array(value) and value.ndim == len(dims) for value in values):
-        data = _of_rectangles(values, batch, dims, front, facts)
+        data = _pad_rectangles(values, batch, dims, front, facts)
     else:
         data = from_list(values, [batch, *dims], **facts)
-    return data._ordered(order_of(data._shape, spec.dims) or range(data._shape.rank))
+    return data._reorder_dims(order_of(data._shape, spec.dims) or range(data._shape.rank))
 
 
-def _alike(values: list[Any]) -> list[Any]:
+def _unify_samples(values: list[Any]) -> list[Any]:
     """Samples of one kind: where some are arrays or tensors, lists become such, empty ones of their rows."""
     first = next((value for value in values if is_array(value)), None)
     if first is None or all(map(is_array, values)):
@@ -84,7 +84,7 @@ def _alike(values: list[Any]) -> list[Any]:
     return alike
 
 
-def _of_rectangles(
+def _pad_rectangles(
     arrays: list[Any], batch: Dim, dims: list[Dim], front: int, facts: dict[str, Any]
 ) -> Data[Any]:
     """One array a sample, whose first axes are as long as they are: lengths of those are over the batch."""

@@ -18,7 +18,7 @@ import numpy as np
 from varlen import _core, io
 from varlen._core import Dim, Shape
 from varlen.backends.values import is_tensor, memory_of
-from varlen.dims.base import Facts, made
+from varlen.dims.base import Annotations, make_data
 from varlen.dims.make import check_facts
 from varlen.dims.table import read_dims, write_dims
 from varlen.errors import name_file, value_error
@@ -102,14 +102,14 @@ def _read(file: _core.MappedFile, key: str, entry: dict[str, Any], dims: list[Di
     if tuple(values.shape) != shape.array_shape:
         raise value_error(f"{key!r}", f"expected the shape {shape.array_shape}, the file has {values.shape}")
     if "bits_of" in entry:
-        values = _of_bits(values, entry["bits_of"])
+        values = _from_bits(values, entry["bits_of"])
     order = entry.get("order")
     if order is not None and sorted(order) != list(range(shape.rank)):
         raise value_error(f"{key!r}", f"{order} is no order of {shape.rank} dims")
-    data = made(values, shape, None if order is None else tuple(order))
+    data = make_data(values, shape, None if order is None else tuple(order))
     roles: dict[str, Any] = {role: _dim_of(dims, entry[role]) for role in _ROLES if role in entry}
     flag = entry.get("available_for_inference", True)
-    facts = Facts(entry.get("name"), available_for_inference=bool(flag))._replace(**roles)
+    facts = Annotations(entry.get("name"), available_for_inference=bool(flag))._replace(**roles)
     data._facts = check_facts(data, facts)
     return data
 
@@ -120,7 +120,7 @@ def _dim_of(dims: list[Dim], place: Any) -> Dim:
     return dims[place]
 
 
-def _of_bits(bits: np.ndarray, name: str) -> Any:
+def _from_bits(bits: np.ndarray, name: str) -> Any:
     """Times, and tensors of dtypes that NumPy lacks."""
     if name.startswith(("datetime64", "timedelta64")):
         return bits.view(name)

@@ -26,7 +26,7 @@ class LostWorkerError(RuntimeError):
     """A worker that made a partition ended, again and again."""
 
 
-class Failed(Exception):
+class TaskError(Exception):
     """A task failed: its number, and the error that it raised."""
 
     def __init__(self, number: int, error: Exception) -> None:
@@ -41,7 +41,7 @@ class Trace(Exception):
 Found = tuple[int, Exception | None, str]  # the number of a task, and its error with the place
 
 
-def _guarded(task: Task, job: Any, partition: Any) -> Found:
+def _guard(task: Task, job: Any, partition: Any) -> Found:
     """The task, and its error in a form that every process can read."""
     try:
         task(job, partition)
@@ -62,7 +62,7 @@ def _number(found: Found) -> int:
     number, error, trace = found
     if error is not None:
         error.__cause__ = Trace(trace) if trace else None
-        raise Failed(number, error)
+        raise TaskError(number, error)
     return number
 
 
@@ -113,7 +113,7 @@ def _loop(task: Task, tasks: Tasks) -> Iterator[int]:
         try:
             task(job, partition)
         except Exception as error:
-            raise Failed(job[0], error) from error
+            raise TaskError(job[0], error) from error
         yield job[0]
 
 
@@ -130,7 +130,7 @@ def _work(pipe: Any) -> None:
             continue
         if given is None:
             return
-        pipe.send(_guarded(*given))
+        pipe.send(_guard(*given))
 
 
 def _begin(pipe: Any) -> None:
@@ -159,7 +159,7 @@ class _Worker:
             pass  # it has ended: that is seen where its answer is read
         except Exception as error:
             what = f"what goes to a worker process cannot be pickled, such as make: {error}"
-            raise Failed(job[0], type_error("", what)) from None
+            raise TaskError(job[0], type_error("", what)) from None
 
     def end(self) -> None:
         self.process.terminate()
@@ -200,7 +200,7 @@ class _Processes:
                             hint = _NO_GUARD if code == 1 and not self._answered else ""
                             text = f"its worker ended with code {code}, {ATTEMPTS} times{hint}"
                             ended = LostWorkerError(text)
-                            raise Failed(job[0], ended) from None
+                            raise TaskError(job[0], ended) from None
                         waiting.append((job, partition, attempt + 1))
                         self._idle.append(_Worker())
                         continue
@@ -223,7 +223,7 @@ class _Processes:
 def _dask(client: Any, task: Task, tasks: Tasks) -> Iterator[int]:
     import dask
 
-    waiting = [dask.delayed(_guarded, pure=False)(task, job, partition) for job, partition in tasks]
+    waiting = [dask.delayed(_guard, pure=False)(task, job, partition) for job, partition in tasks]
     distributed: Any = sys.modules.get("distributed")
     if hasattr(client, "compute"):
         found = client
@@ -260,7 +260,7 @@ def _on_cluster(client: Any, waiting: list[Any], numbers: list[int]) -> Iterator
 def _ray(task: Task, tasks: Tasks) -> Iterator[int]:
     import ray
 
-    remote = ray.remote(max_retries=ATTEMPTS - 1)(_guarded)
+    remote = ray.remote(max_retries=ATTEMPTS - 1)(_guard)
     waiting = {remote.remote(task, job, partition): job[0] for job, partition in tasks}
     try:
         while waiting:

@@ -38,10 +38,10 @@ def waiting_path(folder: str, number: int) -> str:
 
 
 @contextlib.contextmanager
-def alone(path: str) -> Iterator[None]:
+def lock_folder(path: str) -> Iterator[None]:
     """Nobody else builds in the folder; the system lets go of the lock when the process ends."""
     lock = os.path.join(path, _LOCK)
-    fd = _locked(lock, path)
+    fd = _lock(lock, path)
     try:
         yield
     finally:
@@ -50,7 +50,7 @@ def alone(path: str) -> Iterator[None]:
         os.close(fd)
 
 
-def _locked(lock: str, path: str) -> int:
+def _lock(lock: str, path: str) -> int:
     while True:
         fd = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         try:
@@ -103,12 +103,12 @@ def check_folder(path: str, drafts: Sequence[Draft]) -> None:
             what = "another partition" if same_options else "another make or other options"
             text = f"the folder holds {name}, which was made of {what}; give another folder, or delete it"
             raise FileExistsError(17, text, path)
-    for name in _listed(os.path.join(path, INDEX)):
+    for name in _indexed_names(os.path.join(path, INDEX)):
         if name not in own:
             raise FileExistsError(17, f"the index lists {name}, which is not of this build", path)
 
 
-def _listed(index: str) -> list[str]:
+def _indexed_names(index: str) -> list[str]:
     """The names in an index, whose files may be gone."""
     try:
         with open(index, "rb") as file:

@@ -17,13 +17,13 @@ from varlen.arguments import as_bool, as_int, as_mapping, dtypes_of, words_of
 from varlen.errors import as_record, name_place, type_error, value_error
 from varlen.io.account import Account
 from varlen.io.building.drafts import Draft, Shard, agrees, is_whole, make_draft, write_shard
-from varlen.io.building.engines import Failed, as_partitions, engine_of
+from varlen.io.building.engines import TaskError, as_partitions, engine_of
 from varlen.io.building.folder import (
-    alone,
     check_folder,
     draft_path,
     has_shard,
     is_complete,
+    lock_folder,
     publish,
     shard_path,
     waiting_path,
@@ -151,7 +151,7 @@ def build(
         if is_complete(path, drafts):
             return open_shards(path)
         os.makedirs(path, exist_ok=True)
-        with alone(path):
+        with lock_folder(path):
             check_folder(path, drafts)
             there = {draft.number for draft in drafts if has_shard(path, draft)}
             wanted = [
@@ -162,7 +162,7 @@ def build(
             _run(run, make_draft, wanted, "partitions" if show else None)
             sources = [shard_path(path, d.number) if d.number in there else d.path for d in drafts]
             files = [open_file(source) for source in sources]
-            dtypes, words, fields = _agreed(files, words)
+            dtypes, words, fields = _agree(files, words)
             ready = {
                 i: file.path for i, file in enumerate(files) if i not in there and agrees(file, dtypes, words)
             }
@@ -205,7 +205,7 @@ def _run(engine: Any, task: Any, tasks: Sequence[tuple[Any, Any]], shown: str | 
     try:
         for _ in done:
             pass
-    except Failed as failed:
+    except TaskError as failed:
         error = failed.error
         says_it = isinstance(error, (ValueError, TypeError, RuntimeError)) and any(error.args)
         text = None if says_it else ": ".join(filter(None, (type(error).__name__, f"{error}")))
@@ -246,7 +246,7 @@ def _identity(part: Any) -> bytes:
         raise type_error("partitions", f"{part!r} cannot be pickled: {error}") from None
 
 
-def _agreed(
+def _agree(
     files: Sequence[File], words: Mapping[str, tuple[str, ...]]
 ) -> tuple[dict[str, np.dtype], dict[str, tuple[str, ...]], dict[str, Field]]:
     """The dtype of each key, the words of those that have some, and the fields of the index."""
@@ -261,7 +261,7 @@ def _agreed(
         for name, found in file.fields.items():
             has_values = file.layout.rows[found.dim] > 0
             try:
-                fields[name] = _joined(fields.get(name), found, name in with_values, has_values)
+                fields[name] = _join_fields(fields.get(name), found, name in with_values, has_values)
             except ValueError as error:
                 raise name_place(error, f"partition {i}: key {name!r} does not fit those before") from None
             if has_values:
@@ -277,7 +277,7 @@ def _agreed(
     return {name: field.dtype for name, field in fields.items()}, lists, fields
 
 
-def _joined(before: Field | None, found: Field, had_values: bool, has_values: bool) -> Field:
+def _join_fields(before: Field | None, found: Field, had_values: bool, has_values: bool) -> Field:
     """The field of the partitions so far; without a value, any dtype and any words fit."""
     bare = replace(found, vocabulary=None if found.vocabulary is None else ())
     if before is None:
