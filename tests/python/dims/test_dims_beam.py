@@ -38,7 +38,7 @@ def search(logs, before, beam, steps):
     rows = logs.axis(batch_dim)
     start = Dim(1, name="start")
     hypotheses = Beam(start, dims.zeros([rows, start], like=logs))
-    word = dims.full([rows, start], EOS, like=logs, dtype="int64")._said(sparse_dim=before)
+    word = dims.full([rows, start], EOS, like=logs, dtype="int64")._with_facts(sparse_dim=before)
     ended = dims.zeros([rows, start], like=logs, dtype="bool")
     choices = []
     only_the_end = dims.where(dims.range_over_dim(WORDS, like=logs) == EOS, 0.0, -np.inf)
@@ -46,7 +46,7 @@ def search(logs, before, beam, steps):
         scores = dims.where(ended, only_the_end, dims.gather(logs, word, before), broadcast=True)
         hypotheses, chosen = hypotheses.grow(hypotheses.scores + scores, WORDS, beam)
         ended = hypotheses.select(ended) | (chosen == EOS)
-        word = chosen._said(sparse_dim=before)
+        word = chosen._with_facts(sparse_dim=before)
         choices.append(chosen)
     return hypotheses, hypotheses.backtrace(choices, eos=EOS)
 
