@@ -501,7 +501,7 @@ def _restore(kind: type[Dataset], source: Any, index: Ints | None = None) -> Dat
     return result if index is None else result._with_rows(index)
 
 
-_MADE_LATER = ("_only", "_places")  # when they are first asked for
+_MADE_LATER = ("_only_joint", "_places")  # when they are first asked for
 
 # What every dataset has; a subclass's own attributes are the others.
 _BASE_ATTRIBUTES = {*vars(Dataset(MemorySource([]))), *_MADE_LATER}

@@ -111,7 +111,7 @@ def replace_file(path: str | os.PathLike[str], durable: bool = True) -> Iterator
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
     >>> path = os.path.join(folder.name, "notes.txt")
-    >>> with replacing(path) as fd:
+    >>> with replace_file(path) as fd:
     ...     write_all(fd, [b"one ", b"two"])
     >>> os.path.getsize(path), os.listdir(folder.name)
     (7, ['notes.txt'])

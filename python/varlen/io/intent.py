@@ -517,7 +517,7 @@ def plain_columns(schema: Schema | None) -> dict[str, dict[str, Any]] | None:
 def unusual_arguments(column: SchemaColumn) -> dict[str, Any]:
     """The arguments of a column that are not the usual ones.
 
-    >>> plain(SchemaColumn("code", level=1))
+    >>> unusual_arguments(SchemaColumn("code", level=1))
     {'kind': 'code', 'level': 1}
     """
     out = {one.name: getattr(column, one.name) for one in fields(column)}

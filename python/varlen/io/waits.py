@@ -18,7 +18,7 @@ def map_items(function: Callable[[_Item], _T], items: Iterable[_Item], waits: bo
 
     waits: True makes some at once, in threads; else one comes after another.
 
-    >>> each(abs, [-1, 2])
+    >>> map_items(abs, [-1, 2])
     [1, 2]
     """
     left = list(items)

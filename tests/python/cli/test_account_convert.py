@@ -306,7 +306,7 @@ def test_what_a_conversion_of_tables_loses_is_found(here, capsys, monkeypatch, w
     assert now == before
 
 
-@pytest.mark.parametrize("name", ["read_csv", "_record", "_flat"])
+@pytest.mark.parametrize("name", ["read_csv", "_record", "_flat_column"])
 def test_what_a_conversion_of_text_loses_is_found(here, capsys, monkeypatch, name):
     if name == "read_csv":
         (here / "t.csv").write_text("x\n1\n2\n3\n")

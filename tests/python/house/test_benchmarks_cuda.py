@@ -93,7 +93,7 @@ def test_figures_are_parts_of_a_copy_of_the_same_round():
     case.copy(1000, 600)
     assert case.yardsticks["copy"].arguments[0].nbytes == 800
     case.at_least(0.85)
-    case.for_side_stream("peer")
+    case.ahead_of("peer")
     for name in ("varlen", "peer"):
         case.contender(name)(lambda: lambda: None)
     names = {id(run): name for name, run in {**case.yardsticks, **case.runs}.items()}
