@@ -314,7 +314,7 @@ from typing import TYPE_CHECKING, Any
 from varlen._core import Level, RaggedBase
 from varlen.backends.values import ArrayT
 from varlen.levels import level_from, nested_levels
-from varlen.ops.inputs import nest_rows
+from varlen.ops.support.inputs import nest_rows
 from varlen.tf.levels import level_of_ids
 from varlen.types import Ragged
 

@@ -25,19 +25,19 @@ FUNCTIONS = {
     "matmul": "matmul",
     "minibatch": "SizedGenerator minibatch multibatch",
     "pack": "pack",
-    "reduce_back": (
+    "gradients.reduce": (
         "backprop_reduce_first backprop_reduce_last backprop_reduce_max backprop_reduce_mean "
         "backprop_reduce_min backprop_reduce_sum"
     ),
     "reduce_dense": "reduce_dense",
-    "scan_back": "backprop_cummax backprop_cummin backprop_cumprod backprop_cumsum",
+    "gradients.scan": "backprop_cummax backprop_cummin backprop_cumprod backprop_cumsum",
     "scatter": "backprop_gather_add gather_add scatter_add",
     "search": "searchsorted",
     "shift": "backprop_reverse backprop_roll backprop_shift reverse roll shift",
     "softmax": "backprop_log_softmax backprop_softmax",
     "sort": "argsort backprop_sort backprop_topk rank sort topk unique",
     "span": "align backprop_align backprop_insert_rows backprop_spans insert_rows spans",
-    "statistics_back": (
+    "gradients.statistics": (
         "backprop_reduce_logsumexp backprop_reduce_norm backprop_reduce_prod backprop_reduce_std "
         "backprop_reduce_var"
     ),

@@ -3,24 +3,24 @@
 from varlen.data.batch import Batch
 from varlen.data.bin_packing import BinPacking
 from varlen.data.buffers import Buffers
-from varlen.data.collator import Collator, StagedCollator
+from varlen.data.collation.collator import Collator, StagedCollator
+from varlen.data.collation.samples import Collate, collate
 from varlen.data.dataset import Dataset
-from varlen.data.device_loader import DeviceLoader
+from varlen.data.devices.loader import DeviceLoader
+from varlen.data.devices.staged_batch import StagedBatch
 from varlen.data.document_mask import attention_mask, document_mask
 from varlen.data.epoch import Epoch
-from varlen.data.files import open
 from varlen.data.iterable import IterableDataset
 from varlen.data.loader import Loader
-from varlen.data.loop_check import check_loop
-from varlen.data.loop_report import LoopFinding, LoopReport
-from varlen.data.loop_trial import Loop
+from varlen.data.loops.check import check_loop
+from varlen.data.loops.report import LoopFinding, LoopReport
+from varlen.data.loops.trial import Loop
 from varlen.data.packing import pack
 from varlen.data.prefetch import Prefetcher
 from varlen.data.records import Records
 from varlen.data.sampler import Sampler
 from varlen.data.samplers import BatchSampler, LengthBuckets, TokenBudget
-from varlen.data.samples import Collate, collate
-from varlen.data.staged import StagedBatch
+from varlen.data.sources.files import open
 
 __all__ = [
     "Batch",

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
-from varlen.data.joined import JoinedSource
-from varlen.data.keyed import KeyedSource
+from varlen.data.sources.chain import JoinedSource
+from varlen.data.sources.extra_key import KeyedSource
 from varlen.io import Account, ShardSet, Tally
 
 if TYPE_CHECKING:
-    from varlen.data.memory import Source
     from varlen.data.rows import Rows
+    from varlen.data.sources.memory import Source
 
 __all__ = []
 

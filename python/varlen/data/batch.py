@@ -9,7 +9,7 @@ import numpy as np
 
 from varlen._methods import adopt_methods
 from varlen.backends.values import ArrayT, device_of, is_array, is_tensor
-from varlen.types.placed import DeviceMethods
+from varlen.types.device_methods import DeviceMethods
 
 if TYPE_CHECKING:
     from typing_extensions import Self

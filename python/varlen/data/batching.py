@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from varlen.arguments import as_int
-from varlen.data.declared import declared_dims
-from varlen.data.memory import map_shards
-from varlen.data.named import as_data, check_dtypes, schema_of
+from varlen.data.named_layout import as_data, check_dtypes, schema_of
 from varlen.data.options import BatchOptions, per_key, select_columns
 from varlen.data.plan import BatchPlan, Seed
 from varlen.data.records import PackedRows
 from varlen.data.rows import Rows
-from varlen.data.unmapped import run_unmapped
+from varlen.data.sources.declarations import declared_dims
+from varlen.data.sources.memory import map_shards
+from varlen.data.windows_first import run_unmapped
 from varlen.dims import DataDict, DataSpecs, Dim
 from varlen.io.dtypes import refuse_misfits
 

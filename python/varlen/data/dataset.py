@@ -9,11 +9,11 @@ from varlen import _core
 from varlen._methods import adopt_methods
 from varlen.arguments import as_bool, as_int
 from varlen.data.batch import Batch
-from varlen.data.collator import Collator, StagedCollator
+from varlen.data.collation.collator import Collator, StagedCollator
 from varlen.data.epoch import Epoch
-from varlen.data.memory import Ints, MemorySource
 from varlen.data.options import BatchOptions, OptionsCache, with_options
 from varlen.data.plan import Seed
+from varlen.data.sources.memory import Ints, MemorySource
 from varlen.data.views import Views, own_attributes
 from varlen.errors import value_error
 

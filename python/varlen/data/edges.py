@@ -9,7 +9,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import refuse_mask, word_as_id
-from varlen.data.memory import ColumnLike, as_joint
+from varlen.data.sources.memory import ColumnLike, as_joint
 from varlen.errors import error_of, type_error, value_error
 
 __all__ = []

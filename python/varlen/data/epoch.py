@@ -13,14 +13,14 @@ from varlen.arguments import as_bool, as_int, as_shuffle
 from varlen.backends.values import ArrayT
 from varlen.data.batch import Batch
 from varlen.data.buffers import Buffers
-from varlen.data.device_loader import prefetch_to
 from varlen.data.devices import usable_device
+from varlen.data.devices.loader import prefetch_to
+from varlen.data.devices.staging import Ring
 from varlen.data.options import BatchOptions
 from varlen.data.plan import Seed
 from varlen.data.prefetch import Prefetcher
 from varlen.data.sampler import Sampler, refuse_differences
 from varlen.data.samplers import BatchSampler
-from varlen.data.staging import Ring
 from varlen.errors import type_error, value_error
 
 if TYPE_CHECKING:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
 from varlen.arguments import as_int
 from varlen.backends.values import ArrayT
 from varlen.data.batch import Batch
+from varlen.data.collation.samples import Collate
 from varlen.data.dataset import Dataset
 from varlen.data.epoch import Epoch
 from varlen.data.options import BatchKeywords, BatchOptions, check_names, with_options
 from varlen.data.prefetch import Prefetcher
 from varlen.data.sampler import ORDER, OrderKeywords, Sampler, split_options
 from varlen.data.samplers import batches_of
-from varlen.data.samples import Collate
 from varlen.errors import type_error, value_error
 
 if TYPE_CHECKING:

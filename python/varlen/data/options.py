@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from varlen._core import Dim
-    from varlen.data.memory import ColumnLike
+    from varlen.data.sources.memory import ColumnLike
     from varlen.dims import DataSpecs
 
 __all__: list[str] = []

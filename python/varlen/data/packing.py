@@ -11,10 +11,10 @@ from varlen import _core
 from varlen.arguments import as_mapping
 from varlen.backends import backend_of
 from varlen.backends.values import like
-from varlen.data.arrow_samples import is_arrow
 from varlen.data.batch import Batch
 from varlen.data.bin_packing import BinPacking
-from varlen.data.mappings import columns_of_mappings, frame_as_columns, is_frame, rows_of_frames
+from varlen.data.collation.arrow_samples import is_arrow
+from varlen.data.collation.mappings import columns_of_mappings, frame_as_columns, is_frame, rows_of_frames
 from varlen.data.model_inputs import IGNORED, LABELS, PACKED_NAMES, as_label_dtype, labels_of_bins
 from varlen.data.options import view_of
 from varlen.errors import error_of, name_place, naming, overflow_error, type_error, value_error

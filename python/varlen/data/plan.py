@@ -12,8 +12,9 @@ from varlen import _core
 from varlen.arguments import as_dtype, as_mapping
 from varlen.data.batch import Batch
 from varlen.data.devices import usable_device
+from varlen.data.devices.staged_batch import StagedBatch
+from varlen.data.devices.staging import ring_of
 from varlen.data.edges import edge_joint
-from varlen.data.memory import ColumnLike
 from varlen.data.model_inputs import PACKED_NAMES
 from varlen.data.options import (
     BatchOptions,
@@ -24,8 +25,7 @@ from varlen.data.options import (
     select_columns,
 )
 from varlen.data.packing import packed_arrays
-from varlen.data.staged import StagedBatch
-from varlen.data.staging import ring_of
+from varlen.data.sources.memory import ColumnLike
 from varlen.data.tensors import as_small, mark_buffers, memory_of_buffer, tensor_dtype, to_tensors, torch_name
 from varlen.errors import type_error, value_error
 from varlen.io import small_floats

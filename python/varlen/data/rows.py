@@ -10,8 +10,8 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_int, as_ints, refuse_mask
-from varlen.data.memory import ColumnLike, Ints, MemorySource, Source, as_joint, map_shards
 from varlen.data.records import Records
+from varlen.data.sources.memory import ColumnLike, Ints, MemorySource, Source, as_joint, map_shards
 from varlen.errors import error_of, index_error, type_error, value_error
 from varlen.io.dtypes import widen
 from varlen.io.errors import name_only_file

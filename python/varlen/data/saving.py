@@ -15,7 +15,7 @@ from varlen import _core
 from varlen.arguments import new_words
 from varlen.backends.values import is_tensor
 from varlen.data.accounts import Passage, account_of
-from varlen.data.declared import schema_of_source
+from varlen.data.sources.declarations import schema_of_source
 from varlen.errors import name_place, tell_cause, type_error, value_error
 from varlen.io import Account, ShardSet, ShardWriter, Writer, open_shards
 from varlen.io.columns import ColumnOptions, build_joint, first_leaf

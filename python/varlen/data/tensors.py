@@ -16,7 +16,7 @@ from varlen.io import small_floats
 from varlen.io.dtypes import stand_in_name
 
 if TYPE_CHECKING:
-    from varlen.data.memory import ColumnLike
+    from varlen.data.sources.memory import ColumnLike
 
 __all__ = []
 

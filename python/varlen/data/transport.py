@@ -211,7 +211,7 @@ def offer() -> None:
     is_worker = get_worker_info() is not None
     _offers = is_worker and sys.platform.startswith("linux") and os.path.isdir(_FOLDER)
     if _offers:
-        from varlen.data.staged import StagedBatch
+        from varlen.data.devices.staged_batch import StagedBatch
         from varlen.dims import DataDict
 
         for kind in (Batch, DataDict, StagedBatch, _SentDict, _SentTuple):

@@ -10,11 +10,11 @@ import numpy as np
 from varlen import _core
 from varlen.arguments import as_bool, as_int, as_shuffle
 from varlen.data.batching import Batching
-from varlen.data.joined import JoinedSource
-from varlen.data.keyed import KeyedSource
-from varlen.data.memory import Array, Column, Ints, map_shards
 from varlen.data.plan import Seed
 from varlen.data.saving import map_rows, save_rows
+from varlen.data.sources.chain import JoinedSource
+from varlen.data.sources.extra_key import KeyedSource
+from varlen.data.sources.memory import Array, Column, Ints, map_shards
 from varlen.errors import error_of, type_error, value_error
 from varlen.io.errors import name_only_file
 from varlen.joint import JointNestedRaggedTensorDict

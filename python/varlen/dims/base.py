@@ -13,7 +13,7 @@ from varlen._restored import by_torch, saved
 from varlen.backends.values import ArrayT
 from varlen.errors import type_error
 from varlen.types.attributes import attributes_of
-from varlen.types.placed import DeviceMethods
+from varlen.types.device_methods import DeviceMethods
 
 if TYPE_CHECKING:
     from typing import TypeGuard

@@ -14,12 +14,12 @@ from varlen.arguments import as_int, dtypes_of
 from varlen.errors import file_error, value_error
 from varlen.io import atomic
 from varlen.io.account import Account
+from varlen.io.file_counts import read_all_written
 from varlen.io.pieces import Piece, as_piece
 from varlen.io.schema import Field
 from varlen.io.shard_index import INDEX, Shard, write_index
 from varlen.io.urls import local_path
 from varlen.io.writer import Writer, ids_of
-from varlen.io.written import read_all_written
 
 __all__ = ["ShardWriter"]
 

@@ -23,11 +23,11 @@ from varlen.io.dtypes import (
     smallest_integer,
     tag_of,
 )
+from varlen.io.file_counts import read_written
 from varlen.io.intent import Schema, plain_columns
 from varlen.io.pieces import Piece, as_piece
 from varlen.io.save import Entry, data_order, header_bytes
 from varlen.io.schema import Field, encode_metadata, store
-from varlen.io.written import read_written
 
 __all__ = ["Writer"]
 

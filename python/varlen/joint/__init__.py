@@ -22,8 +22,8 @@ from varlen.joint.compat import (
     is_ndim_list,
 )
 from varlen.joint.dense import pprint_dense
+from varlen.joint.device_methods import JointArrays
 from varlen.joint.joint_dict import JointNestedRaggedTensorDict
-from varlen.joint.placed import JointArrays
 
 __all__ = [
     "NESTED_NUM_LIST_T",

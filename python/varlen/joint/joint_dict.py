@@ -19,9 +19,9 @@ from varlen.io.schema import make_metadata
 from varlen.joint import compat, files
 from varlen.joint.combine import CombineMethods
 from varlen.joint.dense import DenseMethods
+from varlen.joint.device_methods import PlacedMethods
+from varlen.joint.from_dims import NamedMethods
 from varlen.joint.keys import KeyMethods
-from varlen.joint.named import NamedMethods
-from varlen.joint.placed import PlacedMethods
 
 __all__ = ["JointNestedRaggedTensorDict"]
 

@@ -12,7 +12,7 @@ from varlen.backends.values import ArrayT, as_values
 from varlen.errors import index_error, value_error
 from varlen.levels import check_levels, levels_over_rows, nest_levels, nested_levels, resolve_level
 from varlen.lod import seq_pos
-from varlen.ops.inputs import nest_rows
+from varlen.ops.support.inputs import nest_rows
 from varlen.types import Ragged
 
 if TYPE_CHECKING:

@@ -39,14 +39,7 @@ from varlen.ops.fill import fill_empty_rows
 from varlen.ops.flatten import flatten, list2array, unflatten, unpad
 from varlen.ops.gather import boolean_mask, gather
 from varlen.ops.gather_dense import gather_dense
-from varlen.ops.hash import hash, ngrams
-from varlen.ops.lists import list2ragged, pad, ragged2list
-from varlen.ops.lstm import backprop_lstm, lstm_forward_inference, lstm_forward_training
-from varlen.ops.mask import block_mask, cu_seqlens, mask, positions, segment_ids
-from varlen.ops.matmul import matmul
-from varlen.ops.minibatch import SizedGenerator, minibatch, multibatch
-from varlen.ops.pack import pack
-from varlen.ops.reduce_back import (
+from varlen.ops.gradients.reduce import (
     backprop_reduce_first,
     backprop_reduce_last,
     backprop_reduce_max,
@@ -54,21 +47,28 @@ from varlen.ops.reduce_back import (
     backprop_reduce_min,
     backprop_reduce_sum,
 )
-from varlen.ops.reduce_dense import reduce_dense
-from varlen.ops.scan_back import backprop_cummax, backprop_cummin, backprop_cumprod, backprop_cumsum
-from varlen.ops.scatter import backprop_gather_add, gather_add, scatter_add
-from varlen.ops.search import searchsorted
-from varlen.ops.shift import backprop_reverse, backprop_roll, backprop_shift, reverse, roll, shift
-from varlen.ops.softmax import backprop_log_softmax, backprop_softmax
-from varlen.ops.sort import argsort, backprop_sort, backprop_topk, rank, sort, topk, unique
-from varlen.ops.span import align, backprop_align, backprop_insert_rows, backprop_spans, insert_rows, spans
-from varlen.ops.statistics_back import (
+from varlen.ops.gradients.scan import backprop_cummax, backprop_cummin, backprop_cumprod, backprop_cumsum
+from varlen.ops.gradients.statistics import (
     backprop_reduce_logsumexp,
     backprop_reduce_norm,
     backprop_reduce_prod,
     backprop_reduce_std,
     backprop_reduce_var,
 )
+from varlen.ops.hash import hash, ngrams
+from varlen.ops.lists import list2ragged, pad, ragged2list
+from varlen.ops.lstm import backprop_lstm, lstm_forward_inference, lstm_forward_training
+from varlen.ops.mask import block_mask, cu_seqlens, mask, positions, segment_ids
+from varlen.ops.matmul import matmul
+from varlen.ops.minibatch import SizedGenerator, minibatch, multibatch
+from varlen.ops.pack import pack
+from varlen.ops.reduce_dense import reduce_dense
+from varlen.ops.scatter import backprop_gather_add, gather_add, scatter_add
+from varlen.ops.search import searchsorted
+from varlen.ops.shift import backprop_reverse, backprop_roll, backprop_shift, reverse, roll, shift
+from varlen.ops.softmax import backprop_log_softmax, backprop_softmax
+from varlen.ops.sort import argsort, backprop_sort, backprop_topk, rank, sort, topk, unique
+from varlen.ops.span import align, backprop_align, backprop_insert_rows, backprop_spans, insert_rows, spans
 from varlen.ops.tile import tile
 from varlen.ops.time_major import list2padded, padded2list, padded2ragged, ragged2padded
 from varlen.ops.where import where

@@ -9,8 +9,8 @@ from varlen.backends import backend_of
 from varlen.backends.values import as_values, one_device
 from varlen.errors import value_error
 from varlen.levels import describe_difference, same_levels
-from varlen.ops.inputs import regroup, units_of
 from varlen.ops.reduce import wrap_units
+from varlen.ops.support.inputs import regroup, units_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,8 +12,8 @@ from varlen.backends import backend_of
 from varlen.backends.values import as_values, like, one_device
 from varlen.errors import value_error
 from varlen.levels import describe_difference, same_levels
-from varlen.ops.inputs import units_of, whole_numbers
 from varlen.ops.reduce import wrap_units
+from varlen.ops.support.inputs import units_of, whole_numbers
 from varlen.tracing import eager_only
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from varlen.backends.values import as_values, one_device
 from varlen.backends.values import broadcast_rows as broadcast
 from varlen.errors import value_error
 from varlen.levels import describe_difference, flatten_levels, resolve_level, same_levels
-from varlen.ops.inputs import rows_and_levels
-from varlen.ops.outputs import ragged_like
+from varlen.ops.support.inputs import rows_and_levels
+from varlen.ops.support.outputs import ragged_like
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

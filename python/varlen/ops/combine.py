@@ -16,7 +16,7 @@ from varlen.backends.values import one_device
 from varlen.errors import type_error, value_error
 from varlen.levels import describe_difference, each_level, flatten_levels, same_levels
 from varlen.ops.dims import expand_dims
-from varlen.ops.inputs import as_level, regroup, same_kind
+from varlen.ops.support.inputs import as_level, regroup, same_kind
 from varlen.tracing import eager_only
 
 if TYPE_CHECKING:

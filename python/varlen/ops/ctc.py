@@ -12,8 +12,8 @@ from varlen.backends import backend_of
 from varlen.backends.values import as_values
 from varlen.errors import value_error
 from varlen.levels import describe_difference, same_levels
-from varlen.ops.inputs import same_kind, units_of
 from varlen.ops.reduce import wrap_units
+from varlen.ops.support.inputs import same_kind, units_of
 
 if TYPE_CHECKING:
     from varlen.backends.values import ArrayT, Lengths, Rows, RowsT

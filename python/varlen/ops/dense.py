@@ -13,8 +13,8 @@ from varlen.backends import backend_of
 from varlen.backends.values import as_values
 from varlen.errors import type_error, value_error
 from varlen.levels import levels_from
-from varlen.ops.inputs import count_rows, rows_and_levels
-from varlen.ops.outputs import new_ragged
+from varlen.ops.support.inputs import count_rows, rows_and_levels
+from varlen.ops.support.outputs import new_ragged
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 from varlen.arguments import as_int
 from varlen.backends import backend_of
-from varlen.ops.inputs import units_of
-from varlen.ops.outputs import ragged_like
+from varlen.ops.support.inputs import units_of
+from varlen.ops.support.outputs import ragged_like
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,7 @@ from typing import Any
 from varlen.arguments import as_int, axis_of
 from varlen.errors import value_error
 from varlen.levels import equal_lengths, flatten_levels, scale_level
-from varlen.ops.outputs import ragged_like
+from varlen.ops.support.outputs import ragged_like
 from varlen.tracing import count_of
 
 __all__ = ["expand_dims", "merge_dims"]

@@ -10,8 +10,8 @@ from varlen.arguments import as_bool
 from varlen.backends import backend_of
 from varlen.errors import value_error
 from varlen.levels import describe_difference, same_levels
-from varlen.ops.inputs import units_of
 from varlen.ops.reduce import wrap_units
+from varlen.ops.support.inputs import units_of
 from varlen.tracing import eager_only
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from varlen.backends.values import as_values
 from varlen.errors import type_error, value_error
 from varlen.levels import describe_difference, same_levels
 from varlen.ops.contraction import Step, contract, steps_of
-from varlen.ops.inputs import as_level
-from varlen.ops.outputs import ragged_like
+from varlen.ops.support.inputs import as_level
+from varlen.ops.support.outputs import ragged_like
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

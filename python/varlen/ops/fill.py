@@ -9,9 +9,9 @@ import numpy as np
 from varlen._core import Level
 from varlen.backends import backend_of
 from varlen.backends.values import like, row_as
-from varlen.ops.inputs import rows_and_levels
-from varlen.ops.outputs import ragged_like
 from varlen.ops.reduce import wrap_units
+from varlen.ops.support.inputs import rows_and_levels
+from varlen.ops.support.outputs import ragged_like
 from varlen.tracing import eager_only
 
 if TYPE_CHECKING:

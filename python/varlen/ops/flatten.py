@@ -11,7 +11,7 @@ from varlen.arguments import as_dtype, as_int, one_of
 from varlen.backends import backend_of
 from varlen.errors import index_error, value_error
 from varlen.levels import first_longer
-from varlen.ops.inputs import as_level
+from varlen.ops.support.inputs import as_level
 from varlen.tracing import eager_only
 
 if TYPE_CHECKING:

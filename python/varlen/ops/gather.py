@@ -13,8 +13,8 @@ from varlen.backends import backend_of
 from varlen.backends.values import as_values, like, one_device, take
 from varlen.errors import index_error, value_error
 from varlen.levels import counted_before, describe_difference, flatten_levels, reindex, same_levels
-from varlen.ops.inputs import as_bools, nested, rows_and_levels, whole_numbers
-from varlen.ops.outputs import new_ragged, ragged_like
+from varlen.ops.support.inputs import as_bools, nested, rows_and_levels, whole_numbers
+from varlen.ops.support.outputs import new_ragged, ragged_like
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from varlen.arguments import as_bool, as_int, overflow_of_multiple
 from varlen.backends import arrays, backend_of
 from varlen.backends.values import memory_of
-from varlen.ops.inputs import rows_and_levels
+from varlen.ops.support.inputs import rows_and_levels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,8 +8,8 @@ from varlen._core import RaggedBase
 from varlen.arguments import as_int
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
-from varlen.ops.inputs import rows_and_sequences
-from varlen.ops.outputs import new_ragged
+from varlen.ops.support.inputs import rows_and_sequences
+from varlen.ops.support.outputs import new_ragged
 from varlen.tracing import eager_only
 
 if TYPE_CHECKING:

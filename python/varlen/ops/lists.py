@@ -12,7 +12,7 @@ from varlen.arguments import as_int, overflow_of_multiple
 from varlen.backends import backend_of
 from varlen.backends.values import device_of, is_array
 from varlen.errors import type_error, value_error
-from varlen.ops.outputs import new_ragged
+from varlen.ops.support.outputs import new_ragged
 from varlen.tracing import eager_only
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from varlen._core import Level, RaggedBase, nothing_beside, on_tensors
 from varlen.arguments import as_bool, as_int
 from varlen.backends import backend_of
 from varlen.levels import flatten_levels, is_on_device, resolve_level
-from varlen.ops.inputs import as_level, count_rows
+from varlen.ops.support.inputs import as_level, count_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,7 +14,7 @@ from varlen.backends.blocks import Blocks
 from varlen.backends.values import as_values, is_tensor, one_device
 from varlen.errors import type_error, value_error
 from varlen.levels import describe_difference, same_levels
-from varlen.ops.outputs import ragged_like
+from varlen.ops.support.outputs import ragged_like
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from varlen.ops.inputs import rows_and_levels
-from varlen.ops.outputs import packed_class, ragged_like
+from varlen.ops.support.inputs import rows_and_levels
+from varlen.ops.support.outputs import packed_class, ragged_like
 from varlen.tracing import eager_only
 
 if TYPE_CHECKING:

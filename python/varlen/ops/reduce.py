@@ -1,4 +1,4 @@
-"""Sequences to one row each: what verbs of `declared/` compute. Gradients are in reduce_back.py."""
+"""Sequences to one row each: what verbs of `declared/` compute. Gradients are in gradients/reduce.py."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from varlen.arguments import as_bool, as_int
 from varlen.backends import backend_of
 from varlen.backends.values import row_as
 from varlen.errors import value_error
-from varlen.ops.accumulator import WRAP, accumulate
-from varlen.ops.axes import axes_of, rows_along_axes
 from varlen.ops.declared.folds import COMPOSED
-from varlen.ops.inputs import regroup, rows_along, units_of
+from varlen.ops.support.accumulator import WRAP, accumulate
+from varlen.ops.support.axes import axes_of, rows_along_axes
+from varlen.ops.support.inputs import regroup, rows_along, units_of
 
 
 def reduce_rows(

@@ -9,7 +9,7 @@ from varlen.backends import backend_of
 from varlen.errors import value_error
 from varlen.ops.declared.folds import COMPOSED, EMPTY
 from varlen.ops.dense import block_and_levels
-from varlen.ops.inputs import count_rows
+from varlen.ops.support.inputs import count_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Each row with those before it: what verbs of `declared/` compute. Gradients are in scan_back.py."""
+"""Each row with those before it: what verbs of `declared/` compute. Gradients are in gradients/scan.py."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 from varlen.arguments import as_bool, axis_of
 from varlen.backends import backend_of
 from varlen.errors import value_error
-from varlen.ops.accumulator import WRAP, accumulate
-from varlen.ops.axes import in_line
-from varlen.ops.inputs import rows_along, same_kind, units_of
+from varlen.ops.support.accumulator import WRAP, accumulate
+from varlen.ops.support.axes import in_line
+from varlen.ops.support.inputs import rows_along, same_kind, units_of
 
 
 def scan_rows(

@@ -12,8 +12,8 @@ from varlen.backends import backend_of
 from varlen.backends.values import one_device
 from varlen.errors import value_error
 from varlen.levels import describe_difference, same_levels
-from varlen.ops.inputs import nested, units_of
-from varlen.ops.outputs import ragged_like
+from varlen.ops.support.inputs import nested, units_of
+from varlen.ops.support.outputs import ragged_like
 from varlen.tracing import eager_only
 
 if TYPE_CHECKING:

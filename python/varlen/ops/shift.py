@@ -12,7 +12,7 @@ from varlen.arguments import as_ints, is_zero, refuse_overlap
 from varlen.backends import arrays, backend_of
 from varlen.errors import value_error
 from varlen.levels import resolve_level
-from varlen.ops.inputs import regroup, rows_and_levels
+from varlen.ops.support.inputs import regroup, rows_and_levels
 from varlen.tracing import eager_only
 
 if TYPE_CHECKING:

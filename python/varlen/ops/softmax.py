@@ -8,8 +8,8 @@ from varlen._core import RaggedBase
 from varlen.arguments import as_bool, axis_of
 from varlen.backends import backend_of
 from varlen.errors import type_error, value_error
-from varlen.ops.axes import in_line
-from varlen.ops.inputs import rows_along, rows_of, same_kind, units_of
+from varlen.ops.support.axes import in_line
+from varlen.ops.support.inputs import rows_along, rows_of, same_kind, units_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

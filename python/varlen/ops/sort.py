@@ -11,10 +11,10 @@ from varlen.arguments import as_bool, as_int, axis_of
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, like
 from varlen.errors import naming, value_error
-from varlen.ops.axes import in_line, places_along
-from varlen.ops.inputs import as_level, regroup, rows_along, rows_and_level, same_kind, units_of
-from varlen.ops.outputs import ragged_like
 from varlen.ops.reduce import wrap_units
+from varlen.ops.support.axes import in_line, places_along
+from varlen.ops.support.inputs import as_level, regroup, rows_along, rows_and_level, same_kind, units_of
+from varlen.ops.support.outputs import ragged_like
 from varlen.tracing import eager_only
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from varlen.backends import backend_of
 from varlen.backends.values import as_values
 from varlen.errors import type_error, value_error
 from varlen.levels import Levels, describe_difference, same_levels
-from varlen.ops.inputs import as_level, rows_and_sequences
-from varlen.ops.outputs import ragged_like
+from varlen.ops.support.inputs import as_level, rows_and_sequences
+from varlen.ops.support.outputs import ragged_like
 from varlen.tracing import eager_only
 
 if TYPE_CHECKING:

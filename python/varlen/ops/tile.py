@@ -11,8 +11,8 @@ from varlen._core import Level
 from varlen.arguments import as_int, as_list, fits_memory
 from varlen.backends import backend_of
 from varlen.errors import value_error
-from varlen.ops.inputs import rows_and_levels
-from varlen.ops.outputs import ragged_like
+from varlen.ops.support.inputs import rows_and_levels
+from varlen.ops.support.outputs import ragged_like
 from varlen.tracing import eager_only
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from varlen.errors import type_error
-from varlen.ops.outputs import padded_class
+from varlen.ops.support.outputs import padded_class
 from varlen.tracing import eager_only
 
 if TYPE_CHECKING:

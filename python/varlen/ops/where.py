@@ -13,8 +13,8 @@ from varlen.backends.values import one_device
 from varlen.errors import type_error, value_error
 from varlen.levels import same_levels
 from varlen.ops.combine import concatenate, require_same_nesting
-from varlen.ops.inputs import as_bools, nested, same_kind
-from varlen.ops.operands import align
+from varlen.ops.support.inputs import as_bools, nested, same_kind
+from varlen.ops.support.operands import align
 
 if TYPE_CHECKING:
     from varlen.types import Ragged

@@ -10,8 +10,8 @@ from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int, fits_memory
 from varlen.backends import backend_of
 from varlen.errors import type_error, value_error
-from varlen.ops.inputs import as_level, rows_of, units_of
-from varlen.ops.outputs import ragged_like
+from varlen.ops.support.inputs import as_level, rows_of, units_of
+from varlen.ops.support.outputs import ragged_like
 from varlen.tracing import eager_only
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from varlen.backends.numeric import (
 )
 from varlen.backends.values import like
 from varlen.errors import value_error
-from varlen.ops.inputs import units_of
+from varlen.ops.support.inputs import units_of
 from varlen.ops.window import backprop_seq2col
 from varlen.sequence.inputs import gradient_rows, scatter_rows, sequences
 from varlen.tracing import eager_only

@@ -14,7 +14,7 @@ from varlen.backends import backend_of
 from varlen.backends.values import as_values, broadcast_rows, one_device
 from varlen.errors import value_error
 from varlen.levels import flatten_levels, resolve_level
-from varlen.ops.outputs import ragged_like
+from varlen.ops.support.outputs import ragged_like
 from varlen.sequence.inputs import gradient_rows, in_parts, sequences
 from varlen.types import Ragged
 

@@ -11,7 +11,7 @@ from varlen.backends import backend_of
 from varlen.backends.numeric import as_of, as_row_dtype, conjugate, gradient_as, numbers, widen_halves
 from varlen.backends.values import as_values
 from varlen.errors import value_error
-from varlen.ops.inputs import units_of
+from varlen.ops.support.inputs import units_of
 from varlen.sequence.inputs import gradient_rows
 from varlen.tracing import eager_only
 from varlen.types import Ragged

@@ -11,9 +11,9 @@ from varlen.arguments import as_dtype, as_int
 from varlen.backends import backend_of
 from varlen.backends.values import is_array, like
 from varlen.errors import naming, type_error, value_error
-from varlen.ops.inputs import units_of
 from varlen.ops.mask import mask
 from varlen.ops.reduce import wrap_units
+from varlen.ops.support.inputs import units_of
 from varlen.sequence.inputs import array_of
 from varlen.tracing import eager_only
 from varlen.types import Ragged

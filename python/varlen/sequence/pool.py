@@ -14,8 +14,8 @@ from varlen.backends.numeric import cast, float64_values, floats, is_complex, nu
 from varlen.backends.numpy.order import is_ordered, refuse
 from varlen.backends.values import as_ints, like
 from varlen.errors import naming, value_error
-from varlen.ops.inputs import units_of
 from varlen.ops.reduce import wrap_units
+from varlen.ops.support.inputs import units_of
 from varlen.sequence.inputs import fill_for, gradient_rows, naming_pad_value, sequences
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from varlen._core import Level
 from varlen.arguments import as_int
 from varlen.errors import value_error
-from varlen.ops.inputs import units_of
+from varlen.ops.support.inputs import units_of
 from varlen.sequence.inputs import gradient_rows, sequences
 from varlen.tracing import eager_only
 

@@ -12,7 +12,7 @@ from varlen.backends.values import as_values, take
 from varlen.errors import index_error, type_error, value_error
 from varlen.levels import counted_before, describe_difference, reindex, resolve_level, same_levels
 from varlen.ops.combine import concatenate, joined, parts_of, split
-from varlen.ops.inputs import as_bools
+from varlen.ops.support.inputs import as_bools
 from varlen.sequence.inputs import array_of, select, sequences
 from varlen.types import Ragged
 

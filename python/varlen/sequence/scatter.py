@@ -10,7 +10,7 @@ from varlen.backends import backend_of
 from varlen.backends.values import as_values
 from varlen.errors import index_error, type_error, value_error
 from varlen.levels import describe_difference, same_levels
-from varlen.ops.inputs import units_of
+from varlen.ops.support.inputs import units_of
 from varlen.sequence.inputs import array_of, sequences
 from varlen.tracing import eager_only
 from varlen.types import Ragged

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from varlen.backends import backend_of
 from varlen.backends.numeric import as_row_dtype, floats, numbers
 from varlen.backends.values import is_tensor
-from varlen.ops.inputs import units_of
+from varlen.ops.support.inputs import units_of
 from varlen.sequence.inputs import gradient_rows, sequences
 
 if TYPE_CHECKING:

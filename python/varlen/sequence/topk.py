@@ -15,7 +15,7 @@ from varlen.backends import backend_of
 from varlen.backends.numeric import cast, float64_values, floats, is_float, is_nan, numbers, widen_halves
 from varlen.backends.values import as_ints, like
 from varlen.errors import value_error
-from varlen.ops.inputs import units_of
+from varlen.ops.support.inputs import units_of
 from varlen.sequence.inputs import gradient_rows, sequences
 from varlen.tracing import eager_only
 from varlen.types import Ragged

@@ -19,7 +19,7 @@ from varlen.io.columns import first_leaf
 from varlen.levels import describe_difference, level_from, same_levels
 from varlen.ops import combine
 from varlen.ops.dense import values_of_list
-from varlen.ops.inputs import as_bools, nest_rows
+from varlen.ops.support.inputs import as_bools, nest_rows
 from varlen.tf.ragged_tensor import RaggedTensor
 from varlen.types import Ragged
 

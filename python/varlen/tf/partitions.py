@@ -11,7 +11,7 @@ from varlen.arguments import as_int, as_list, axis_of, fits_memory
 from varlen.backends.values import ArrayT, as_values
 from varlen.errors import error_of, value_error
 from varlen.levels import level_from, nested_levels
-from varlen.ops.inputs import nest_rows
+from varlen.ops.support.inputs import nest_rows
 from varlen.tf.declared import DeclaredPartitions
 from varlen.tf.levels import level_of_ids
 

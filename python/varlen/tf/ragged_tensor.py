@@ -16,7 +16,7 @@ from varlen.backends.values import ArrayT, as_ints, as_values, is_tensor, row_as
 from varlen.errors import overflow_error, type_error, value_error
 from varlen.levels import level_from
 from varlen.ops.dims import expand_dims, merge_dims
-from varlen.ops.inputs import nest_rows
+from varlen.ops.support.inputs import nest_rows
 from varlen.tf.partitions import RowPartitions
 from varlen.tf.sparse import SparseTensor, rows_of_sparse, sparse_of
 

@@ -9,7 +9,7 @@ from varlen import types
 from varlen.backends.values import ArrayT
 from varlen.errors import index_error
 from varlen.interop import thinc as interop
-from varlen.ops.inputs import one_level
+from varlen.ops.support.inputs import one_level
 from varlen.types.indexing import int_index
 
 if TYPE_CHECKING:

@@ -3,8 +3,8 @@
 from functools import partial
 from typing import Any
 
-from varlen.transforms.between import list2array, list2padded, list2ragged, padded2list, ragged2list
 from varlen.transforms.combine import add, chain, concatenate, residual
+from varlen.transforms.conversions import list2array, list2padded, list2ragged, padded2list, ragged2list
 from varlen.transforms.layer import Layer, as_layer, register
 from varlen.transforms.models import from_model, model
 from varlen.transforms.nested import map_list, with_flatten, with_getitem, with_reshape

@@ -10,7 +10,7 @@ from typing import Any
 from varlen._core import Level
 from varlen.backends.values import is_array
 from varlen.interop import thinc as interop
-from varlen.ops.inputs import one_level
+from varlen.ops.support.inputs import one_level
 from varlen.transforms.layer import as_layer
 from varlen.transforms.models import ModelKind
 from varlen.types import Padded, Pairs, Ragged

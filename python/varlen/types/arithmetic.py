@@ -13,7 +13,7 @@ from varlen.backends.values import one_device
 from varlen.errors import type_error, value_error
 from varlen.levels import describe_difference, same_levels
 from varlen.ops.matmul import matmul
-from varlen.ops.operands import align, operand
+from varlen.ops.support.operands import align, operand
 from varlen.types.namesakes import UFUNCS
 
 if TYPE_CHECKING:

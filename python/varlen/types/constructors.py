@@ -8,8 +8,8 @@ from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int
 from varlen.backends.values import ArrayT, as_ints
 from varlen.ops.dense import unpad_block, values_of_list
-from varlen.ops.inputs import one_level
-from varlen.ops.outputs import make_container
+from varlen.ops.support.inputs import one_level
+from varlen.ops.support.outputs import make_container
 from varlen.tracing import eager_only
 
 if TYPE_CHECKING:

@@ -20,12 +20,12 @@ from varlen.backends.numeric import is_float
 from varlen.backends.values import is_tensor, like, row_as
 from varlen.errors import name_place, type_error, value_error, with_fields
 from varlen.levels import equal_lengths
-from varlen.ops.axes import axes_of
 from varlen.ops.declared.folds import UFUNCS
-from varlen.ops.inputs import same_kind
 from varlen.ops.matmul import matmul
-from varlen.ops.operands import align, operand
 from varlen.ops.reduce import extreme_place
+from varlen.ops.support.axes import axes_of
+from varlen.ops.support.inputs import same_kind
+from varlen.ops.support.operands import align, operand
 from varlen.types.namesakes import KEEP_ROWS, METHODS
 from varlen.types.signatures import given_to
 

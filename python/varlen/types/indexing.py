@@ -13,7 +13,7 @@ from varlen.arguments import index_array, number_in, raise_index
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
 from varlen.errors import index_error
-from varlen.ops.outputs import ragged_like
+from varlen.ops.support.outputs import ragged_like
 
 if TYPE_CHECKING:
     from varlen.types.ragged import Ragged

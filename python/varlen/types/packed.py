@@ -16,13 +16,13 @@ from varlen.backends.values import ArrayT, as_values, copy_of, from_state, is_te
 from varlen.errors import index_error, type_error, value_error
 from varlen.levels import Levels, describe_difference, each_level, resolve_level, same_levels
 from varlen.ops.combine import split
-from varlen.ops.outputs import container, padded_class
+from varlen.ops.support.outputs import container, padded_class
 from varlen.types import arithmetic
 from varlen.types.attributes import reduce_container, with_attributes, with_copied_attributes
+from varlen.types.device_methods import DeviceMethods
 from varlen.types.indexing import int_index
 from varlen.types.packing import check_table, check_total, from_steps, rank_table, to_steps
 from varlen.types.padded import Padded
-from varlen.types.placed import DeviceMethods
 from varlen.types.ragged import Ragged
 from varlen.types.ranks import RankTable
 from varlen.types.refusals import NoArray

@@ -13,12 +13,12 @@ from varlen._restored import by_torch
 from varlen.backends import backend_of
 from varlen.backends.values import ArrayT, as_ints, as_values, copy_of, from_state, to_state
 from varlen.errors import index_error, type_error, value_error
-from varlen.ops.inputs import one_level
-from varlen.ops.outputs import container
+from varlen.ops.support.inputs import one_level
+from varlen.ops.support.outputs import container
 from varlen.types import arithmetic
 from varlen.types.attributes import reduce_container, with_attributes, with_copied_attributes
+from varlen.types.device_methods import DeviceMethods
 from varlen.types.indexing import int_index
-from varlen.types.placed import DeviceMethods
 from varlen.types.ragged import Ragged
 from varlen.types.refusals import NoArray
 

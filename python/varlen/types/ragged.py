@@ -18,14 +18,14 @@ from varlen.errors import type_error, value_error
 from varlen.levels import Levels, check_levels, levels_from, same_levels
 from varlen.ops.combine import split
 from varlen.ops.dense import padded
-from varlen.ops.inputs import same_kind
-from varlen.ops.outputs import container
+from varlen.ops.support.inputs import same_kind
+from varlen.ops.support.outputs import container
 from varlen.types import arithmetic, dense, functions, indexing
 from varlen.types.attributes import reduce_container, with_attributes, with_copied_attributes
 from varlen.types.computing import ComputingMethods
 from varlen.types.constructors import Constructors
+from varlen.types.device_methods import DeviceMethods
 from varlen.types.operators import Operators
-from varlen.types.placed import DeviceMethods
 from varlen.types.selecting import SelectingMethods
 from varlen.types.structure import Structure
 

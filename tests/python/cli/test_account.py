@@ -13,7 +13,7 @@ from varlen.data import saving
 from varlen.io import Account, AccountError, Balance, Reason, Tally, Writer
 from varlen.io.column_buffer import ColumnBuffer
 from varlen.io.distinct import Distinct
-from varlen.io.written import read_all_written
+from varlen.io.file_counts import read_all_written
 
 
 def dataset():

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import varlen as vl
 from deep import mostly_deep
-from varlen.data import BatchSampler, IterableDataset, Loader, Loop, TokenBudget, check_loop, loop_trial
+from varlen.data import BatchSampler, IterableDataset, Loader, Loop, TokenBudget, check_loop
+from varlen.data.loops import trial as loop_trial
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here"),

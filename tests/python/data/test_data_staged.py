@@ -155,7 +155,7 @@ def test_joint_dicts_go_where_torch_takes_them():
 
 
 def test_joint_dicts_come_back_as_they_were():
-    from varlen.joint.placed import _tensors_of
+    from varlen.joint.device_methods import _tensors_of
 
     table = {**TABLE, "id": [7, 8, 9], "day": [np.array(days, "M8[D]") for days in ([1, 2, 3], [], ["NaT"])]}
     joint = vl.JointNestedRaggedTensorDict(table, row_ids="id")

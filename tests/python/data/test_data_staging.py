@@ -10,7 +10,7 @@ import pytest
 from devices import Array
 from kernels import ON_DEVICE
 from varlen import _core
-from varlen.data.staging import FreshBlocks, Ring
+from varlen.data.devices.staging import FreshBlocks, Ring
 
 host = pytest.importorskip("varlen._cuda_host", reason="the kernels of devices were not built for the host")
 

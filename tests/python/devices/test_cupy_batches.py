@@ -21,7 +21,7 @@ from house import TESTS
 from kernels import ON_DEVICE
 from varlen import _core
 from varlen.data import Batch, Buffers, Dataset, DeviceLoader
-from varlen.data.devices.of_cupy import kind_name
+from varlen.data.devices.cupy_device import kind_name
 
 host = pytest.importorskip("varlen._cuda_host", reason="needs the kernels that run on the host")
 if "cupy" in sys.modules:

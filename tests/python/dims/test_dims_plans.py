@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import varlen as vl
-from varlen.dims import planned as plans
+from varlen.dims import plan_cache as plans
 
 BATCH = vl.dims.batch_dim
 TIME = vl.Dim("time")

@@ -10,7 +10,7 @@ from doors import masked
 from hypothesis import given
 from hypothesis import strategies as st
 from varlen import Level, _core
-from varlen.data.arrow_samples import from_arrow_samples
+from varlen.data.collation.arrow_samples import from_arrow_samples
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 

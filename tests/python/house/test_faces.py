@@ -71,7 +71,7 @@ def midrange(backend: Any, values: Any, level: Level, empty: Any) -> Any:
 '''
     with (clone / "python/faces/reduce.py").open("a") as file:
         file.write(declaration)
-    with (clone / "python/varlen/ops/composed.py").open("a") as file:
+    with (clone / "python/varlen/ops/compositions.py").open("a") as file:
         file.write(function)
     assert run(clone / "python/faces", "--check")[0] == 1
     code, written = run(clone / "python/faces")

@@ -1,13 +1,13 @@
 """Devices that batches go to: memory there, and streams on which copies run ahead of the loop.
 
-`of_torch` has them for tensors, `of_cupy` for arrays of CuPy; `device` says what both give.
+`torch_device` has them for tensors, `cupy_device` for arrays of CuPy; `device` says what both give.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from varlen.data.staging import refuse_child
+from varlen.data.devices.staging import refuse_child
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,9 +22,9 @@ def kind_name(framework: str, name: str, dtype: np.dtype, torch_name: str | None
     if dtype.kind in "mM":
         return "int64"
     if framework == "torch":
-        from varlen.data.devices.of_torch import kind_name as name_of
+        from varlen.data.devices.torch_device import kind_name as name_of
     else:
-        from varlen.data.devices.of_cupy import kind_name as name_of
+        from varlen.data.devices.cupy_device import kind_name as name_of
     return name_of(name, dtype, torch_name)
 
 
@@ -32,9 +32,9 @@ def usable_device(name: str, framework: str) -> Device:
     """The device of a library that has this name."""
     refuse_child()
     if framework == "torch":
-        from varlen.data.devices.of_torch import TorchDevice
+        from varlen.data.devices.torch_device import TorchDevice
 
         return TorchDevice(name)
-    from varlen.data.devices.of_cupy import CupyDevice
+    from varlen.data.devices.cupy_device import CupyDevice
 
     return CupyDevice(name)

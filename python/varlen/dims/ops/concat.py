@@ -17,7 +17,7 @@ from varlen.dims.ops.combine import agree, expand_dim, unify_kind
 from varlen.dims.ops.slice import cut
 from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import bound_anew, lengths_of, move, order_of, reshape, rows_shape, target_of
-from varlen.dims.planned import cached_plan
+from varlen.dims.plan_cache import cached_plan
 from varlen.errors import error_of, type_error, value_error
 
 if TYPE_CHECKING:

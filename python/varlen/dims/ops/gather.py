@@ -11,10 +11,10 @@ from varlen.backends import backend_of
 from varlen.dims.axes import describe, place
 from varlen.dims.base import check_data, dtype_name
 from varlen.dims.errors import names_itself
-from varlen.dims.ops.picked import lengths_over, pick, picked_along, position_text
+from varlen.dims.ops.pick import lengths_over, pick, picked_along, position_text
 from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import spread
-from varlen.dims.planned import cached_plan
+from varlen.dims.plan_cache import cached_plan
 from varlen.errors import index_error, type_error, value_error
 
 if TYPE_CHECKING:

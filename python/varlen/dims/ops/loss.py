@@ -20,7 +20,7 @@ from varlen.dims.ops.reduce import reduce
 from varlen.dims.ops.softmax import log_softmax
 from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import align, move, order_of, reshape
-from varlen.dims.planned import cached_plan
+from varlen.dims.plan_cache import cached_plan
 from varlen.errors import value_error
 
 if TYPE_CHECKING:

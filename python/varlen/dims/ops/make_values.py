@@ -15,7 +15,7 @@ from varlen.dims.make import bind_by_others, check_dims, check_facts
 from varlen.dims.ops.combine import joined, unify_kind
 from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import align, coordinates, order_of
-from varlen.dims.planned import cached_plan
+from varlen.dims.plan_cache import cached_plan
 from varlen.errors import value_error
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from varlen.dims.axes import describe, place, places, quote_names
 from varlen.dims.base import make_data
 from varlen.dims.errors import LengthMismatchError, names_itself
 from varlen.dims.make import bind_by_others, check_dims
-from varlen.dims.ops.picked import (
+from varlen.dims.ops.pick import (
     bound_to,
     dims_over,
     lengths_over,

@@ -31,7 +31,7 @@ from varlen.dims.place import (
     rows_of,
     target_of,
 )
-from varlen.dims.planned import cached_plan
+from varlen.dims.plan_cache import cached_plan
 from varlen.dims.vocabulary import padding_class
 from varlen.errors import value_error
 

@@ -17,7 +17,7 @@ from varlen.dims.ops.combine import unify_kind
 from varlen.dims.ops.make_values import shape_of
 from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import align
-from varlen.dims.planned import cached_plan
+from varlen.dims.plan_cache import cached_plan
 from varlen.errors import type_error, value_error
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from varlen.arguments import LARGEST, as_int
 from varlen.dims.axes import describe, place
 from varlen.dims.base import is_data
 from varlen.dims.ops.gather import integers
-from varlen.dims.ops.picked import bound_to, dims_over, pick, places_along, position_text
+from varlen.dims.ops.pick import bound_to, dims_over, pick, places_along, position_text
 from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import spread
 from varlen.errors import overflow_error, value_error

@@ -9,7 +9,7 @@ from varlen.dims.axes import about_operation, place
 from varlen.dims.ops.reduce import complex_first, group_dims, over_pairs, row_along
 from varlen.dims.ops.softmax import ungroup
 from varlen.dims.out_shape import check_out_shape
-from varlen.ops.accumulator import accumulate, is_plain
+from varlen.ops.support.accumulator import accumulate, is_plain
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis

@@ -15,14 +15,14 @@ from varlen.dims.base import make_data
 from varlen.dims.errors import names_itself
 from varlen.dims.make import check_dims
 from varlen.dims.ops.gather import integers
-from varlen.dims.ops.picked import places_along, position_text, repeat_over, with_facts
+from varlen.dims.ops.pick import places_along, position_text, repeat_over, with_facts
 from varlen.dims.ops.reduce import EMPTY
 from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import order_of, rows_of, spread
 from varlen.errors import index_error, value_error
-from varlen.ops.accumulator import accumulate
 from varlen.ops.declared.folds import EMPTY as FOLDS
 from varlen.ops.declared.folds import EXTREMES
+from varlen.ops.support.accumulator import accumulate
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis

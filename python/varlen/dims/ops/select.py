@@ -13,7 +13,7 @@ from varlen.dims.axes import describe, places, quote_names
 from varlen.dims.base import check_data, dtype_name, is_data, make_data
 from varlen.dims.errors import AmbiguousAxisError, LengthMismatchError
 from varlen.dims.ops.combine import where
-from varlen.dims.ops.picked import (
+from varlen.dims.ops.pick import (
     bound_to,
     dims_over,
     lengths_over,
@@ -25,7 +25,7 @@ from varlen.dims.ops.picked import (
 )
 from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import reshape, rows_of, spread
-from varlen.dims.planned import cached_plan
+from varlen.dims.plan_cache import cached_plan
 from varlen.errors import error_of, index_error, type_error, value_error
 
 if TYPE_CHECKING:

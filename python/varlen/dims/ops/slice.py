@@ -31,7 +31,7 @@ from varlen.dims.place import (
     target_of,
     with_dims,
 )
-from varlen.dims.planned import cached_plan
+from varlen.dims.plan_cache import cached_plan
 from varlen.errors import error_of, value_error
 from varlen.levels import equal_lengths
 

@@ -13,7 +13,7 @@ from varlen.backends import backend_of
 from varlen.backends.numeric import numbers as as_numbers
 from varlen.dims.axes import describe, place, places
 from varlen.dims.base import is_data, make_data
-from varlen.dims.ops.picked import bound_to, dims_over, lines, places_along, repeat_over, with_facts
+from varlen.dims.ops.pick import bound_to, dims_over, lines, places_along, repeat_over, with_facts
 from varlen.dims.ops.reduce import group_dims
 from varlen.dims.ops.softmax import ungroup
 from varlen.dims.out_shape import check_out_shape

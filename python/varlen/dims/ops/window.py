@@ -25,7 +25,7 @@ from varlen.dims.place import (
     target_of,
     with_dims,
 )
-from varlen.dims.planned import cached_plan
+from varlen.dims.plan_cache import cached_plan
 from varlen.dims.vocabulary import padding_class
 from varlen.errors import overflow_error, type_error, value_error
 from varlen.levels import equal_lengths

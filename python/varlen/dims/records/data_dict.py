@@ -16,7 +16,7 @@ from varlen.dims.errors import LengthMismatchError
 from varlen.dims.records import data_file, joint_data
 from varlen.errors import error_of, type_error
 from varlen.levels import describe_difference
-from varlen.types.placed import DeviceMethods
+from varlen.types.device_methods import DeviceMethods
 
 if TYPE_CHECKING:
     import os

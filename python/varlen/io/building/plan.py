@@ -29,11 +29,11 @@ from varlen.io.building.folder import (
     waiting_path,
 )
 from varlen.io.file import File, open_file
+from varlen.io.file_counts import read_all_written
 from varlen.io.intent import Schema
 from varlen.io.schema import Field, id_dtype
 from varlen.io.shard_index import Shard as Listed
 from varlen.io.shard_set import ShardSet, open_shards
-from varlen.io.written import read_all_written
 
 __all__ = ["build"]
 

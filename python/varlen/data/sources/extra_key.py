@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
-from varlen.data.memory import Array, Column, ColumnLike, Ints, Source, cut_windows
+from varlen.data.sources.memory import Array, Column, ColumnLike, Ints, Source, cut_windows
 from varlen.errors import value_error
 from varlen.io.row_ids import RowIds
 from varlen.io.schema import joint_metadata

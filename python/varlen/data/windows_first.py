@@ -9,10 +9,10 @@ import numpy as np
 from varlen import _core
 from varlen.backends import backend_of
 from varlen.backends.values import like
-from varlen.data.memory import Ints
+from varlen.data.devices.staged_batch import StagedBatch
 from varlen.data.options import BatchOptions, select_columns
 from varlen.data.plan import Arrays, BatchPlan, Seed, draw_seed
-from varlen.data.staged import StagedBatch
+from varlen.data.sources.memory import Ints
 
 if TYPE_CHECKING:
     from varlen.data.rows import Rows

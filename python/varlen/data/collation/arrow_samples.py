@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from varlen import _core
-from varlen.data.nulls import rows_of_masked
+from varlen.data.collation.nulls import rows_of_masked
 from varlen.errors import value_error
 
 __all__: list[str] = []

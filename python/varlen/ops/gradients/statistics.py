@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from varlen.backends import backend_of
 from varlen.errors import value_error
-from varlen.ops.inputs import rows_and_level, rows_of
+from varlen.ops.support.inputs import rows_and_level, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
-from varlen.ops.inputs import as_level
+from varlen.ops.support.inputs import as_level
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

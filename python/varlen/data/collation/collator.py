@@ -11,19 +11,19 @@ import numpy as np
 from varlen.arguments import as_int
 from varlen.backends.values import ArrayT
 from varlen.data.batch import Batch
-from varlen.data.memory import as_joint, columns_of
+from varlen.data.devices.staging import FreshBlocks
 from varlen.data.options import BatchOptions, per_key
 from varlen.data.plan import BatchPlan, Seed, draw_seed
 from varlen.data.records import Records
 from varlen.data.shared_number import SharedNumber
-from varlen.data.staging import FreshBlocks
+from varlen.data.sources.memory import as_joint, columns_of
 from varlen.data.transport import offer
 from varlen.errors import type_error, value_error
 from varlen.io.dtypes import refuse_misfits, shared_dtype
 
 if TYPE_CHECKING:
     from varlen.data.dataset import Dataset
-    from varlen.data.staged import StagedBatch
+    from varlen.data.devices.staged_batch import StagedBatch
 
 __all__ = ["Collator", "StagedCollator"]
 

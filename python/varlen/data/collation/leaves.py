@@ -10,7 +10,7 @@ import numpy as np
 from varlen import _core
 from varlen.arguments import as_dtype, as_int
 from varlen.backends.values import is_tensor
-from varlen.data.nulls import HINT, place_of_null
+from varlen.data.collation.nulls import HINT, place_of_null
 from varlen.data.options import BatchOptions, fill_row, overflow_of_padding
 from varlen.data.tensors import TensorLeaf, to_tensors
 from varlen.errors import error_of, name_place, overflow_error, type_error, value_error

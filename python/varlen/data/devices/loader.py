@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from varlen.backends.devices import device_name, framework_of, library_of
 from varlen.data.batch import Batch
 from varlen.data.devices import usable_device
-from varlen.data.staged import StagedBatch
+from varlen.data.devices.staged_batch import StagedBatch
 from varlen.dims import DataDict
 from varlen.errors import type_error, value_error
 

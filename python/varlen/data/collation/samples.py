@@ -11,11 +11,11 @@ import numpy as np
 from varlen import _core
 from varlen.arguments import as_list, one_of
 from varlen.backends.values import is_tensor, like
-from varlen.data.arrow_samples import from_arrow_samples, is_arrow
 from varlen.data.batch import Batch
-from varlen.data.collator import collate_joints
-from varlen.data.leaves import Flat, Leaves, holds_data, is_data, not_data
-from varlen.data.mappings import (
+from varlen.data.collation.arrow_samples import from_arrow_samples, is_arrow
+from varlen.data.collation.collator import collate_joints
+from varlen.data.collation.leaves import Flat, Leaves, holds_data, is_data, not_data
+from varlen.data.collation.mappings import (
     as_mappings,
     columns_of_mappings,
     frame_as_columns,
@@ -23,9 +23,8 @@ from varlen.data.mappings import (
     rows_of_columns,
     rows_of_frames,
 )
-from varlen.data.model_inputs import DEFAULTS, ModelInputs, ModelKeywords
-from varlen.data.null_types import Stand, stands_of
-from varlen.data.nulls import (
+from varlen.data.collation.null_types import Stand, stands_of
+from varlen.data.collation.nulls import (
     HINT,
     NullPolicy,
     as_floats,
@@ -37,6 +36,7 @@ from varlen.data.nulls import (
     place_of_null,
     without_nulls,
 )
+from varlen.data.model_inputs import DEFAULTS, ModelInputs, ModelKeywords
 from varlen.data.options import (
     BatchOptions,
     ModelBatchOptions,

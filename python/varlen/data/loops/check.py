@@ -11,8 +11,8 @@ import numpy as np
 from varlen.arguments import as_bool, as_float, as_int, as_list, one_of
 from varlen.backends.values import is_tensor
 from varlen.data.dataset import Dataset
-from varlen.data.loop_report import KINDS, LoopReport, has_few_orders, judge, rows_seen
-from varlen.data.loop_trial import Rows, Task, as_ids, run_ranks
+from varlen.data.loops.report import KINDS, LoopReport, has_few_orders, judge, rows_seen
+from varlen.data.loops.trial import Rows, Task, as_ids, run_ranks
 from varlen.errors import type_error, value_error
 
 __all__ = ["check_loop"]

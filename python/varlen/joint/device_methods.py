@@ -16,7 +16,7 @@ from varlen.backends.devices import framework_of
 from varlen.backends.values import device_of, memory_of
 from varlen.errors import type_error
 from varlen.joint.state import JointState
-from varlen.types.placed import DeviceMethods
+from varlen.types.device_methods import DeviceMethods
 from varlen.types.ragged import Ragged
 
 if TYPE_CHECKING:

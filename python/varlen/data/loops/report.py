@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Literal
 
-from varlen.data.loop_trial import Steps, Trial
+from varlen.data.loops.trial import Steps, Trial
 from varlen.errors import value_error
 
 __all__ = ["LoopFinding", "LoopReport"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from varlen.data.joined import JoinedSource
-from varlen.data.keyed import KeyedSource
-from varlen.data.memory import Source
+from varlen.data.sources.chain import JoinedSource
+from varlen.data.sources.extra_key import KeyedSource
+from varlen.data.sources.memory import Source
 from varlen.dims import Dim, batch_dim
 from varlen.io import Schema, SchemaColumn, ShardSet
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from varlen.data.arrow_samples import is_arrow
-from varlen.data.mappings import is_frame
+from varlen.data.collation.arrow_samples import is_arrow
+from varlen.data.collation.mappings import is_frame
 
 __all__: list[str] = []
 

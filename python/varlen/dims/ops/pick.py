@@ -27,7 +27,7 @@ from varlen.dims.place import (
     rows_of,
     spread,
 )
-from varlen.dims.planned import cached_plan
+from varlen.dims.plan_cache import cached_plan
 from varlen.errors import error_of, type_error, value_error
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from varlen import ops
-from varlen.ops.inputs import one_level
+from varlen.ops.support.inputs import one_level
 from varlen.transforms.convert import Conversion, as_array, as_laid_out, as_padded, as_ragged
 from varlen.transforms.kinds import check_gradient, kind_error
 from varlen.transforms.layer import Backprop, Layer

@@ -10,14 +10,14 @@ from varlen.arguments import as_mapping
 from varlen.backends.devices import device_name
 from varlen.data.batch import Batch
 from varlen.data.devices import kind_name, usable_device
-from varlen.data.staging import PinnedBlock, Ring, ring_of
+from varlen.data.devices.staging import PinnedBlock, Ring, ring_of
 from varlen.errors import value_error
 
 if TYPE_CHECKING:
     import torch
 
     from varlen.data.devices.device import Device
-    from varlen.data.staging import Block, BlockSource
+    from varlen.data.devices.staging import Block, BlockSource
 
 __all__ = ["StagedBatch"]
 

@@ -15,7 +15,7 @@ from varlen.dims.records.joint_data import columns_as_data, level_dims, spec_of_
 from varlen.errors import error_of, value_error
 
 if TYPE_CHECKING:
-    from varlen.data.memory import ColumnLike
+    from varlen.data.sources.memory import ColumnLike
 
 __all__: list[str] = []
 

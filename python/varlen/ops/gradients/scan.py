@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from varlen.arguments import as_bool
 from varlen.backends import backend_of
-from varlen.ops.inputs import rows_and_level, rows_of, same_kind
 from varlen.ops.scan import scan_rows
+from varlen.ops.support.inputs import rows_and_level, rows_of, same_kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

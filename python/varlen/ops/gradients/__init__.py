@@ -1,0 +1,1 @@
+"""Gradients of verbs whose functions the declarations write."""

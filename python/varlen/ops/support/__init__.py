@@ -1,0 +1,1 @@
+"""What verbs share: how arguments are read, how results are wrapped, values along axes."""
