@@ -140,7 +140,7 @@ def folds() -> str:
     named = {verb.name: verb.data.empty for verb in found if verb.data}
     extremes = [verb.name for verb in found if verb.is_extreme]
     parts = [
-        "from typing import Any\n\nfrom varlen.ops import composed\n",
+        "from typing import Any\n\nfrom varlen.ops import compositions\n",
         '__all__ = ["COMPOSED", "EMPTY", "EMPTY_OF_DIMS", "EXTREMES", "UFUNCS"]\n',
         dict_of(
             "EMPTY",
@@ -168,7 +168,7 @@ def folds() -> str:
         dict_of(
             "COMPOSED",
             "Those that other verbs express.",
-            {verb.name: f"composed.{verb.name}" for verb in found if verb.by == "composed"},
+            {verb.name: f"compositions.{verb.name}" for verb in found if verb.by == "composed"},
             "dict[str, Any]",
         ),
     ]

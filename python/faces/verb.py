@@ -63,7 +63,7 @@ class Verb:
     see_also: str = ""
     method_summary: str = ""
     data: DataMethod | None = None
-    #: What computes it: a verb of the backends, or "composed", the function of its name in `ops/compositions.py`.
+    #: What computes it: a verb of the backends, or "composed", its function in `ops/compositions.py`.
     by: str = "reduce"
     #: The ufunc that brings two results together.
     ufunc: str = ""

@@ -5,7 +5,7 @@
 
 from typing import Any
 
-from varlen.ops import composed
+from varlen.ops import compositions
 
 __all__ = ["COMPOSED", "EMPTY", "EMPTY_OF_DIMS", "EXTREMES", "UFUNCS"]
 
@@ -60,6 +60,6 @@ UFUNCS: dict[str, str] = {
 
 #: Those that other verbs express.
 COMPOSED: dict[str, Any] = {
-    "ptp": composed.ptp,
-    "mode": composed.mode,
+    "ptp": compositions.ptp,
+    "mode": compositions.mode,
 }
