@@ -42,7 +42,7 @@ def as_shuffle(value: Any) -> bool:
     """True or False; a number is refused, as whoever gives one means a seed."""
     is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
     if is_number and value not in (0, 1):
-        raise type_error("shuffle", f"expected True or False, got {value}", "seed= says which order")
+        raise type_error("shuffle", f"expected True or False, got {value}", "use seed= to choose the order")
     return as_bool(value, "shuffle")
 
 
@@ -76,7 +76,9 @@ def as_float(value: Any, argument: str) -> float:
 def refuse_gradient(value: Any, argument: str) -> None:
     """Refuse a tensor of whose gradient nothing would be left."""
     if getattr(value, "requires_grad", False):
-        raise value_error(argument, "a tensor whose gradient would be lost here", "give detach() of it")
+        raise value_error(
+            argument, "a tensor that requires gradients, which would be lost here", "pass tensor.detach()"
+        )
 
 
 def number_in(value: Any) -> Any:
@@ -97,7 +99,7 @@ def axis_of(axis: Any, ndim: int, argument: str = "axis") -> int:
 def fits_memory(count: int, argument: str) -> int:
     """The count of items of 8 bytes whose size fits 63 bits."""
     if count >= 2**60 - 2:
-        raise overflow_error(argument, f"{count} have no room in memory")
+        raise overflow_error(argument, f"{count} do not fit into memory")
     return count
 
 
@@ -123,7 +125,9 @@ def as_dtype(given: Any, argument: str, objects: bool = False, stand_in: bool = 
     if dtype is None or (isinstance(given, dict) and not given):  # to NumPy a structure without fields
         raise type_error(argument, f"expected a NumPy dtype, got {short(given)}")
     if dtype.hasobject and not objects:
-        raise type_error(argument, f"{dtype} holds Python objects, which cannot be moved as bytes")
+        raise type_error(
+            argument, f"{dtype} holds Python objects; expected numbers, times or fixed-width text"
+        )
     return dtype
 
 
@@ -189,12 +193,12 @@ def word_as_id(given: Any, words: Sequence[str] | None, dtype: np.dtype, argumen
     if not isinstance(given, str) or dtype.kind in "SUmM":
         return given
     if words is None:
-        raise value_error(argument, f"'{given}' does not fit {dtype} without a vocabulary", "give a number")
+        raise value_error(argument, f"'{given}' does not fit {dtype} without a vocabulary", "pass a number")
     if given not in words:
         raise value_error(
             argument,
             f"'{given}' is not one of the {len(words)} words of the vocabulary; "
-            "give one of them, or a number",
+            "pass one of them, or a number",
         )
     return words.index(given)
 
@@ -228,7 +232,11 @@ def as_ids(ids: Any, argument: str) -> np.ndarray[Any, np.dtype]:
 def refuse_mask(given: Any, argument: str) -> Any:
     """What was given."""
     if isinstance(given, np.ma.MaskedArray):
-        raise type_error(argument, "a masked array", "fill it first, or compress it")
+        raise type_error(
+            argument,
+            "expected an array without a mask, got a masked array",
+            "call filled() or compressed() first",
+        )
     if isinstance(given, (list, tuple)):
         _core.refuse_cycles(given, argument)
     return given
@@ -238,7 +246,7 @@ def refuse_overlap(out: Any, *inputs: Any) -> None:
     """Refuse an `out` in the memory of inputs of which the core sees only a copy."""
     for given in inputs if isinstance(out, np.ndarray) else ():
         if isinstance(given, np.ndarray) and np.shares_memory(out, given):
-            raise value_error("out", "shares memory with what is read")
+            raise value_error("out", "shares memory with an input; pass other memory")
 
 
 def as_ints(x: Any) -> Any:

@@ -24,7 +24,7 @@ def levels_from(count: int | None, lengths: Any = None, offsets: Any = None, lev
     if (lengths is None) + (offsets is None) + (levels is None) != 2:
         named = {"lengths": lengths, "offsets": offsets, "levels": levels}
         names = " and ".join(name for name, value in named.items() if value is not None)
-        raise type_error("", f"give exactly one of lengths, offsets and levels, got {names or 'none'}")
+        raise type_error("", f"expected exactly one of lengths, offsets and levels, got {names or 'none'}")
     name = "lengths" if lengths is not None else "levels" if offsets is None else "offsets"
     given = lengths if lengths is not None else levels if offsets is None else offsets
     if tracing.is_tracing() if type(given) is np.ndarray else tracing.is_traced(given):
@@ -129,7 +129,7 @@ def nest_levels(over: Levels, argument: str, empty: str | None = None, first: in
             if left[i] == right[i]:
                 raise error_of(ValueError, argument, f"{where} inside a sequence of level {d + 1}")
             fault = f"{where} beside an empty sequence of level {d + 1}"
-            raise error_of(ValueError, argument, fault, "say empty='before' or 'after'")
+            raise error_of(ValueError, argument, fault, "pass empty='before' or empty='after'")
         inner = left if empty == "after" else right - 1
         edges = ([0], inner, [len(below)]) if len(above) else ([0],)
         levels.append(Level.from_offsets(np.concatenate(edges)))
@@ -165,10 +165,12 @@ def resolve_level(level: int, levels: Levels, argument: str = "level") -> int:
 def not_empty(level: Level) -> None:
     """Refuse sequences without rows."""
     if not level.is_on_host:
-        raise value_error("lengths", "some may be 0, which nobody knows of lengths on a device", "say empty=")
+        raise value_error(
+            "lengths", "lengths on a device may contain 0, which the host cannot see", "pass empty="
+        )
     if len(level) and level.shortest == 0:
         at = int((level.lengths == 0).argmax())
-        raise error_of(ValueError, "lengths", f"sequence {at} is empty", "say what it gives with empty=")
+        raise error_of(ValueError, "lengths", f"sequence {at} is empty", "pass empty= for its result")
 
 
 def first_longer(level: Level, most: int) -> int | None:
@@ -193,7 +195,7 @@ def each_level(given: Any, make: Callable[..., Level], name: str, count: int | N
     nested = isinstance(given, (list, tuple)) and any(hasattr(x, "__len__") for x in given)
     if name == "levels" and not nested and not isinstance(given, (list, tuple)):
         raise type_error(
-            "levels", "expected a tuple of levels, outermost first", "for one array use offsets="
+            "levels", "expected a tuple of levels, outermost first", "pass a single array as offsets="
         )
     if not nested and name != "levels":
         return (level_from(given, make, name),)
@@ -239,5 +241,7 @@ def nested_levels(given: Any, make: Callable[[Any], Level], argument: str) -> Le
     for d, item in enumerate(each):
         if not hasattr(item, "__len__") or getattr(item, "ndim", 1) == 0:
             kind = type(item).__name__
-            raise type_error(argument, f"expected a list of arrays, one a level; item {d} is of type {kind}")
+            raise type_error(
+                argument, f"expected a list of arrays, one per level; item {d} is of type {kind}"
+            )
     return tuple(level_from(item, make, f"{argument}[{d}]") for d, item in enumerate(each))

@@ -120,7 +120,7 @@ TEST(level, refuses_what_is_no_level_and_says_where) {
   check_refused(Fault::value, "row_ids: row ids must not decrease, but position 2 holds 1",
                 [&] { return Level::from_row_ids(unsorted.data(), 3); });
   const Ints far{INT64_MAX};
-  check_refused(Fault::overflow, "row_ids: 9223372036854775807 sequences have no room in memory",
+  check_refused(Fault::overflow, "row_ids: 9223372036854775807 sequences do not fit into memory",
                 [&] { return Level::from_row_ids(far.data(), 1); });
   const Ints wide{std::int64_t{1} << 31};
   const Level level = Level::from_bounds(wide.data(), 1);

@@ -60,7 +60,7 @@ class InputTable {
 
 /// The arrays, all at the place of the first, of equal rows.
 std::vector<py::array> parts_of(const py::sequence& arrays, const char* name = "arrays") {
-  if (arrays.size() == 0) raise_value(name, "there is nothing to concatenate");
+  if (arrays.size() == 0) raise_value(name, "expected at least one part, got none");
   std::vector<py::array> parts;
   parts.reserve(arrays.size());
   for (std::size_t i = 0; i < arrays.size(); ++i) {

@@ -72,7 +72,7 @@ std::vector<Offsets> views_of(const std::vector<LevelRef>& levels) {
 }
 
 LevelRef concat_levels(const std::vector<LevelRef>& levels) {
-  if (levels.empty()) raise_value("levels", "there is nothing to concatenate");
+  if (levels.empty()) raise_value("levels", "expected at least one part, got none");
   if (has_hidden(levels)) return concat_there(levels);
   const std::vector<Offsets> views = views_of(levels);
   std::int64_t count = 0;

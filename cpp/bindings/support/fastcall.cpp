@@ -64,7 +64,7 @@ void refuse_gradient(py::handle object, const char* argument) {
   if (PyLong_Check(object.ptr()) || !py::hasattr(object, "requires_grad")) return;
   const py::object wanted = object.attr("requires_grad");
   if (wanted.ptr() == Py_True) {
-    raise_value(argument, "a tensor whose gradient would be lost here; give detach() of it");
+    raise_value(argument, "a tensor that requires gradients, which would be lost here; pass tensor.detach()");
   }
 }
 

@@ -83,7 +83,7 @@ bool is_plain(PyObject* array) {
 }
 
 void refuse_masked(PyObject* array, std::string_view argument) {
-  if (!is_plain(array)) raise_type(argument, "a masked array; fill it first, or compress it");
+  if (!is_plain(array)) raise_type(argument, "expected an array without a mask, got a masked array; call filled() or compressed() first");
 }
 
 py::object numpy(const char* name) {

@@ -76,7 +76,7 @@ void refuse_shared(std::string_view name, const py::array& out, const py::array&
 }
 
 void raise_overlap(std::string_view name) {
-  raise_value(name, "shares memory with what is read");
+  raise_value(name, "shares memory with an input; pass other memory");
 }
 
 }  // namespace varlen::bindings

@@ -17,7 +17,7 @@ py::array large_empty(const py::dtype& dtype, const Extents& shape, std::int64_t
     return make_array(dtype.ptr(), static_cast<int>(shape.size()), shape.data(), nullptr, data,
                       owner_of(std::move(memory)).ptr());
   } catch (const std::bad_alloc&) {
-    raise_memory("an array of " + std::to_string(bytes) + " bytes has no room in memory");
+    raise_memory("an array of " + std::to_string(bytes) + " bytes does not fit into memory");
   }
 }
 

@@ -159,7 +159,7 @@ Level Level::from_row_ids(const std::int64_t* row_ids, std::int64_t total, std::
     count = last < INT64_MAX ? last + 1 : last;
   }
   const auto too_many = [&](Fault fault) {
-    return Error(fault, argument, std::to_string(count) + " sequences have no room in memory");
+    return Error(fault, argument, std::to_string(count) + " sequences do not fit into memory");
   };
   if (count > kMostSequences) throw too_many(Fault::overflow);
   Buffer offsets = [&] {

@@ -140,7 +140,9 @@ class TensorLeaf:
             except (RuntimeError, TypeError, ValueError):
                 raise type_error(f"arrays[{i}]", f"expected a tensor or numbers, got {short(item)}") from None
         if item.requires_grad and torch.is_grad_enabled():
-            raise value_error("", "a tensor whose gradient would be lost here", "give detach() of it")
+            raise value_error(
+                "", "a tensor that requires gradients, which would be lost here", "pass tensor.detach()"
+            )
         item = item.detach().resolve_conj().resolve_neg()
         if self._bits_of is not None:
             made = item.to(self._bits_of)

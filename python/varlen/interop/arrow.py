@@ -69,9 +69,7 @@ def _filler(value: Any, kind: pa.DataType, place: _Place) -> pa.Scalar:
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         pass
     if not fits:
-        raise error_of(
-            ValueError, "fill", f"{short(value)} is not a value of {kind}, the type of {place.name}"
-        )
+        raise error_of(ValueError, "fill", f"{short(value)} does not fit {kind}, the type of {place.name}")
     return result
 
 
@@ -96,7 +94,9 @@ def plain_array(array: pa.Array, name: str) -> pa.Array:
         return array.storage
     storage = array.type.storage_type
     raise type_error(
-        name, f"columns of the extension type {extension} have no dtype", f"cast it to {storage}"
+        name,
+        f"expected a column with a NumPy dtype, got the extension type {extension}",
+        f"cast it to {storage}",
     )
 
 
@@ -169,7 +169,7 @@ def _as_floats(array: pa.Array, place: _Place) -> pa.Array:
         i = int(large[0])
         why = " is beyond the integers of float64, which nulls='nan' makes of a column with nulls"
         where = place.row_of(i)
-        raise row_error(place.name, str(array[i]), where, why, "take nulls='fill'", "beyond_floats") from None
+        raise row_error(place.name, str(array[i]), where, why, "pass nulls='fill'", "beyond_floats") from None
 
 
 def _as_whole(array: pa.Array, place: _Place) -> pa.Array:
@@ -213,10 +213,10 @@ def _numbers(array: pa.Array, place: _Place, nulls: Nulls) -> np.ndarray:
         elif pa.types.is_integer(kind) or pa.types.is_boolean(kind):
             array = _as_floats(array, place)
     if not (pa.types.is_primitive(array.type) or pa.types.is_boolean(array.type)):
-        raise type_error(place.name, f"columns of type {kind} hold no numbers, times or text")
+        raise type_error(place.name, f"expected numbers, times or text, got type {kind}")
     values: np.ndarray = array.to_numpy(zero_copy_only=False)
     if values.dtype.kind == "O":
-        raise type_error(place.name, f"columns of type {kind} have no dtype of NumPy")
+        raise type_error(place.name, f"expected a column with a NumPy dtype, got type {kind}")
     return values
 
 
@@ -322,7 +322,7 @@ def _columns(array: pa.Array, place: _Place, nulls: Nulls) -> dict[str, Column]:
         inner = _Place(f"{place.name}{FIELD}{field.name}", place.row_of)
         for key, column in _columns(part, inner, all_nulls).items():
             if key in out:
-                raise value_error(place.name, f"two of its fields are called {key!r}")
+                raise value_error(place.name, f"two of its fields have the name {key!r}")
             out[key] = replace(column, levels=(*levels, *column.levels))
     return out
 
@@ -334,7 +334,7 @@ def from_arrow(data: Any, *, nulls: str = "refuse", fill: Any = None, padding_id
     found = columns_of(data, "data", Nulls(nulls, fill))
     if len(found) != 1:
         raise value_error(
-            "data", f"a struct holds {len(found)} columns ({', '.join(found)})", "take one of them"
+            "data", f"a struct holds {len(found)} columns ({', '.join(found)})", "pass one of them"
         )
     column = next(iter(found.values()))
     if not column.levels:
@@ -362,7 +362,9 @@ def _with_padding(column: Column) -> Column:
 def _import(data: Any) -> pa.Array | pa.ChunkedArray:
     stream = hasattr(data, "__arrow_c_stream__")
     if isinstance(data, type) or not (stream or hasattr(data, "__arrow_c_array__")):
-        raise type_error("data", f"expected an Arrow array, or what exports one, got {type(data).__name__}")
+        raise type_error(
+            "data", f"expected an Arrow array, or an object that exports one, got {type(data).__name__}"
+        )
     try:
         return pa.chunked_array(data) if stream else pa.array(data)
     except (pa.ArrowException, TypeError, ValueError, AttributeError) as wrong:
@@ -401,10 +403,12 @@ def _flat_array(flat: np.ndarray, vocabulary: Sequence[str] | None) -> pa.Array:
     if vocabulary is not None:
         words = as_list(vocabulary, "vocabulary", "words")
         if flat.dtype.kind not in "iu":
-            raise type_error("values", f"ids of a vocabulary are integers, got {flat.dtype}")
+            raise type_error("values", f"expected integers, the ids of a vocabulary, got {flat.dtype}")
         bad = np.flatnonzero((flat < -1) | (flat >= len(words)))
         if len(bad):
-            raise value_error("values", f"id {flat[bad[0]]} at {bad[0]} is none of {len(words)} words")
+            raise value_error(
+                "values", f"id {flat[bad[0]]} at position {bad[0]} is out of range for {len(words)} words"
+            )
         ids = pa.array(flat.astype(np.int64), mask=flat == -1) if len(flat) else pa.array([], pa.int64())
         return pa.array(words, pa.large_string()).take(ids)
     if flat.dtype.kind in "UT":

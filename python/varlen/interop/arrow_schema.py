@@ -31,7 +31,7 @@ def columns_of_schema(schema: pa.Schema) -> dict[str, dict[str, Any]]:
     for field in schema:
         for name, column in _leaves(field, field.name, 0, field.nullable):
             if name in out:
-                raise value_error("schema", f"two columns are called {name!r}")
+                raise value_error("schema", f"two columns have the name {name!r}")
             out[name] = column
     return out
 
@@ -64,7 +64,7 @@ def _leaves(field: pa.Field, name: str, level: int, nullable: bool) -> Iterator[
         elif pa.types.is_timestamp(kind):
             dtype = np.dtype(f"M8[{kind.unit}]")
         if dtype.kind not in "biufmM":
-            raise type_error(f"schema: {name}", f"columns of type {kind} hold no numbers, times or text")
+            raise type_error(f"schema: {name}", f"expected numbers, times or text, got type {kind}")
         column |= {"kind": "time" if dtype.kind in "mM" else "number", "dtype": str(dtype)}
         if getattr(kind, "tz", None) is not None:
             column["zone"] = "UTC"

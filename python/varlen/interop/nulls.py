@@ -39,4 +39,4 @@ class Nulls:
             raise type_error("word", f"expected a string, got {short(self.word)}")
         refuse_gradient(self.value, "fill")
         if (self.policy == "fill") != (self.value is not None):
-            raise value_error("fill", f"goes with nulls='fill', got {short(self.value)} with {self.policy!r}")
+            raise value_error("fill", f"needs nulls='fill', got {short(self.value)} with {self.policy!r}")

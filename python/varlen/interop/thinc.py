@@ -75,5 +75,5 @@ def _thinc() -> Any:
 def _array(values: Any) -> Any:
     """Values as Thinc takes them: arrays of NumPy, or of CuPy where they are such."""
     if is_tensor(values) and values.requires_grad:
-        raise type_error("values", "Thinc takes no tensor that needs gradients; detach it first")
+        raise type_error("values", "expected a tensor without gradients, as Thinc does; call detach() first")
     return memory_of(values) if isinstance(values, np.ndarray) or is_tensor(values) else values

@@ -26,7 +26,7 @@ def to_packed_sequence(
         raise value_error(
             "",
             f"sequence {indices[there]} is empty, which a PackedSequence cannot hold",
-            'leave empty sequences out with empty="drop"',
+            'pass empty="drop" to leave empty sequences out',
             row=indices[there],
         )
     data = share_memory(rows)

@@ -58,7 +58,7 @@ def joint_of_table(
     for name in table.column_names:
         for key, column in columns_of(table.column(name), name, nulls).items():
             if key in names:
-                raise value_error("rows", f"two columns are called {key!r}; {name!r} gives one of them")
+                raise value_error("rows", f"two columns have the name {key!r}; {name!r} gives one of them")
             fixed = schema[key].trailing if schema is not None and key in schema else ()
             flat, own = fold_levels(key, column.values, column.levels, fixed)
             if schema is not None and key in schema:

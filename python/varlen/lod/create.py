@@ -56,7 +56,9 @@ def create_lod_tensor(data: Any, recursive_seq_lens: Any, place: Any = None) -> 
             return LoDTensor(Ragged.from_list([[]]).values[:, None], levels=levels)
         lists = Ragged.from_list(data)
         if not same_levels(lists.levels, levels):
-            raise value_error(name, f"data has other lengths: {describe_difference(lists.levels, levels)}")
+            raise value_error(
+                name, f"differs from the lengths of data: {describe_difference(lists.levels, levels)}"
+            )
         values = lists.values
         return LoDTensor(values[:, None] if values.ndim == 1 else values, levels=levels)
     if isinstance(data, Ragged):

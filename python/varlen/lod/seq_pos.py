@@ -44,7 +44,8 @@ def levels_of(start_poses: Any, rows: int, dim: int | None) -> Levels:
         if at + parents > count:
             raise value_error(
                 "start_poses",
-                f"dim {len(levels) + 1} takes {parents} vectors from {at} on, but there are {count} in all",
+                f"dim {len(levels) + 1} needs {parents} vectors from vector {at} on, "
+                f"but there are {count} in total",
             )
         level = Level.from_lengths(vectors.lengths[at : at + parents])
         own = starts[vectors.offsets[at] : vectors.offsets[at + parents]]
@@ -54,7 +55,7 @@ def levels_of(start_poses: Any, rows: int, dim: int | None) -> Levels:
         sizes = np.diff(begins, append=rows)  # the next one begins where this one ends
         at, parents = at + parents, len(own)
     if at != count or not levels:
-        raise value_error("start_poses", f"{len(levels)} dims take {at} vectors, but there are {count}")
+        raise value_error("start_poses", f"{len(levels)} dims need {at} vectors, but there are {count}")
     return (*levels[1:], Level.from_lengths(sizes))
 
 

@@ -97,7 +97,7 @@ def _counts(ids: Any, level: Level, minlength: int, weights: Any) -> Any:
     if numbers.size and numbers.min() < 0:
         k = int((numbers < 0).argmax())
         raise value_error(
-            "values", f"row {k}, in sequence {level.row_ids[k]}, is {numbers[k]}, which is below 0"
+            "values", f"row {k}, in sequence {level.row_ids[k]}, is {numbers[k]}, expected 0 or more"
         )
     width = max(least, int(numbers.max(initial=-1)) + 1)
     n = len(level)

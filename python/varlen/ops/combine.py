@@ -154,7 +154,7 @@ def parts_of(given: Any, argument: str) -> list[Ragged[Any]]:
         raise type_error(argument, "expected a list of Ragged, got one Ragged")
     parts = as_list(given, argument, "Ragged")
     if not parts:
-        raise value_error(argument, "there is nothing to concatenate")
+        raise value_error(argument, "expected at least one part, got none")
     for p, part in enumerate(parts):
         if not isinstance(part, RaggedBase):
             makes = "; Ragged.from_dense makes one of a rectangle" if getattr(part, "ndim", 0) > 1 else ""

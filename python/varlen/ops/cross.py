@@ -63,7 +63,7 @@ def cross(raggeds: Iterable[RaggedT], *, level: int = -1) -> tuple[RaggedT, ...]
             raise value_error("raggeds", f"part {p} has {len(each)} sequences, the first has {len(units[0])}")
     lengths = np.array([each.lengths for each in units])
     if np.prod(lengths.astype(np.float64), axis=0).sum() > 2**62:
-        raise overflow_error("raggeds", "the combinations do not fit 63 bits")
+        raise overflow_error("raggeds", "their combinations are more than 63 bits can count")
     level_of = Level.from_lengths(np.prod(lengths, axis=0))
     ids, place = level_of.row_ids, level_of.positions
     result = []

@@ -198,7 +198,7 @@ def unpad_block(
 def block_and_levels(block: Any, lengths: Any, mask: Any, padding_side: str) -> tuple[Any, Levels]:
     """A padded rectangle, and its levels from lengths or a mask."""
     if (lengths is None) == (mask is None):
-        raise type_error("", "give exactly one of lengths and mask")
+        raise type_error("", "pass exactly one of lengths and mask")
     dense = block if type(block) is np.ndarray else as_values(block, "block")
     if mask is not None:
         marks = as_values(mask, "mask")

@@ -18,7 +18,7 @@ def expand_dims(X: Any, axis: int) -> Any:
     """A container with one more axis, of size 1."""
     at, levels, values, ndim = as_int(axis, "axis", -(2**63)), X._levels, X._values, X.ndim
     if not -ndim - 1 <= at <= ndim:
-        raise value_error("axis", f"{at} is out of range for a new one among {ndim}")
+        raise value_error("axis", f"{at} is out of range: a new axis can have number 0 to {ndim}")
     at %= ndim + 1
     if at > len(levels):
         shape, at = tuple(values.shape), at - len(levels)

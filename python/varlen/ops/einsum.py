@@ -135,7 +135,7 @@ def einsum(
     if above and reading.sequences in reading.out:
         if reading.out[0] != reading.sequences:
             raise value_error(
-                "equation", f"{reading.out} has to begin with {reading.sequences} under more levels"
+                "equation", f"{reading.out} must begin with {reading.sequences} if there are more levels"
             )
         return ragged_like(model, found, above)
     return found
@@ -187,10 +187,12 @@ def _terms_of(equation: str) -> tuple[tuple[str, ...], str]:
                     "equation", f"expected letters, ',' and '->', got {letter!r} in {equation!r}"
                 )
             if letter in term[:k]:
-                raise value_error("equation", f"{letter} is twice in {term!r}, and no diagonal is taken")
+                raise value_error(
+                    "equation", f"{letter} stands twice in {term!r}; einsum takes no diagonals here"
+                )
     for letter in out:
         if not any(letter in term for term in terms):
-            raise value_error("equation", f"output letter {letter} is in no operand")
+            raise value_error("equation", f"output letter {letter} appears in no operand")
     return terms, out
 
 
@@ -245,7 +247,7 @@ def _read(
             known.add(letter)
     for letter in sorted({x for term in terms for x in term}):
         if letter not in known:
-            raise value_error("lengths", f"nothing says how long {letter} is")
+            raise value_error("lengths", f"the length of {letter} is unknown; add it to lengths=")
     whole = sequences + "".join(ragged)
     return _Reading(
         terms,
@@ -270,7 +272,7 @@ _known = lru_cache(maxsize=512)(_read)
 
 def _unknown(name: str, term: str, letter: str) -> ValueError:
     return value_error(
-        name, f"nothing says how long {letter} of {term!r} is", f"give lengths={{{letter!r}: ...}}"
+        name, f"the length of {letter} in {term!r} is unknown", f"give lengths={{{letter!r}: ...}}"
     )
 
 
@@ -307,13 +309,14 @@ def _sequences_of(terms: tuple[str, ...], result: str, levels: list[str]) -> str
             continue
         if term[0] in levels:
             raise value_error(
-                "equation", f"{term!r} has to begin with the letter of sequences, as {ragged[0]} is ragged"
+                "equation",
+                f"{term!r} must begin with the letter of the sequences, because {ragged[0]} is ragged",
             )
         if first and term[0] != first:
             raise value_error(
                 "equation",
-                f"terms with ragged letters begin with the letter of sequences, but {owner!r} with "
-                f"{first} and {term!r} with {term[0]}",
+                f"terms with ragged letters must begin with the same letter, that of the sequences, "
+                f"but {owner!r} begins with {first} and {term!r} with {term[0]}",
             )
         first, owner = term[0], term
     return first

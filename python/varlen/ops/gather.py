@@ -231,7 +231,7 @@ def _take_items(X: Any, values: Any, below: Levels, rows: Ints, above: Levels) -
 
 def _gathered_in_rows(values: Any, indices: Any, axis: int, shared: int) -> Any:
     if shared or isinstance(indices, RaggedBase):
-        raise value_error("indices", "along an axis of rows, expected an array, and no batch_dims")
+        raise value_error("indices", "along an axis of the rows, expected an array and batch_dims=0")
     ids = whole_numbers(indices, "indices")
     _in_range(ids.reshape(-1), values.shape[axis])
     return as_values(values[(slice(None),) * axis + (like(ids, values),)])

@@ -35,7 +35,7 @@ def _error_of(error: TypeError, arrays: Any) -> Exception:
         where = device_of(x) if is_array(x) else "cpu"
         if where != "cpu":
             return value_error(
-                "arrays", f"array {i} lies on {where}, the first on cpu", "move one of them there"
+                "arrays", f"array {i} is on {where}, the first on cpu", "move one of them there"
             )
     return error
 

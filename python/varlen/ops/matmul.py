@@ -81,7 +81,10 @@ def matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = Fal
         one_device(b, "b", ragged._values, "a")
         if b.ndim in (1, 2):
             if transpose_a:
-                raise value_error("transpose_a", "the rows of all sequences go with one matrix b as they are")
+                raise value_error(
+                    "transpose_a",
+                    "cannot be used with one matrix b for all rows; transpose the values yourself",
+                )
             return _multiply_rows(ragged, b.T if transpose_b and b.ndim == 2 else b)
     A, B = _matrices(a, "a", transpose_a), _matrices(b, "b", transpose_b)
     if a is b:
@@ -103,7 +106,7 @@ def _multiply_rows(a: Ragged[Any], b: Any) -> Ragged[Any]:
         values, levels = values.reshape(len(inner), size), levels[:-1]
     elif values.ndim == 1:
         raise value_error(
-            "a", "has plain numbers at one level, which are not matrices", "give its values a second axis"
+            "a", "has one level of plain numbers, which are no matrices", "add a second axis to its values"
         )
     if values.shape[-1] != size:
         raise value_error("b", f"has {size} rows, the rows of a have {values.shape[-1]} columns")
@@ -143,7 +146,7 @@ def _matrices(x: Any, argument: str, transposed: bool) -> _Operand:
         return _Operand(values.reshape(-1), blocks, levels[:-1], level, (None, width))
     if values.ndim > 2 or len(levels) < 2:
         what = f"rows of shape {tuple(values.shape[1:])}" if values.ndim > 2 else "plain numbers at one level"
-        raise value_error(argument, f"has {what}, which are not matrices")
+        raise value_error(argument, f"has {what}, expected matrices")
     level, inner = levels[-2:]
     widths = np.full(len(level), -1)  # a matrix without rows may have any number of columns
     full = level.lengths > 0

@@ -157,7 +157,7 @@ def multibatch(
 
 def _count(sequence: Any, argument: str) -> int:
     if not hasattr(sequence, "__len__"):
-        raise value_error(argument, f"a {type(sequence).__name__} has no length, and cannot be cut up")
+        raise value_error(argument, f"expected a sequence with a length, got {type(sequence).__name__}")
     return len(sequence)
 
 
@@ -169,7 +169,7 @@ def _cuts(size: Any, count: int) -> list[int]:
     while cuts[-1] < count and (one := next(sizes, None)) is not None:
         cuts.append(min(count, cuts[-1] + as_int(one, f"size[{len(cuts) - 1}]", 1)))
     if cuts[-1] < count:
-        raise value_error("size", f"{len(cuts) - 1} sizes make {cuts[-1]} items, but there are {count}")
+        raise value_error("size", f"{len(cuts) - 1} sizes add up to {cuts[-1]} items, but there are {count}")
     return cuts
 
 

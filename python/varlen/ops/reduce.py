@@ -90,7 +90,7 @@ def extreme_place(op: str, X: Any, lengths: Any, axis: Any, level: int, empty: A
     axes = axes_of(axis, len(levels) + values.ndim)
     if len(axes) > 1 or axes[0] < len(levels):
         ragged = f"{len(levels)}, inside the innermost sequences, or an axis of their rows"
-        raise value_error("axis", f"places are counted along axis {ragged}; got {axis!r}")
+        raise value_error("axis", f"which=True needs axis={ragged}, got {axis!r}")
     values, units, above, is_one = rows_along_axes(values, levels, axes)
     places = _places_of(op, values, units, empty)
     return places[0] if is_one else wrap_units(X, places, above)

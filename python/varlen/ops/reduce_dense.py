@@ -79,7 +79,7 @@ def reduce_dense(
     one_of(op, "op", tuple(fold for fold in EMPTY if fold not in COMPOSED))
     dense, levels = block_and_levels(block, lengths, mask, padding_side)
     if len(levels) != 1:
-        raise value_error("lengths", f"expected those of one level, got {len(levels)}")
+        raise value_error("lengths", f"expected lengths of one level, got {len(levels)}")
     if getattr(dense, "requires_grad", False):
         count_rows(levels, lengths)  # the gradient makes as many rows
     given = EMPTY[op] if empty is ... else empty

@@ -86,7 +86,7 @@ def searchsorted(X: Any, v: Any, lengths: Any = None, *, side: str = "left", lev
     one_of(side, "side", ("left", "right"))
     asked = given.reshape(-1)
     if values.ndim != 1 or asked.ndim != 1:
-        raise value_error("values", "expected numbers to search in, and numbers to search for")
+        raise value_error("values", "expected plain numbers in both, not rows with axes")
     if isinstance(values, np.ndarray):
         values, asked = (backend_of(each).readable(each) for each in (values, asked))
     found = backend_of(values).search(values, units, asked, sequences, side).reshape(shape)

@@ -264,9 +264,11 @@ def _move(verb: str, X: Any, lengths: Any, level: int, out: Any, *options: Any) 
     if at == innermost:
         return regroup(X, getattr(backend_of(values), verb)(values, levels[at], *options, out), levels)
     if out is not None:
-        raise value_error("out", f"at level {level} whole sequences move, and none can be given")
+        raise value_error("out", f"at level {level} whole sequences move; leave it out")
     if verb == "shift" and not is_zero(options[1]):
-        raise value_error("fill", f"at level {level} the fill is an empty sequence, got {options[1]!r}")
+        raise value_error(
+            "fill", f"at level {level} gaps become empty sequences; leave it out; got {options[1]!r}"
+        )
     return _move_units(verb, X, values, levels, at, *options)
 
 

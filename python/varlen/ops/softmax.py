@@ -117,11 +117,13 @@ def exponentiate(
     """Softmax inside the sequences of a level or along an axis, or its logarithm."""
     if inplace is not False and as_bool(inplace, "inplace"):
         if out is not None:
-            raise type_error("out", "cannot be given where X is written in place")
+            raise type_error("out", "leave it out with inplace=True, which writes into X")
         if not isinstance(X, RaggedBase) and not hasattr(X, "dtype"):
             raise type_error("X", f"expected an array to write in place, got {type(X).__name__}")
         if rows_of(X, "X") is not (X._values if isinstance(X, RaggedBase) else X):
-            raise value_error("X", "is not C-contiguous, and cannot be written in place")
+            raise value_error(
+                "X", "is not C-contiguous, so it cannot be written in place; pass a contiguous copy"
+            )
     if axis is None:
         values, units, _ = units_of(X, lengths, level)
         result = backend_of(values).softmax(values, units, log, temperature, out, inplace)

@@ -371,7 +371,7 @@ def _name_spans(
     numbers: Any
     if isinstance(at, RaggedBase):
         if row_ids is not None:
-            raise type_error("row_ids", f"{argument} is a Ragged, which has its own")
+            raise type_error("row_ids", f"not allowed, because {argument} is a Ragged, which has its own")
         numbers, groups = as_ints(at._values), at._levels[-1]
     else:
         numbers = as_values(as_ints(at), argument)
@@ -382,7 +382,7 @@ def _name_spans(
         elif len(level) == 1:
             groups = Level.from_lengths(np.array([len(numbers)]))
         else:
-            raise type_error("row_ids", f"needed, because X has {len(level)} sequences")
+            raise type_error("row_ids", f"required, because X has {len(level)} sequences")
         if groups.total != len(numbers):
             raise value_error("row_ids", f"has {groups.total} entries, but {argument} has {len(numbers)}")
     if numbers.shape[1:] != trailing:

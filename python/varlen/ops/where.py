@@ -57,7 +57,7 @@ def where(condition: Any, x: Any, y: Any) -> Ragged[Any]:
     """
     is_ragged = isinstance(condition, RaggedBase)
     if not (is_ragged or isinstance(x, RaggedBase) or isinstance(y, RaggedBase)):
-        raise type_error("where", "expected a Ragged among condition, x and y")
+        raise type_error("where", "expected a Ragged as condition, x or y")
     rows = x._values if isinstance(x, RaggedBase) else x
     other = y._values if isinstance(y, RaggedBase) else y
     one_device(rows, "x", other, "y")

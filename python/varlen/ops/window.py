@@ -32,7 +32,7 @@ def _level_of(X: Any, rows: Any, lengths: Any) -> Level:
     """The sequences of X: its own, those of lengths, or one."""
     if isinstance(X, RaggedBase):
         if lengths is not None:
-            raise type_error("lengths", "X is a Ragged, which has its own")
+            raise type_error("lengths", "not allowed, because X is a Ragged, which has its own")
         return X._levels[-1]
     return Level.from_lengths(np.array([len(rows)])) if lengths is None else as_level(lengths)
 
@@ -183,7 +183,7 @@ def backprop_seq2col(
     before, after = _sides(nW, left, right)
     rows, backend = _rows(dY, "dY")
     if lengths is None and as_int(stride, "stride", 1) > 1:
-        raise type_error("lengths", "with a stride those of X are needed")
+        raise type_error("lengths", "required, because a stride needs those of X")
     level = _level_of(dY, rows, None) if lengths is None else as_level(lengths)
     kept = dY._levels[-1] if isinstance(dY, RaggedBase) else None
     dX = backend.backprop_seq2col(rows, level, before, after, dilation, stride, out, max_bytes, kept)

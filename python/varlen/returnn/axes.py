@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def _place(axis: Any, argument: str, among: Sequence[int]) -> int:
     k = as_int(axis, argument, -(1 << 62))
     if not -len(among) <= k < len(among):
-        raise index_error(argument, f"{k} is none of {len(among)} axes")
+        raise index_error(argument, f"{k} is out of range for {len(among)} axes")
     return among[k]
 
 
@@ -355,10 +355,12 @@ class AxesBase:
         found = self.get_axes_by_tag_name(name, spatial_only)
         if len(found) > 1:
             raise error_of(
-                AmbiguousAxisError, "name", f"{name!r} is a part of {[self.dims[k].name for k in found]}"
+                AmbiguousAxisError,
+                "name",
+                f"{name!r} matches several dims, {[self.dims[k].name for k in found]}",
             )
         if not found:
-            raise index_error("name", f"{name!r} is a part of none of {[dim.name for dim in self.dims]}")
+            raise index_error("name", f"{name!r} matches none of {[dim.name for dim in self.dims]}")
         return found[0]
 
     def get_special_axes_dict(

@@ -92,7 +92,7 @@ def constant(
     while not len(values) and depth < rank + len(row):  # empty lists do not say how deep they are
         levels, depth = (*levels, Level.from_lengths([0] * levels[-1].total)), depth + 1
     if not 0 <= rank <= depth:
-        raise value_error("ragged_rank", f"{rank} levels, but the lists have {depth}")
+        raise value_error("ragged_rank", f"expected at most the {depth} levels of the lists, got {rank}")
     if inner_shape is not None and rank + len(row) != depth:
         raise value_error("inner_shape", f"{len(row)} axes and {rank} levels, but the lists have {depth}")
     for level in reversed(levels[rank + around :]):
@@ -119,7 +119,10 @@ def _text(lists: Any) -> tuple[Any, Any] | None:
     ids, levels = _core.from_words(_decode(lists) if isinstance(leaf, bytes) else lists, words, name="pylist")
     for word in words:
         if word.endswith("\0"):
-            raise value_error("pylist", f"{word!r} ends in NUL, which text of a fixed width does not keep")
+            raise value_error(
+                "pylist",
+                f"{word!r} ends in NUL, which fixed-width text cannot keep; pass bytes without trailing NUL",
+            )
     kept = [word.encode("latin-1") for word in words] if isinstance(leaf, bytes) else list(words)
     return np.array(kept)[ids], tuple(levels)
 
@@ -129,7 +132,7 @@ def _decode(lists: Any) -> Any:
     if isinstance(lists, (list, tuple)):
         return [_decode(x) for x in lists]
     if not isinstance(lists, bytes):
-        raise type_error("pylist", f"expected bytes, as the first string is, got {type(lists).__name__}")
+        raise type_error("pylist", f"expected bytes like the first string, got {type(lists).__name__}")
     return lists.decode("latin-1")
 
 
@@ -236,7 +239,7 @@ def stack(values: Iterable[Any], axis: int = 0, name: str | None = None) -> Ragg
         return combine.stack(cast("list[Ragged[Any]]", parts), axis)
     axes = {x.ndim for x in parts}
     if len(axes) > 1:
-        raise value_error("values", f"expected as many axes in each, got {sorted(axes)}")
+        raise value_error("values", f"expected the same number of axes in each, got {sorted(axes)}")
     (count,) = axes
     at = axis_of(axis, count + 1)
     if at == 0 and len({x.shape[1:] for x in parts}) == 1:
@@ -292,7 +295,9 @@ def stack_dynamic_partitions(
     wrong = (ids < 0) | (ids >= count)
     if wrong.any():
         at = int(wrong.argmax())
-        raise value_error("partitions", f"row {at} is for partition {ids[at]} of {count}", row=at)
+        raise value_error(
+            "partitions", f"row {at} asks for partition {ids[at]}, but there are {count}", row=at
+        )
     order = np.argsort(ids, kind="stable")
     level = Level.from_lengths(np.bincount(ids, minlength=count))
     moved = rows[order] if isinstance(rows, Ragged) else take(rows, like(order, rows))

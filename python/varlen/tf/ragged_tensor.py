@@ -128,7 +128,7 @@ class RaggedTensor(RowPartitions[ArrayT]):
         [[5], [], [6, 0, 0]]
         """
         if lengths is not None and padding is not None:
-            raise value_error("", "lengths, padding: give one of them at most")
+            raise value_error("", "lengths, padding: pass at most one of them")
         block: Any = as_values(tensor, "tensor")
         depth = as_int(ragged_rank, "ragged_rank", 1)
         if isinstance(lengths, (list, tuple)) and any(isinstance(x, Level) or np.ndim(x) for x in lengths):

@@ -85,7 +85,7 @@ def rows_of_sparse(given: Any, argument: str) -> tuple[Any, Level]:
         raise value_error(
             argument,
             f"row {rows[at]} has an entry in column {columns[at]}, but none in column "
-            f"{level.positions[at]}: the entries of a row stand at its left, in order and without gaps",
+            f"{level.positions[at]}: expected the entries of a row at its left, in order and without gaps",
             row=rows[at],
         )
     return values, level

@@ -46,7 +46,7 @@ def get_ops(name: str, **kwargs: Any) -> NumpyOps:
     'numpy'
     """
     if name not in _MAKE:
-        raise value_error("", f"Invalid backend: {name}; there are {', '.join(_MAKE)}")
+        raise value_error("", f"Invalid backend: {name}; expected one of {', '.join(_MAKE)}")
     return _MAKE[name](**kwargs)
 
 

@@ -204,7 +204,7 @@ class NumpyOps(CpuOps):
         dtype('>i4')
         """
         if not isinstance(data, np.ndarray):
-            raise value_error("data", f"expected an array of NumPy, got a {type(data).__name__}")
+            raise value_error("data", f"expected a NumPy array, got a {type(data).__name__}")
         order: Any = byte_order
         return data if order is None else np.asarray(data, data.dtype.newbyteorder(order))
 

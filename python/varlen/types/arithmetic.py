@@ -55,7 +55,7 @@ def compute(function: np.ufunc | str, inputs: tuple[Any, ...], kwargs: dict[str,
     if "where" in kwargs:
         if not outs and kwargs["where"] is not True:
             raise value_error(
-                "where", "nothing is computed where it is False", "give out=, which keeps its numbers"
+                "where", "results are undefined where it is False", "pass out=, which keeps its values there"
             )
         kwargs["where"] = operand(kwargs["where"], model, row_ndim)
     if outs:
@@ -96,7 +96,9 @@ def as_rectangle(r: Ragged[Any], dtype: DTypeLike | None, copy: bool | None) -> 
 def _new(model: Ragged[Any], values: Any) -> Any:
     """A container like the model; Python objects, which none can hold, are refused."""
     if type(values) is np.ndarray and values.dtype.hasobject:
-        raise type_error("operand", "the result would hold Python objects, which cannot be moved as bytes")
+        raise type_error(
+            "operand", "the result would hold Python objects; expected numbers, times or fixed-width text"
+        )
     return (
         tracing.make(type(model), values, model._levels)
         if tracing.is_tracing()

@@ -150,7 +150,7 @@ def by_numpy(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any
         given = given_to("np", name, args, kwargs)
         if "correction" in given:
             if "ddof" in given:
-                raise value_error("", f"np.{name} takes ddof or correction, not both")
+                raise value_error("", f"np.{name} takes either ddof or correction, got both")
             given["ddof"] = given.pop("correction")
         return _reduce_axis(f"np.{name}", name, given.pop("a"), given.pop("axis", None), given)
     if name in ("sort", "argsort") and _is_ragged(_first(args, kwargs, "a")):
@@ -177,7 +177,7 @@ def _correction(name: str, given: dict[str, Any]) -> Any:
     if unbiased is None:
         return 1 if correction is None else correction
     if correction is not None:
-        raise type_error("", f"torch.{name} takes correction or unbiased, not both")
+        raise type_error("", f"torch.{name} takes either correction or unbiased, got both")
     return int(as_bool(unbiased, "unbiased"))
 
 
@@ -203,21 +203,29 @@ def _reduce_axis(function: str, name: str, r: Ragged[Any], axis: Any, given: dic
     taken = {key: given.pop(key) for key in ("dtype", "initial", "ddof") if key in given}
     keep = as_bool(given.pop("keepdims" if "keepdims" in given else "keepdim", False), "keepdims")
     if given:
-        raise type_error("", f"{function} of a Ragged does not take {', '.join(given)}", f"use r.{method}()")
+        raise type_error(
+            "", f"{function} of a Ragged has no argument {', '.join(given)}", f"use r.{method}()"
+        )
     if axis is None and method in KEEP_ROWS:
         raise _refusal(f"{function} without an axis", f"r.{method}(), which goes along each sequence")
     dtype = None
     asked: Any = taken.get("dtype")
     if function == "torch.mean" and not (getattr(asked, "is_floating_point", True) or asked.is_complex):
-        raise type_error("dtype", f"{function} of a Ragged gives floats, got {asked}")
+        raise type_error(
+            "dtype", f"{function} of a Ragged returns floats, so it needs a float dtype, got {asked}"
+        )
     if "dtype" in taken and method not in ("sum", "mean", "prod", "cumsum", "cumprod"):
         r = r.astype(taken.pop("dtype"))
         dtype = r.dtype
         if method in _FLOATS and not is_float(r._values):
-            raise type_error("dtype", f"{function} of a Ragged gives floats, got {dtype}")
+            raise type_error(
+                "dtype", f"{function} of a Ragged returns floats, so it needs a float dtype, got {dtype}"
+            )
     if method.startswith("arg") and axis is None:
         if not tracing.is_tracing() and r.size == 0:
-            raise value_error(function, f"there is no number; r.{method}(empty=) says it of each sequence")
+            raise value_error(
+                function, f"the Ragged has no values; r.{method}(empty=) sets the result of empty sequences"
+            )
         whole = equal_lengths(1, r.size)
         result = extreme_place(method[3:], r._values.reshape(-1), whole, None, -1, None)[0]
     else:
@@ -336,7 +344,7 @@ def _combine(library: str, name: str, args: Any, kwargs: dict[str, Any]) -> Any:
     if axis is None:
         raise _refusal(f"np.{name} with axis=None", "the values of each, which lie end to end")
     if given:
-        raise type_error("", f"{library}.{name} of Raggeds does not take {', '.join(given)}")
+        raise type_error("", f"{library}.{name} of Raggeds has no argument {', '.join(given)}")
     return (stack if name == "stack" else concatenate)(parts, axis)
 
 

@@ -110,7 +110,7 @@ def _inner(r: Ragged[Any], keys: tuple[Any, ...]) -> Any:
     content = ragged_like(r, r.values, inner) if inner else r.values
     content = content[all_rows]
     if tracing.known(content.shape[0] != outer.total):
-        raise index_error("", "the indices below the ragged axis do not keep its rows in place")
+        raise index_error("", "the indices below the ragged axis must keep its rows in place")
     if inner and hasattr(content, "levels"):
         return ragged_like(r, content.values, (outer, *content.levels))
     return ragged_like(r, as_values(content), (outer,))
@@ -120,7 +120,7 @@ def _expand_ellipsis(key: tuple[Any, ...], ndim: int) -> tuple[Any, ...]:
     """The key with its Ellipsis written out; never empty."""
     dots = [k for k, item in enumerate(key) if item is Ellipsis]
     if any(item is None for item in key):
-        raise index_error("", "new axes (None) cannot be put between ragged ones")
+        raise index_error("", "new axes (None) cannot stand between ragged axes; put them after the last one")
     if len(dots) > 1:
         raise index_error("", "an index can only have a single ellipsis ('...')")
     if len(key) - len(dots) > ndim:

@@ -116,7 +116,10 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
         self._values = rows
         if isinstance(lengths, RankTable):
             if indices is not None or len(outer):
-                raise type_error("lengths", "a RankTable has indices and outer levels of its own")
+                raise type_error(
+                    "lengths",
+                    "a RankTable already has indices and outer levels; leave out indices= and outer=",
+                )
             table = lengths
         else:
             table = RankTable(lengths, indices, outer=outer)
@@ -452,7 +455,9 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
 
     def _flat(self, other: str) -> None:
         if self._inner:
-            raise value_error("inner", f"steps hold sub-sequences, which {other} has no room for")
+            raise value_error(
+                "inner", f"steps hold sub-sequences, which {other} cannot store; pack at the innermost level"
+            )
 
     def copy(self) -> Self:
         """Copy the container with its values.

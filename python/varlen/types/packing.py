@@ -72,5 +72,5 @@ def check_table(result: RankTable, table: RankTable, argument: str) -> RankTable
         ("order", result_order, expected),
     ):
         if not np.array_equal(a, b):
-            raise value_error(argument, f"its {name} are not those of the table")
+            raise value_error(argument, f"differs from the table in its {name}")
     return table

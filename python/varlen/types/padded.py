@@ -260,7 +260,9 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
         fields = _core.check_padded((steps, columns), sizes, small, order)
         level = _core.Level(fields[0])
         if level.total != len(values):
-            raise value_error("rows", f"there are {len(values)}, but the lengths add up to {level.total}")
+            raise value_error(
+                "rows", f"there are {len(values)} rows, but the lengths add up to {level.total}"
+            )
         if level.total == 0:
             shape = (steps, columns, *values.shape[1:])
             result: Any = cls._make(backend_of(values).zeros(values, shape), *fields)

@@ -63,7 +63,9 @@ class Pairs(NoArray, Generic[T]):
             try:
                 counts.append(len(part))  # type: ignore[arg-type]
             except TypeError:
-                raise type_error(name, f"a {type(part).__name__} has no length") from None
+                raise type_error(
+                    name, f"expected a sequence with a length, got {type(part).__name__}"
+                ) from None
         if counts[0] != counts[1]:
             raise value_error("", f"one has {counts[0]} items, two has {counts[1]}")
         self._one = one

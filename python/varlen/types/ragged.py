@@ -120,7 +120,7 @@ class Ragged(
     ) -> None:  # fmt: skip
         if values is None or data is not None:
             if (values is None) == (data is None):
-                raise type_error("", "give exactly one of values and data, which are the same")
+                raise type_error("", "pass either values or data, which mean the same")
             values = data if values is None else values
         rows: Any = as_values(values)
         self._values = rows
@@ -546,13 +546,13 @@ class Ragged(
         --------
         >>> vl.Ragged([3.0, 1.0], [1, 1]).dim()
         Traceback (most recent call last):
-        TypeError: a module of torch that asks for dim() takes no Ragged; give it r.values, ...
+        TypeError: a torch module that calls dim() cannot take a Ragged; pass r.values, ...
         """
         raise type_error(
             "",
-            "a module of torch that asks for dim() takes no Ragged",
-            "give it r.values, r.to_dense() or "
-            "r.pack().to_packed_sequence(), or wrap it by varlen.transforms.with_padded",
+            "a torch module that calls dim() cannot take a Ragged",
+            "pass r.values, r.to_dense() or "
+            "r.pack().to_packed_sequence(), or wrap the module in varlen.transforms.with_padded",
         )
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:

@@ -82,7 +82,9 @@ class RankTable:
         for d, (one, below) in enumerate(zip(above, (*above, level)[1:], strict=True)):
             if not one._fits(len(below)):
                 raise value_error(
-                    "outer", f"the lengths of level {d} add up to {one.total}, but {len(below)} follow"
+                    "outer",
+                    f"the lengths of level {d} add up to {one.total}, "
+                    f"but the level below has {len(below)} sequences",
                 )
         self._set(level, fields_of(level, indices), above, indices is None)
 

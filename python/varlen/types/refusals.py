@@ -40,10 +40,10 @@ class NoArray:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         # Without this NumPy makes an array of one Python object.
-        raise type_error("", f"a {type(self).__name__} is not an array", f"take its {self._instead}")
+        raise type_error("", f"a {type(self).__name__} is not an array", f"use its {self._instead}")
 
     @classmethod
     def _refuse(cls, function: str, name: str) -> NoReturn:
         method = "equals" if name.startswith("array_equ") else name
         own = f".{method}(), " if not name.startswith("_") and callable(getattr(cls, method, None)) else ""
-        raise type_error("", f"{function} takes no {cls.__name__}", f"take its {own}{cls._instead}")
+        raise type_error("", f"{function} cannot take a {cls.__name__}", f"use its {own}{cls._instead}")

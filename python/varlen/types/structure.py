@@ -77,7 +77,7 @@ class Structure(RaggedBase[ArrayT]):
         depth = len(self._levels)
         at: int = as_int(level, "level", -(2**63))
         if not -depth - 1 <= at <= depth:
-            raise index_error("level", f"{at} is out of range for a new one among {depth}")
+            raise index_error("level", f"{at} is out of range: a new level can have number 0 to {depth}")
         at %= depth + 1
         groups = level_from(lengths, Level.from_lengths, "lengths")
         if at == 0:
@@ -118,7 +118,7 @@ class Structure(RaggedBase[ArrayT]):
         levels: Levels = self._levels
         at: int = resolve_level(level, levels)
         if len(levels) == 1:
-            raise value_error("level", "a Ragged needs at least one", "without it its rows are .values")
+            raise value_error("level", "a Ragged needs at least one", "its rows without a level are .values")
         if at == 0:
             return self._make(self._values, levels[1:])
         return self._make(
@@ -195,7 +195,7 @@ class Structure(RaggedBase[ArrayT]):
         known = math.prod(size for size in sizes if size != -1)
         whole = list(sizes).count(-1) == 1 and known > 0 and shape[at] % known == 0
         if not whole and (min(sizes, default=0) < 0 or known != shape[at]):
-            raise value_error("sizes", f"{tuple(sizes)} do not divide an axis of {shape[at]}")
+            raise value_error("sizes", f"{tuple(sizes)} do not multiply to the size of the axis, {shape[at]}")
         widths = [shape[at] // known if size == -1 else size for size in sizes]
         rows = values.reshape(*shape[:at], *widths, *shape[at + 1 :])
         result: Self = self._make(rows, self._levels)

@@ -710,7 +710,7 @@ def test_a_type_that_no_file_holds_is_said_once(here, capsys):
     pq.write_table(pa.table({"t": pa.array([1, 2], pa.time64("us"))}), "a.parquet")
     said = refused(capsys, here, "a.parquet", "o.nrt", "--batch-rows", 1)
     assert said == [
-        "varlen: a.parquet: t: columns of type time64[us] have no dtype of NumPy; --columns leaves one out"
+        "varlen: a.parquet: t: expected a column with a NumPy dtype, got type time64[us]; --columns leaves one out"
     ]
 
 
@@ -1345,16 +1345,16 @@ def test_two_keys_of_one_name_are_refused(here, capsys):
     (here / "b.jsonl").write_text('{"a": {"b": 2, "b": 3}}\n')
     assert "b.jsonl, line 1: the key 'b' comes twice" in refused(capsys, here, "b.jsonl", "o.nrt")[0]
     (here / "c.csv").write_text("a,b,a\n1,2,3\n")
-    assert "c.csv: two columns are called 'a'" in refused(capsys, here, "c.csv", "o.nrt")[0]
+    assert "c.csv: two columns have the name 'a'" in refused(capsys, here, "c.csv", "o.nrt")[0]
     pq.write_table(pa.table({"v.c": [1], "v": [{"c": 2}]}), "d.parquet")
     said = refused(capsys, here, "d.parquet", "o.nrt")[0]
-    assert "two columns are called 'v.c': 'v' gives it" in said
+    assert "two columns have the name 'v.c': 'v' gives it" in said
     assert rows_of(convert("d.parquet", "o.nrt", "--columns", "v")) == [{"v.c": 2}]
     pq.write_table(pa.table([pa.array([1]), pa.array([2])], ["a", "a"]), "e.parquet")
-    assert "two columns are called 'a'" in refused(capsys, here, "e.parquet", "p.nrt")[0]
+    assert "two columns have the name 'a'" in refused(capsys, here, "e.parquet", "p.nrt")[0]
     twice = pa.StructArray.from_arrays([pa.array([1]), pa.array([2])], ["c", "c"])
     pq.write_table(pa.table({"v": twice}), "f.parquet")
-    assert "two of its fields are called 'v.c'" in refused(capsys, here, "f.parquet", "p.nrt")[0]
+    assert "two of its fields have the name 'v.c'" in refused(capsys, here, "f.parquet", "p.nrt")[0]
 
 
 # Wrong rows.

@@ -193,7 +193,7 @@ def test_collate_promotes_tensors_as_torch_does():
 
 def test_collate_refuses_tensors_whose_gradient_would_be_lost():
     samples = [torch.ones(2, requires_grad=True), torch.ones(1)]
-    with pytest.raises(ValueError, match="gradient would be lost here; give detach"):
+    with pytest.raises(ValueError, match="gradients, which would be lost here; pass tensor"):
         Collate()(samples)
     with torch.no_grad():
         assert Collate()(samples)[0].tolist() == [[1.0, 1.0], [1.0, 0.0]]

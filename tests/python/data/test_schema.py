@@ -104,9 +104,9 @@ def test_schemas_of_arrow_are_columns():
     assert Schema.from_arrow(tensors)["m"] == SchemaColumn("number", "int8", level=1, trailing=(3, 2))
     inner = pa.list_(pa.list_(pa.float32(), 3), 2)
     assert Schema.from_arrow(pa.schema({"m": inner}))["m"].trailing == (2, 3)
-    with pytest.raises(ValueError, match=r"two columns are called 'v\.c'"):
+    with pytest.raises(ValueError, match=r"two columns have the name 'v\.c'"):
         Schema.from_arrow(pa.schema([("v.c", pa.int8()), ("v", pa.struct({"c": pa.int8()}))]))
-    with pytest.raises(TypeError, match="x: columns of type binary hold no numbers"):
+    with pytest.raises(TypeError, match="x: expected numbers, times or text, got type binary"):
         Schema.from_arrow(pa.schema({"x": pa.binary()}))
 
 
@@ -442,7 +442,7 @@ def test_tables_that_are_no_rows_are_refused(tmp_path):
     zoned = Schema({"t": SchemaColumn("time", "datetime64[s]")})
     twice = pa.table([pa.array([1]), pa.array([{"x": 1}])], ["v.x", "v"])
     for schema, table, text in (
-        (None, twice, r"two columns are called 'v\.x'"),
+        (None, twice, r"two columns have the name 'v\.x'"),
         (
             None,
             pa.table({"a": [[1], [2]], "b": [[1], [2, 3]]}),

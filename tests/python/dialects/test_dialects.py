@@ -262,7 +262,7 @@ def test_functions_of_tensorflow():
     assert vl.tf.constant([[1, 2], []], "f4").dtype == np.float32
     with pytest.raises(ValueError, match="ragged_rank: lists below level 0 have lengths 1 to 2"):
         vl.tf.constant([[[1], [2, 3]]], ragged_rank=1)
-    with pytest.raises(ValueError, match="ragged_rank: 3 levels, but the lists have 1"):
+    with pytest.raises(ValueError, match="ragged_rank: expected at most the 1 levels of the lists, got 3"):
         vl.tf.constant([[1]], ragged_rank=3)
     assert vl.tf.range([2, 4], [8, 4], 3).to_list() == [[2, 5], []]
     assert vl.tf.range(0, 10, [3, -1]).to_list() == [[0, 3, 6, 9], []]

@@ -202,7 +202,7 @@ ABSOLUTES = LoDTensor.from_absolute_offsets
         (
             lambda: FORM(ROWS, [3, 5]),
             TypeError,
-            "expected a list of arrays, one a level; item 0 is of type int",
+            "expected a list of arrays, one per level; item 0 is of type int",
         ),
         (lambda: FORM(ROWS, []), ValueError, "recursive_sequence_lengths: a Ragged needs at least one level"),
         (lambda: FORM(ROWS, 8), TypeError, "recursive_sequence_lengths: expected a list of arrays"),
@@ -223,7 +223,7 @@ ABSOLUTES = LoDTensor.from_absolute_offsets
         (
             lambda: ABSOLUTES(ROWS, [[0, 3, 8], [0, 3, 3, 8]]),
             ValueError,
-            "offsets: sequence 0 of level 0 ends at 3, beside an empty sequence of level 1; say empty=",
+            "offsets: sequence 0 of level 0 ends at 3, beside an empty sequence of level 1; pass empty=",
         ),
         (
             lambda: ABSOLUTES(ROWS, [[0, 4, 8], [0, 3, 5, 8]], empty="after"),
@@ -264,14 +264,14 @@ ABSOLUTES = LoDTensor.from_absolute_offsets
         (
             lambda: STARTS_OF(ROWS, [[0, 4], [0]]),
             ValueError,
-            "start_poses: dim 2 takes 2 vectors from 1 on, but there are 2 in all",
+            "start_poses: dim 2 needs 2 vectors from vector 1 on, but there are 2 in total",
         ),
         (
             lambda: STARTS_OF(ROWS, [[0, 4], [0], [0]], dim=1),
             ValueError,
-            "start_poses: 1 dims take 1 vectors, but there are 3",
+            "start_poses: 1 dims need 1 vectors, but there are 3",
         ),
-        (lambda: STARTS_OF(ROWS[:0], [[], [0]]), ValueError, "1 dims take 1 vectors, but there are 2"),
+        (lambda: STARTS_OF(ROWS[:0], [[], [0]]), ValueError, "1 dims need 1 vectors, but there are 2"),
         (lambda: STARTS_OF(ROWS, [[0]], dim=0), ValueError, "dim: expected at least 1, got 0"),
         (lambda: STARTS_OF(ROWS[:0], [[]], dim=99), ValueError, "dim: expected at most 64, got 99"),
         (lambda: vl.ops.segment_ids(words(), level=2), IndexError, "level: 2 is out of range for 2 levels"),
@@ -295,7 +295,11 @@ ABSOLUTES = LoDTensor.from_absolute_offsets
         ),
         (lambda: words().add_level([3, 0, 2], 1), ValueError, "beside an empty sequence of level 1"),
         (lambda: words().add_level([2, 2], 1), ValueError, "level 0 add up to 5, those of level 1 to 4"),
-        (lambda: words().add_level([2], 3), IndexError, "level: 3 is out of range for a new one among 2"),
+        (
+            lambda: words().add_level([2], 3),
+            IndexError,
+            "level: 3 is out of range: a new [a-z]+ can have number 0 to 2",
+        ),
         (lambda: words().drop_level(2), IndexError, "level: 2 is out of range for 2 levels"),
         (lambda: LoDTensor([1], [1]).drop_level(), ValueError, "level: a Ragged needs at least one"),
     ],

@@ -408,7 +408,7 @@ def test_dtypes_of_numbers_are_float32_and_int32_and_those_of_lists_are_of_numpy
     assert rf.convert_to_tensor(np.zeros(4), dims=[FEATURE]).dtype == "float64"
     assert rf.convert_to_tensor(torch.zeros(4).double(), dims=[FEATURE]).dtype == "float64"
     assert rf.convert_to_tensor([1, 0], dims=[Dim(2, name="two")], sparse_dim=FEATURE).dtype == "int64"
-    with pytest.raises(OverflowError, match=r"1099511627776 does not fit int32.*give dtype='int64'"):
+    with pytest.raises(OverflowError, match=r"1099511627776 does not fit int32.*pass dtype='int64'"):
         rf.convert_to_tensor(2**40)
     assert rf.convert_to_tensor(2**40, dtype="int64").item() == 2**40
 

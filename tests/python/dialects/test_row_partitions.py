@@ -194,7 +194,11 @@ ROWS = np.arange(4)
         (lambda: R.bounding_shape(3), ValueError, "axis: 3 is out of range for 3 axes"),
         (lambda: R.merge_dims(2, 1), ValueError, "outer_axis: 2 is after inner_axis, 1"),
         (lambda: R.merge_dims(0, 3), ValueError, "inner_axis: 3 is out of range for 3 axes"),
-        (lambda: R.expand_dims(4), ValueError, "axis: 4 is out of range for a new one among 3"),
+        (
+            lambda: R.expand_dims(4),
+            ValueError,
+            "axis: 4 is out of range: a new [a-z]+ can have number 0 to 3",
+        ),
         (
             lambda: R.with_values(ROWS),
             ValueError,
@@ -216,13 +220,13 @@ ROWS = np.arange(4)
         (
             lambda: FACE.from_uniform_row_length([], 0, 2**60),
             OverflowError,
-            "nrows: .* have no room in memory",
+            "nrows: .* do not fit into memory",
         ),
-        (lambda: R.to_tensor(shape=[2**60, 0, 0]), OverflowError, "shape: .* have no room in memory"),
+        (lambda: R.to_tensor(shape=[2**60, 0, 0]), OverflowError, "shape: .* do not fit into memory"),
         (
             lambda: FACE.from_tensor(BLOCK, [1, 1], 0),
             ValueError,
-            "lengths, padding: give one of them at most",
+            "lengths, padding: pass at most one of them",
         ),
         (
             lambda: FACE.from_tensor(BLOCK, padding=[0, 0, 0]),

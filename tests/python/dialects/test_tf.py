@@ -75,7 +75,7 @@ def test_constants_of_strings_are_text():
         constant([["a\0"]])
     with pytest.raises(TypeError, match=r"pylist\[1\]\[0\]: expected text, got int"):
         constant([["a"], [1]])
-    with pytest.raises(TypeError, match="pylist: expected bytes, as the first string is, got str"):
+    with pytest.raises(TypeError, match="pylist: expected bytes like the first string, got str"):
         constant([[b"a", "b"]])
 
 
@@ -92,7 +92,7 @@ def test_constants_have_as_many_levels_as_are_asked_for():
     for options, text in (
         ({"inner_shape": (3,)}, "inner_shape: axis 0 of the rows has 2 entries, not 3"),
         ({"inner_shape": (2,), "ragged_rank": 2}, "inner_shape: 1 axes and 2 levels, but the lists have 2"),
-        ({"ragged_rank": 3}, "ragged_rank: 3 levels, but the lists have 2"),
+        ({"ragged_rank": 3}, "ragged_rank: expected at most the 2 levels of the lists, got 3"),
         ({"ragged_rank": 0}, "ragged_rank: lists below level -1 have lengths 0 to 2"),
     ):
         with pytest.raises(ValueError, match=text):
@@ -110,7 +110,7 @@ def test_arrays_are_stacked_as_raggeds_are():
     mixed = stack([constant([[1, 2], [3]]), a])
     assert type(mixed) is RaggedTensor
     assert mixed.to_list() == [[[1, 2], [3]], a.tolist()]
-    with pytest.raises(ValueError, match=r"values: expected as many axes in each, got \[1, 2\]"):
+    with pytest.raises(ValueError, match=r"values: expected the same number of axes in each, got \[1, 2\]"):
         stack([a, a[0]])
 
 
@@ -123,7 +123,7 @@ def test_rows_are_dealt_out_to_partitions_in_their_order():
     ]
     deep = vl.tf.stack_dynamic_partitions(constant([[1, 2], [], [3]]), np.array([1, 0, 1], np.int32), 2)
     assert deep.to_list() == [[[]], [[1, 2], [3]]]
-    with pytest.raises(ValueError, match="partitions: row 1 is for partition 2 of 2"):
+    with pytest.raises(ValueError, match="partitions: row 1 asks for partition 2, but there are 2"):
         vl.tf.stack_dynamic_partitions([1, 2], [0, 2], 2)
     with pytest.raises(ValueError, match="partitions: 1 of them for 2 rows"):
         vl.tf.stack_dynamic_partitions([1, 2], [0], 2)

@@ -119,7 +119,7 @@ def test_conversions_that_thincs_page_names_are_there():
 def test_ops_are_chosen_by_name():
     for name in ("cpu", "numpy", "varlen"):
         assert type(thinc.get_ops(name, use_blis=False)) is thinc.NumpyOps
-    with pytest.raises(ValueError, match=r"Invalid backend: tpu; there are cpu, numpy"):
+    with pytest.raises(ValueError, match=r"Invalid backend: tpu; expected one of cpu, numpy"):
         thinc.get_ops("tpu")
 
 

@@ -122,7 +122,11 @@ def of(*dims, dtype="float64"):
             ValueError,
             "lists of different lengths .* Data.from_list",
         ),
-        (lambda: np.where(of(BATCH) > 1, 1, 0), TypeError, "np.where takes no Data; .* dims.where for where"),
+        (
+            lambda: np.where(of(BATCH) > 1, 1, 0),
+            TypeError,
+            "np.where cannot take a Data; .* dims.where for where",
+        ),
         (
             lambda: of(BATCH)[0],
             TypeError,
@@ -339,7 +343,7 @@ def test_lengths_that_differ_are_named_with_the_row():
 def test_nothing_is_the_extreme_of_no_integers():
     x = of(BATCH, TIME, dtype="int64")
     with pytest.raises(
-        ValueError, match="'time' has no positions in row 1, and int64 no max of nothing; say empty="
+        ValueError, match="'time' has no positions in row 1, and int64 no max of nothing; pass empty="
     ):
         x.max(TIME)
     assert x.max(TIME, empty=-7).values.tolist() == [2, -7, 4]

@@ -159,7 +159,7 @@ def test_bad_arguments_are_named():
     x = sequences()
     with pytest.raises(TypeError, match="part 0: expected a pair of a Data and a dim of it"):
         dims.concat(x)
-    with pytest.raises(ValueError, match="there is nothing to concatenate"):
+    with pytest.raises(ValueError, match="expected at least one part, got none"):
         dims.concat()
     with pytest.raises(LengthMismatchError, match="'time' is 1 long in row 0 of part 1, and 3 in the first"):
         dims.concat((x, feature), (sequences(time.bind([1, 1, 1])), feature))

@@ -46,7 +46,7 @@ TABLE = pa.table({"a": [[1]], "b": [[2]]})
 @pytest.mark.parametrize(
     ("data", "error", "text"),
     [
-        (None, TypeError, "data: expected an Arrow array, or what exports one, got NoneType"),
+        (None, TypeError, "data: expected an Arrow array, or an object that exports one, got NoneType"),
         (3, TypeError, "data: expected an Arrow array, .* got int"),
         ("ab", TypeError, "data: expected an Arrow array, .* got str"),
         (b"ab", TypeError, "data: expected an Arrow array, .* got bytes"),
@@ -60,18 +60,22 @@ TABLE = pa.table({"a": [[1]], "b": [[2]]})
         (Exports(), TypeError, "data: Exports exports no Arrow array"),
         (pa.array([1, 2]), ValueError, "data: expected a list column, got one without any nesting"),
         (pa.array([[1, 2]], L(pa.int8(), 2)), ValueError, "data: expected a list column"),
-        (TABLE, ValueError, r"data: a struct holds 2 columns \(data.a, data.b\); take one of them"),
+        (TABLE, ValueError, r"data: a struct holds 2 columns \(data.a, data.b\); pass one of them"),
         (pa.array([[{"a": 1, "b": 2}]]), ValueError, "data: a struct holds 2 columns"),
         (pa.array([{}]), ValueError, "data: a struct holds 0 columns"),
-        (TWICE, ValueError, "data: two of its fields are called 'data.a'"),
-        (pa.array([[b"a"]]), TypeError, "data: columns of type binary hold no numbers"),
+        (TWICE, ValueError, "data: two of its fields have the name 'data.a'"),
+        (pa.array([[b"a"]]), TypeError, "data: expected numbers, times or text, got type binary"),
         (
             pa.array([[[("a", 1)]]], L(pa.map_(pa.string(), pa.int8()))),
             TypeError,
-            "data: columns of type map",
+            "data: expected numbers, times or text, got type map",
         ),
-        (UNION, TypeError, "data: columns of type sparse_union.* hold no numbers"),
-        (pa.array([[1]], L(pa.time32("s"))), TypeError, r"data: columns of type time32\[s\] have no dtype"),
+        (UNION, TypeError, "data: expected numbers, times or text, got type sparse_union"),
+        (
+            pa.array([[1]], L(pa.time32("s"))),
+            TypeError,
+            r"data: expected a column with a NumPy dtype, got type time32\[s\]",
+        ),
         (lists([1, 2], [0, 50, 2]), ValueError, "data: not a valid Arrow array: .*50"),
         (lists([1, 2], [0, 2, 1]), ValueError, "data: not a valid Arrow array"),
         (ids([7], ["a"]), ValueError, "data: not a valid Arrow array: .*7"),
@@ -122,9 +126,9 @@ def test_nothing_stands_for_a_null_list_of_fixed_size():
         ({"nulls": "drop"}, "nulls: expected 'refuse', 'nan' or 'fill', got 'drop'"),
         ({"nulls": None}, "nulls: expected .* got None"),
         ({"nulls": ["nan"]}, r"nulls: expected .* got \['nan'\]"),
-        ({"nulls": "fill"}, "fill: goes with nulls='fill', got None with 'fill'"),
-        ({"fill": 3}, "fill: goes with nulls='fill', got 3 with 'refuse'"),
-        ({"nulls": "nan", "fill": 3}, "fill: goes with nulls='fill', got 3 with 'nan'"),
+        ({"nulls": "fill"}, "fill: needs nulls='fill', got None with 'fill'"),
+        ({"fill": 3}, "fill: needs nulls='fill', got 3 with 'refuse'"),
+        ({"nulls": "nan", "fill": 3}, "fill: needs nulls='fill', got 3 with 'nan'"),
     ],
 )
 def test_a_policy_and_a_fill_go_together(options, text):
@@ -151,7 +155,7 @@ def test_a_policy_and_a_fill_go_together(options, text):
     ],
 )
 def test_a_fill_is_a_value_of_the_column(kind, fill):
-    with pytest.raises(ValueError, match=r"^fill: .* is not a value of .*, the type of data"):
+    with pytest.raises(ValueError, match=r"^fill: .* does not fit .*, the type of data"):
         from_arrow(pa.array([[None]], L(kind)), nulls="fill", fill=fill)
 
 
@@ -216,7 +220,7 @@ TWO = np.arange(2)
             TypeError,
             "values: expected rows of numbers, got object",
         ),
-        (masked(), [Level([2])], TypeError, "values: a masked array"),
+        (masked(), [Level([2])], TypeError, "values: expected an array without a mask"),
         (np.ones(2, complex), [Level([2])], TypeError, "values: Arrow has no type for dtype complex128"),
         (np.zeros(2, [("a", "i4")]), [Level([2])], TypeError, "values: Arrow has no type for dtype"),
         (
@@ -268,10 +272,25 @@ def test_odd_memory_and_rows_without_width_go_there_and_back(values):
 @pytest.mark.parametrize(
     ("values", "vocabulary", "error", "text"),
     [
-        (np.array([0, 2]), ["a", "b"], ValueError, "values: id 2 at 1 is none of 2 words"),
-        (np.array([0, -2]), ["a", "b"], ValueError, "values: id -2 at 1 is none of 2 words"),
-        (np.array([2**64 - 1], "u8"), ["a"], ValueError, f"values: id {2**64 - 1} at 0 is none of 1 words"),
-        (np.array([0.0]), ["a"], TypeError, "values: ids of a vocabulary are integers, got float64"),
+        (np.array([0, 2]), ["a", "b"], ValueError, "values: id 2 at position 1 is out of range for 2 words"),
+        (
+            np.array([0, -2]),
+            ["a", "b"],
+            ValueError,
+            "values: id -2 at position 1 is out of range for 2 words",
+        ),
+        (
+            np.array([2**64 - 1], "u8"),
+            ["a"],
+            ValueError,
+            f"values: id {2**64 - 1} at position 0 is out of range for 1 words",
+        ),
+        (
+            np.array([0.0]),
+            ["a"],
+            TypeError,
+            "values: expected integers, the ids of a vocabulary, got float64",
+        ),
         (np.array([0]), "a", TypeError, "vocabulary: expected a list of words, got str"),
     ],
 )
@@ -330,7 +349,7 @@ def test_samples_of_decimals_are_numbers():
 
 def test_a_struct_holds_a_name_once():
     twice = pa.StructArray.from_arrays([pa.array([1]), pa.array([2])], ["a", "a"])
-    with pytest.raises(ValueError, match=r"two of its fields are called 'data\.a'"):
+    with pytest.raises(ValueError, match=r"two of its fields have the name 'data\.a'"):
         from_arrow(pa.chunked_array([twice]))
     with pytest.raises(ValueError, match="two fields of a struct are called 'a'"):
         from_arrow_samples([twice[0]])
@@ -376,8 +395,8 @@ def test_a_joint_dict_takes_lists_of_arrow(kind):
     [
         (pa.array([[1], [2, None]]), "x: null at row 1; fill it first"),
         (pa.array([[{"a": 1, "b": 2}]]), "x: a struct of x.a, x.b; give each field as a key"),
-        (pa.array([[b"a"]]), "x: columns of type binary hold no numbers, times or text"),
-        (pa.array([[datetime.time(1)]]), r"x: columns of type time64\[us\] have no dtype of NumPy"),
+        (pa.array([[b"a"]]), "x: expected numbers, times or text, got type binary, times or text"),
+        (pa.array([[datetime.time(1)]]), r"x: expected a column with a NumPy dtype, got type time64\[us\]"),
     ],
 )
 def test_a_joint_dict_names_what_it_cannot_take_of_arrow(array, text):

@@ -73,8 +73,8 @@ def test_vocabularies_of_parts_may_go_on():
             f"rows: index {2**64 - 1} at position 1",
         ),
         ([True], IndexError, "rows: a mask of 1 for 3 rows"),
-        (masked((0, 1)), TypeError, "rows: a masked array"),
-        (np.ma.array([True] * 3, mask=[1, 0, 0]), TypeError, "rows: a masked array"),
+        (masked((0, 1)), TypeError, "rows: expected an array without a mask"),
+        (np.ma.array([True] * 3, mask=[1, 0, 0]), TypeError, "rows: expected an array without a mask"),
     ],
 )
 def test_rows_are_those_that_there_are(ds, rows, error, text):
@@ -181,7 +181,7 @@ def test_numbers_are_whole(door, given, error, text):
         ({"prefix": {"t": 1}}, TypeError, "prefix: 't' needs a list of numbers"),
         ({"prefix": {"t": ["a"]}}, TypeError, "prefix: 't' needs a list of numbers"),
         ({"prefix": {"t": [1, None]}}, TypeError, "prefix: 't' needs a list of numbers"),
-        ({"prefix": {"t": masked((1.0, 2.0))}}, TypeError, "prefix: a masked array"),
+        ({"prefix": {"t": masked((1.0, 2.0))}}, TypeError, "prefix: expected an array without a mask"),
         ({"suffix": Joint({"t": [[1.0]] * 4})}, ValueError, "suffix: has 4 records for 2 rows"),
         ({"suffix": Joint({"t": [[[1.0]]]})}, ValueError, "suffix: its keys lie at dims"),
         ({"out": 3}, TypeError, "out: expected a dict from names to arrays, got int"),
@@ -191,7 +191,11 @@ def test_numbers_are_whole(door, given, error, text):
             ValueError,
             r"out\['t'\]: has room for 2 entries, .* needs 4",
         ),
-        ({"out": {"t": np.ma.zeros((2, 2), "f4")}}, TypeError, r"out\['t'\]: a masked array"),
+        (
+            {"out": {"t": np.ma.zeros((2, 2), "f4")}},
+            TypeError,
+            r"out\['t'\]: expected an array without a mask",
+        ),
     ],
 )
 def test_batches_name_options_that_do_not_fit(ds, options, error, text):
@@ -288,7 +292,7 @@ def test_samplers_take_integers(make, given, error, text):
         ([7.5], KeyError, "ids: 7.5 at position 0"),
         (["a"], KeyError, "ids: a at position 0"),
         ([7, None], TypeError, "ids: expected integers or strings, position 1 holds NoneType"),
-        (masked((7, 8)), TypeError, "ids: a masked array"),
+        (masked((7, 8)), TypeError, "ids: expected an array without a mask"),
     ],
 )
 def test_ids_are_those_of_rows(ds, ids, error, text):

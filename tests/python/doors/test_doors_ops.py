@@ -37,7 +37,7 @@ def test_numbers_are_whole(door, given, error, text):
         ([[1], [[2], [3, 4]]], ValueError, r"arrays\[1\]: a list that is no rectangle of numbers"),
         ([[2**70]], TypeError, r"arrays\[0\]: "),
         ([np.array([None])], TypeError, r"arrays\[0\]: arrays of Python objects"),
-        ([PARTS[0], masked()], TypeError, r"arrays\[1\]: a masked array"),
+        ([PARTS[0], masked()], TypeError, r"arrays\[1\]: expected an array without a mask"),
         ([PARTS[0], np.ones((1, 1))], ValueError, r"arrays\[1\]: has shape \(1, 1\), but arrays\[0\]"),
         ([np.ones((1, 2)), np.ones((1, 3))], ValueError, r"arrays\[1\]: has shape \(1, 3\)"),
         ([PARTS[0], np.array([1], "M8[s]")], TypeError, "arrays: no dtype holds int64 and datetime64"),

@@ -259,7 +259,7 @@ def test_dense_into_given_arrays(make):
         J.to_dense(out={"x": out["T"]})
     values = np.arange(4)
     J = Joint(processed_tensors={"dim1/x": values, "dim1/bounds": np.array([2, 4])})
-    with pytest.raises(ValueError, match=r"out\['x'\]: shares memory with what is read"):
+    with pytest.raises(ValueError, match=r"out\['x'\]: shares memory with an input"):
         J.to_dense(out={"x": values.reshape(2, 2)})
 
 

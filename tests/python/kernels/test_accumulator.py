@@ -174,7 +174,7 @@ def test_errors_name_number_and_place(call, text):
 
 def test_out_is_filled_with_the_dtype_and_kept_where_a_sum_is_refused():
     x, out = np.array([100, 100, 3]), np.array([7, 7], "int8")
-    with pytest.raises(OverflowError, match=r"sum: 200 in sequence 0 is beyond int8, .* give dtype='int64'"):
+    with pytest.raises(OverflowError, match=r"sum: 200 in sequence 0 is beyond int8, .* pass dtype='int64'"):
         ops.reduce_sum(x, [2, 1], out=out, dtype="int8", overflow="raise")
     assert out.tolist() == [7, 7]
     assert ops.reduce_sum(x, [2, 1], out=out, dtype="int8") is out
@@ -200,7 +200,7 @@ def test_out_is_filled_with_the_dtype_and_kept_where_a_sum_is_refused():
         (
             lambda: ops.reduce_sum([1.0], [1], overflow="raise"),
             TypeError,
-            "'raise' is for integers, got the sum of",
+            "'raise' needs integers, got the sum of",
         ),
         (lambda: ops.cumsum([1], [1], dtype="float32", overflow="raise"), TypeError, "of int64 in float32"),
         (lambda: ops.reduce_sum([True], [1], dtype=bool, overflow="raise"), TypeError, "of bool in bool"),

@@ -73,8 +73,8 @@ def test_an_error_names_the_argument_of_the_caller():
 
 
 def test_advice_is_that_of_the_caller():
-    error = error_of(ValueError, "lengths", "sequence 1 is empty", "say what it gives with empty=")
-    assert str(error) == "lengths: sequence 1 is empty; say what it gives with empty="
+    error = error_of(ValueError, "lengths", "sequence 1 is empty", "pass empty= for its result")
+    assert str(error) == "lengths: sequence 1 is empty; pass empty= for its result"
     assert (
         str(name_argument(error, lengths="x", advice="leave it out"))
         == "x: sequence 1 is empty; leave it out"

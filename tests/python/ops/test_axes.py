@@ -103,9 +103,9 @@ def test_axes_that_are_none_are_refused(axis, text):
     r = vl.Ragged([1, 2], [2])
     with pytest.raises(ValueError, match=text):
         r.sum(axis=axis)
-    with pytest.raises(ValueError, match="level, axis: give one of them"):
+    with pytest.raises(ValueError, match="level, axis: pass one of them"):
         r.sum(0, level=0)
-    with pytest.raises(ValueError, match="level, axis: give one of them"):
+    with pytest.raises(ValueError, match="level, axis: pass one of them"):
         r.cumsum(0, level=0)
 
 

@@ -81,7 +81,7 @@ def test_concatenate_of_many_small_and_few_large(threads):
 def test_concatenate_names_what_does_not_fit():
     r = vl.Ragged(np.arange(3), [2, 1])
     cases = [
-        ([], ValueError, "nothing to concatenate"),
+        ([], ValueError, "expected at least one part"),
         (r, TypeError, "a list of Ragged"),
         ([r, [1]], TypeError, "part 1: expected a Ragged, got list"),
         (

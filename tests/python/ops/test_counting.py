@@ -88,7 +88,7 @@ def test_counting_names_what_it_does_not_take():
         (lambda: r.searchsorted([1, 2, 3]), ValueError, "v: has 3 sequences, expected 2"),
         (lambda: r.searchsorted([1, 2], side="up"), ValueError, "side: expected 'left' or 'right', got 'up'"),
         (lambda: deeper(r).searchsorted(deeper(deeper(r))), ValueError, "v: nests differently"),
-        (lambda: vl.Ragged([[1]], [1]).searchsorted([1]), ValueError, "expected numbers to search in"),
+        (lambda: vl.Ragged([[1]], [1]).searchsorted([1]), ValueError, "expected plain numbers in both"),
         (lambda: r.sliding_window(0), ValueError, "width: expected at least 1, got 0"),
     ):
         with pytest.raises(kind, match=text):
@@ -155,7 +155,7 @@ def test_ops_count_arrays_with_lengths():
     assert (
         vl.ops.searchsorted(r.values, [4, 3], r.lengths).tolist() == vl.ops.searchsorted(r, [4, 3]).tolist()
     )
-    with pytest.raises(TypeError, match="lengths: needed"):
+    with pytest.raises(TypeError, match="lengths: required"):
         vl.ops.diff([1, 2])
     with pytest.raises(ValueError, match="lengths: add up to 1, but X has 2 rows"):
         vl.ops.searchsorted([1, 2], [1], [1])

@@ -159,7 +159,7 @@ def test_nothing_is_at_no_distance():
         ({"b_lengths": [2]}, ValueError, "b: has 1 sequences, expected 2 as a"),
         ({"a_lengths": [1, 2]}, ValueError, "lengths: add up to 3, but a has 2 rows"),
         ({"b_lengths": [3, -1]}, ValueError, "-1"),
-        ({"b_lengths": None}, TypeError, "lengths: needed, because b is not a Ragged"),
+        ({"b_lengths": None}, TypeError, "lengths: required, because b is not a Ragged"),
         ({"level": 1}, IndexError, "level"),
     ],
 )

@@ -191,7 +191,7 @@ def test_words_of_a_vocabulary_are_taken_as_their_ids():
     assert ds.batch([1], prefix={"c": ["b", "a"]})["c"].tolist() == [[2, 1, 3]]
     for call in (J.to_dense, lambda fill: ds.batch([0, 1], fill=fill)):
         with pytest.raises(
-            ValueError, match=r"fill of 'c': 'z' is not one of the 4 words of the vocabulary; give"
+            ValueError, match=r"fill of 'c': 'z' is not one of the 4 words of the vocabulary; pass"
         ):
             call(fill="z")
         with pytest.raises(

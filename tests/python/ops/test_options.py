@@ -194,7 +194,7 @@ def test_sizes_that_do_not_fit_name_what_asks_for_them(verb, kind):
 
 def test_numbers_of_sequences_that_memory_does_not_hold_are_named():
     for ids, error in (([0, 2**40], MemoryError), ([0, 2**62], OverflowError)):
-        text = f"{ids[1] + 1} sequences have no room in memory"
+        text = f"{ids[1] + 1} sequences do not fit into memory"
         for values in (np.ones(2),) if torch is None else (np.ones(2), torch.ones(2)):
             with pytest.raises(error, match=f"^row_ids: {text}"):
                 vl.Ragged.from_row_ids(values, ids)

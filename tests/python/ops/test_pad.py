@@ -210,7 +210,7 @@ def test_pad_refuses(given, error, text):
 
 def test_pad_refuses_an_output_that_it_reads():
     memory = np.arange(8, dtype=np.int64)
-    with pytest.raises(ValueError, match="out: shares memory with what is read"):
+    with pytest.raises(ValueError, match="out: shares memory with an input"):
         _core.pad(memory[:5], LEVEL, out=memory[2:].reshape(2, 3))
     assert memory.tolist() == list(range(8))
 

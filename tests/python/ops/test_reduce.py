@@ -348,8 +348,12 @@ def test_results_can_be_given():
     [
         (lambda: ops.reduce_sum([1, 2, 3], [1, 1]), ValueError, "lengths: add up to 2, but X has 3 rows"),
         (lambda: ops.reduce_sum([1, 2], [3, -1]), ValueError, "lengths.*row 1"),
-        (lambda: ops.reduce_sum([1, 2]), TypeError, "lengths: needed"),
-        (lambda: ops.reduce_sum(vl.Ragged([1], [1]), [1]), TypeError, "lengths: X is a Ragged"),
+        (lambda: ops.reduce_sum([1, 2]), TypeError, "lengths: required"),
+        (
+            lambda: ops.reduce_sum(vl.Ragged([1], [1]), [1]),
+            TypeError,
+            "lengths: not allowed, because X is a Ragged",
+        ),
         (lambda: ops.reduce_sum(["a"], [1]), TypeError, "X: expected bool, integers"),
         (lambda: ops.reduce_sum(np.zeros(1, "M8[s]"), [1]), TypeError, "X: expected bool, integers"),
         (lambda: ops.reduce_sum(np.zeros(1, complex), [1]), TypeError, "X: expected bool, integers"),

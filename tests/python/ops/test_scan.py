@@ -120,7 +120,7 @@ def test_a_ragged_gives_a_ragged_and_methods_take_a_level():
     assert ops.cumsum(np.ones(3, bool), Level([2, 1])).tolist() == [1, 2, 1]
     with pytest.raises(IndexError, match="level: 2 is out of range"):
         r.cumsum(level=2)
-    with pytest.raises(TypeError, match="lengths: X is a Ragged"):
+    with pytest.raises(TypeError, match="lengths: not allowed, because X is a Ragged"):
         ops.cumsum(r, [6])
 
 
@@ -288,7 +288,7 @@ X = np.arange(8.0).reshape(4, 2)
     [
         (lambda: ops.cumsum(X, [1, 2]), ValueError, "lengths: add up to 3, but X has 4 rows"),
         (lambda: ops.cumsum(X, [5, -1]), ValueError, "lengths: row 1 has a negative length, -1"),
-        (lambda: ops.cumsum(X), TypeError, "lengths: needed, because X is not a Ragged"),
+        (lambda: ops.cumsum(X), TypeError, "lengths: required, because X is not a Ragged"),
         (lambda: ops.cumsum(X + 1j, [4]), TypeError, "X: expected bool, integers or floats, got complex128"),
         (lambda: ops.cumsum(X, [4], out=np.empty(4)), ValueError, r"out: needs float64\(4, 2\), got"),
         (lambda: ops.cumsum(X, [4], out=X), ValueError, "out: "),

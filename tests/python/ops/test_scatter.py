@@ -210,7 +210,7 @@ def test_indices_outside_the_table_are_refused_by_place(kind):
             (np.array([[[0]]]), ValueError, "expected two dimensions, got 3"),
             (np.array([[0.0]]), TypeError, "expected integers, got dtype float64"),
             (np.array([[True]]), TypeError, "expected integers, got dtype bool"),
-            (masked([[0, 1]], [[True, False]]), TypeError, "a masked array"),
+            (masked([[0, 1]], [[True, False]]), TypeError, "expected an array without a mask"),
         ],
         indices=lambda x: ops.gather_add(X, x),
     )

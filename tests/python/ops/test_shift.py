@@ -140,7 +140,7 @@ def test_a_ragged_gives_a_ragged_and_methods_take_a_level():
     deep = vl.Ragged.from_list([[[[1], [2, 3]], [[4]]], [[[5]]]])
     assert deep.reverse(level=1).to_list() == [[[[2, 3], [1]], [[4]]], [[[5]]]]
     assert deep.shift(1, level=0).to_list() == [[[], [[1], [2, 3]]], [[]]]
-    with pytest.raises(ValueError, match="fill: at level 0 the fill is an empty sequence, got 9"):
+    with pytest.raises(ValueError, match="fill: at level 0 gaps become empty sequences; .* got 9"):
         r.shift(1, level=0, fill=9)
     with pytest.raises(IndexError, match="level: 2 is out of range"):
         r.reverse(level=2)
@@ -175,7 +175,7 @@ X = np.arange(8).reshape(4, 2)
     ("call", "error", "text"),
     [
         (lambda: ops.reverse(X, [1, 2]), ValueError, "lengths: add up to 3, but X has 4 rows"),
-        (lambda: ops.reverse(X), TypeError, "lengths: needed, because X is not a Ragged"),
+        (lambda: ops.reverse(X), TypeError, "lengths: required, because X is not a Ragged"),
         (lambda: ops.reverse(np.array([None]), [1]), TypeError, "X: arrays of Python objects"),
         (lambda: ops.reverse(X, [4], out=X), ValueError, "out: "),
         (

@@ -235,7 +235,7 @@ def test_spans_outside_their_sequence_are_refused(at, error, text):
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda: ops.spans(R, AT), TypeError, "row_ids: needed, because X has 3 sequences"),
+        (lambda: ops.spans(R, AT), TypeError, "row_ids: pass them: X has 3 sequences"),
         (lambda: ops.spans(R, AT, row_ids=[1, 0]), ValueError, "row.ids"),
         (lambda: ops.spans(R, AT, row_ids=[0, 3]), ValueError, "row.id"),
         (lambda: ops.spans(R, AT, row_ids=[0]), ValueError, "row_ids: has 1 entries, but at has 2"),
@@ -243,9 +243,9 @@ def test_spans_outside_their_sequence_are_refused(at, error, text):
         (
             lambda: ops.spans(R, vl.Ragged(AT, [1, 1, 0]), row_ids=[0, 0]),
             TypeError,
-            "row_ids: at is a Ragged",
+            "row_ids: not allowed, because at is a Ragged",
         ),
-        (lambda: ops.spans(R, AT, lengths=[5]), TypeError, "lengths: X is a Ragged"),
+        (lambda: ops.spans(R, AT, lengths=[5]), TypeError, "lengths: not allowed, because X is a Ragged"),
         (lambda: ops.spans(R.values, AT, lengths=[4]), ValueError, "add up to 4, but X has 5 rows"),
         (lambda: ops.spans(R.values, AT, max_bytes=8), ValueError, "max_bytes=8"),
         (lambda: ops.backprop_spans(np.ones(3), AT, [5]), ValueError, "dY: has 3 rows, expected 2"),
@@ -272,7 +272,7 @@ def test_spans_outside_their_sequence_are_refused(at, error, text):
         (lambda: ops.insert_rows(R, [-1], row_ids=[2]), IndexError, "entry 0 of sequence 2 is -1"),
         (lambda: ops.insert_rows(R, [2, 1], row_ids=[2, 2]), ValueError, "is 1, less than the one before"),
         (lambda: ops.insert_rows(R, [[1]], row_ids=[0]), ValueError, r"at: expected \(S,\) integers"),
-        (lambda: ops.insert_rows(R, [1]), TypeError, "row_ids: needed"),
+        (lambda: ops.insert_rows(R, [1]), TypeError, "row_ids: required"),
         (
             lambda: ops.insert_rows(R, [1], row_ids=[0], rows=np.ones(2)),
             ValueError,

@@ -77,7 +77,7 @@ def test_concat_refuses_what_does_not_fit():
     a = vl.Ragged([1, 2], [1, 1])
     with pytest.raises(TypeError, match="input: expected a list of Ragged, got one Ragged"):
         vl.sequence_concat(a)
-    with pytest.raises(ValueError, match="input: there is nothing to concatenate"):
+    with pytest.raises(ValueError, match="input: expected at least one part, got none"):
         vl.sequence_concat([])
     with pytest.raises(TypeError, match="input: part 1: expected a Ragged, got ndarray"):
         vl.sequence_concat([a, a.values])
@@ -98,7 +98,7 @@ def test_interleave_refuses_what_does_not_fit_and_writes_into_out():
     assert _core.interleave([rows, rows], [level, level], out)[0] is out
     assert out.tolist() == [0, 0, 1, 2, 1, 2]
     for arrays, match in (
-        ([], "nothing to concatenate"),
+        ([], "expected at least one part"),
         ([rows], "levels: 2 of them for 1 arrays"),
         ([rows, rows[:2]], "the lengths of part 1 add up to 3, but it has 2 rows"),
         ([rows, rows.astype("f4")], "array 1 has dtype float32, the first has float64"),

@@ -245,5 +245,5 @@ def test_what_does_not_fit_is_refused(call, error, text):
 
 
 def test_results_that_memory_does_not_hold_are_refused():
-    with pytest.raises(MemoryError, match=r"an array of 140737488355\d+ bytes has no room in memory"):
+    with pytest.raises(MemoryError, match=r"an array of 140737488355\d+ bytes does not fit into memory"):
         vl.sequence_expand(np.ones((2, 4)), Level([2**42, 1]))

@@ -24,7 +24,9 @@ def test_lists_are_held_against_their_lengths():
     r = vl.lod.create_lod_tensor([[1, 2, 3], [3, 4]], [[3, 2]])
     assert r.values.tolist() == [[1], [2], [3], [3], [4]]
     assert lengths(r) == [[3, 2]]
-    with pytest.raises(ValueError, match="recursive_seq_lens: data has other lengths: sequence 0 of level 0"):
+    with pytest.raises(
+        ValueError, match="recursive_seq_lens: differs from the lengths of data: sequence 0 of level 0"
+    ):
         vl.lod.create_lod_tensor([[1, 2, 3], [3, 4]], [[2, 2]], "place")
     deep = vl.lod.create_lod_tensor([[[1, 2], []], [[3]]], [[2, 1], [2, 0, 1]])
     assert deep.to_list() == [[[[1], [2]], []], [[[3]]]]
@@ -254,7 +256,7 @@ SPLIT, MERGE = sequence.split_lod_tensor, sequence.merge_lod_tensor
         ),
         (lambda: sequence.split_lod(FLAT, 0), ValueError, "num: expected at least 1, got 0"),
         (lambda: sequence.split_lod(X, 2), TypeError, "x: expected a Ragged"),
-        (lambda: sequence.merge_lod([]), ValueError, "nothing to concatenate"),
+        (lambda: sequence.merge_lod([]), ValueError, "expected at least one part"),
         (lambda: sequence.merge_lod([R, FLAT]), ValueError, "part 1 has 1 levels, the first has 2"),
         (lambda: vl.lod_reset(X), ValueError, "y, target_lod: give one of them"),
         (
@@ -282,7 +284,7 @@ SPLIT, MERGE = sequence.split_lod_tensor, sequence.merge_lod_tensor
         (
             lambda: vl.lod_append(FLAT, [3, 0, 2, 5]),
             ValueError,
-            "beside an empty sequence of level 1; say empty=",
+            "beside an empty sequence of level 1; pass empty=",
         ),
         (
             lambda: vl.lod_append(FLAT, R),
@@ -303,7 +305,7 @@ SPLIT, MERGE = sequence.split_lod_tensor, sequence.merge_lod_tensor
         (
             lambda: vl.lod.create_lod_tensor([[1]], [[1], [1]]),
             ValueError,
-            "data has other lengths: one has 1 levels",
+            "differs from the lengths of data: one has 1 levels",
         ),
         (
             lambda: vl.lod.create_random_int_lodtensor([[2]], [1], None, 1, 0),
@@ -318,7 +320,7 @@ SPLIT, MERGE = sequence.split_lod_tensor, sequence.merge_lod_tensor
         (
             lambda: vl.lod.create_random_int_lodtensor([[2**50]], [2**10], None, 0, 1),
             OverflowError,
-            "base_shape: 1152921504606846976 have no room in memory",
+            "base_shape: 1152921504606846976 do not fit into memory",
         ),
         (
             lambda: vl.lod.create_random_int_lodtensor([[2], [1]], 1, None, 0, 1),

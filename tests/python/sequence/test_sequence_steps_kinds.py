@@ -83,7 +83,7 @@ def test_steps_are_arrays(wrong, at):
         (None, TypeError, "expected a list of arrays, got NoneType"),
         (result(dtype=object), TypeError, "step 0 holds Python objects"),
         (np.ma.masked_array([1.0]), ValueError, "1 steps, but the longest sequence has length 3"),
-        ([np.ma.masked_array(x) for x in result()], TypeError, "step 0: a masked array"),
+        ([np.ma.masked_array(x) for x in result()], TypeError, "step 0: expected an array without a mask"),
     ],
 )
 def test_steps_are_named_in_errors(steps, error, text):

@@ -37,7 +37,7 @@ INTEGERS = [
     (np.array([1, True], object), TypeError, "position 1 holds bool, not an integer"),
     (np.array([1, 2**70], object), OverflowError, f"position 1 holds {2**70}, which does not fit 64 bits"),
     (np.array([1, 2**63], "u8"), OverflowError, "63 bits"),
-    (masked(), TypeError, "a masked array"),
+    (masked(), TypeError, "expected an array without a mask"),
 ]
 
 # Where one number of things is asked for, at least 1.
@@ -61,7 +61,7 @@ OUTPUTS = [
     (read_only(np.zeros((2, 3), np.int64)), ValueError, "read-only|writ"),
     (np.zeros((2, 6), np.int64)[:, ::2], ValueError, "C-contiguous"),
     (np.asfortranarray(np.zeros((2, 3), np.int64)), ValueError, "C-contiguous"),
-    (np.ma.zeros((2, 3), np.int64), TypeError, "a masked array"),
+    (np.ma.zeros((2, 3), np.int64), TypeError, "expected an array without a mask"),
 ]
 
 # The same integers, oddly laid out.

@@ -34,7 +34,9 @@ def test_inserted_rows_of_a_list_are_what_the_dtype_holds(kind):
 
 def test_inserted_rows_keep_their_gradient_or_are_refused():
     rows = torch.tensor([7.0], requires_grad=True)
-    with pytest.raises(ValueError, match=r"^rows: a tensor whose gradient would be lost here; give detach"):
+    with pytest.raises(
+        ValueError, match=r"^rows: a tensor that requires gradients, which would be lost here; pass tensor"
+    ):
         ops.insert_rows(np.ones(3), [1], rows=rows)
     (d,) = torch.autograd.grad(ops.insert_rows(torch.ones(3), [1], rows=rows).values[1], rows)
     assert d.tolist() == [1]

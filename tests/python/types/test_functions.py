@@ -21,7 +21,7 @@ def test_functions_of_numpy_reduce_along_the_axes_of_the_container():
     assert np.std(ROWS, axis=1, ddof=1)[0].tolist() == [2, 2]
     assert np.cumsum(R, axis=1).to_list() == [[3, 4, 8], [], [1, 6]]
     assert np.argmax(ROWS, axis=2).values.tolist() == [1] * 5
-    with pytest.raises(ValueError, match="axis: places are counted along axis 1"):
+    with pytest.raises(ValueError, match="axis: which=True needs axis=1"):
         np.argmax(R, axis=0)
 
 
@@ -132,7 +132,7 @@ def test_what_an_array_means_beside_a_ragged_depends_on_its_axes_alone(n):
     if n != 2:
         with pytest.raises(ValueError, match="broadcast"):
             r + np.ones(n)
-    with pytest.raises(ValueError, match=rf"\({n + 1}, 2\) does not go with {n} sequences"):
+    with pytest.raises(ValueError, match=rf"\({n + 1}, 2\) does not match {n} sequences"):
         r + np.ones((n + 1, 2))
 
 
@@ -263,7 +263,7 @@ def test_flatten_and_unflatten_are_those_of_torch_on_axes_that_a_container_has()
         ):
             torch.nn.Unflatten(dim, (1, 2))(r)
     for sizes in ((3, -1), (2, 1), (-1, -1), (0, -1), (-2, -2), ()):
-        with pytest.raises(ValueError, match=r"^sizes: .* do not divide an axis of 4$"):
+        with pytest.raises(ValueError, match=r"^sizes: .* do not multiply to the size of the axis, 4$"):
             r.unflatten(2, sizes)
     with pytest.raises(ValueError, match=r"^dim: 4 is out of range for 4 axes$"):
         r.unflatten(4, (1,))
@@ -291,7 +291,7 @@ def test_modules_that_count_axes_are_refused_and_told_what_to_take(module):
     layer = getattr(torch.nn, kind)(*map(int, numbers.split(",")))
     r = vl.Ragged(torch.zeros(3, 2), [2, 1])
     with pytest.raises(
-        TypeError, match=r"takes no Ragged; give it r\.values, r\.to_dense\(\) or r\.pack\(\)"
+        TypeError, match=r"cannot take a Ragged; pass r\.values, r\.to_dense\(\) or r\.pack\(\)"
     ):
         layer(*[r] * (3 if "Attention" in module else 1))
 
@@ -388,7 +388,7 @@ NOT_OF_NUMPY = [
     *((name, ((1,), {"out": np.zeros((1, 3))}), "out") for name in ("sum", "max", "std", "argmax", "cumsum")),
     *((name, ((1,), {"where": where}), "where") for name in ("sum", "any") for where in (False, WHERE)),
     ("sum", ((1, None, np.zeros((1, 3))), {}), "out"), ("std", ((1,), {"mean": np.zeros((1, 1, 3))}), "mean"),
-    ("std", ((1,), {"dtype": int}), "dtype: np.std of a Ragged gives floats"),
+    ("std", ((1,), {"dtype": int}), "dtype: np.std of a Ragged returns floats"),
     ("clip", ((0, 2, np.zeros((1, 4, 3))), {}), "out"), ("zeros_like", ((None, "F"), {}), "order"),
     ("zeros_like", ((None, "K", False), {}), "subok"), ("copy", (("C",), {}), "order"),
     ("size", ((1,), {}), "axis"),
@@ -570,7 +570,7 @@ def test_functions_on_containers_that_are_no_arrays_name_what_is_one(kind):
         torch = pytest.importorskip("torch")
         calls += [torch.sum, torch.exp, lambda x: torch.cat([x, x]), lambda x: torch.std(x, unbiased=False)]
     for call in calls:
-        with pytest.raises(TypeError, match=rf"^(np|torch)\.\w+ takes no {kind}; take its .*{way}"):
+        with pytest.raises(TypeError, match=rf"^(np|torch)\.\w+ cannot take a {kind}; use its .*{way}"):
             call(given)
     with pytest.raises(TypeError, match=rf"^a {kind} is not an array; take its {way}"):
         np.asarray(given)
@@ -623,7 +623,7 @@ def test_arguments_that_numpy_does_not_take_together_are_refused():
         lambda: np.sort(r, kind="stable", stable=True),
         lambda: np.argsort(r, kind="none"),
     ):
-        with pytest.raises(ValueError, match=r"not both|kind"):
+        with pytest.raises(ValueError, match=r"got both|kind"):
             call()
 
 
@@ -640,7 +640,8 @@ def test_functions_of_torch_that_give_floats_give_no_integers():
     r = vl.Ragged(torch.tensor([3.0, 1.0]), [2])
     for call in (torch.softmax, torch.log_softmax, torch.mean):
         with pytest.raises(
-            TypeError, match=f"dtype: torch.{call.__name__} of a Ragged gives floats, got torch.int64"
+            TypeError,
+            match=f"dtype: torch.{call.__name__} of a Ragged returns floats, .* got torch.int64",
         ):
             call(r, dim=1, dtype=torch.int64)
     assert torch.softmax(r, dim=1, dtype=torch.bfloat16).dtype is torch.bfloat16

@@ -146,7 +146,7 @@ def test_times_with_a_zone_are_utc_and_name_it():
 
 
 def test_types_without_a_width_are_refused():
-    with pytest.raises(TypeError, match="x: columns of type binary hold no numbers"):
+    with pytest.raises(TypeError, match="x: expected numbers, times or text, got type binary"):
         columns_of(pa.array([b"a"]), "x")
 
 
@@ -220,7 +220,5 @@ def test_an_extension_type_that_nobody_knows_is_named():
             return b""
 
     array = pa.ExtensionArray.from_storage(Period(), pa.array([1]))
-    with pytest.raises(
-        TypeError, match=r"x: .* extension type somebody\.period have no dtype; cast it to int64"
-    ):
+    with pytest.raises(TypeError, match=r"x: .* extension type somebody\.period; cast it to int64"):
         columns_of(array, "x")

@@ -186,7 +186,7 @@ def test_padded_packed_rows_and_back(lengths, ties):
 
 
 def test_padded_from_packed_checks_its_rows():
-    with pytest.raises(ValueError, match="rows: there are 2, but the lengths add up to 3"):
+    with pytest.raises(ValueError, match="rows: there are 2 rows, but the lengths add up to 3"):
         vl.Padded.from_packed([1, 2], [2, 1], [2, 1], [0, 1])
     p = vl.Padded.from_packed(np.zeros((0, 3), np.int8), [0], [0, 0], [1, 0])
     assert (p.data.shape, p.dtype) == ((1, 2, 3), np.int8)

@@ -45,7 +45,7 @@ def test_pairs_items_are_pairs_of_items():
 def test_pairs_compare_lengths():
     with pytest.raises(ValueError, match="one has 2 items, two has 3"):
         vl.Pairs([1, 2], np.zeros(3))
-    with pytest.raises(TypeError, match="two: a int has no length"):
+    with pytest.raises(TypeError, match="two: expected a sequence with a length, got int"):
         vl.Pairs([1], 2)
 
 
@@ -133,13 +133,13 @@ def test_minibatch_refuses_sizes_that_never_end_or_run_out():
         ops.minibatch(0, LISTS)
     with pytest.raises(ValueError, match=r"size\[1\]: expected at least 1, got 0"):
         ops.minibatch([3, 0], LISTS)
-    with pytest.raises(ValueError, match="size: 2 sizes make 4 items, but there are 5"):
+    with pytest.raises(ValueError, match="size: 2 sizes add up to 4 items, but there are 5"):
         ops.minibatch([3, 1], LISTS)
     with pytest.raises(TypeError, match="size: expected an int"):
         ops.minibatch(1.5, LISTS)
-    with pytest.raises(ValueError, match="sequence: a generator has no length"):
+    with pytest.raises(ValueError, match="sequence: expected a sequence with a length, got generator"):
         ops.minibatch(2, (x for x in LISTS))
-    with pytest.raises(ValueError, match=r"others\[0\]: a int has no length"):
+    with pytest.raises(ValueError, match=r"others\[0\]: expected a sequence with a length, got int"):
         ops.multibatch(2, LISTS, 3)
     with pytest.raises(ValueError, match="buffer"):
         ops.minibatch(2, LISTS, buffer=0)

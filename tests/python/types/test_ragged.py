@@ -120,7 +120,7 @@ def test_doors_name_what_does_not_fit(arguments, error, text):
     [
         (np.array([1, None]), TypeError, "values: arrays of Python objects"),
         (np.array([(1, None)], [("a", int), ("b", object)]), TypeError, "values: arrays of Python objects"),
-        (np.ma.masked_array([1, 2], [True, False]), TypeError, "values: a masked array"),
+        (np.ma.masked_array([1, 2], [True, False]), TypeError, "values: expected an array without a mask"),
         (np.float32(3), ValueError, "values: expected at least one dimension"),
         (None, TypeError, "values"),
         ([[1], [2, 3]], ValueError, "use Ragged.from_list"),
@@ -285,7 +285,7 @@ def test_out_and_in_place_write_the_values():
     assert np.add(r, 1, where=r > 12, out=out).to_list() == [[1, 2, 3], [14], [15, 16]]
     assert np.add(r, 1, where=True).to_list() == (r + 1).to_list()
     for where in (r > 12, [True], np.array([False])):
-        with pytest.raises(ValueError, match="where: nothing is computed where it is False; give out="):
+        with pytest.raises(ValueError, match="where: results are undefined where it is False; pass out="):
             np.add(r, 1, where=where)
 
 
@@ -298,11 +298,11 @@ def test_out_and_in_place_write_the_values():
             "sequence 1 of level 0 has length 1 in one and 2",
         ),
         (lambda r: r + nested(), ValueError, "the containers nest differently: sequence 0 of level 0"),
-        (lambda r: r + np.ones(4), ValueError, r"shape \(4,\) does not go with 3 sequences"),
-        (lambda r: r + np.ones((3, 2)), ValueError, "does not go with 3 sequences"),
+        (lambda r: r + np.ones(4), ValueError, r"shape \(4,\) does not match 3 sequences"),
+        (lambda r: r + np.ones((3, 2)), ValueError, "does not match 3 sequences"),
         (lambda r: np.add(r, 1, out=np.zeros(6, int)), TypeError, "out: expected a Ragged"),
         (lambda r: np.add.reduce(r), TypeError, r"np\.add\.reduce has no meaning for a Ragged; use r\.sum"),
-        (lambda r: r @ r, ValueError, "a: has plain numbers at one level, which are not matrices"),
+        (lambda r: r @ r, ValueError, "a: has plain numbers at one level, expected matrices"),
         (lambda r: r + "a", TypeError, None),
         (lambda r: bool(r), ValueError, "ambiguous"),
         (lambda r: hash(r), TypeError, "unhashable"),

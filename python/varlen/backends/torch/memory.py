@@ -118,7 +118,9 @@ def apply_rows(
 def fill_row(fill: Any, dtype: torch.dtype, shape: Sequence[int], argument: str = "fill") -> np.ndarray:
     """The memory of a row of this shape that holds `fill`: a number, or what broadcasts to the row."""
     if is_followed(fill):
-        raise value_error(argument, "a tensor whose gradient would be lost here", "give detach() of it")
+        raise value_error(
+            argument, "a tensor that requires gradients, which would be lost here", "pass tensor.detach()"
+        )
     known = core_dtype(dtype)
     with suspend_modes():
         if known is not None:

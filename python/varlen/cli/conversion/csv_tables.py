@@ -70,7 +70,7 @@ def csv_types(
         header = header_of(one)
         if len(set(header)) < len(header):
             columns_twice = [name for i, name in enumerate(header) if name in header[:i]]
-            raise file_error(one.path, f"two columns are called {columns_twice[0]!r}")
+            raise file_error(one.path, f"two columns have the name {columns_twice[0]!r}")
         row = 0
         try:
             for batch in _batches(one, {**fixed, **dict.fromkeys([*found, *numbers], pa.string())}, columns):

@@ -119,7 +119,7 @@ def join_columns(
             if key in names:
                 raise value_error(
                     "",
-                    f"two columns are called {key!r}: {name!r} gives it, and one before; --columns leaves "
+                    f"two columns have the name {key!r}: {name!r} gives it, and one before; --columns leaves "
                     "one out",
                 )
             names.append(key)

@@ -228,7 +228,7 @@ def _check_schemas(shards: Sequence[_Shard]) -> tuple[list[str], str | None]:
             schema = pq.read_schema(path)
         twice = [name for name in schema.names if schema.names.count(name) > 1]
         if twice:
-            raise file_error(path, f"two columns are called {twice[0]!r}")
+            raise file_error(path, f"two columns have the name {twice[0]!r}")
         more.update(dict.fromkeys(name for name in schema.names if name not in COLUMNS))
         kind = schema.field("time").type if "time" in schema.names else pa.null()
         if not pa.types.is_timestamp(kind):

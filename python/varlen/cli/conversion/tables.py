@@ -140,7 +140,7 @@ class TableReader:
     def _check_columns(self, one: Input, schema: pa.Schema, first: Input, chosen: bool) -> None:
         twice = [name for name in self.columns if schema.names.count(name) > 1]
         if twice:
-            raise file_error(one.path, f"two columns are called {twice[0]!r}")
+            raise file_error(one.path, f"two columns have the name {twice[0]!r}")
         for name in self.columns:
             if name not in schema.names:
                 there = f"; {first.path} has it" if one is not first and not chosen else ""

@@ -83,7 +83,7 @@ def concat(
 
 def _parts_of(parts: Sequence[Any], broadcast: bool) -> tuple[list[Data[Any]], list[int]]:
     if not parts:
-        raise value_error("concat", "there is nothing to concatenate")
+        raise value_error("concat", "expected at least one part, got none")
     for i, part in enumerate(parts):
         if not (isinstance(part, tuple) and len(part) == 2 and is_data(part[0])):
             raise type_error("concat", f"part {i}: expected a pair of a Data and a dim of it, got {part!r}")

@@ -207,7 +207,7 @@ def _empty_of(mode: str, values: Any, level: Level, empty: Any, x: Data[Any], as
     dtype = str(values.dtype)
     if mode in EXTREMES and "float" in dtype:
         return EXTREMES[mode]
-    _refuse_nothing(level, x, asked, f"{dtype} no {mode} of nothing; say empty=")
+    _refuse_nothing(level, x, asked, f"{dtype} no {mode} of nothing; pass empty=")
     return None
 
 

@@ -87,8 +87,7 @@ def accumulate(
     if overflow == "raise" and not is_whole:
         raise type_error(
             "overflow",
-            f"'raise' is for integers, got the {op} of {values.dtype} in {kind}; "
-            "floats that are too large become inf",
+            f"'raise' needs integers, got the {op} of {values.dtype} in {kind}; too large floats become inf",
         )
     empty = options.get("empty")
     if (
@@ -145,7 +144,7 @@ def _refuse_lost(
     raise overflow_error(
         f"{op if verb == 'reduce' else f'cum{op}'}",
         f"{number} in {where} is beyond {wanted.name}, which holds {wanted.low} to {wanted.high}",
-        f"give dtype='{holder}, or overflow='wrap'",
+        f"pass dtype='{holder}, or overflow='wrap'",
     )
 
 
@@ -192,8 +191,8 @@ def _host_numbers(x: Any) -> np.ndarray:
         numbers: np.ndarray = tracing.numbers_of(x)
     except NotImplementedError:
         raise NotImplementedError(
-            "overflow: 'raise' has to see numbers, which a batch of vmap, a shape alone and an input of a "
-            "graph in the making do not show; check before, and say 'wrap' there"
+            "overflow: 'raise' must read numbers, which vmap, fake tensors and inputs of a graph being built "
+            "do not show; check before, and pass overflow='wrap' there"
         ) from None
     return numbers
 

@@ -45,10 +45,10 @@ def rows_and_levels(X: Any, lengths: Any, argument: str = "X") -> tuple[Any, Lev
     """The rows and all levels of a container, or of an array with lengths, a level, or several."""
     if isinstance(X, RaggedBase):
         if lengths is not None:
-            raise type_error("lengths", f"{argument} is a Ragged, which has its own")
+            raise type_error("lengths", f"not allowed, because {argument} is a Ragged, which has its own")
         return X._values, X._levels
     if lengths is None:
-        raise type_error("lengths", f"needed, because {argument} is not a Ragged")
+        raise type_error("lengths", f"required, because {argument} is not a Ragged")
     values = as_values(X, argument)
     return values, (as_level(lengths, values.shape[0], argument),)
 
@@ -68,7 +68,7 @@ def units_of(X: Any, lengths: Any, level: int = -1, argument: str = "X") -> tupl
 def rows_along(X: Any, lengths: Any, axis: Any, level: int = -1, argument: str = "X") -> tuple[Any, Levels]:
     """The rows and levels of an op that goes along an axis, or several, and so takes no level."""
     if as_int(level, "level", -LARGEST) != -1:
-        raise value_error("", f"level, axis: give one of them, not {level} and {axis}")
+        raise value_error("", f"level, axis: pass one of them, got both, {level} and {axis}")
     return rows_and_levels(X, lengths, argument)
 
 
@@ -93,7 +93,7 @@ def one_level(ragged: Any, argument: str = "ragged") -> Level:
     if len(ragged._levels) != 1:
         raise value_error(
             argument,
-            f"has {len(ragged._levels)} levels, but a Padded holds one; take the innermost by "
+            f"has {len(ragged._levels)} levels, but a Padded holds one; keep only the innermost with "
             "Ragged(r.values, levels=r.levels[-1:])",
         )
     return ragged._levels[0]

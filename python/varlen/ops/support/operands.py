@@ -98,7 +98,7 @@ def _array(x: Any, model: Ragged[Any], row_ndim: int) -> Any:
         width = "" if row_ndim == 0 else f", or up to {row_ndim} axes that broadcast against each row"
         raise value_error(
             "",
-            f"an array of shape {shape} does not go with {n} sequences of rows with {row_ndim} axes: "
+            f"an array of shape {shape} does not match {n} sequences of rows with {row_ndim} axes: "
             f"expected {row_ndim + 1} axes, the first of {n}, a row for each sequence{width}",
         )
     return rows if shape[0] == 1 != n else _rows(rows, model._levels, row_ndim)

@@ -125,11 +125,11 @@ def ctc_loss(
     check_tensor(logits, "logits")
     check_tensor(targets, "targets")
     if max_approx:
-        raise value_error("max_approx", "the best path alone is not computed, only the sum over all")
-    if not label_loop:
         raise value_error(
-            "label_loop", "expected True, paths in which no label is held are not computed apart"
+            "max_approx", "expected False: ctc_loss sums over all paths, and cannot take the best one alone"
         )
+    if not label_loop:
+        raise value_error("label_loop", "expected True: ctc_loss cannot leave out paths that hold a label")
     others = [dim for dim in logits.dims if dim != input_spatial_dim and dim not in targets.dims_set]
     loss = _dims.ctc_loss(
         logits,
@@ -329,7 +329,9 @@ def dot_attention(
     check_tensor(keys, "keys")
     check_tensor(values, "values")
     if axis in query.dims_set:
-        raise value_error("query", f"has '{axis.name}' of the keys, give it another dim by rf.replace_dim")
+        raise value_error(
+            "query", f"has '{axis.name}' of the keys; give the query another dim with rf.replace_dim"
+        )
     size = query.axis(key_dim).max_size()
     energy = _dims.dot(query, keys, key_dim) * (size**-0.5 if scale is None else scale)
     if causal_query_spatial_dim is not None:

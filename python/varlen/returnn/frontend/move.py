@@ -91,7 +91,7 @@ def concat_features(*sources: Data[Any], allow_broadcast: bool = False) -> Tenso
     for k, source in enumerate(sources):
         feature = source.feature_dim
         if feature is None:
-            raise value_error("sources", f"{source!r}, number {k}, has no features")
+            raise value_error("sources", f"source {k}, {source!r}, has no feature dim")
         parts.append((source, feature))
     result, dim = concat(*parts, allow_broadcast=allow_broadcast)
     return result.copy(feature_dim=dim)
@@ -176,7 +176,7 @@ def gating(
     check_tensor(x, "x")
     dim = x.feature_dim if axis is None else axis
     if dim is None or dim.size is None or dim.size % 2:
-        raise value_error("axis", f"expected features of an even number, got {dim!r} of {x!r}")
+        raise value_error("axis", f"expected an even number of features, got {dim!r} of {x!r}")
     half = dim.div_left(2) if out_dim is None else out_dim
     active, gate = split(x, axis=dim, out_dims=[half, half])
     return as_tensor(act_func(active) * gate_func(gate)), half

@@ -106,7 +106,7 @@ def scatter(
     check_tensor(indices, "indices")
     to = indices.sparse_dim if out_dim is None else out_dim
     if to is None:
-        raise value_error("out_dim", "expected a Dim, as indices have no sparse_dim")
+        raise value_error("out_dim", "expected a Dim, because indices have no sparse_dim")
     fill = 0 if fill_value is None and mode == "mean" else fill_value
     return as_tensor(_dims.scatter(source, indices, to, mode=mode, fill=fill, axis=indices_dim))
 
@@ -493,7 +493,7 @@ def top_k(
         check_operand(k, "k")
     many = k_dim if k is None else number(k, "k")
     if many is None:
-        raise value_error("k", "give k or k_dim")
+        raise value_error("k", "pass k or k_dim")
     values, places, dim = _dims.top_k(source, axis, many, k_dim)
     each = [as_tensor(place) for place in places]
     return as_tensor(values), each[0] if isinstance(axis, Dim) else each, dim

@@ -110,9 +110,7 @@ def random(
         )
     for word, given in (("explicit_state", explicit_state), ("out", out)):
         if given is not None:
-            raise value_error(
-                word, "expected None, a state is not kept and no tensor is filled", "give a seed"
-            )
+            raise value_error(word, "expected None: no state is kept, and no tensor is filled", "pass seed=")
     said = [(mean, "mean", 0.0), (stddev, "stddev", 1.0)]
     center, spread = [default if x is None else number(x, word) for x, word, default in said]
     if bound is not None:

@@ -15,7 +15,7 @@ from varlen.returnn.tensor import Tensor, as_tensor
 def check_alone(distributed: bool) -> None:
     """Refuse to reduce over the batches of several processes."""
     if distributed:
-        raise value_error("distributed", "expected False, other processes are not asked for theirs")
+        raise value_error("distributed", "expected False: the mean and variance are those of this process")
 
 
 def reduce(
@@ -103,7 +103,7 @@ def reduce_out(source: Data[Any], *, mode: str, num_pieces: int, out_dim: Dim | 
     check_tensor(source, "source")
     feature = source.feature_dim
     if feature is None:
-        raise value_error("source", f"{source!r} has no features")
+        raise value_error("source", f"{source!r} has no feature dim")
     pieces = Dim(num_pieces, name="pieces")
     out = feature // pieces if out_dim is None else out_dim
     result = reduce(dims.split_dims(source, feature, [out, pieces]), mode=mode, axis=pieces)

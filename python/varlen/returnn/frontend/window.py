@@ -96,7 +96,9 @@ def _sides(left: Dim | int | None, right: Dim | int | None, width: int) -> tuple
     before = width - 1 - (behind or 0) if before is None else before
     behind = width - 1 - before if behind is None else behind
     if before + 1 + behind != width:
-        raise value_error("window_left", f"{before} + {behind} + 1 is not the size of window_dim, {width}")
+        raise value_error(
+            "window_left", f"{before} + {behind} + 1 differs from the size of window_dim, {width}"
+        )
     return before, behind
 
 
@@ -401,7 +403,7 @@ def _one(given: Any, argument: str, default: Any = None) -> Any:
     if not isinstance(given, (list, tuple)):
         return given
     if len(given) != 1:
-        raise value_error(argument, f"expected one, convolutions go along one dim, got {len(given)}")
+        raise value_error(argument, f"expected one dim, along which the convolution runs, got {len(given)}")
     return given[0]
 
 
