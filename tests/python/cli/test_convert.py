@@ -710,7 +710,8 @@ def test_a_type_that_no_file_holds_is_said_once(here, capsys):
     pq.write_table(pa.table({"t": pa.array([1, 2], pa.time64("us"))}), "a.parquet")
     said = refused(capsys, here, "a.parquet", "o.nrt", "--batch-rows", 1)
     assert said == [
-        "varlen: a.parquet: t: expected a column with a NumPy dtype, got type time64[us]; --columns leaves one out"
+        "varlen: a.parquet: t: expected a column with a NumPy dtype, got type time64[us]; "
+        "--columns leaves one out"
     ]
 
 

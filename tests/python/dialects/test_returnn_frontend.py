@@ -228,7 +228,7 @@ def test_positions_are_joined_and_parted(x, kind):
     with pytest.raises(ValueError, match="axis: expected a dim of fixed size"):
         rf.unstack(x, axis=TIME)
     same(rf.gather(x, indices=2, axis=FEATURE), BLOCK[:, :, 2])
-    with pytest.raises(ValueError, match="source 0, .* has no feature dim"):
+    with pytest.raises(ValueError, match=r"source 0, .* has no feature dim"):
         rf.concat_features(rf.range_over_dim(TIME))
 
 

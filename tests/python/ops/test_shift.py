@@ -140,7 +140,7 @@ def test_a_ragged_gives_a_ragged_and_methods_take_a_level():
     deep = vl.Ragged.from_list([[[[1], [2, 3]], [[4]]], [[[5]]]])
     assert deep.reverse(level=1).to_list() == [[[[2, 3], [1]], [[4]]], [[[5]]]]
     assert deep.shift(1, level=0).to_list() == [[[], [[1], [2, 3]]], [[]]]
-    with pytest.raises(ValueError, match="fill: at level 0 gaps become empty sequences; .* got 9"):
+    with pytest.raises(ValueError, match=r"fill: at level 0 gaps become empty sequences; .* got 9"):
         r.shift(1, level=0, fill=9)
     with pytest.raises(IndexError, match="level: 2 is out of range"):
         r.reverse(level=2)

@@ -290,7 +290,7 @@ def test_results_can_be_given():
         (lambda: ops.sort([1, 2, 3], [1, 1]), ValueError, "lengths: add up to 2, but X has 3 rows"),
         (lambda: ops.sort([1, 2], [3, -1]), ValueError, "lengths.*row 1"),
         (lambda: ops.argsort([1, 2]), TypeError, "lengths: required"),
-        (lambda: ops.unique(vl.Ragged([1], [1]), [1]), TypeError, "lengths: not allowed, because X is a Ragged"),
+        (lambda: ops.unique(vl.Ragged([1], [1]), [1]), TypeError, "lengths: not allowed, because X"),
         (lambda: ops.rank(np.zeros(1, complex), [1]), TypeError, "X: expected bool, integers"),
         (lambda: ops.sort(np.zeros(1, complex), [1]), TypeError, "X: expected bool, integers"),
         (lambda: ops.sort(np.zeros(1), [1], out=np.zeros(2)), ValueError, "out"),
