@@ -16,10 +16,10 @@ from varlen.cli.manual import add_command, check_parent
 __all__ = ["add_parser"]
 
 _DESCRIPTION = """\
-Runs the benchmark table. Each row checks varlen's result against its peers, then reports the ratio to
-memory bandwidth and to the best peer, all interleaved in one process on one core. Peers that are not
-installed are named and left out; `pip install "varlen[bench]"` installs them.
-Figures from a busy machine mean little: look at the spread beside them.
+Runs the benchmark table. Each row checks varlen's result against its peers, then reports the
+ratio to memory bandwidth and to the best peer, all interleaved in one process on one core.
+Peers that are not installed are named and left out; `pip install "varlen[bench]"` installs
+them. Figures from a busy machine mean little: look at the spread beside them.
 """
 
 

@@ -20,69 +20,74 @@ from varlen.errors import value_error
 __all__ = ["add_parser"]
 
 _DESCRIPTION = """\
-Converts IN... into OUT, piece by piece, in memory that does not grow with the input. IN is a file, a
-pattern or a folder; several become one data set, in this order.
+Converts IN... into OUT, piece by piece, in memory that does not grow with the input. IN is a
+file, a pattern or a folder; several become one data set, in this order.
 
-  .jsonl .ndjson .json     one record per line: an object whose values are numbers, strings, nested lists
-                           or objects; a field of objects, also in lists, becomes a key (visit.code)
-  .parquet .pq             tables; list columns nest by themselves, and the fields of a struct become
-  .feather .arrow .ipc     keys of their own (visit.code); these, CSV and .zst need pyarrow
+  .jsonl .ndjson .json   one record per line: an object of numbers, strings, nested lists or
+                         objects; a field of objects, also in lists, becomes a key (visit.code)
+  .parquet .pq           tables; list columns nest by themselves, and the fields of a struct
+  .feather .arrow .ipc   become keys of their own (visit.code); these, CSV and .zst need pyarrow
   .csv .tsv
-  .gz .bz2 .xz .zst        lines, CSV and TSV, compressed
-  a folder of MEDS         data/ and metadata/, as meds-torch-data reads it: see below
+  .gz .bz2 .xz .zst      lines, CSV and TSV, compressed
+  a folder of MEDS       data/ and metadata/, as meds-torch-data reads it: see below
 
-OUT is one .nrt file, or with --rows-per-shard a folder of them with an index. Rows keep their order. An
-index that pandas stored is left out. If rows are wrong, the command names all of them and writes nothing.
+OUT is one .nrt file, or with --rows-per-shard a folder of them with an index. Rows keep their
+order. An index that pandas stored is left out. If rows are wrong, the command names all of them
+and writes nothing.
 
-Strings become ids into a vocabulary, which the file stores. --vocabulary takes one from outside, such as a
-training set's for its validation set: FILE is a .nrt file, a folder of shards, JSON (key to words), or with
-KEY=FILE text with one word per line. A word that it lacks is refused, or becomes --unknown WORD. Row ids in
-FILE are never used as vocabulary.
-Id 0 is the word [PAD], which pads batches, unless --no-padding-id is given or the vocabulary comes from
+Strings become ids into a vocabulary, which the file stores. --vocabulary takes one from
+outside, such as a training set's for its validation set: FILE is a .nrt file, a folder of
+shards, JSON (key to words), or with KEY=FILE text with one word per line. A word that it lacks
+is refused, or becomes --unknown WORD. Row ids in FILE are never used as vocabulary. Id 0 is the
+word [PAD], which pads batches, unless --no-padding-id is given or the vocabulary comes from
 outside. --reserve puts words that no value may have before all others.
 
-Commas separate the fields of .csv, and tabs those of .tsv. If the header has none, the command looks for
-semicolons, tabs or bars there, or uses --delimiter CHAR. An empty text in a CSV is a null. So are NA, NULL,
-nan and the like among numbers and times; among words they are words.
+Commas separate the fields of .csv, and tabs those of .tsv. If the header has none, the command
+looks for semicolons, tabs or bars there, or uses --delimiter CHAR. An empty text in a CSV is a
+null. So are NA, NULL, nan and the like among numbers and times; among words they are words.
 
---group-by nests a long table, or lines with one event each: consecutive rows with the same value become one
-record, and a second --group-by makes sequences inside it. The group columns keep one value per group, and
-those of --constant one per record; a record with several values there is refused.
-A null or NaN in a group column is refused. So are rows of a group that are not together, unless
---regroup gathers them, through files beside OUT if they are large. --sort-by orders the contents of a record
-by keys that have a value for each element. With --regroup it can order the records too, by the first group
-column.
+--group-by nests a long table, or lines with one event each: consecutive rows with the same
+value become one record, and a second --group-by makes sequences inside it. The group columns
+keep one value per group, and those of --constant one per record; a record with several values
+there is refused. A null or NaN in a group column is refused. So are rows of a group that are
+not together, unless --regroup gathers them, through files beside OUT if they are large.
+--sort-by orders the contents of a record by keys that have a value for each element. With
+--regroup it can order the records too, by the first group column.
 
---static joins tables that have one row per id: the value of the first --group-by, or of --row-ids.
+--static joins tables that have one row per id: the value of the first --group-by, or of
+--row-ids.
 
-A column has the type that holds all its values in all files. A whole number that would change, as beside
-floats, is refused; --types names the type to read instead, also for the ids of static tables. A value that
-does not fit a named type is refused; only floats are rounded.
+A column has the type that holds all its values in all files. A whole number that would change,
+as beside floats, is refused; --types names the type to read instead, also for the ids of static
+tables. A value that does not fit a named type is refused; only floats are rounded.
 
-A CSV column is numbers or times only if every text in every file survives the round trip. One leading zero
-or plus (0389, +5), more digits than int64 or a double can hold, or one word (V10) makes it text, and the
-summary says so. Trailing zeros behind the point, an exponent and spaces around a number do not. Columns with
-words in --vocabulary are text. If --types or a schema makes them numbers, 0389 is 389, and the account counts
-such texts; a schema's id refuses them.
+A CSV column is numbers or times only if every text in every file survives the round trip. One
+leading zero or plus (0389, +5), more digits than int64 or a double can hold, or one word (V10)
+makes it text, and the summary says so. Trailing zeros behind the point, an exponent and spaces
+around a number do not. Columns with words in --vocabulary are text. If --types or a schema
+makes them numbers, 0389 is 389, and the account counts such texts; a schema's id refuses them.
 
---infer-schema events.toml IN... writes down each column's kind, dtype, nesting and zone, and whether it has
-nulls. Edit the file; --schema events.toml then checks every later input. A missing or new column, a value
-that does not fit, or a forbidden null is named, and nothing is written. The file stores the schema, so
---schema train.nrt holds a validation set to the schema of the training set.
+--infer-schema events.toml IN... writes down each column's kind, dtype, nesting and zone, and
+whether it has nulls. Edit the file; --schema events.toml then checks every later input. A
+missing or new column, a value that does not fit, or a forbidden null is named, and nothing is
+written. The file stores the schema, so --schema train.nrt holds a validation set to the schema
+of the training set.
 
-Times with a zone become UTC, and the summary says so. One column may not mix times with and without a zone.
-Texts in JSON lines are words, unless --types makes them times or numbers, as in t=datetime64[s].
+Times with a zone become UTC, and the summary says so. One column may not mix times with and
+without a zone. Texts in JSON lines are words, unless --types makes them times or numbers, as in
+t=datetime64[s].
 
-The account at the end states what came in, what went out, what was left out and why. OUT stores it, and
-`varlen info --account OUT` shows all of it. If a row or a value is lost, the command fails, and OUT stays
-as it was.
+The account at the end states what came in, what went out, what was left out and why. OUT stores
+it, and `varlen info --account OUT` shows all of it. If a row or a value is lost, the command
+fails, and OUT stays as it was.
 
-A folder of MEDS becomes the folder that meds-torch-data makes of it: data/SHARD.nrt with time_delta_days,
-code and numeric_value; tokenization/schemas/SHARD.parquet with static codes and times; metadata/codes.parquet
-with the index of each code; metadata/account.json with the account. The codes are those of the train split;
-rows with other codes are left out and counted. Values are normalized by the mean and deviation of their code.
-Values of codes without a deviation, infinite values, and values beyond float32 become NaN and are counted.
-Days count whole seconds. A subject in no split is refused; --drop-unsplit leaves it out and counts it. A
+A folder of MEDS becomes the folder that meds-torch-data makes of it: data/SHARD.nrt with
+time_delta_days, code and numeric_value; tokenization/schemas/SHARD.parquet with static codes
+and times; metadata/codes.parquet with the index of each code; metadata/account.json with the
+account. The codes are those of the train split; rows with other codes are left out and counted.
+Values are normalized by the mean and deviation of their code. Values of codes without a
+deviation, infinite values, and values beyond float32 become NaN and are counted. Days count
+whole seconds. A subject in no split is refused; --drop-unsplit leaves it out and counts it. A
 subject in two files, in two splits, or in another split than its folder says is refused.
 """
 

@@ -16,10 +16,10 @@ from varlen.errors import file_error
 __all__ = ["add_parser"]
 
 _DESCRIPTION = """\
-Reads the Python sources of the standard library, or the files of any folder, as nested data: files >
-lines > tokens. Keys lie at three depths: a label per file, indent and byte position per line, token and
-width per token. Builds the joint dict, saves a .nrt file, opens it without reading it, and runs an epoch
-of shuffled padded batches. Ends with commands to try next.
+Reads the Python sources of the standard library, or the files of any folder, as nested data:
+files > lines > tokens. Keys lie at three depths: a label per file, indent and byte position per
+line, token and width per token. Builds the joint dict, saves a .nrt file, opens it without
+reading it, and runs an epoch of shuffled padded batches. Ends with commands to try next.
 """
 _MAX_LINES = 256
 

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 __all__ = ["add_parser", "as_bytes", "describe", "padding_share"]
 
 _DESCRIPTION = """\
-Shows the contents of a .nrt file or a folder of shards: keys with their dims and dtypes, rows, and the
-lengths at every level with a picture. Estimates the padding of a batch, for rows drawn at random and for
-rows sorted by length. Reads only bounds, no values.
+Shows the contents of a .nrt file or a folder of shards: keys with their dims and dtypes, rows,
+and the lengths at every level with a picture. Estimates the padding of a batch, for rows drawn
+at random and for rows sorted by length. Reads only bounds, no values.
 
---account shows what came in and went out when the file was made, by files and columns: values, nulls,
-distinct numbers or words, and what was left out or changed, why, and the first places.
+--account shows what came in and went out when the file was made, by files and columns: values,
+nulls, distinct numbers or words, and what was left out or changed, why, and the first places.
 """
 _PICTURE_BINS = 32
 

@@ -23,9 +23,10 @@ __all__ = ["BinPacking"]
 class BinPacking(Sampler):
     """Sample batches for sequence packing: whole rows fill bins of a fixed number of tokens.
 
-    The longest rows of a window are put first, each where `fit` says; a row that fits nowhere opens a bin.
+    It places the longest rows of a window first, each where `fit` says. A row that fits nowhere opens a new
+    bin.
     `Dataset.batch(layout="packed", pad_to=size)` lays the bins of a batch into a block `(batch_size, size)`;
-    a ragged batch has their rows end to end. Empty rows are kept, and take no room.
+    a ragged batch holds their rows end to end. Empty rows are kept, and take no space.
 
     Parameters
     ----------
@@ -36,8 +37,8 @@ class BinPacking(Sampler):
     batch_size
         The bins per batch; the last batch may have fewer, unless `drop_last`.
     fit
-        "best" puts a row into the bin that it leaves the least room in, "first" into the first with room:
-        best-fit and first-fit decreasing.
+        "best" puts a row into the fullest bin that has room for it, "first" into the first bin with room
+        (best-fit and first-fit decreasing).
     window
         The number of rows packed together. More rows fill bins better: 10,000, the default, mostly fill over
         99 per cent; fewer make batches more random.
@@ -48,15 +49,15 @@ class BinPacking(Sampler):
         of `size` tokens and a shorter last one, each packed as its own row. The pieces travel with the row
         numbers to `Dataset.epoch`, `Dataset.batch` and the collator.
     shuffle
-        Whether each seed and epoch gives other windows and another order of bins.
+        Whether windows and the order of bins change with the seed and the epoch.
     seed, drop_last, uneven, num_replicas, rank
-        As those of `Sampler`: the order, the last step, and the processes that share the rows.
+        As in `Sampler`: the order, the last step, and the processes that share the rows.
 
     Raises
     ------
     ValueError, TypeError
-        Lengths that are negative or not integers, sizes below 1, a row over `size` where too_long is "raise",
-        max_len where too_long is "split".
+        Lengths are negative or no integers; a size is below 1; a row is longer than `size` and too_long is
+        "raise"; max_len is combined with too_long="split".
 
     Examples
     --------

@@ -76,9 +76,9 @@ class Loader(Epoch[ArrayT]):
     batches
         Instead of batch_size: a sampler, such as `TokenBudget`, or lists of row numbers.
     shuffle, drop_last, uneven, num_replicas, rank
-        Options of batches of batch_size, as in `BatchSampler`: with several processes, each gets its share.
+        Options for batch_size, as in `BatchSampler`: with several processes, each gets its share.
     seed
-        int, of the order and of random windows.
+        The seed of the order and of random windows, an int.
     prefetch
         The batches to make ahead, at least 1.
     threads
@@ -174,7 +174,7 @@ class Loader(Epoch[ArrayT]):
 
     @property
     def sampler(self) -> Sampler | None:
-        """The sampler that Lightning and other loops tell the epoch; None for batches without one.
+        """The sampler, whose epoch Lightning and other loops set; None for batches without a sampler.
 
         Examples
         --------
@@ -206,7 +206,7 @@ class Loader(Epoch[ArrayT]):
             self._batches.set_epoch(number)
 
     def state_dict(self) -> dict[str, Any]:
-        """The position of the loop: in the last iteration, or at the start of an epoch set since.
+        """The position of the loop in its last iteration, or at the start of an epoch set since then.
 
         Returns
         -------
@@ -216,7 +216,7 @@ class Loader(Epoch[ArrayT]):
         Raises
         ------
         ValueError
-            Rows or windows are drawn without an int as seed.
+            Rows or windows are random, and the seed is no int.
         TypeError
             `batches` is no sampler of this module.
 

@@ -42,47 +42,47 @@ def pack(
 ) -> Batch[Any]:
     """Pack sequences into rows of `size` tokens, with the keys that attention needs.
 
-    Every token is in the block once. What is left of a row is filled, and counts as a sequence of its own: it
-    looks at nothing else, and nothing looks at it.
+    The block holds every token once. The rest of a row is padding, and counts as a sequence of its own:
+    attention neither enters nor leaves it.
 
     Parameters
     ----------
     sequences
-        A list of lists, arrays or tensors, or a Ragged of one level: the result has them as "values". Or a
-        mapping from names to those, all of the same lengths: "input_ids" and "labels". Or samples that are
-        such mappings: a list of dicts, a table of Arrow, a dataset of Hugging Face.
+        A list of lists, arrays or tensors, or a Ragged of one level: the result calls them "values". Or a
+        mapping from names to such lists, all of the same lengths: "input_ids" and "labels". Or samples that
+        are such mappings: a list of dicts, an Arrow table, a Hugging Face dataset.
     size, fit, window, too_long
-        As `BinPacking` takes them.
+        As in `BinPacking`.
     labels
-        The name of the tokens that a model predicts, each from those before it: the result has them as
-        `labels`, -100 where no data is and at the first token of each sequence. "labels" if they are given.
+        The name of the tokens that the model predicts. The result copies them to `labels`, with -100 in
+        padding and at the first token of each sequence. "labels" uses labels that you pass.
     fill
-        What goes where no data is: a number or a row for all, or a mapping from some names to theirs. Zero by
-        default. `labels` are int64 or floats, and filled with -100 unless the mapping has them.
+        The padding value: a number or a row for all names, or a mapping from names. Zero by default. `labels`
+        are int64 or floats, and padded with -100 unless the mapping names them.
     max_bytes
         The largest size of a block; a larger one raises a ValueError. Half of the memory by default.
 
     Returns
     -------
     Batch
-        Each name as a block (bins, size, ...), tensors where they were given, which autograd follows, and:
+        Each name as a block (bins, size, ...); tensors stay tensors, with autograd. Also:
 
-        * `position_ids`, int64 (bins, size): the place of each token in its sequence. They begin at 0 in
-          each piece of a sequence that was split.
-        * `document_ids`, int32 (bins, size): the number of its sequence inside the row, from 0; -1 where no
-          data is. It is the `seq_idx` of state-space models, and what `document_mask` takes.
-        * `cu_seqlens`, int32: where each sequence begins in the block laid end to end, `bins * size` tokens,
-          and the end of the last. With `max_seqlen`, an int, it is what attention over `cu_seqlens` takes.
+        * `position_ids`, int64 (bins, size): the position of each token in its sequence. Positions start at 0
+        in each piece of a split sequence.
+        * `document_ids`, int32 (bins, size): the number of each token's sequence within its row, from 0; -1
+        in padding. State-space models call it `seq_idx`, and `document_mask` takes it.
+        * `cu_seqlens`, int32: where each sequence begins in the flattened block of `bins * size` tokens, and
+        where the last one ends. Attention over `cu_seqlens` takes it together with `max_seqlen`, an int.
 
-        Its `account` says how many sequences and tokens came in, and which were skipped.
+        Its `account` counts the sequences and tokens that came in and those that were skipped.
 
     Raises
     ------
     ValueError, TypeError
-        A sequence over `size` where too_long is "raise", sequences of more levels than one, names whose
-        lengths differ or that the result has itself.
+        A sequence is longer than `size` and too_long is "raise"; sequences have several levels; names differ
+        in their lengths, or clash with names of the result.
     KeyError
-        `labels` or `fill` name what was not given.
+        `labels` or `fill` name no sequences.
 
     Examples
     --------

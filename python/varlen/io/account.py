@@ -37,7 +37,7 @@ _OTHERS = "other files"
 
 
 class AccountError(ValueError):
-    """An account does not balance: a row, a value or a column is lost, and nobody said why.
+    """An account does not balance: a row, a value or a column is missing without a reason.
 
     Examples
     --------
@@ -53,16 +53,16 @@ class Tally:
     Parameters
     ----------
     values : int
-        Places for a value, those of nulls among them.
+        The number of values, including nulls.
     nulls : int or None
-        Nulls, NaN and NaT; None where they were not counted.
+        The number of nulls, NaN and NaT; None if they were not counted.
     distinct : int or None
-        Distinct whole numbers, times, words or ids of words; None where they were not counted.
+        The number of distinct whole numbers, times, words or word ids; None if they were not counted.
     at_least : bool
-        There may be more distinct ones: the count is exact up to 16,384, and where the numbers lie within
+        True if there may be more distinct values. The count is exact up to 16,384, and for numbers within
         262,144 of the first one.
     words : int or None
-        Distinct words that came in, or words of the vocabulary that goes out; None for numbers.
+        The number of distinct words in the input, or of words in the output's vocabulary; None for numbers.
 
     Examples
     --------
@@ -131,7 +131,8 @@ class Tally:
         Parameters
         ----------
         values : ndarray (rows, ...) or None
-            Whole numbers and times are told apart; where others come too, none are. None stands for others.
+            Whole numbers and times are counted; if other dtypes come too, nothing is. None stands for other
+            dtypes.
 
         Examples
         --------
@@ -153,7 +154,7 @@ class Tally:
         Parameters
         ----------
         words : iterable of str
-            The words of one more piece of values, each once or more often.
+            The words of one more piece, possibly repeated.
 
         Examples
         --------
@@ -228,11 +229,11 @@ class Reason:
     Parameters
     ----------
     left_out : int
-        Values that did not go out; below 0 those that were added.
+        The number of values left out; negative if values were added.
     nulls : int or None
-        How many nulls they are, or how many nulls became values; None where that is not known.
+        How many of them are nulls, or how many nulls became values; None if unknown.
     changed : int
-        Values that went out as others than they came in, such as words outside a vocabulary.
+        The number of values that changed, such as words outside a vocabulary.
     first : list of str
         The first places: file, row and value.
 
@@ -306,7 +307,7 @@ class Balance:
         why : str
             The name.
         reason : Reason
-            How much; nothing is noted where it concerns no value.
+            The counts; a reason that concerns no value is not recorded.
 
         Examples
         --------
@@ -324,7 +325,7 @@ class Balance:
         Returns
         -------
         str or None
-            The numbers; None where nothing is lost.
+            The numbers; None if the account balances.
 
         Examples
         --------
@@ -379,24 +380,24 @@ def _loss_text(n: int) -> str:
 class Account:
     """An account by columns: what came in, what went out, what was left out and why.
 
-    `varlen convert`, `varlen.io.build`, `Dataset.map`, `Dataset.save` and `varlen.data.pack` keep one. It
-    lies in the metadata of a file, or in the `index.json` of a folder. Accounts of parts add up: `a + b`.
+    `varlen convert`, `varlen.io.build`, `Dataset.map`, `Dataset.save` and `varlen.data.pack` keep one. A file
+    stores it in its metadata, a folder in its `index.json`. Accounts of parts add up: `a + b`.
 
     Parameters
     ----------
     files : mapping of str to int, optional
-        The files that were read, and the rows of each.
+        The input files, and the number of rows in each.
 
     Attributes
     ----------
     files : dict of str to int
         Rows by file.
     rows : Balance
-        Of rows: of the files, and of the result.
+        The balance of rows, between the files and the result.
     columns : dict of str to Balance
-        Of values, by column.
+        The balance of values, by column.
     unread : dict of str to str
-        Columns that were left out as a whole, and why.
+        Columns that were left out entirely, and why.
 
     Examples
     --------
@@ -471,13 +472,13 @@ class Account:
         Parameters
         ----------
         column : str or None
-            Whose values; None for rows.
+            The column; None for rows.
         why : str
             The reason.
         values : int
             How many.
         nulls : int or None
-            How many of them are nulls; None where that is not known.
+            How many of them are nulls; None if unknown.
         first : iterable of str
             The first places.
 
@@ -505,7 +506,7 @@ class Account:
         values : int
             How many.
         nulls : int or None
-            How many nulls became values; None where that is not known.
+            How many nulls became values; None if unknown.
         first : iterable of str
             The first places.
 
@@ -595,7 +596,7 @@ class Account:
     __hash__ = None  # type: ignore[assignment]
 
     def successor(self) -> Account:
-        """Start the account of data made from this result: its own result is counted anew.
+        """Start the account of data made from this result, whose own result is still to be counted.
 
         Returns
         -------

@@ -44,9 +44,9 @@ _T = TypeVar("_T")
 class File:
     """A `.nrt` file. `open_file` makes it; any number of threads may read it.
 
-    Its arrays are read-only views of one map of the file, or owned copies where it was opened with
-    `mmap=False`. Two opens of a file that did not change give the same object. Pickles as its path and
-    identity: another process opens it again, and finds out whether it is still the same file.
+    Its arrays are read-only views of one map of the file, or copies with `mmap=False`. Opening an unchanged
+    file twice returns the same object. It pickles as its path and identity: another process opens the file
+    again, and checks that it is still the same.
 
     Parameters
     ----------
@@ -223,8 +223,8 @@ class File:
     def guard(self) -> None:
         """Raise an error if a mapped file was changed in place: its bytes may be gone.
 
-        One look at the path, for use before large reads: to touch what was cut off a mapped file ends the
-        process. A file that was replaced or unlinked is still there for those who have mapped it.
+        Call it before large reads. It looks at the path once: reading a part that was cut off a mapped file
+        ends the process. A file that was replaced or unlinked stays readable through its map.
 
         Raises
         ------
@@ -586,16 +586,15 @@ def _identity(info: os.stat_result) -> Identity:
 def open_file(path: str | os.PathLike[str], *, mmap: bool = True) -> File:
     """Open a `.nrt` or safetensors file whose tensors are called `dimK/name`.
 
-    The header is read and checked, nothing else. A file that is open already and did not change is not opened
-    again: the handle is shared.
+    Only the header is read and checked. If the file is already open and unchanged, the handle is shared.
 
     Parameters
     ----------
     path
         A regular file.
     mmap
-        False for network file systems: reads copy the bytes that they need, and a file that goes away is an
-        error instead of a crash.
+        False for network file systems: reads copy the bytes that they need, and a file that disappears raises
+        an error instead of a crash.
 
     Returns
     -------
@@ -605,7 +604,7 @@ def open_file(path: str | os.PathLike[str], *, mmap: bool = True) -> File:
     Raises
     ------
     FileFormatError
-        The file is damaged, or not such a file; a ValueError that says what and where.
+        The file is damaged, or has another format; the error says what is wrong, and where.
     OSError
         There is no such file, or it may not be read.
 

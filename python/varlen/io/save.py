@@ -46,17 +46,18 @@ def save(
 ) -> None:
     """Save flat arrays, named `dimK/name` and `dimK/bounds`, as one file that replaces `path` at once.
 
-    The old file stays whole until the new one is on the disk: an error or a kill at any moment leaves either.
+    The old file stays whole until the new one is on the disk. After an error or a kill you have one of the
+    two.
 
     Parameters
     ----------
     path
-        Where to; a link is followed, a folder refused.
+        The file to write. Links are followed; a folder is an error.
     entries
-        Full names to arrays of any shape (rows first) and any dtype that the format has; times are kept as
-        int64 and a unit, arrays of strings as ids and a vocabulary. Not copied where they lie contiguous.
+        Arrays by full name, of any shape (rows first) and any dtype of the format. Times are stored as int64
+        with a unit, strings as ids with a vocabulary. Contiguous arrays are not copied.
     vocabularies
-        Bare key names to the strings that integer values stand for.
+        The strings behind the integer values of a key, by bare key name.
     row_ids
         The bare name of a `dim0` key whose values identify the rows.
     metadata
@@ -65,21 +66,21 @@ def save(
         False skips the fsync, which is faster. Other processes still see either the old file or the new one,
         complete; a power cut within seconds may lose both.
     schema
-        What the keys are meant to be, which the file keeps.
+        The declarations of the keys, which the file stores.
     account
-        What came in and goes out, which the file keeps as it is.
+        The account of the rows, which the file stores unchanged.
     padding_id
-        As of `varlen.io.Writer`: arrays of strings get ids from 1, and id 0 is "[PAD]".
+        As in `varlen.io.Writer`: strings get ids from 1, and id 0 is "[PAD]".
 
     Raises
     ------
     TypeError
-        A dtype that the format has not, named.
+        The format lacks a dtype, which the error names.
     ValueError
         Bounds that are not int64, a vocabulary that is too short, a header that is too large, or keys that
         are not what the schema says.
     OSError
-        What the system said; nothing was changed then.
+        The system refused to write; nothing was changed.
 
     Examples
     --------

@@ -67,7 +67,7 @@ def open_shards(
     keys : iterable of str, optional
         The keys to expose; all by default.
     cache : path, optional
-        A folder where files behind URLs are copied to, whole, when they are first read.
+        A folder for whole copies of remote files, made when they are first read.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def open_shards(
     Raises
     ------
     FileFormatError
-        A file is damaged, or the shards do not go together; the text names the shard.
+        A file is damaged, or the shards do not fit each other; the error names the shard.
     FileNotFoundError
         Nothing is there.
     KeyError
@@ -120,9 +120,9 @@ def open_shards(
 class ShardSet:
     """The rows of one or more files as one sequence. `open_shards` makes it.
 
-    Where an index tells how many rows a shard has, the shard is opened when its rows are first asked for. Any
-    number of threads may read one set. It pickles as the paths and identities of its files: another process
-    opens them again, and refuses a file that is another by then.
+    If an index gives a shard's number of rows, the set opens the shard only when you read from it. Any number
+    of threads may read one set. It pickles as the paths and identities of its files: another process opens
+    them again, and refuses a file that has changed.
 
     Parameters
     ----------
@@ -218,9 +218,9 @@ class ShardSet:
 
     @property
     def account(self) -> Account:
-        """The account of the files, of the index or summed: what came in, what was left out and why.
+        """The account from the index, or the sum over the files: what came in, what was left out and why.
 
-        The account of a file that holds none begins with the file. Keys that are not exposed are unread.
+        A file without an account counts as its own source. Keys that are not exposed are listed as unread.
         """
         parts: list[Account] = []
         known: dict[str, Account | None] = {}
@@ -241,8 +241,7 @@ class ShardSet:
     def fields(self) -> Mapping[str, Field]:
         """Each exposed key's dim, dtype, trailing dimensions and vocabulary.
 
-        Where shards were narrowed each on its own, the dtype is the one that holds them all: rows are read,
-        and batches made, with that.
+        If shards differ in their dtypes, the dtype here holds them all, and rows and batches have it.
         """
         agreement = self._find_agreement()
         return {} if agreement is None else agreement.fields

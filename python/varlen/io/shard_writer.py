@@ -28,18 +28,18 @@ __all__ = ["ShardWriter"]
 class ShardWriter(atomic.AtomicWriter):
     """A writer of `part-00000.nrt`, `part-00001.nrt`, ... in a folder, which closing indexes.
 
-    Shards get their names, and the index is written, in `close` alone: until then, and after an error, the
-    folder holds no shard. What is written is what `varlen.open` reads as one sequence.
+    Only `close` names the shards and writes the index: until then, and after an error, the folder holds no
+    shard. `varlen.open` reads the shards as one sequence.
 
     Parameters
     ----------
     folder
-        Made where it is not there; refused where it holds shards already.
+        The folder, created if it is missing. It must not hold shards yet.
     rows_per_shard
-        Rows of each shard but the last.
+        The number of rows in each shard except the last.
     **options
-        As of `varlen.io.Writer`. All shards have the dtypes of the first one, or of `schema`. The `account`
-        is kept in the index.
+        As in `varlen.io.Writer`. All shards have the dtypes of the first one, or of `schema`. The index
+        stores the `account`.
 
     Examples
     --------
@@ -89,7 +89,7 @@ class ShardWriter(atomic.AtomicWriter):
         Raises
         ------
         ValueError, TypeError
-            As `Writer.append`; nothing is left of what was written.
+            As `Writer.append`; everything written so far is deleted.
 
         Examples
         --------

@@ -76,27 +76,28 @@ class _Column:
 class Writer(atomic.AtomicWriter):
     """A writer of one file, which appears complete when the writer is closed.
 
-    Memory is bounded whatever the number of rows: columns wait in a temporary file beside the target, which
-    no folder lists. An error, or leaving the block by one, leaves nothing behind and the old file as it was.
+    Memory stays bounded for any number of rows: columns wait in an unlisted temporary file beside the target.
+    An error, also one inside the `with` block, leaves nothing behind, and keeps the old file.
 
     Parameters
     ----------
     path
         The file to write or replace.
     schema
-        Key names to dtypes that pieces are cast to; a value that does not fit is an error. Keys that are not
-        named keep the dtype of their first piece. A `Schema` names all keys: others are errors, and so are
-        other kinds, another nesting, and nulls where it allows none. The file keeps it.
+        Dtypes by key: pieces are cast to them, and a value that does not fit is an error. Other keys keep the
+        dtype of their first piece. A `Schema` must name all keys; another key, kind or nesting is an error,
+        and so is a null that it forbids. The file stores the schema.
     widen
-        True: a key whose pieces differ gets the dtype that holds them all, instead of an error.
+        True: if the pieces of a key differ in dtype, the key gets a dtype that holds them all, instead of an
+        error.
     narrow
-        True: integers are written in the smallest dtype that holds all of them, unsigned where none is
-        negative; keys in `schema` are left alone.
+        True: integers are stored in the smallest dtype that holds them all, unsigned if none is negative.
+        Keys in `schema` keep their dtype.
     row_ids
         The name of the `dim0` key whose values identify rows.
     vocabularies
-        Key names to their strings; strings of the rows extend them. A vocabulary that is given, or that rows
-        bring with their ids, stays as it is.
+        The strings of each key; strings of the rows extend them. Words that you pass, or that rows bring with
+        their ids, keep their ids.
     metadata
         Further strings for the header.
     ids
@@ -104,11 +105,11 @@ class Writer(atomic.AtomicWriter):
     durable
         False leaves out fsync, as in `varlen.io.save`.
     account
-        What came in, by columns, complete when the writer is closed. The writer counts what goes out, keeps
-        the account in the file, and raises `varlen.io.AccountError` where it does not balance.
+        The input by columns, complete when the writer is closed. The writer counts the output, stores the
+        account in the file, and raises `varlen.io.AccountError` if it does not balance.
     padding_id
-        True: vocabularies that the writer makes begin with "[PAD]", with whose id 0 batches are padded; that
-        of row ids does not. False: they begin with the first word.
+        True: new vocabularies begin with "[PAD]", and its id 0 pads batches; only the vocabulary of row ids
+        does not. False: they begin with the first word.
 
     Examples
     --------
@@ -194,19 +195,19 @@ class Writer(atomic.AtomicWriter):
         Parameters
         ----------
         rows : joint dict, Joint, dict or table
-            A joint dict, a `_core.Joint`, or a dict: of full names such as `dim1/bounds` to arrays, or of
-            keys to nested lists of numbers or words. Ids of a vocabulary become those of the writer's own.
-            A table or record batch of Arrow, or a frame that exports one: its columns are keys, a field of a
-            struct is "column.field". Nulls are errors, but NaN where a `Schema` allows nulls of floats and
-            times.
+            A joint dict, a `_core.Joint`, or a dict: arrays by full name, such as `dim1/bounds`, or nested
+            lists of numbers or words by key. Ids of another vocabulary become ids of the writer's. Also an
+            Arrow table or record batch, or a frame that exports one: its columns are keys, and a field of a
+            struct is "column.field". Nulls are errors, but become NaN or NaT if a `Schema` allows nulls of
+            floats and times.
 
         Raises
         ------
         ValueError
-            A key is missing or new, has another dim, trailing shape or dtype than in the pieces before, or
-            holds numbers beside words: it is named, and nothing of the piece is kept.
+            A key is missing or new, differs from earlier pieces in its dim, trailing shape or dtype, or mixes
+            numbers and words. The error names it, and nothing of the piece is kept.
         TypeError
-            These are no rows, or of a dtype that a file cannot hold.
+            The argument holds no rows, or a dtype that a file cannot hold.
 
         Examples
         --------

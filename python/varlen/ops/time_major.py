@@ -54,8 +54,7 @@ def list2padded(
 
     Notes
     -----
-    As Thinc's `Ops.list2padded`, which takes arrays of two dimensions only, and gives a view of the input
-    where there is one array.
+    Thinc's `Ops.list2padded` takes only arrays of two dimensions, and returns a view if there is one array.
 
     Examples
     --------

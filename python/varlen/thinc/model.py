@@ -35,23 +35,24 @@ _operators: ContextVar[Operators | None] = ContextVar("varlen_thinc_operators", 
 
 @adopt_methods
 class Model(Layer):
-    """A layer with parameters, as Thinc's `Model`; `Linear` and other functions make one.
+    """A layer with parameters, like Thinc's `Model`. `Linear` and other functions make models.
 
-    `model(X, is_train)` gives Y and backprop, which adds up the gradients of parameters, and `finish_update`
-    hands these to an optimizer. It is a `varlen.transforms.Layer`, and goes wherever one is taken.
+    `model(X, is_train)` returns Y and backprop. Backprop accumulates the gradients of parameters, and
+    `finish_update` passes them to an optimizer. A Model is a `varlen.transforms.Layer`, and works wherever
+    one does.
 
     Parameters
     ----------
     name
-        What errors and `repr` call it.
+        The name in errors and `repr`.
     forward
-        forward(model, X, is_train) gives (Y, backprop).
+        A function: forward(model, X, is_train) returns (Y, backprop).
     init
-        init(model, X=None, Y=None) sets dimensions and parameters.
+        A function: init(model, X=None, Y=None) sets dimensions and parameters.
     dims
-        {name: size}, None where it is not known yet.
+        {name: size}; None for a size that is not known yet.
     params
-        {name: array}, None where it is not made yet.
+        {name: array}; None for a parameter that is not made yet.
     layers
         The Models that it calls.
     attrs
@@ -59,12 +60,12 @@ class Model(Layer):
     refs
         {name: a Model of its layers}, or None.
     ops
-        What it computes with; None for `get_current_ops()`.
+        The ops that the model computes with; None for `get_current_ops()`.
 
     Notes
     -----
-    As Thinc's `Model`, without shims, and without bytes, disks and devices: it can be pickled,
-    and keeps its number then.
+    Unlike Thinc's `Model` it has no shims, and no methods for bytes, disks and devices. Pickle it instead: it
+    then keeps its id.
 
     Examples
     --------
@@ -206,7 +207,7 @@ class Model(Layer):
         value
             Its size.
         force
-            Whether it may change where no parameter was made yet.
+            Whether it may change while no parameter exists yet.
 
         Raises
         ------
@@ -237,7 +238,7 @@ class Model(Layer):
         name
             Of the parameter; it may be a new one.
         value
-            An array; None for none.
+            An array, or None to unset it.
 
         Examples
         --------
@@ -292,12 +293,12 @@ class Model(Layer):
         name
             Of the reference.
         value
-            The model itself or one below it; None for nothing.
+            The model itself or one below it, or None to unset it.
 
         Raises
         ------
         ValueError
-            It is none of these.
+            The model is not in the tree.
 
         Examples
         --------
@@ -316,7 +317,7 @@ class Model(Layer):
         Parameters
         ----------
         X, Y
-            Some of what it will take and give: their widths are what is not given otherwise.
+            Sample inputs and outputs; their widths set the dimensions that are still unknown.
 
         Returns
         -------
@@ -326,7 +327,7 @@ class Model(Layer):
         Raises
         ------
         ValueError
-            A dimension that nothing says.
+            A dimension stays unknown.
 
         Examples
         --------
@@ -343,7 +344,8 @@ class Model(Layer):
         Parameters
         ----------
         optimizer
-            Called as optimizer((model id, name), parameter, gradient); gives both as they shall be.
+            A function: optimizer((model id, name), parameter, gradient) returns the new parameter and
+            gradient.
 
         Examples
         --------
@@ -386,7 +388,7 @@ class Model(Layer):
         Parameters
         ----------
         params
-            {(model id, name): array}; those of other models do no harm.
+            {(model id, name): array}; those of other models are ignored.
 
         Returns
         -------
@@ -415,7 +417,7 @@ class Model(Layer):
         Parameters
         ----------
         order
-            "bfs" level by level, "dfs_pre" each before its layers, "dfs_post" each after them.
+            "bfs" yields level by level, "dfs_pre" each model before its layers, "dfs_post" after them.
 
         Returns
         -------
@@ -424,7 +426,7 @@ class Model(Layer):
         Raises
         ------
         ValueError
-            Another order.
+            The order has another name.
 
         Examples
         --------
@@ -479,7 +481,7 @@ class Model(Layer):
         old
             A model below this one.
         new
-            What stands there from then on.
+            The replacement.
 
         Returns
         -------
@@ -509,7 +511,7 @@ class Model(Layer):
         Parameters
         ----------
         forward, init
-            As those that a Model is made of.
+            As in the constructor.
 
         Examples
         --------
@@ -527,7 +529,7 @@ class Model(Layer):
         Returns
         -------
         Model
-            It has an id of its own. A layer that stands in two places does so in the copy.
+            The copy has its own id. A layer used twice is also used twice in the copy.
 
         Examples
         --------

@@ -167,7 +167,7 @@ class ComputingMethods(VerbMethods[ArrayT]):
 
         Notes
         -----
-        As `np.searchsorted`. That sequences ascend, NaN last, is not checked.
+        As `np.searchsorted`. Sequences must ascend, with NaN last; this is not checked.
 
         Examples
         --------

@@ -73,8 +73,8 @@ class Packed(NoArray, DeviceMethods, Generic[ArrayT]):
 
     Notes
     -----
-    It is what torch's `PackedSequence` and the prefixes of Thinc's `Padded` hold, with room for empty
-    sequences and for levels above and below. The structure is immutable; values may be written in place.
+    It holds the same rows as torch's `PackedSequence`, and also empty sequences and levels above and below.
+    The structure is immutable, but you may write values in place.
 
     Examples
     --------

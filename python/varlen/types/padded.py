@@ -61,12 +61,12 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
 
     Notes
     -----
-    As Thinc's `Padded`, but checked at construction, immutable except for its data, and right under every
-    index. The three small arrays are read-only int64. Beyond its end a column holds what data holds there:
+    Unlike Thinc's `Padded`, it is checked at construction, immutable except for its data, and correct under
+    every index. The three small arrays are read-only int64. `data` beyond the end of a column is padding:
     zeros, if `list2padded` made it.
 
-    Items are columns: `p[key]` is a Padded of those that an int, a slice, integers or a mask choose, without
-    the steps that none of them reaches, and `to_list` gives them in the order in which they came to p.
+    Items are columns: `p[key]` is a Padded of the columns that an int, a slice, integers or a mask select,
+    without steps that none of them reaches. Its `to_list` keeps the order of p's sequences.
 
     Examples
     --------

@@ -79,11 +79,11 @@ class Ragged(
 
     Notes
     -----
-    The structure is immutable; values may be written in place, as those of any NumPy view. Torch in gives
-    torch out, and so do CuPy, JAX and Numba. Operators and ufuncs work on the values of containers that nest
-    alike; a Ragged of fewer levels, the outer ones, gives each of its rows to all values below it. An array
-    with as many axes as a row of the values, or fewer, broadcasts against each row; one with an axis more,
-    (n, *row), gives a row to each sequence. `@` is `matmul`.
+    The structure is immutable, but you may write values in place, as with any NumPy view. Torch tensors in
+    give torch tensors out, and so do arrays of CuPy, JAX and Numba. Operators and ufuncs work on the values
+    of containers that nest alike. A Ragged with fewer levels, the outer ones, gives each of its rows to all
+    values below it. An array with the axes of a row, or fewer, broadcasts against each row; an array with one
+    axis more, (n, *row), gives one row to each sequence. `@` is `matmul`.
 
     For type checkers the class is generic over the kind of array that it holds: `Ragged[np.ndarray]`, or
     `Ragged[torch.Tensor]`.

@@ -640,7 +640,7 @@ def test_counts_beyond_63_bits_are_refused():
 def test_no_array_is_made_of_data_without_a_word(make):
     pytest.importorskip("torch")
     for x in (of(BATCH, TIME), of(BATCH), of(BATCH, TIME).torch()):
-        with pytest.raises(TypeError, match=r"take its \.values, .* or its \.to_padded\(\)"):
+        with pytest.raises(TypeError, match=r"use its \.values, .* or its \.to_padded\(\)"):
             make(x)
 
 

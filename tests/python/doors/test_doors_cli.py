@@ -261,7 +261,7 @@ P = ["--group-by", "p"]
             "in.parquet: w: null at row 1 among strings, which have no NaN; see --null-word",
         ),
         ("twice", [], "in.parquet: two columns have the name 'a'"),
-        ("bytes", [], "in.parquet: x: expected numbers, times or text, got type binary, times or text"),
+        ("bytes", [], "in.parquet: x: expected numbers, times or text, got type binary"),
         ("reserved", [], "in.parquet: Reserved meta-names ['bounds']"),
         ("null", ["--columns", "y"], "in.parquet: no column 'y'; there are p, x"),
         ("null", ["--group-by", "y"], "in.parquet: no column 'y'; there are p, x"),

@@ -270,7 +270,7 @@ def test_indices_are_in_range_and_whole(key, error, text):
         (None, TypeError, "raggeds: expected a list of Ragged, got NoneType"),
         (3, TypeError, "raggeds: expected a list of Ragged, got int"),
         (example(), TypeError, "raggeds: expected a list of Ragged, got one Ragged"),
-        ([], ValueError, "raggeds: there is nothing"),
+        ([], ValueError, "raggeds: expected at least one part"),
         ([example(), [1]], TypeError, "raggeds: part 1: expected a Ragged, got list"),
         ([example(), Ragged([1], lengths=[[1], [1]])], ValueError, "raggeds: part 1 has 2 levels"),
         ([example(), Ragged(np.ones((1, 2)), [1])], ValueError, r"raggeds: part 1 has rows of shape \(2,\)"),

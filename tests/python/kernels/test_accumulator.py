@@ -258,7 +258,7 @@ def test_numbers_that_do_not_show_are_not_passed_over():
     def total(x):
         return ops.reduce_sum(x, [2], overflow="raise")
 
-    with pytest.raises(NotImplementedError, match="overflow: 'raise' has to see numbers"):
+    with pytest.raises(NotImplementedError, match="overflow: 'raise' must read numbers"):
         torch.vmap(total)(batch)
     assert torch.vmap(total)(batch.int()).tolist() == [[3], [7]]  # no int32 could be too large
 
@@ -285,7 +285,7 @@ def test_data_accumulates_as_a_ragged_does():
         x.sum(time, dtype="int8", overflow="raise")
     with pytest.raises(OverflowError, match="cumsum: 200 in row 0 along 'time' is beyond int8"):
         vl.dims.cumsum(x, time, dtype="int8", overflow="raise")
-    with pytest.raises(TypeError, match=r"sum of .*overflow: 'raise' is for integers"):
+    with pytest.raises(TypeError, match=r"sum of .*overflow: 'raise' needs integers"):
         z.sum(time, overflow="raise")
     with pytest.raises(TypeError, match="sum, mean and prod take dtype and overflow, max does not"):
         vl.dims.reduce(x, "max", time, dtype="int8")

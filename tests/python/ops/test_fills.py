@@ -195,7 +195,7 @@ def test_words_of_a_vocabulary_are_taken_as_their_ids():
         ):
             call(fill="z")
         with pytest.raises(
-            ValueError, match=r"fill of 'y': 'c' does not fit float32 without a vocabulary; give"
+            ValueError, match=r"fill of 'y': 'c' does not fit float32 without a vocabulary; pass"
         ):
             call(fill={"y": "c"})
     with pytest.raises(ValueError, match=r"prefix of 'c': 'z' is not one of the 4 words"):

@@ -235,7 +235,7 @@ def test_spans_outside_their_sequence_are_refused(at, error, text):
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda: ops.spans(R, AT), TypeError, "row_ids: pass them: X has 3 sequences"),
+        (lambda: ops.spans(R, AT), TypeError, "row_ids: required, because X has 3 sequences"),
         (lambda: ops.spans(R, AT, row_ids=[1, 0]), ValueError, "row.ids"),
         (lambda: ops.spans(R, AT, row_ids=[0, 3]), ValueError, "row.id"),
         (lambda: ops.spans(R, AT, row_ids=[0]), ValueError, "row_ids: has 1 entries, but at has 2"),

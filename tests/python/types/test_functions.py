@@ -572,7 +572,7 @@ def test_functions_on_containers_that_are_no_arrays_name_what_is_one(kind):
     for call in calls:
         with pytest.raises(TypeError, match=rf"^(np|torch)\.\w+ cannot take a {kind}; use its .*{way}"):
             call(given)
-    with pytest.raises(TypeError, match=rf"^a {kind} is not an array; take its {way}"):
+    with pytest.raises(TypeError, match=rf"^a {kind} is not an array; use its {way}"):
         np.asarray(given)
 
 

@@ -34,18 +34,18 @@ class Collator(Generic[ArrayT]):
     It pickles as the paths of its files: workers of any start method open them themselves.
 
     With a seed, the random window of a row depends only on the seed, the epoch and the row, not on the batch
-    or the worker. The epoch is that of the batch sampler that gave the rows (`TokenBudget`, `LengthBuckets`);
-    with any other sampler call `set_epoch` before each epoch. Both reach workers that live through several
-    epochs. Without a seed every batch has new windows.
+    or the worker. The epoch comes from the batch sampler (`TokenBudget`, `LengthBuckets`); with any other
+    sampler, call `set_epoch` before each epoch. Both work with persistent workers. Without a seed, every
+    batch has new windows.
 
     Parameters
     ----------
     dataset
-        The dataset whose rows are batched.
+        The dataset to take rows from.
     options
-        Of the batches.
+        The options of the batches.
     seed
-        Of random windows: an int; a numpy.random.Generator, from which one number is drawn; or None.
+        The seed of random windows: an int; a numpy.random.Generator, from which one number is drawn; or None.
 
     Examples
     --------
@@ -161,13 +161,13 @@ class Collator(Generic[ArrayT]):
 class StagedCollator(Collator[Any]):
     """A collator of batches for a device. `Dataset.collator(device=...)` makes it.
 
-    It touches no device, so it works in forked workers of a DataLoader: each of its batches is one block of
-    memory, which the parent copies.
+    It touches no device, so it works in forked DataLoader workers. Each batch is one block of memory, which
+    the parent process copies to the device.
 
     Parameters
     ----------
     dataset, options, seed
-        As `Collator` takes them.
+        As in `Collator`.
 
     Examples
     --------

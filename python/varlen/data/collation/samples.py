@@ -100,42 +100,43 @@ class Collate:
     pad_to_multiple_of
         Round the padded length up to a multiple of this.
     fill, dtype
-        Of padding, of the output: one for all, or a mapping from keys. Zero, and NumPy's promotion, by
-        default. A fill for all has to fit the values that are padded with it.
+        The padding value and the output's dtype: one for all keys, or a mapping from keys. The defaults are
+        zero and NumPy's promotion. A fill for all keys must fit all values that it pads.
     masks
-        False leaves them out.
+        False leaves masks out.
     nulls
-        What becomes of nulls among numbers, None or masked: one word for all, or a mapping from keys.
-        "refuse", the default, names the sample, the key and the place. "fill" puts `fill` there, and the mask
-        is False; numbers and ragged batches have a mask then, too. "nan" puts NaN there, and integers become
-        float64 in every batch. "drop" leaves them out of lists. A null list is an empty one. Text keeps None,
-        and so do samples that are all null, unless `dtype` names the key, or the column of Arrow, Polars or
-        pandas has a type of numbers.
+        What nulls among numbers (None, or masked) become: one word for all keys, or a mapping from keys.
+        "refuse", the default, raises an error that names the sample, the key and the place. "fill" stores
+        `fill`, and the mask is False; single numbers and ragged batches then have a mask, too. "nan" stores
+        NaN, and integers become float64 in every batch. "drop" leaves nulls out of lists. A null list counts
+        as empty. Text keeps None. So do keys whose samples are all null, unless `dtype` names the key, or its
+        Arrow, Polars or pandas column has a numeric type.
     keys
-        Of mappings: those that the batch has, in this order. By default all, which are then the same in each.
+        The keys of mappings to batch, in this order. By default all keys, which must be the same in each
+        sample.
     framework
-        "numpy", "torch", or None: tensors where a sample holds one.
+        "numpy", "torch", or None: tensors if a sample holds one, else arrays.
     names
-        What a model calls keys of the samples: `{"tokens": "input_ids"}`, and what is made by the next
-        options. With this option or one of the next, samples are mappings, rows of a varlen dataset, named
-        tuples or dataclasses, and the batch holds what `model(**batch)` takes: integers are int64, and
-        float64 is float32, where `dtype` says nothing; `labels` are padded with -100; one number as `fill` is
-        that of `input_ids`, and refused where there are none; there are no masks but the one asked for; and
-        `layout="ragged"` is one row (1, tokens) of all samples. `framework` is "torch" by default then.
+        New names for keys, as the model expects them: `{"tokens": "input_ids"}`. This option and those below
+        make batches for `model(**batch)`. Samples must then be mappings, rows of a varlen dataset, named
+        tuples or dataclasses. Integers become int64 and float64 becomes float32, unless `dtype` says
+        otherwise. `labels` are padded with -100. A single number as `fill` applies to `input_ids`, and is an
+        error if no key has that name. The batch has only the masks that you ask for, and `layout="ragged"`
+        gives one row (1, tokens) of all samples. The default `framework` is "torch".
     labels
-        The name of the tokens that a model predicts, each from those before it. "input_ids": `labels` are
-        these tokens, -100 in padding, and at the first token of each sample where another sample, or padding
-        at the left, is before it. "labels": those of the samples, with the same -100.
+        The name of the tokens that the model predicts. "input_ids" copies these tokens to `labels`, with -100
+        in padding, and at a sample's first token if another sample or padding comes before it. "labels" uses
+        the samples' own labels, with -100 in the same places.
     attention_mask
-        True: int64, 1 where a token is, unless the samples have their own. A ragged batch has none: those of
-        the samples have to be ones, and are left out.
+        True: adds an int64 mask that is 1 at tokens, unless the samples bring their own. A ragged batch has
+        no mask: masks of the samples must be all ones, and are left out.
     position_ids
-        True: the number of each token in its sample, 0 in padding.
+        True: adds the position of each token in its sample, 0 in padding.
     document_ids, cu_seqlens
-        True: of a ragged batch, the number of each token's sample; and where each sample begins, int32, with
-        the longest length, for attention without a mask. They are `cu_seq_lens_q`, `cu_seq_lens_k`,
-        `max_length_q` and `max_length_k`, as models of transformers take them, unless `names` calls
-        "cu_seqlens" and "max_seqlen" something.
+        True, for ragged batches: adds the sample number of each token; adds where each sample begins, int32,
+        and the longest length, for attention without a mask. The latter are called `cu_seq_lens_q`,
+        `cu_seq_lens_k`, `max_length_q` and `max_length_k`, as transformers models expect, unless `names`
+        renames "cu_seqlens" and "max_seqlen".
 
     Examples
     --------

@@ -54,42 +54,41 @@ def build(
 ) -> ShardSet:
     """Build a folder of shards with an index, one shard per partition, on many processes or machines.
 
-    Each partition is made once, into a draft with dtypes and words of its own. Then what the drafts say is
-    merged: dtypes that hold the values of all, and for each key of strings one vocabulary, in the order of
-    the partitions. At last the shards are written, and the index when all of them are there. The result is
-    the same with every engine and any number of workers.
+    `build` makes each partition once, into a draft with its own dtypes and words. Then it merges the drafts:
+    it picks dtypes that hold all values, and one vocabulary for each key of strings, in the order of the
+    partitions. Last it writes the shards, and then the index. The result is the same for every engine and any
+    number of workers.
 
-    A build that was stopped goes on: what is whole is not made again, where the partition, its number, the
-    name of `make` and the options are the same. So a build that is complete is given at once, with nothing
-    written; with more partitions at the end those alone are made; a shard that was deleted is made alone. The
-    folder is then what a build from nothing writes: shards are written again, from themselves, where new
-    partitions brought words or wider dtypes. A worker that is killed costs its partition alone, which is
-    begun again, three times at most. Files are `part-00000.nrt` and so on.
+    A stopped build resumes. It skips finished partitions whose contents, number, `make` function and options
+    are the same. So a complete build returns at once and writes nothing. If you add partitions at the end, or
+    delete a shard, `build` makes only those. The folder then equals a build from scratch: shards are
+    rewritten from their own contents if new partitions bring words or wider dtypes. A killed worker costs
+    only its partition, which gets three tries. Files are `part-00000.nrt` and so on.
 
-    Whoever opens the folder meanwhile gets the data set that was there, or the new one, or an error for the
-    moment in which files get their names; never some of the rows.
+    A reader that opens the folder meanwhile gets the old data set or the new one, or an error while files are
+    being renamed, never some of the rows.
 
     Parameters
     ----------
     partitions
-        A list of anything that can be pickled, such as paths; or a bag, a data frame or an array of Dask,
-        or a Dataset of Ray, whose own partitions are taken. Those of Ray, and what `dask.delayed` makes, are
-        others each time: nothing of an earlier build is taken for them.
+        A list of picklable objects, such as paths; or a Dask bag, data frame or array, or a Ray Dataset, with
+        its own partitions. Partitions of Ray and of `dask.delayed` differ at each call, so `build` makes them
+        anew.
     make
-        Takes a partition, gives its rows: a joint dict, a mapping of keys to nested lists or arrays as
-        `varlen.io.Writer.append` takes it, a table or record batch of Arrow, or an iterator of those. None:
-        the partitions are the rows. With other processes it is pickled, so a function of a module.
+        A function from a partition to its rows: a joint dict, a mapping of keys to nested lists or arrays as
+        `varlen.io.Writer.append` takes it, an Arrow table or record batch, or an iterator of these. None: the
+        partitions are the rows. Other processes need to pickle it, so define it in a module.
     folder
-        Where the shards go; made where it is not there. Engines on several machines need to share it.
+        The folder for the shards, created if it is missing. Engines on several machines must share it.
     engine
-        None: a loop, or processes of this machine where `workers` is more than 1, or what the partitions
-        come from. "processes"; "dask", or a Client of Dask; "ray".
+        None: the library of the partitions, or a loop, or processes of this machine if `workers` is more than
+        1. "processes"; "dask", or a Client of Dask; "ray".
     workers
-        How many processes. Dask and Ray know their own.
+        The number of processes. Dask and Ray use their own.
     schema
-        Keys to dtypes, or a `Schema`, as `Writer` takes it: it holds for all partitions, now and later.
+        Dtypes of keys, or a `Schema`, as in `Writer`. It holds for all partitions, now and later.
     vocabularies
-        Keys to their first words; others follow.
+        The first words of each key; others follow.
     row_ids
         The name of the `dim0` key whose values identify rows.
     durable
@@ -97,7 +96,7 @@ def build(
     progress
         Show a progress bar.
     padding_id
-        As of `varlen.io.Writer`: vocabularies that are made here begin with "[PAD]".
+        As in `varlen.io.Writer`: new vocabularies begin with "[PAD]".
 
     Returns
     -------
@@ -107,10 +106,10 @@ def build(
     Raises
     ------
     ValueError, TypeError
-        No partitions; a partition whose keys or dtypes do not fit those before, named by its number; a
-        folder with files that are not of this build, or of another partition or other options.
+        There are no partitions; a partition, named by its number, has keys or dtypes that do not fit the
+        earlier ones; the folder holds files of something else, or of another partition or other options.
     RuntimeError
-        A partition failed, or its worker ended three times. It is named; other drafts stay.
+        A partition failed, or its worker ended three times. The error names it; other drafts stay.
     BlockingIOError
         Another build is at work in the folder.
 
