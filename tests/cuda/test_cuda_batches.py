@@ -126,7 +126,7 @@ def test_devices_that_are_not_there_are_refused():
     ds = Dataset(vl.JointNestedRaggedTensorDict({"x": [[1, 2, 3], [], [4]]}))
     with pytest.raises(ValueError, match=r"device: expected one of cuda:0 to cuda:\d+, got cuda:99"):
         ds.batch([0], device=99)
-    with pytest.raises(ValueError, match="device: a staged batch goes to CUDA"):
+    with pytest.raises(ValueError, match="device: a staged batch can only go to a CUDA device"):
         ds.collator(device="cuda")([0]).to("cpu")
 
 
@@ -177,7 +177,7 @@ def test_batches_of_tensors_go_there_and_back(torch, device):
     assert pinned["x"].is_pinned()
     same_bits(pinned.cuda(non_blocking=True), batch)
     assert next(iter(DeviceLoader([batch])))["x"].tolist() == [1, 2, 3, 4]
-    with pytest.raises(TypeError, match="loader: expected batches of a collator of this package, got dict"):
+    with pytest.raises(TypeError, match="loader: expected batches from a varlen collator, got dict"):
         next(iter(DeviceLoader([{}])))
 
 

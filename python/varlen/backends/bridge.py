@@ -126,7 +126,9 @@ class Bridge:
             given |= given["kwargs"]
         if given.get("out") is not None or given.get("inplace"):
             name = "out" if given.get("out") is not None else "inplace"
-            raise type_error(name, f"arrays of {self.name} cannot be written", "take the result")
+            raise type_error(
+                name, f"arrays of {self.name} cannot be written", "leave it out and use the result"
+            )
         if verb == "scatter_add":
             raise type_error("table", f"arrays of {self.name} cannot be written", "use backprop_gather_add")
 

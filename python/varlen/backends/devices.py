@@ -63,6 +63,6 @@ def framework_of(device: Any) -> Literal["torch", "cupy"]:
     if find_spec("torch") is not None:
         return "torch"
     raise RuntimeError(
-        "device: what lies there are arrays of CuPy or tensors of torch, and neither is installed: "
+        "device: arrays there need CuPy or torch, and neither is installed: "
         "pip install cupy-cuda13x, or torch"
     )

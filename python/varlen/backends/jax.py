@@ -25,7 +25,7 @@ class JaxBridge(Bridge):
         """An array of the CPU as one of NumPy, one of a device as CuPy's, which orders their streams."""
         if isinstance(x, self.jax.core.Tracer):
             raise type_error(
-                "", "an array that JAX traces has no numbers: call varlen outside of jit and grad"
+                "", "varlen cannot read an array that JAX traces: call it outside of jit and grad"
             )
         if _is_on_cpu(x):
             return np.asarray(x)
@@ -40,7 +40,7 @@ class JaxBridge(Bridge):
             limits = np.iinfo(array.dtype.str.replace("8", "4"))
             if array.max() > limits.max or array.min() < limits.min:
                 raise overflow_error(
-                    "", f"the result holds {array.max()}, and JAX 32 bits", "set jax_enable_x64"
+                    "", f"the result holds {array.max()}, which JAX's 32 bits cannot", "set jax_enable_x64"
                 )
         if array.flags.writeable and array.dtype.isnative and array.dtype.kind in "biufc":
             return self.jax.dlpack.from_dlpack(array)

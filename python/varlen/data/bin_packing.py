@@ -98,7 +98,11 @@ class BinPacking(Sampler):
         self._given = self.lengths
         if max_len is not None:
             if too_long == "split":
-                raise value_error("max_len", "rows that are split are not cut", "leave out one of them")
+                raise value_error(
+                    "max_len",
+                    "cannot be combined with too_long='split': rows are either cut or split",
+                    "leave out one of them",
+                )
             self.lengths = np.minimum(self.lengths, as_int(max_len, "max_len", 1))
         is_over = self.lengths > self.size
         if too_long == "raise" and is_over.any():

@@ -74,18 +74,18 @@ class Epoch(Generic[ArrayT]):
         threads: int = 1,
     ) -> None:
         if (batch_size is None) == (batches is None):
-            raise value_error("batch_size", "give batch_size or batches, one of them")
+            raise value_error("batch_size", "pass either batch_size or batches")
         batch_size = None if batch_size is None else as_int(batch_size, "batch_size", 1)
         if batches is not None and not hasattr(batches, "__iter__"):
             raise type_error("batches", f"expected batches of row numbers, got {type(batches).__name__}")
         shuffle, drop_last = as_shuffle(shuffle), as_bool(drop_last, "drop_last")
         if batches is not None and (shuffle or drop_last):
-            raise value_error("batches", "their order is given; shuffle and drop_last need batch_size")
+            raise value_error("batches", "come in a fixed order; shuffle and drop_last need batch_size")
         if isinstance(batches, Sampler) and batches._row_count != len(dataset):
             raise value_error(
                 "batches",
-                f"the sampler is of {batches._row_count} rows, the dataset has {len(dataset)}",
-                "make it of this dataset, or select() the rows that are meant",
+                f"the sampler was made for {batches._row_count} rows, but the dataset has {len(dataset)}",
+                "make a sampler for this dataset, or select() rows from it first",
             )
         prefetch = as_int(prefetch, "prefetch")
         epoch = None if epoch is None else as_int(epoch, "epoch")
@@ -135,8 +135,8 @@ class Epoch(Generic[ArrayT]):
         if self._is_used_up:
             raise value_error(
                 "batches",
-                f"a {type(rows).__name__} gives its batches only once, and they are used up",
-                "give a list or a sampler",
+                f"a {type(rows).__name__} yields its batches only once, and they are used up",
+                "pass a list or a sampler",
             )
         self._is_used_up = rows is self._batches
         return rows
@@ -221,7 +221,9 @@ class Epoch(Generic[ArrayT]):
                 "batches", f"a sampler of varlen.data has a state to resume from, a {kind} has none"
             )
         if (self._is_drawn or self._options.is_random) and not isinstance(self._seed, int):
-            raise value_error("seed", "what is drawn cannot be drawn again", "give an int")
+            raise value_error(
+                "seed", "a Generator cannot repeat its draws, so the state cannot be restored", "pass an int"
+            )
         return self._batches
 
     def _identity(self) -> dict[str, Any]:

@@ -92,7 +92,7 @@ class IterableDataset(Epoch[ArrayT]):
         order, of_batches = split_options(options)
         checked = BatchOptions(**of_batches)
         if checked.device is not None or checked.goes_to is not None:
-            raise value_error("device", "workers make batches on the host", "take them there in the loop")
+            raise value_error("device", "workers make batches on the host", "move them in the loop")
         batches = batches_of(dataset, batch_size, batches, shuffle, order)
         drop_last = order["drop_last"]
         if batch_size is not None:
@@ -150,7 +150,9 @@ class IterableDataset(Epoch[ArrayT]):
         _refuse_stacks(self)
         was, of, before = self._next_share or (number, count, 0)
         if (was, of) != (number, count):
-            raise value_error("state", f"of worker {was} of {of}, here {number} of {count}")
+            raise value_error(
+                "state", f"belongs to worker {was} of {of}, but this is worker {number} of {count}"
+            )
         self._next_share = self._share = None
         if sampler is not None:
             is_elsewhere = sampler.epoch != self._seen[0] or sampler._start not in (None, self._seen[1])

@@ -153,7 +153,9 @@ class Loader(Epoch[ArrayT]):
         self._collate_fn = None if isinstance(dataset, Dataset) else _collate_fn(dataset, collate_fn, options)
         if self._collate_fn is None and collate_fn is not None:
             raise value_error(
-                "collate_fn", "a Dataset makes its batches itself, in one call", "give its options"
+                "collate_fn",
+                "not allowed: a Dataset makes its batches itself",
+                "pass the options of ds.batch instead",
             )
         rows = dataset if self._collate_fn is None else len(dataset)
         batches = batches_of(rows, batch_size, batches, shuffle, order)
@@ -163,8 +165,8 @@ class Loader(Epoch[ArrayT]):
         if self._collate_fn is not None and collate_fn is None and _may_be_empty(batches):
             raise value_error(
                 "uneven",
-                "of no samples there is no batch to make",
-                "take 'repeat' or 'drop', or a collate_fn",
+                "'empty' needs a batch without samples, which the default collate_fn cannot make",
+                "use 'repeat' or 'drop', or pass a collate_fn",
             )
         super().__init__(
             dataset, BatchOptions(**({} if self._collate_fn else options)), batch_size=None, batches=batches,

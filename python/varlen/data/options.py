@@ -171,15 +171,17 @@ class BatchOptions:
                 values["framework"] = "torch"
                 self.device, self.goes_to = None, self.device
         elif values["dims"] is not None:
-            raise value_error("dims", "arrays have none", "take layout='named'")
+            raise value_error("dims", "only named batches have dims", "take layout='named'")
         if values["layout"] == "packed":
             self._check_packed(values)
         elif values["layout"] != "padded":
             for name in ("pad_to", "pad_to_multiple_of"):
                 if self.per_axis(name):
-                    raise value_error(name, "a ragged batch has no padding", "take layout='padded'")
+                    raise value_error(
+                        name, "does not apply: a ragged batch has no padding", "take layout='padded'"
+                    )
         if values["layout"] != "padded" and len(self.per_axis("max_len")) > 1:
-            raise value_error("max_len", "a ragged batch cuts its first axis only", "give one number")
+            raise value_error("max_len", "a ragged batch cuts only its first axis", "pass one number")
         if self.model is not None and self.device is not None:  # what models take is made on the host
             self.device, self.goes_to = None, self.device
 
@@ -192,14 +194,16 @@ class BatchOptions:
             return None
         if values["layout"] == "named":
             raise value_error(
-                f"{next(iter(asked))}", "models take arrays", "take another layout than 'named'"
+                f"{next(iter(asked))}",
+                "does not apply: models take arrays",
+                "take another layout than 'named'",
             )
         model = ModelInputs(asked, values["layout"])
         for name in _BESIDE:
             if self.given.get(name):
-                raise value_error(name, f"{model.asked_by} makes batches for models", "leave it out")
+                raise value_error(name, f"{model.asked_by} already makes batches for models", "leave it out")
         if values["framework"] == "cupy":
-            raise value_error("framework", "batches for models are of arrays of NumPy or of tensors")
+            raise value_error("framework", "expected 'numpy' or 'torch' for a batch for models")
         values["masks"], values["cu_seqlens"] = model.needs_masks, "cu_seqlens" in asked
         return model
 
@@ -211,13 +215,17 @@ class BatchOptions:
                 "pad_to", f"a packed batch needs the size of its bins, got {values['pad_to']!r}"
             )
         if self.per_axis("pad_to_multiple_of"):
-            raise value_error("pad_to_multiple_of", "the bins of a packed batch are of size pad_to")
+            raise value_error(
+                "pad_to_multiple_of", "does not apply: the bins of a packed batch have the size pad_to"
+            )
         if values["padding_side"] != "right":
-            raise value_error("padding_side", "what is left of a bin is at its end", "take 'right'")
+            raise value_error("padding_side", "packed bins are padded at their end", "take 'right'")
         if values["positions"]:
-            raise value_error("positions", "a packed batch has position_ids", "leave it out")
+            raise value_error(
+                "positions", "does not apply: a packed batch always has position_ids", "leave it out"
+            )
         if values["framework"] == "cupy":
-            raise value_error("framework", "packed batches are of arrays of NumPy or of tensors")
+            raise value_error("framework", "expected 'numpy' or 'torch' for a packed batch")
         values["cu_seqlens"] = False  # those of the ragged batch; the block has its own
         if self.device is not None:
             self.device, self.goes_to = None, self.device
@@ -235,26 +243,28 @@ class BatchOptions:
                 "take layout='padded', or x.to_padded()",
             )
         if values["fill_mode"] != "first" and not values["flatten"]:
-            raise value_error(
-                "fill_mode", f"{values['fill_mode']!r} says what flatten does", "take flatten=True"
-            )
+            raise value_error("fill_mode", f"{values['fill_mode']!r} needs flatten=True", "pass flatten=True")
         if values["cu_seqlens"] and "cu_seqlens" in self.given:
-            raise value_error("cu_seqlens", "Data have their lengths in their dims", "take layout='ragged'")
+            raise value_error(
+                "cu_seqlens", "named batches keep their lengths in their dims", "take layout='ragged'"
+            )
 
     @staticmethod
     def _checked_device(values: BatchKeywords) -> str | None:
         """The name of the device that batches go to, whose framework is set; None for the host."""
         if values["layout"] == "named" and values["framework"] == "cupy":
-            raise value_error("framework", "Data are of arrays of NumPy or of tensors")
+            raise value_error("framework", "expected 'numpy' or 'torch' for named batches")
         if values["device"] is None:
             if values["framework"] != "cupy":
                 return None
             values["device"] = "cuda"
         name = device_name(values["device"])
         if values["framework"] == "numpy":
-            raise value_error("framework", "arrays of NumPy have no device", "leave device out, or framework")
+            raise value_error(
+                "framework", "NumPy arrays have no device", "leave out either device or framework"
+            )
         if name == "cpu" and values["framework"] == "cupy":
-            raise value_error("framework", "arrays of CuPy lie on CUDA devices, not on the CPU")
+            raise value_error("framework", "CuPy arrays lie on CUDA devices, not on the CPU")
         if values["framework"] is None:
             values["framework"] = "torch" if name == "cpu" else framework_of(values["device"])
         return None if name == "cpu" else name

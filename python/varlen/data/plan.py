@@ -81,9 +81,7 @@ class BatchPlan:
         }
         if self._small_tensors and options.device is not None:
             key, name = next(iter(self._small_tensors.items()))
-            raise type_error(
-                "device", f"{key!r} is {name}, which goes there with the package ml_dtypes alone"
-            )
+            raise type_error("device", f"{key!r} is {name}, which needs the package ml_dtypes there")
         used = values["layout"] in ("padded", "packed") or options.has_edges
         fill = values["fill"]
         if model is not None:
@@ -158,7 +156,7 @@ class BatchPlan:
         prefix_rows, suffix_rows = (None, None) if edge_rows is None else self._edge_records(*edge_rows)
         options = self.options
         if options.bin_size is not None and out is not None and not hasattr(out, "grow"):
-            raise value_error("out", "a packed batch is made of a ragged one; it has no place for arrays")
+            raise value_error("out", "a packed batch cannot be written into given arrays; leave it out")
         number = 0
         if options.is_random:
             number, row_counters = draw_seed(seed, rows)

@@ -177,7 +177,9 @@ class Prefetcher(Iterator[Result], Generic[Item, Result]):
 
     def __next__(self) -> Result:
         if os.getpid() != self._state.process:
-            raise RuntimeError("a prefetcher's threads stay behind in a fork; make one in the child")
+            raise RuntimeError(
+                "a fork does not copy a prefetcher's threads; make the prefetcher in the child"
+            )
         found = self._state.take(self._number)
         if found is None:
             self.close()

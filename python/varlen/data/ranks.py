@@ -31,7 +31,7 @@ def as_rank(num_replicas: int | None, rank: int | None) -> tuple[int, int]:
                 raise value_error("rank", f"expected a number with num_replicas={count}, but got none")
             if found[0] != count:
                 raise value_error(
-                    "num_replicas", f"there are {found[0]} processes, got {count}", "give rank, too"
+                    "num_replicas", f"there are {found[0]} processes, got {count}", "pass rank, too"
                 )
             number = found[1]
         number = number or 0
@@ -60,7 +60,7 @@ def _environment_rank() -> tuple[int, int] | None:
         raise value_error(
             "rank",
             f"the environment has {name}={text} and no {other}",
-            "give num_replicas and rank, or make the sampler once the processes are a group",
+            "pass num_replicas and rank, or make the sampler after the process group",
         )
     for name, text in given.items():
         if not text.isdecimal():

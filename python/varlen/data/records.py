@@ -123,9 +123,7 @@ class Records(Sequence["JointNestedRaggedTensorDict"]):
         row = self.rows[index]
         if isinstance(index, slice):
             if isinstance(self.rows, PackedRows) and self.rows.start is not None:
-                raise value_error(
-                    "rows", "pieces of rows that were split are not sliced", "take them one by one"
-                )
+                raise value_error("rows", "pieces of split rows cannot be sliced", "index them one by one")
             return Records(self.dataset, row)
         return self._record(int(row), index)
 

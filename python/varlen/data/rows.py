@@ -141,7 +141,7 @@ class Rows:
         """
         level = self.depth if dim is None else as_int(dim, "dim")
         if self.depth == 0:
-            raise value_error("lengths", "every key has dim 0, one value a row; rows have no lengths")
+            raise value_error("lengths", "every key has dim 0, so rows have no lengths")
         if not 1 <= level <= self.depth:
             raise value_error("dim", f"expected 1 to {self.depth}, got {level}")
         if level not in self._lengths:

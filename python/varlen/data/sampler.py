@@ -433,7 +433,7 @@ def refuse_differences(theirs: Mapping[str, Any], own: Mapping[str, Any]) -> Non
     names = [name for name in {**own, **theirs} if own.get(name) != theirs.get(name)]
     if names:
         said = "; ".join(f"{name} {theirs.get(name)}, here {own.get(name)}" for name in names)
-        raise value_error("state", f"of other data or options: {said}")
+        raise value_error("state", f"was saved for other data or options: {said}")
 
 
 def _checked_state(state: Any) -> tuple[int, list[tuple[int, int]]]:

@@ -137,7 +137,7 @@ class LengthBuckets(Sampler):
         super().__init__(lengths, shuffle=shuffle, **order)
         self._batch_size = as_int(batch_size, "batch_size", 1)
         if bucket_size is not None and buckets is not None:
-            raise value_error("buckets", "give bucket_size or buckets, not both")
+            raise value_error("buckets", "pass either bucket_size or buckets, got both")
         self.bucket_size = None if bucket_size is None else as_int(bucket_size, "bucket_size", 1)
         self.buckets = None if buckets is None else np.asarray(as_ints(buckets))
         if self.buckets is not None:
@@ -284,9 +284,11 @@ def batches_of(
 ) -> Any:
     """The batches that were given, or those of `batch_size` rows as `BatchSampler` deals them."""
     if (batch_size is None) == (batches is None):
-        raise value_error("batch_size", "give batch_size or batches, one of them")
+        raise value_error("batch_size", "pass either batch_size or batches")
     if batch_size is not None:
         return BatchSampler(lengths, batch_size, shuffle=shuffle, **order)
     if any(order.get(name) is not None for name in ("uneven", "num_replicas", "rank")):
-        raise value_error("batches", "they are shared out; uneven, num_replicas and rank need batch_size")
+        raise value_error(
+            "batches", "are already shared between ranks; uneven, num_replicas and rank need batch_size"
+        )
     return batches

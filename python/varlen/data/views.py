@@ -124,7 +124,7 @@ class Views(Batching):
         (2, {'age': [61], 'x': [[1, 2, 3]]})
         """
         if function is None and min_len is None and max_len is None:
-            raise type_error("filter", "give a function, a mask, min_len or max_len")
+            raise type_error("filter", "pass a function, a mask, min_len or max_len")
         keep: Array | None = None
         if min_len is not None:
             keep = self.lengths >= as_int(min_len, "min_len")
@@ -525,11 +525,11 @@ def _counts(sizes: Mapping[str, float], n: int) -> Sequence[int]:
     given = list(sizes.values())
     if all(isinstance(size, (int, np.integer)) for size in given):
         if sum(given) != n:
-            raise value_error("sizes", f"{sum(given)} rows in all parts, but there are {n}")
+            raise value_error("sizes", f"the parts have {sum(given)} rows, but there are {n}")
         return [int(size) for size in given]
     if not all(isinstance(size, (float, np.floating)) for size in given):
         raise type_error("sizes", "expected fractions or numbers of rows, got both")
     if abs(sum(given) - 1) > 1e-6:
-        raise value_error("sizes", f"the fractions are {sum(given):g} together, expected 1")
+        raise value_error("sizes", f"expected fractions that add up to 1, got {sum(given):g}")
     ends = [round(float(part) * n) for part in np.cumsum(given)]
     return [end - begin for begin, end in zip([0, *ends[:-1]], ends, strict=True)]

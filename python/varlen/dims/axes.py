@@ -94,7 +94,7 @@ def places(data: Data[Any], axes: Axis | Sequence[Axis], argument: str = "axis")
         return _word_places(data, axes, argument)
     if isinstance(axes, (int, float)) or not hasattr(axes, "__iter__"):
         raise type_error(
-            argument, f"expected a Dim, its name, or several, got {axes!r}; axes are told by their dims"
+            argument, f"expected a Dim, its name, or several, got {axes!r}; axes have no numbers, only dims"
         )
     given: Any = axes
     found: list[int] = []

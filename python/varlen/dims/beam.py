@@ -63,7 +63,9 @@ class Beam:
             if data is not None and data._shape.find(dim) < 0:
                 raise value_error(argument, f"'{dim.name}' is not among {describe(data.dims)}")
         if (src is None) != (parent is None):
-            raise value_error("src", "positions on the dim of the parent", "give both, or none at the start")
+            raise value_error(
+                "src", "positions on the dim of the parent", "pass both, or neither at the start"
+            )
         self.dim, self.scores, self.src, self.parent, self.name = dim, scores, src, parent, name
 
     def __repr__(self) -> str:

@@ -752,12 +752,14 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         """
         values = self._tensor("backward")
         if values.numel() != 1:
-            raise value_error("backward", f"{self!r} is no single number", "reduce it, as by x.mean()")
+            raise value_error(
+                "backward", f"{self!r} holds several numbers", "reduce it first, as with x.mean()"
+            )
         values.backward()
 
     def _tensor(self, op: str) -> Any:
         if isinstance(self._values, np.ndarray):
-            raise type_error(op, "arrays of NumPy have no gradients", "take x.torch()")
+            raise type_error(op, "NumPy arrays have no gradients", "use x.torch()")
         return self._values
 
     # The order of dims, and their names.
@@ -960,7 +962,9 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
     def __bool__(self) -> bool:
         if self._shape.rank:
             raise value_error(
-                f"{self!r}", "many values are neither true nor false", "reduce them by any() or all()"
+                f"{self!r}",
+                "the truth value of several numbers is ambiguous",
+                "reduce them with any() or all()",
             )
         return bool(self._values)
 
@@ -1065,12 +1069,12 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         # Without this Python says only that there is none; iteration and `in` end here, too.
         raise type_error(
             "",
-            f"{self!r} has no positions by number, as its axes are told by their dims",
-            "take dims.slice, dims.gather or dims.masked_select, or x.to_list()",
+            f"{self!r} cannot be indexed by position, because its axes are dims",
+            "use dims.slice, dims.gather or dims.masked_select, or x.to_list()",
         )
 
     def __matmul__(self, other: object) -> NoReturn:
-        raise type_error("@", "does not say which dims are summed", "take dims.dot(x, y, dims)")
+        raise type_error("@", "does not say which dims are summed", "use dims.dot(x, y, dims)")
 
     __rmatmul__ = __matmul__
 

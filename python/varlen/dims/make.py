@@ -86,8 +86,8 @@ def as_lengths(numbers: Any, over: Any) -> tuple[Any, Any]:
     elif over is None:
         raise type_error(
             "lengths",
-            "a Ragged does not say the dims that its numbers are over",
-            "give them as over=, one for its sequences and one for each level",
+            "a Ragged does not name the dims of its numbers",
+            "pass them as over=, one for its sequences and one per level",
         )
     else:
         numbers = from_ragged(numbers, [over] if type(over) is Dim else over)
@@ -175,7 +175,7 @@ def from_levels(values: Any, levels: Levels, dims: Sequence[Dim], **facts: Any) 
     depth = len(levels)
     if len(each) != depth + values.ndim:
         given = f"{depth} levels and rows of {values.ndim - 1} axes"
-        raise value_error("dims", f"{len(each)} of them, {describe(each)}, for {given}")
+        raise value_error("dims", f"{len(each)} dims, {describe(each)}, for {given}")
     bind_by_others(each)
     if not each[0].is_defined:
         each[0] = each[0].bind(len(levels[0]) if levels else values.shape[0])

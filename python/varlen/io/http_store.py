@@ -71,7 +71,7 @@ class HttpStore:
         path = urllib.parse.urlsplit(url).path
         if path.endswith("/") or "*" in path:
             raise FileNotFoundError(
-                f"{url}: HTTP lists no files; expected an index.json there, or a file's URL"
+                f"{url}: HTTP cannot list files; expected an index.json there, or the URL of a file"
             )
         return None
 

@@ -95,7 +95,7 @@ class SchemaColumn:
             raise value_error("dtype", f"{self.dtype!r} is no dtype of NumPy") from None
         wanted = {"id": (None, *"iu"), "number": tuple("biufc"), "time": tuple("mM")}.get(self.kind, (None,))
         if of not in wanted:
-            raise value_error("dtype", f"{self.dtype!r} does not go with kind {self.kind!r}")
+            raise value_error("dtype", f"{self.dtype!r} does not fit kind {self.kind!r}")
         if self.zone is not None and self.kind != "time":
             raise value_error("zone", f"is for times, not for kind {self.kind!r}")
         if self.zone is not None and not _is_zone(self.zone):

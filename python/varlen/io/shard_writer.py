@@ -57,7 +57,9 @@ class ShardWriter(atomic.AtomicWriter):
         rows_per_shard = as_int(rows_per_shard, "rows_per_shard", 1)
         if options.get("narrow"):
             raise value_error(
-                "narrow", "shards share their dtypes, which are known after the last", "name them in schema"
+                "narrow",
+                "cannot be used: all shards share their dtypes, which are known only after the last",
+                "name the dtypes in schema=",
             )
         self._schema = dtypes_of(options.get("schema"))
         ids_of(options.get("ids"))

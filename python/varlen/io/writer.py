@@ -382,7 +382,7 @@ class Writer(atomic.AtomicWriter):
                 name,
                 f"{value} at row {place} of the pieces before does not fit {common}, which "
                 f"{stored.dtype} beside it needs",
-                "give a schema",
+                "pass a schema",
                 row=place,
             )
 

@@ -231,7 +231,7 @@ class PlacedMethods(JointState):
             tensors = _tensors_of(self)
         except ModuleNotFoundError:
             raise type_error(
-                "pin_memory", "makes tensors of torch, which is not installed; to('cuda') needs none of them"
+                "pin_memory", "needs torch, which is not installed; to('cuda') works without it"
             ) from None
         return tensors.pin_memory()
 

@@ -140,7 +140,7 @@ class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods, Plac
             raise type_error(
                 "raw_tensors",
                 f"expected a dict from keys to nested lists, got {type(raw_tensors).__name__}; "
-                "a file is given as tensors_fp=",
+                "pass a file as tensors_fp=",
             )
         for argument in ("raw_tensors", "processed_tensors", "schema", "trailing_dims", "vocabularies"):
             if given[argument] is not None:

@@ -187,7 +187,9 @@ class Beam:
                 "log_probs", f"expected a row for each of {count} hypotheses, got shape {tuple(rows.shape)}"
             )
         if backend_of(rows) is not backend_of(self._scores):
-            raise type_error("log_probs", "arrays and tensors do not mix", "see like=")
+            raise type_error(
+                "log_probs", "expected the same kind as the beam's, array or tensor", "set it with like="
+            )
         return rows
 
     def step(self, log_probs: Any, k: int, end: int | Sequence[int] | Any = None) -> Self:
@@ -356,7 +358,7 @@ def _ends(end: Any, width: int) -> list[int]:
     """The tokens that end a hypothesis, of `width` that there are."""
     given = as_ints(end)
     if getattr(given, "ndim", 0) > 1:
-        raise value_error("end", f"expected one token, or several in a row, got shape {given.shape}")
+        raise value_error("end", f"expected one token, or one axis of tokens, got shape {given.shape}")
     is_list = isinstance(given, Sequence) and not isinstance(given, (str, bytes))
     if is_list or getattr(given, "ndim", 0) == 1:
         listed = [(token, f"end[{i}]") for i, token in enumerate(given)]

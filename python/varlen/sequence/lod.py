@@ -55,7 +55,7 @@ def lod_reset(x: Any, y: Any = None, target_lod: Any = None) -> Ragged[Any]:
         check_levels(len(values), y.levels, "y")
         return (x if isinstance(x, Ragged) else y)._make(values, y.levels)
     if y is None and target_lod is None:
-        raise value_error("", "y, target_lod: give one of them, the levels that the rows get")
+        raise value_error("", "y, target_lod: pass one of them, got neither")
     given, argument = (target_lod, "target_lod") if y is None else (y, "y")
     make = x._make if isinstance(x, Ragged) else Ragged._make
     return make(values, _read(given, len(values), argument))
@@ -126,7 +126,9 @@ def _read(given: Any, rows: int, argument: str) -> Levels:
         else:
             readings.append(levels)
     if len(readings) == 2 and readings[0] != readings[1]:
-        raise value_error(argument, f"fits {rows} rows both as lengths and as offsets", "give a Level")
+        raise value_error(
+            argument, f"is ambiguous: it fits {rows} rows both as lengths and as offsets", "pass a Level"
+        )
     if not readings and reasons[0] == reasons[1]:
         raise value_error(argument, f"{reasons[0]}")
     if not readings:

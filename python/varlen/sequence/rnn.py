@@ -118,7 +118,11 @@ def rnn(
     table = x.table
     if is_layer(cell):
         if is_train:
-            raise type_error("is_train", f"autograd follows {type(cell).__name__}", "leave it out")
+            raise type_error(
+                "is_train",
+                f"autograd already computes the gradients of {type(cell).__name__}",
+                "leave it out",
+            )
         outputs, last = run_layer(cell, x, init, reverse, lambda one, name: _start_of(one, x, name))
         return outputs, _in_original_order(last, x)
     forward, backward = (BackwardSweep, ForwardSweep) if reverse else (ForwardSweep, BackwardSweep)
@@ -175,7 +179,9 @@ class _Run:
             if is_train:
                 pair = cell(x, state, is_train=True)
                 if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-                    raise type_error("cell", f"expected (result, backprop) with is_train, got {_kind(pair)}")
+                    raise type_error(
+                        "cell", f"with is_train, expected it to return (result, backprop), got {_kind(pair)}"
+                    )
                 result, back = pair
                 backs.append(back)
             else:
@@ -329,7 +335,7 @@ def _start(cell: Any, init: Any, x: Packed[Any]) -> Any:
         return each_state(lambda one, name: _start_of(one, x, name), init, "init")
     width = getattr(cell, "hidden_size", None)
     if width is None or not is_tensor(x.values):
-        raise type_error("init", "needed, but for torch's cells over tensors")
+        raise type_error("init", "required: only torch cells over tensors start without it")
     zeros = x.values.new_zeros((len(x.table), width))
     return (zeros, zeros) if torch is not None and isinstance(cell, torch.nn.LSTMCell) else zeros
 

@@ -168,7 +168,7 @@ def concat_outputs(
     """
     if isinstance(steps, Packed):
         if table is not None and steps.table != _check_table(table):
-            raise value_error("steps", "they are packed by another table")
+            raise value_error("steps", "they were packed with another table")
         return steps.to_ragged()
     parts, at = as_list(steps, "steps", "arrays"), _check_table(table)
     if len(parts) != at.longest:

@@ -165,7 +165,10 @@ def total(parts: Sequence[Any], what: str = "results") -> Any:
         check_structure(part, first, f"the layers' {what}", "the first")
         more = as_array(part)[0]
         if tuple(more.shape) != tuple(values.shape):
-            raise value_error("", f"the layers' {what}: shapes {tuple(values.shape)} and {tuple(more.shape)}")
+            raise value_error(
+                "",
+                f"the layers' {what} differ in their shapes: {tuple(values.shape)} and {tuple(more.shape)}",
+            )
         values = values + more
     return leave(values) if len(parts) > 1 else first
 

@@ -168,9 +168,9 @@ def _cut_rows(as_tuple: bool, level: Level, pad: int, rows: int, y: Any) -> Any:
 def _rows(y: Any, shape: tuple[int, ...]) -> Any:
     """The result of the layer, which has to have as many rows as the container."""
     if not is_array(y):
-        raise type_error("", f"the layer saw an array, but gave a {kind(y)}")
+        raise type_error("", f"the layer took an array, but returned a {kind(y)}")
     if tuple(y.shape[: len(shape)]) != shape:
-        raise value_error("", f"the layer saw {shape} rows, but gave {tuple(y.shape[: len(shape)])}")
+        raise value_error("", f"the layer took {shape} rows, but returned {tuple(y.shape[: len(shape)])}")
     return y
 
 
@@ -194,7 +194,7 @@ def _array_of_padded(y: Any) -> Any:
     steps, columns = expect(Padded, y).shape[:2]
     if (y.lengths != steps).any() or (y.indices != np.arange(columns)).any():
         raise value_error(
-            "", "the layer gave columns of another order or other lengths, which an array cannot hold"
+            "", "the layer returned columns of another order or other lengths, which an array cannot hold"
         )
     return y.data
 
@@ -237,7 +237,7 @@ def _with_sequences(X: Ragged[Any], y: Ragged[Any]) -> Ragged[Any]:
     old, new = X._levels[-1], y._levels[0]
     if len(X._levels) > 1 and len(new) != len(old):
         raise value_error(
-            "", f"the layer saw {len(old)} sequences of level {len(X._levels) - 1}, but gave {len(new)}"
+            "", f"the layer took {len(old)} sequences of level {len(X._levels) - 1}, but returned {len(new)}"
         )
     return X._make(y._values, (*X._levels[:-1], old if new == old else new))
 
@@ -247,6 +247,6 @@ def _no_lengths(X: Any) -> TypeError:
         return type_error(
             "X",
             f"a plain {kind(X)} does not say where its sequences end",
-            "give a Ragged, a Padded, or a list",
+            "pass a Ragged, a Padded, or a list",
         )
     return kind_error(X)

@@ -38,7 +38,7 @@ def kind_error(
 def expect(expected: type, y: Any) -> Any:
     """The result of a layer, which has to be of the kind that the layer saw."""
     if not isinstance(y, expected):
-        raise type_error("", f"the layer saw a {expected.__name__}, but gave a {kind(y)}")
+        raise type_error("", f"the layer took a {expected.__name__}, but returned a {kind(y)}")
     return y
 
 

@@ -211,7 +211,7 @@ def as_layer(given: Any) -> Layer:
     if torch is not None and isinstance(given, torch.nn.Module):
         return cast(Layer, _CONVERTERS["from_module"](given))
     if not callable(given):
-        raise type_error("layer", f"expected something that can be called, got {type(given).__name__}")
+        raise type_error("layer", f"expected a callable, got {type(given).__name__}")
     name = getattr(given, "__name__", None) or type(given).__name__
     return Layer(name, partial(_LIKE[_takes_is_train(given)], name, given))
 
@@ -253,7 +253,7 @@ _LIKE = {"place": _by_place, "name": _by_name, "": _call_function}
 def _two(name: str, given: Any) -> tuple[Any, Backprop]:
     if not isinstance(given, tuple) or len(given) != 2:
         got = f"{len(given)} items" if isinstance(given, tuple) else type(given).__name__
-        raise type_error("", f"{name} is called as f(x, is_train), which gives (y, backprop); got {got}")
+        raise type_error("", f"{name} must return (y, backprop) when called as f(x, is_train), got {got}")
     return given
 
 
@@ -261,7 +261,7 @@ def _no_gradient(name: str, dY: Any) -> NoReturn:
     raise type_error(
         "",
         f"{name} is a function f(x) -> y, which has no gradient",
-        "give f(x, is_train) -> (y, backprop), or a torch module",
+        "pass f(x, is_train) -> (y, backprop), or a torch module",
     )
 
 

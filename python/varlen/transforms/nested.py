@@ -202,9 +202,9 @@ def _arrays(Y: Any) -> Iterator[Any]:
 
 def _require_rows(y: Any, count: int) -> Any:
     if not isinstance(y, list) and not is_array(y):
-        raise type_error("", f"the layer saw a list, but gave a {kind(y)}")
+        raise type_error("", f"the layer took a list, but returned a {kind(y)}")
     if len(y) != count:
-        raise value_error("", f"the layer saw {count} items, but gave {len(y)}")
+        raise value_error("", f"the layer took {count} items, but returned {len(y)}")
     return y
 
 
@@ -282,9 +282,9 @@ def _call_reshaped(layer: Layer, X: Any, is_train: bool) -> tuple[Any, Backprop]
 def _restore_axes(y: Any, leading: tuple[int, ...]) -> Any:
     rows = math.prod(leading)
     if not is_array(y):
-        raise type_error("", f"the layer saw an array, but gave a {kind(y)}")
+        raise type_error("", f"the layer took an array, but returned a {kind(y)}")
     if y.ndim == 0 or y.shape[0] != rows:
-        raise value_error("", f"the layer saw {rows} rows, but gave shape {tuple(y.shape)}")
+        raise value_error("", f"the layer took {rows} rows, but returned shape {tuple(y.shape)}")
     return y.reshape((*leading, *y.shape[1:]))
 
 

@@ -1145,11 +1145,11 @@ def test_a_column_with_two_values_in_a_record_is_refused(here, capsys, suffix, r
     assert sorted(said) == [
         "varlen: 3 wrong rows, nothing was written",
         f"varlen: a.{suffix}, {places.format(first)}: age: 3.0, but nan before in the record of id 7; "
-        "--constant takes what has one value a record",
+        "--constant needs one value per record",
         f"varlen: a.{suffix}, {places.format(first)}: sex: 'm', but 'f' before in the record of id 7; "
-        "--constant takes what has one value a record",
+        "--constant needs one value per record",
         f"varlen: a.{suffix}, {places.format(second)}: sex: 'd', but 'f' before in the record of id 9; "
-        "--constant takes what has one value a record",
+        "--constant needs one value per record",
     ]
 
 

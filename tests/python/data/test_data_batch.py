@@ -198,7 +198,11 @@ def test_batch_refuses_buffers_that_do_not_fit(out, error, text):
         ),
         ({"max_len": -1}, ValueError, "max_len: expected at least 0, got -1"),
         ({"max_len": 1.5}, TypeError, "max_len: expected an int"),
-        ({"max_len": [2, 1], "layout": "ragged"}, ValueError, "max_len: a ragged batch cuts its first axis"),
+        (
+            {"max_len": [2, 1], "layout": "ragged"},
+            ValueError,
+            "max_len: a ragged batch cuts only its first axis",
+        ),
         ({"pad_to": 4, "layout": "ragged"}, ValueError, "pad_to: a ragged batch has no padding"),
         ({"fill": {"q": 1}}, KeyError, "fill: 'q' is not one of"),
         ({"fill": {"a": -1}}, ValueError, "fill of .a.: -1 does not fit uint8"),

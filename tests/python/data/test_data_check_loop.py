@@ -537,7 +537,7 @@ def test_threads_that_a_fork_leaves_behind_are_not_waited_for():
         (
             lambda: check_loop(print, [1, 2, 1]),
             ValueError,
-            "data: expected ids that differ, 1 is there 2 times",
+            "data: expected distinct ids, got 1 2 times",
         ),
         (lambda: check_loop(print, allow=["gone"]), ValueError, "allow: expected 'missing', 'repeated'"),
         (lambda: check_loop(print, ranks=[0]), ValueError, "ranks"),

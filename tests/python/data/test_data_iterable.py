@@ -288,13 +288,21 @@ def test_it_is_an_iterable_dataset_of_torch():
     ("call", "error", "text"),
     [
         (lambda: IterableDataset([1, 2], 2), TypeError, "dataset: expected a varlen.Dataset, got list"),
-        (lambda: IterableDataset(DS), ValueError, "batch_size: give batch_size or batches"),
-        (lambda: IterableDataset(DS, 2, batches=[[0]]), ValueError, "batch_size: give batch_size or batches"),
-        (lambda: IterableDataset(DS, batches=[[0]], rank=0), ValueError, "batches: they are shared out"),
+        (lambda: IterableDataset(DS), ValueError, "batch_size: pass either batch_size or batches"),
+        (
+            lambda: IterableDataset(DS, 2, batches=[[0]]),
+            ValueError,
+            "batch_size: pass either batch_size or batches",
+        ),
+        (
+            lambda: IterableDataset(DS, batches=[[0]], rank=0),
+            ValueError,
+            "batches: are already shared between ranks",
+        ),
         (
             lambda: IterableDataset(DS, batches=[[0]], shuffle=True),
             ValueError,
-            "batches: their order is given",
+            "batches: come in a fixed order",
         ),
         (
             lambda: IterableDataset(DS, 2, device="cuda"),

@@ -192,8 +192,8 @@ def test_a_model_of_transformers_takes_the_batches_of_loaders(ds):
     [
         ({"names": {"token": "input_ids"}}, KeyError, "names: 'token' is not one of"),
         ({"names": {"tokens": "x", "tags": "x"}}, ValueError, "'tokens' and 'tags' are both called 'x'"),
-        ({"names": NAMES, "masks": True}, ValueError, "masks: names makes batches for models"),
-        ({"names": NAMES, "lengths": True}, ValueError, "lengths: names makes batches for models"),
+        ({"names": NAMES, "masks": True}, ValueError, "masks: names already makes batches for models"),
+        ({"names": NAMES, "lengths": True}, ValueError, "lengths: names already makes batches for models"),
         ({"attention_mask": True, "layout": "ragged"}, ValueError, "attention_mask: a ragged batch"),
         ({"attention_mask": True, "layout": "packed", "pad_to": 8}, ValueError, "attention_mask: a packed"),
         ({"document_ids": True}, ValueError, "document_ids: a padded batch"),
@@ -205,7 +205,11 @@ def test_a_model_of_transformers_takes_the_batches_of_loaders(ds):
         ),
         ({"attention_mask": np.zeros(2)}, TypeError, "attention_mask"),
         ({"names": NAMES, "cu_seqlens": True}, ValueError, "cu_seqlens: a padded batch"),
-        ({"names": NAMES, "framework": "cupy"}, ValueError, "framework: batches for models are of"),
+        (
+            {"names": NAMES, "framework": "cupy"},
+            ValueError,
+            "framework: expected 'numpy' or 'torch' for a batch for models",
+        ),
         (
             {"keys": ["tokens"], "attention_mask": True, "fill": 3},
             ValueError,

@@ -421,7 +421,7 @@ def test_wrong_input():
         Collate(layout="ragged", attention_mask=True)
     with pytest.raises(ValueError, match="document_ids: a padded batch has a sample a row"):
         Collate(document_ids=True)
-    with pytest.raises(ValueError, match="masks: attention_mask makes batches for models"):
+    with pytest.raises(ValueError, match="masks: attention_mask already makes batches for models"):
         Collate(masks=True, attention_mask=True)
     with pytest.raises(TypeError, match="names: expected a mapping"):
         Collate(names=["x"])

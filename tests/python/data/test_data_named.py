@@ -227,7 +227,7 @@ def test_batch_of_no_rows_is_data(ds):
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
-        ({"dims": DIMS}, ValueError, "dims: arrays have none"),
+        ({"dims": DIMS}, ValueError, "dims: only named batches have dims"),
         ({"layout": "named", "pad_to": 3}, ValueError, "pad_to: a ragged batch has no padding"),
         ({"layout": "named", "padding_side": "left"}, ValueError, "padding_side: Data have no padding"),
         ({"layout": "named", "fill": 7}, ValueError, "fill: Data have no padding"),
@@ -235,12 +235,16 @@ def test_batch_of_no_rows_is_data(ds):
         (
             {"layout": "named", "fill_mode": "repeat"},
             ValueError,
-            "fill_mode: 'repeat' says what flatten does",
+            "fill_mode: 'repeat' needs flatten=True",
         ),
-        ({"layout": "named", "cu_seqlens": True}, ValueError, "cu_seqlens: Data have their lengths"),
+        ({"layout": "named", "cu_seqlens": True}, ValueError, "cu_seqlens: named batches keep their lengths"),
         ({"layout": "named", "dims": DIMS[:2]}, ValueError, "expected 3, .* got 2"),
         ({"layout": "named", "dims": ["a", "b", "c"]}, TypeError, "expected a Dim"),
-        ({"layout": "named", "framework": "cupy"}, ValueError, "framework: Data are of arrays"),
+        (
+            {"layout": "named", "framework": "cupy"},
+            ValueError,
+            "framework: expected 'numpy' or 'torch' for named batches",
+        ),
         (
             {"layout": "dense"},
             ValueError,

@@ -96,7 +96,7 @@ def test_nulls_are_left_out_of_lists(door):
     assert batch["x/mask"].sum(1).tolist() == [2, 1, 0]
     assert batch["f"].tolist() == [[0.5], [0], [1.5]]
     assert batch["v"].tolist() == [[[1], [3]], [[0], [0]], [[0], [0]]]
-    with pytest.raises(ValueError, match=r"samples\['y'\]: is one number, and nulls='drop' leaves nulls out"):
+    with pytest.raises(ValueError, match=r"samples\['y'\]: is a single null, and nulls='drop' can only drop"):
         Collate(nulls="drop", keys=["y"])(door())
 
 

@@ -172,7 +172,7 @@ def test_epoch_takes_a_prefix_of_every_row():
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({}, "batch_size: give batch_size or batches"),
+        ({}, "batch_size: pass either batch_size or batches"),
         ({"batch_size": 0}, "batch_size: expected at least 1"),
         ({"batches": [], "shuffle": True}, "batches: their order"),
         ({"batch_size": 1, "prefetch": -1}, "prefetch: expected at least 0"),

@@ -90,7 +90,7 @@ def test_ranks_are_found_in_the_environment(monkeypatch):
     assert as_rank(None, None) == (1, 0)
     monkeypatch.setenv("WORLD_SIZE", "4")
     with pytest.raises(
-        ValueError, match="the environment has WORLD_SIZE=4 and no RANK; give num_replicas and rank"
+        ValueError, match="the environment has WORLD_SIZE=4 and no RANK; pass num_replicas and rank"
     ):
         BatchSampler(9, 2)
     monkeypatch.setenv("RANK", "3")
@@ -116,7 +116,7 @@ def test_what_is_given_fits_what_is_found(monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "4")
     monkeypatch.setenv("RANK", "1")
     assert [as_rank(4, None), as_rank(None, 2), as_rank(1, None)] == [(4, 1), (4, 2), (1, 0)]
-    with pytest.raises(ValueError, match="num_replicas: there are 4 processes, got 2; give rank, too"):
+    with pytest.raises(ValueError, match="num_replicas: there are 4 processes, got 2; pass rank, too"):
         BatchSampler(9, 2, num_replicas=2)
 
 
@@ -125,7 +125,7 @@ def test_processes_of_lightning_on_one_machine_know_their_ranks(monkeypatch):
         monkeypatch.setenv(name, text)
     assert as_rank(None, None) == (4, 3)
     monkeypatch.setenv("NODE_RANK", "1")  # and how many each machine has is not said
-    with pytest.raises(ValueError, match="or make the sampler once the processes are a group"):
+    with pytest.raises(ValueError, match="or make the sampler after the process group"):
         as_rank(None, None)
 
 

@@ -35,7 +35,7 @@ def test_devices_are_named_as_torch_names_them(ds):
             ds.collator(device=bad)
     with pytest.raises(ValueError, match="device: expected at least 0, got -1"):
         ds.epoch(2, device=-1)
-    with pytest.raises(ValueError, match="framework: arrays of NumPy have no device"):
+    with pytest.raises(ValueError, match="framework: NumPy arrays have no device"):
         ds.batch([0], device="cuda", framework="numpy")
 
 
@@ -127,7 +127,7 @@ def _batcher():
 def test_batches_know_where_they_are(ds):
     batch = ds.batch([0, 2])
     assert (batch.device, batch.to("cpu") is batch, batch.cpu() is batch) == ("cpu", True, True)
-    with pytest.raises(TypeError, match="an array of NumPy lies on the CPU, not on cuda"):
+    with pytest.raises(TypeError, match="a NumPy array lies on the CPU, not on cuda"):
         batch.cuda()
     meta = ds.batch([0, 2], framework="torch", layout="ragged").to("meta")
     assert (type(meta), meta.device, meta["dim1/max_length"]) == (type(batch), "meta", 3)

@@ -127,7 +127,7 @@ def test_batches_are_of_the_dataset_and_there_each_time(ds, door):
     assert make(batches=split) is not None
     batches = make(batches=(rows for rows in [[1, 2], [3]]))
     assert ids(batches) == [[1, 2], [3]]
-    with pytest.raises(ValueError, match="a generator gives its batches only once, and they are used up"):
+    with pytest.raises(ValueError, match="a generator yields its batches only once, and they are used up"):
         next(iter(batches))
 
 
@@ -302,10 +302,18 @@ def test_repr_says_what_comes(ds):
 @pytest.mark.parametrize(
     ("make", "error", "text"),
     [
-        (lambda ds: Loader(ds), ValueError, "batch_size: give batch_size or batches"),
-        (lambda ds: Loader(ds, 2, batches=[[0]]), ValueError, "batch_size: give batch_size or batches"),
-        (lambda ds: Loader(ds, batches=[[0]], rank=0), ValueError, "batches: they are shared out"),
-        (lambda ds: Loader(ds, batches=[[0]], shuffle=True), ValueError, "batches: their order is given"),
+        (lambda ds: Loader(ds), ValueError, "batch_size: pass either batch_size or batches"),
+        (
+            lambda ds: Loader(ds, 2, batches=[[0]]),
+            ValueError,
+            "batch_size: pass either batch_size or batches",
+        ),
+        (
+            lambda ds: Loader(ds, batches=[[0]], rank=0),
+            ValueError,
+            "batches: are already shared between ranks",
+        ),
+        (lambda ds: Loader(ds, batches=[[0]], shuffle=True), ValueError, "batches: come in a fixed order"),
         (lambda ds: Loader(ds, 2, prefetch=0), ValueError, "prefetch: expected at least 1, got 0"),
         (lambda ds: Loader(ds, 2, threads=3), ValueError, "threads: expected 1 to prefetch=2, got 3"),
         (lambda ds: Loader(ds, 2, seed=None), TypeError, "seed: expected an int"),
@@ -346,7 +354,7 @@ def test_repr_says_what_comes(ds):
         (
             lambda ds: Loader([1], 2, uneven="empty", num_replicas=2, rank=0),
             ValueError,
-            "uneven: of no samples there is no batch to make",
+            "uneven: 'empty' needs a batch without samples",
         ),
     ],
 )

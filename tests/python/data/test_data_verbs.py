@@ -228,7 +228,7 @@ def test_filter_gives_functions_one_value_a_row():
 
 def test_filter_refuses_what_is_no_condition():
     dataset = _memory()
-    with pytest.raises(TypeError, match="filter: give a function"):
+    with pytest.raises(TypeError, match="filter: pass a function"):
         dataset.filter()
     with pytest.raises(TypeError, match="filter: expected a bool for each row, got dtype int64"):
         dataset.filter(np.arange(N))
@@ -294,9 +294,9 @@ def test_split_by_a_key_needs_one_value_a_row():
 
 def test_split_refuses_sizes_that_are_not_those_of_all_rows():
     dataset = _memory()
-    with pytest.raises(ValueError, match=r"the fractions are 1\.1 together"):
+    with pytest.raises(ValueError, match=r"expected fractions that add up to 1, got 1\.1"):
         dataset.split({"a": 0.9, "b": 0.2})
-    with pytest.raises(ValueError, match="4 rows in all parts, but there are 5"):
+    with pytest.raises(ValueError, match="the parts have 4 rows, but there are 5"):
         dataset.split({"a": 2, "b": 2})
     with pytest.raises(ValueError, match="'b' is -1"):
         dataset.split({"a": 6, "b": -1})

@@ -201,11 +201,11 @@ def test_outputs_that_do_not_fit_are_refused(small, cupy):
 def test_what_cannot_be_is_refused_in_one_sentence(small):
     with pytest.raises(ValueError, match="device: expected one of cuda:0 to cuda:1, got cuda:9"):
         small.batch([0], device=9, framework="cupy")
-    with pytest.raises(ValueError, match="framework: arrays of CuPy lie on CUDA devices, not on the CPU"):
+    with pytest.raises(ValueError, match="framework: CuPy arrays lie on CUDA devices, not on the CPU"):
         small.batch([0], device="cpu", framework="cupy")
     with pytest.raises(TypeError, match=r"framework: CuPy has no dtype for \|V8, that of 'x'"):
         kind_name("x", np.dtype("V8"), None)
-    with pytest.raises(TypeError, match="loader: expected batches of a collator of this package, got dict"):
+    with pytest.raises(TypeError, match="loader: expected batches from a varlen collator, got dict"):
         next(iter(DeviceLoader([{}])))
 
 
@@ -294,6 +294,6 @@ print([name for name in sys.modules if name.startswith(("torch", "varlen.backend
         "[[[1, 2, 3], [0, 0, 0]], [[4]]]",
         "[[[1, 2, 3]]]",
         "[6, 0, 4]",
-        "pin_memory: makes tensors of torch, which is not installed; to('cuda') needs none of them",
+        "pin_memory: needs torch, which is not installed; to('cuda') works without it",
         "['torch']",
     ]

@@ -307,7 +307,7 @@ def test_lengths_may_be_a_data_of_tensors():
             Ragged([1, 2], [1, 1]),
             None,
             TypeError,
-            "lengths: a Ragged does not say the dims .* give them as over=",
+            "lengths: a Ragged does not name the dims .* pass them as over=",
         ),
         (Ragged([1, 2], [1, 1]), batch_dim, ValueError, "dims: 1 of them"),
         (

@@ -125,7 +125,7 @@ def test_running_statistics_go_nearer_by_momentum():
     assert np.allclose(running.mean.values, x.values.mean(0) * (1 - 0.75**2))
     assert np.allclose(running.variance.values, 0.75**2 + x.values.var(0) * (1 - 0.75**2))
     assert running.frames.values.tolist() == [10, 10, 10]
-    with pytest.raises(ValueError, match="momentum: expected 0 to 1, got 2"):
+    with pytest.raises(ValueError, match="momentum: expected a number from 0 to 1, got 2"):
         running.updated(now, 2)
 
 

@@ -204,7 +204,7 @@ BAD = {
     "scatter of no integers": (
         lambda: dims.scatter(IDS, IDS, IDS.sparse_dim, mode="max"),
         ValueError,
-        "scatter: nothing goes to position",
+        "scatter: no value goes to position",
     ),
     "scatter to an unknown size": (
         lambda: dims.scatter(X, IDS, Dim("bins")),
@@ -214,7 +214,7 @@ BAD = {
     "scatter of the batch alone": (
         lambda: dims.scatter(X, Data(np.array([0, 0, 0]), [batch]), Dim("bins", 1)),
         ValueError,
-        "axis: no dim of the indices over .* goes",
+        "axis: cannot infer which dim of the indices",
     ),
     "repeat below 0": (
         lambda: dims.repeat(X, time, IDS - 1),

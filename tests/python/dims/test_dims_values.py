@@ -203,7 +203,7 @@ def test_dropout_of_tensors_has_gradients_and_hides_what_is_dropped():
 
 def test_dropout_refuses_what_is_no_share():
     x = dims.ones([FEATURE])
-    with pytest.raises(ValueError, match=r"p: expected a share of 0 to 1, got 1\.5"):
+    with pytest.raises(ValueError, match=r"p: expected a number from 0 to 1, got 1\.5"):
         dims.dropout(x, 1.5)
     with pytest.raises(TypeError, match="x: expected floats, got int64"):
         dims.dropout(dims.range_over_dim(FEATURE), 0.5)

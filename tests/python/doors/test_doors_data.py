@@ -174,7 +174,11 @@ def test_numbers_are_whole(door, given, error, text):
         ({"pad_to": 2**40}, ValueError, r"\(2, 1099511627776\).* over max_bytes=.*; give max_len"),
         ({"pad_to_multiple_of": 2**62}, OverflowError, "does not fit 63 bits"),
         ({"layout": "ragged", "pad_to": 3}, ValueError, "pad_to: a ragged batch has no padding"),
-        ({"layout": "ragged", "max_len": [1, 2]}, ValueError, "max_len: a ragged batch cuts its first axis"),
+        (
+            {"layout": "ragged", "max_len": [1, 2]},
+            ValueError,
+            "max_len: a ragged batch cuts only its first axis",
+        ),
         ({"max_bytes": 5}, ValueError, r"dim1/mask: .*\(2, 2\).* 6 bytes, over max_bytes=5; give max_len"),
         ({"prefix": 3}, TypeError, "prefix: expected a JointNestedRaggedTensorDict, got int"),
         ({"prefix": {"z": [1]}}, KeyError, "prefix: 'z' is not a key of the batch"),
@@ -225,7 +229,7 @@ def test_outputs_do_not_share_memory():
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
-        ({}, ValueError, "batch_size: give batch_size or batches"),
+        ({}, ValueError, "batch_size: pass either batch_size or batches"),
         ({"batches": 3}, TypeError, "batches: expected batches of row numbers, got int"),
         ({"batch_size": 1, "seed": "a"}, TypeError, "seed: expected an int, a Generator or None; got str"),
         ({"batch_size": 1, "seed": -1}, ValueError, "seed: expected at least 0, got -1"),
@@ -382,4 +386,4 @@ def test_samplers_take_what_has_lengths(ds):
         assert list(TokenBudget(given, 6, shuffle=False)) == want
         assert list(LengthBuckets(given, 3, shuffle=False)) == want
     flat = Dataset(Joint({"s": [1, 2]}))
-    refuses(lambda x: TokenBudget(x, 4), flat, ValueError, "lengths: every key has dim 0, one value a row")
+    refuses(lambda x: TokenBudget(x, 4), flat, ValueError, "lengths: every key has dim 0, so rows")

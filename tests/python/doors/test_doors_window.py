@@ -95,7 +95,11 @@ def test_numbers_are_whole(door, given, error, text):
             ValueError,
             "lengths: they add up to 3, but dY has 4",
         ),
-        (lambda: ops.backprop_seq2col(X, 0, stride=2), TypeError, "lengths: required, because a stride needs those of X"),
+        (
+            lambda: ops.backprop_seq2col(X, 0, stride=2),
+            TypeError,
+            "lengths: required, because a stride needs those of X",
+        ),
         (
             lambda: ops.backprop_seq2col(X, 0, stride=2, lengths=[4]),
             ValueError,

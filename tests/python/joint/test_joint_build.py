@@ -314,7 +314,7 @@ def test_print_groups_by_dims(capsys):
 
 @pytest.mark.parametrize("path", ["a.nrt", b"a.nrt", Path("a.nrt")])
 def test_paths_are_given_as_files(path):
-    with pytest.raises(TypeError, match=r"raw_tensors: expected a dict .*; a file is given as tensors_fp="):
+    with pytest.raises(TypeError, match=r"raw_tensors: expected a dict .*; pass a file as tensors_fp="):
         Joint(path)
 
 

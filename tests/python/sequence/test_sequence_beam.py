@@ -102,7 +102,7 @@ BEAM = sequence.Beam(2, like=np.zeros(0))
         (lambda: BEAM.step(np.zeros((3, 2)), 1), ValueError, "a row for each of 2 hypotheses, got shape"),
         (lambda: BEAM.step(np.zeros((2, 0)), 1), ValueError, "a row for each of 2 hypotheses"),
         (lambda: BEAM.step(np.zeros((2, 2)), 0), ValueError, "k: expected"),
-        (lambda: BEAM.step(torch.zeros(2, 2), 1), TypeError, "arrays and tensors do not mix"),
+        (lambda: BEAM.step(torch.zeros(2, 2), 1), TypeError, "expected the same kind as the beam's"),
         (lambda: BEAM.step(np.array([[0, 1], [0, np.nan]]), 9), ValueError, "row of hypothesis 1 holds NaN"),
         (lambda: BEAM.gather(np.zeros(3)), ValueError, "state: has 3 rows, but there were 2 hypotheses"),
     ],

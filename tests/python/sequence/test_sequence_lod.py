@@ -258,7 +258,7 @@ SPLIT, MERGE = sequence.split_lod_tensor, sequence.merge_lod_tensor
         (lambda: sequence.split_lod(X, 2), TypeError, "x: expected a Ragged"),
         (lambda: sequence.merge_lod([]), ValueError, "expected at least one part"),
         (lambda: sequence.merge_lod([R, FLAT]), ValueError, "part 1 has 1 levels, the first has 2"),
-        (lambda: vl.lod_reset(X), ValueError, "y, target_lod: give one of them"),
+        (lambda: vl.lod_reset(X), ValueError, "y, target_lod: pass one of them"),
         (
             lambda: vl.lod_reset(X, target_lod=[0, 7, 9]),
             ValueError,

@@ -211,7 +211,7 @@ X = vl.Ragged(np.zeros((6, 3)), [3, 1, 2])
     ("call", "error", "text"),
     [
         (lambda: sequence.rnn(plain, X.values, np.zeros((3, 3))), TypeError, "inputs: expected a Ragged"),
-        (lambda: sequence.rnn(plain, X), TypeError, "init: needed, but for torch's cells over tensors"),
+        (lambda: sequence.rnn(plain, X), TypeError, "init: required: only torch cells over tensors"),
         (
             lambda: sequence.rnn(plain, X, np.zeros((2, 3))),
             ValueError,

@@ -186,7 +186,7 @@ TWO = [np.zeros(2), np.zeros(2)]
             ValueError,
             "step 2 holds 2, but 1 sequences are longer than 2",
         ),
-        (lambda: sequence.concat_outputs(rows([1]).pack(), TABLE), ValueError, "packed by another table"),
+        (lambda: sequence.concat_outputs(rows([1]).pack(), TABLE), ValueError, "packed with another table"),
         (lambda: sequence.concat_outputs(TWO), TypeError, "table: expected a RankTable"),
         (
             lambda: sequence.reorder(np.zeros(2), TABLE),

@@ -328,11 +328,11 @@ def test_arrays_do_not_say_where_sequences_end(name):
     ],
 )
 def test_what_a_layer_gives_is_checked(name, given, error):
-    with pytest.raises(error, match="the layer saw"):
+    with pytest.raises(error, match="the layer took"):
         getattr(transforms, name)(lambda X: given).predict(vl.Ragged(np.ones((3, 2)), [3]))
 
 
 def test_nested_ragged_cannot_lose_sequences_below_others():
     r = container("nested", np.ones(3), [1, 1, 1])
-    with pytest.raises(ValueError, match="the layer saw 3 sequences of level 1, but gave 2"):
+    with pytest.raises(ValueError, match="the layer took 3 sequences of level 1, but returned 2"):
         transforms.with_list(lambda seqs: seqs[:2]).predict(r)

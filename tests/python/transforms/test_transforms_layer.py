@@ -26,9 +26,11 @@ def test_layers_are_told_how_to_be_called_by_their_signature():
     assert transforms.as_layer(Linear(np.eye(2))).predict(np.ones((1, 2))).shape == (1, 2)
     with pytest.raises(TypeError, match="with_option is a function f"):
         transforms.as_layer(with_option)(4, True)[1](1)
-    with pytest.raises(TypeError, match=r"called as f\(x, is_train\), which gives \(y, backprop\); got int"):
+    with pytest.raises(
+        TypeError, match=r"must return \(y, backprop\) when called as f\(x, is_train\), got int"
+    ):
         transforms.as_layer(lambda x, is_train: x).predict(4)
-    with pytest.raises(TypeError, match="can be called, got int"):
+    with pytest.raises(TypeError, match="expected a callable, got int"):
         transforms.with_array(4)
     with pytest.raises(ValueError, match="is_train=False"):
         transforms.with_array(identity)(np.ones(1), False)[1](np.ones(1))

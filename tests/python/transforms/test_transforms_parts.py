@@ -158,7 +158,7 @@ def test_with_flatten_refuses_what_does_not_nest():
         layer.predict([[1], 2])
     with pytest.raises(TypeError, match="expected nested lists, got Ragged"):
         layer.predict(vl.Ragged([1], [1]))
-    with pytest.raises(ValueError, match="saw 2 items, but gave 1"):
+    with pytest.raises(ValueError, match="took 2 items, but returned 1"):
         transforms.with_flatten(lambda xs: xs[:1]).predict([[1], [2]])
 
 

@@ -17,9 +17,9 @@ def test_arrays_lie_on_the_cpu_and_nowhere_else(kind):
     assert x.to("cpu") is x
     assert x.cpu() is x
     for move in (lambda: x.to("cuda"), lambda: x.cuda(), lambda: x.to(0), lambda: x.cuda("cuda:1", True)):
-        with pytest.raises(TypeError, match=r"device: an array of NumPy lies on the CPU, not on (cuda|0)"):
+        with pytest.raises(TypeError, match=r"device: a NumPy array lies on the CPU, not on (cuda|0)"):
             move()
-    with pytest.raises(TypeError, match="pin_memory: an array of NumPy is not pinned; give a tensor"):
+    with pytest.raises(TypeError, match="pin_memory: a NumPy array cannot be pinned; convert it"):
         x.pin_memory()
 
 
@@ -64,5 +64,5 @@ def test_of_batches_with_arrays_of_both_kinds_the_tensors_move():
     assert there.device == there["x"].device.type == there["x/mask"].device.type == "meta"
     assert there["id"] is batch["id"]
     assert batch.to("cpu") is batch
-    with pytest.raises(TypeError, match="device: an array of NumPy lies on the CPU"):
+    with pytest.raises(TypeError, match="device: a NumPy array lies on the CPU"):
         vl.data.collate([{"id": 5}]).to("meta")

@@ -211,13 +211,13 @@ class Verbs(LibraryVerbs):
         self, params: Any, H0: Any, C0: Any, X: Any, sizes: list[int], training: bool
     ) -> tuple[Any, tuple[Any, ...]]:
         """Refused: the LSTM has kernels for the CPU alone."""
-        raise type_error("params", "lie on a device, where varlen has no LSTM; torch.nn.LSTM computes there")
+        raise type_error("params", "lie on a device, where varlen has no LSTM; use torch.nn.LSTM")
 
     def backprop_lstm(
         self, dY: Any, sizes: list[int], params: Any, state: tuple[Any, ...]
     ) -> tuple[Any, Any]:
         """Refused, as `lstm`."""
-        raise type_error("params", "lie on a device, where varlen has no LSTM; torch.nn.LSTM computes there")
+        raise type_error("params", "lie on a device, where varlen has no LSTM; use torch.nn.LSTM")
 
     def edit_distance(
         self, a: Any, a_level: Level, b: Any, b_level: Level, normalize: bool, counts: bool
@@ -229,8 +229,6 @@ class Verbs(LibraryVerbs):
 
     def ctc_loss(self, *given: Any) -> Any:
         """Refused, as its gradient is: CTC has kernels for the CPU alone."""
-        raise type_error(
-            "log_probs", "lie on a device, where varlen has no CTC; torch computes it there from a tensor"
-        )
+        raise type_error("log_probs", "lie on a device, where varlen has no CTC; pass a torch tensor")
 
     backprop_ctc_loss = ctc_loss

@@ -42,8 +42,8 @@ def to_device(values: np.ndarray, device: Any, non_blocking: bool = False) -> np
     if str(device) != "cpu":
         raise type_error(
             "device",
-            f"an array of NumPy lies on the CPU, not on {device}",
-            "give torch.from_numpy(values), or cupy.asarray(values)",
+            f"a NumPy array lies on the CPU, not on {device}",
+            "convert it with torch.from_numpy(values) or cupy.asarray(values)",
         )
     return values
 
@@ -51,7 +51,7 @@ def to_device(values: np.ndarray, device: Any, non_blocking: bool = False) -> np
 def pin(values: np.ndarray) -> np.ndarray:
     """Refused: NumPy does not pin memory."""
     raise type_error(
-        "pin_memory", "an array of NumPy is not pinned", "give a tensor, torch.from_numpy(values)"
+        "pin_memory", "a NumPy array cannot be pinned", "convert it with torch.from_numpy(values)"
     )
 
 

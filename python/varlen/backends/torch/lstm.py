@@ -77,7 +77,7 @@ _lstm_back: AutogradOp = AutogradOp(
 def _on_cpu(x: torch.Tensor, argument: str) -> torch.Tensor:
     if x.device.type not in ("cpu", "meta"):
         raise type_error(
-            argument, f"expected a tensor on the CPU, got one on {x.device}; torch.nn.LSTM computes there"
+            argument, f"expected a tensor on the CPU, got one on {x.device}; use torch.nn.LSTM there"
         )
     return x
 

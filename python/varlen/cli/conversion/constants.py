@@ -79,7 +79,7 @@ def _check(
         fault = f"{other}, but {one} before in the record of {group} {who}"
         place = locate(row)
         error = file_error(place.file.path, fault, name, place.name)
-        findings.add(with_fields(error, row=place.row, advice="--constant takes what has one value a record"))
+        findings.add(with_fields(error, row=place.row, advice="--constant needs one value per record"))
     if len(rows) > _MOST:
         findings.leave_rest()
 

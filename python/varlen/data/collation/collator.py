@@ -136,8 +136,8 @@ class Collator(Generic[ArrayT]):
         elif self._epoch is not None:
             raise value_error(
                 "seed",
-                "random windows depend on row numbers, which records do not know",
-                "collate row numbers, or give no seed",
+                "random windows depend on row numbers, which records do not have",
+                "collate row numbers, or leave the seed out",
             )
         else:
             batch = collate_joints(samples, self.options, out=self._staging)

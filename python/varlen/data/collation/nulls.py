@@ -103,7 +103,7 @@ def without_nulls(
         stand = stand[:0]
     elif policy == "drop" and depth == 1:
         raise value_error(
-            "", "is one number, and nulls='drop' leaves nulls out of lists", "take 'nan' or 'fill'"
+            "", "is a single null, and nulls='drop' can only drop nulls from lists", "use 'nan' or 'fill'"
         )
     pairs = [_drop_nulls(item, depth - 1, stand, policy == "drop") for item in items]
     return [item for item, _ in pairs], None if policy == "drop" else [null for _, null in pairs]
@@ -146,7 +146,7 @@ def as_floats(name: str, values: Any) -> Any:
         raise value_error(
             f"samples{name}",
             f"{large} is beyond the integers of float64, which nulls='nan' makes of them",
-            "take nulls='fill'",
+            "use nulls='fill'",
         )
     floats = array.astype(np.float64)
     if not is_tensor(values):

@@ -97,9 +97,7 @@ def _framework_of(item: Any, device: str) -> str:
     if isinstance(item, DataDict):
         return "torch"
     if not isinstance(item, Batch):
-        raise type_error(
-            "loader", f"expected batches of a collator of this package, got {type(item).__name__}"
-        )
+        raise type_error("loader", f"expected batches from a varlen collator, got {type(item).__name__}")
     known = filter(None, map(library_of, item.values()))
     return next(known, None) or framework_of(device)
 

@@ -164,7 +164,9 @@ class StagedBatch:
         name = self._device if device is None else device_name(device)
         if name == "cpu":
             raise value_error(
-                "device", "a staged batch goes to CUDA", "collate with device='cpu' for the host"
+                "device",
+                "a staged batch can only go to a CUDA device",
+                "collate with device='cpu' for the host",
             )
         return self._to(usable_device(name, self.framework), non_blocking, out)
 
@@ -179,7 +181,9 @@ class StagedBatch:
     def _send(self, there: Device, non_blocking: bool, out: Any) -> Batch[Any]:
         own = self._block
         if own is None:
-            raise value_error("", "this batch has gone to a device, and its block belongs to another one")
+            raise value_error(
+                "", "this batch was moved to a device, and its block is reused by another batch"
+            )
         given = dict(as_mapping(out, "out", "names to arrays")) if out is not None else {}
         outputs = self._new_outputs(there, given)
         nbytes = max(self.nbytes, 1)

@@ -146,5 +146,5 @@ def _rows_of_data(data: Any, rows: Rows) -> set[Any]:
     found = as_ids(data, "data: expected ids of rows, got", "give numbers, texts, times or tuples of those")
     [(most, count)] = Counter(found).most_common(1) or [(None, 1)]
     if count > 1:
-        raise value_error("data", f"expected ids that differ, {most!r} is there {count} times")
+        raise value_error("data", f"expected distinct ids, got {most!r} {count} times")
     return set(found)

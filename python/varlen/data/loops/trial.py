@@ -116,7 +116,7 @@ def _as_loop(made: Any, epochs: int) -> Loop:
     if epochs > 1 and isinstance(loop.epoch, Iterator):
         raise type_error(
             "make_loop",
-            f"a {type(loop.epoch).__name__} gives its batches only once, but {epochs} epochs are run",
+            f"a {type(loop.epoch).__name__} yields its batches only once, but the check runs {epochs} epochs",
             "give an iterable that can be iterated again, or a function of the epoch's number",
         )
     return loop
@@ -125,7 +125,9 @@ def _as_loop(made: Any, epochs: int) -> Loop:
 def _batches(loop: Loop, epoch: int) -> Iterator[Any]:
     batches = loop.epoch if hasattr(loop.epoch, "__iter__") else loop.epoch(epoch)
     if not hasattr(batches, "__iter__"):
-        raise type_error("make_loop", f"epoch {epoch} is no batches to iterate, but {type(batches).__name__}")
+        raise type_error(
+            "make_loop", f"epoch {epoch}: expected batches to iterate, got {type(batches).__name__}"
+        )
     return iter(batches)
 
 

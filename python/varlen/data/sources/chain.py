@@ -111,9 +111,7 @@ class JoinedSource:
     def rows_of(self, ids: Any) -> Ints:
         """The row of each id."""
         if self.row_ids is None:
-            raise value_error(
-                "ids", "these rows have no ids, or not all of them", "name their key with row_ids="
-            )
+            raise value_error("ids", "some or all of these rows have no ids", "name their key with row_ids=")
         if self._ids is None:
             parts = [self.values(s, self.row_ids) for s in range(len(self.counts)) if self.counts[s]]
             self._ids = RowIds(parts, self.fields[self.row_ids].vocabulary)

@@ -209,7 +209,7 @@ def joined_columns(parts: Sequence[Mapping[str, ColumnLike]]) -> dict[str, Colum
             found = Column(column.dim, column.dtype, column.trailing, column.vocabulary)
             known = fields.setdefault(name, found) if part == 0 else fields.get(name)
             if known is None:
-                raise value_error("", f"part {part}: has a key {name!r}, which other parts have not")
+                raise value_error("", f"part {part}: has a key {name!r}, which other parts lack")
             if (found.dim, found.trailing) != (known.dim, known.trailing):
                 raise value_error(
                     "",

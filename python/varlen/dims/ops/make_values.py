@@ -419,7 +419,7 @@ def one_hot(
     check_data(x, "x")
     classes = x._facts.sparse_dim if dim is None else dim
     if classes is None:
-        raise value_error("one_hot", f"{x!r} has no sparse_dim", "say dim=")
+        raise value_error("one_hot", f"{x!r} has no sparse_dim", "pass dim=")
     check_facts(x, Annotations(sparse_dim=classes), "one_hot: x")
     plan = _split_classes(x._shape, x._order, classes)
     numbers, places = unify_kind([align(x._values, x._shape, plan.shape), plan.places])

@@ -233,7 +233,7 @@ class Moments(NamedTuple):
         (array([2.5]), array([1.]))
         """
         if not 0 <= momentum <= 1:
-            raise value_error("momentum", f"expected 0 to 1, got {momentum}")
+            raise value_error("momentum", f"expected a number from 0 to 1, got {momentum}")
         there = now.frames > 0
         nearer = [
             where(there, old + (_detach(new) - old) * momentum, old)

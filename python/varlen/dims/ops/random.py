@@ -100,7 +100,7 @@ def random(
     if kind == "randint" and high is None and sparse_dim is not None:
         high = sparse_dim.max_size()
     if kind == "randint" and high is None:
-        raise value_error("high", "integers need a bound, or a sparse_dim")
+        raise value_error("high", "integers need high=, or a sparse_dim")
     low, high = 0 if low is None else low, 1 if high is None else high
     if kind in ("uniform", "randint") and not (low < high or (kind == "uniform" and low == high)):
         raise value_error("high", f"there are no numbers from {low} up to {high}")
@@ -250,7 +250,7 @@ def dropout(
     """
     p = as_float(p, "p")
     if not 0 <= p <= 1:
-        raise value_error("p", f"expected a share of 0 to 1, got {p}")
+        raise value_error("p", f"expected a number from 0 to 1, got {p}")
     if "float" not in dtype_name(x.dtype):
         raise type_error("x", f"expected floats, got {x.dtype}")
     if not training or p == 0:

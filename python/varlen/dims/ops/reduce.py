@@ -100,7 +100,7 @@ def reduce(
     if mode not in _MODES:
         raise value_error("mode", f"expected one of {', '.join(_MODES)}, got {mode!r}")
     if mode not in ("sum", "mean", "prod") and not is_plain(dtype, overflow):
-        raise type_error("reduce", f"sum, mean and prod take dtype and overflow, {mode} does not")
+        raise type_error("reduce", f"only sum, mean and prod take dtype and overflow, got {mode}")
     asked = places(x, axis)
     if mode in ("argmax", "argmin"):
         return check_out_shape(_places_of(x, mode, asked, empty), out_shape)

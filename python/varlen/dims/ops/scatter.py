@@ -133,7 +133,9 @@ def _dims_to_drop(x: Data[Any], indices: Data[Any], out_dim: Dim, axis: Any) -> 
         gone = tuple([x._shape.find(dim) for dim in goes])
     if not gone:
         raise value_error(
-            "axis", f"no dim of the indices over {describe(indices.dims)} goes", "say which one"
+            "axis",
+            f"cannot infer which dim of the indices, {describe(indices.dims)}, to scatter",
+            "pass axis=",
         )
     if x._shape.find(out_dim) >= 0 and x._shape.find(out_dim) not in gone:
         raise value_error("out_dim", f"'{out_dim.name}' is in {describe(x.dims)} already")
@@ -187,6 +189,8 @@ def _reduce_keys(mode: str, values: Any, keys: Any, count: int, fill: Any) -> An
         if fill is None and count and level.shortest == 0:
             i = int((level.lengths == 0).argmax())
             raise value_error(
-                "scatter", f"nothing goes to position {i}, and {values.dtype} has no {mode}", "say fill="
+                "scatter",
+                f"no value goes to position {i}, and {values.dtype} has no {mode} of nothing",
+                "pass fill=",
             )
     return accumulate("reduce", mode, values, level, {"empty": fill})

@@ -116,9 +116,9 @@ def slice(
     if type(step) is not int or not step:
         raise value_error("step", f"expected an int that is not 0, got {step!r}")
     if end is not None and size is not None:
-        raise value_error("size", "both an end and a size are given")
+        raise value_error("size", "pass either an end or a size, got both")
     if step != 1 and size is not None:
-        raise value_error("step", f"with a size there is none, got {step}")
+        raise value_error("step", f"cannot be combined with a size, got {step}")
     known = _KNOWN if out_dim is None or type(out_dim) is Dim else ()
     find = _planned if all(type(each) in known for each in (start, end, size)) else _plan_of
     plan = find(x._shape, x._order, k, start, end, step, size, out_dim)
