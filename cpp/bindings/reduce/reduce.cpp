@@ -79,7 +79,7 @@ py::dtype final_dtype(Reduce op, const Numbers& values) {
   std::int64_t i = 0;
   while (view.length(i) != 0) ++i;
   raise_value(Record{"lengths", "sequence " + std::to_string(i) + " is empty", i, 0,
-                     "say what it gives with empty="});
+                     "pass empty= for its result"});
 }
 
 /// The plain 0 of Python, which is zero bytes in any dtype.

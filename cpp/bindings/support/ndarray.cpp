@@ -83,7 +83,9 @@ bool is_plain(PyObject* array) {
 }
 
 void refuse_masked(PyObject* array, std::string_view argument) {
-  if (!is_plain(array)) raise_type(argument, "expected an array without a mask, got a masked array; call filled() or compressed() first");
+  if (!is_plain(array))
+    raise_type(argument,
+               "expected an array without a mask, got a masked array; call filled() or compressed() first");
 }
 
 py::object numpy(const char* name) {

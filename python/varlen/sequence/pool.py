@@ -111,7 +111,7 @@ def sequence_pool(
             refuse("mean" if kind == "average" else kind, values, "input")
     elif kind not in _ENDS:
         numbers(values, "input")
-    with naming_pad_value(), naming(lengths="lengths", advice="say what it gives with pad_value="):
+    with naming_pad_value(), naming(lengths="lengths", advice="pass pad_value= for its result"):
         if with_index:
             result, which = backend_of(values).reduce_extreme("max", values, units, pad_value)
             return wrap_units(r, result, above), wrap_units(r, _rows(which, units), above)

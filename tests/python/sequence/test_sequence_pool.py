@@ -113,7 +113,7 @@ def test_pool_refuses_what_it_cannot_do():
     for kind in ("max", "sum", "last"):
         with pytest.raises(TypeError, match=r"pad_value: .*masked"):
             vl.sequence_pool(r, kind, pad_value=np.ma.masked)
-    with pytest.raises(ValueError, match="sequence 1 is empty; say what it gives with pad_value="):
+    with pytest.raises(ValueError, match="sequence 1 is empty; pass pad_value= for its result"):
         vl.sequence_pool(vl.Ragged([1.0], [1, 0]), "sum", pad_value=None)
     with pytest.raises(ValueError, match=r"pad_value: 0\.5 does not fit int64"):
         vl.sequence_pool(r, "max", pad_value=0.5)
