@@ -249,9 +249,9 @@ def _reduce(
         try:
             return call()
         except ValueError as error:
-            way = ", or give it initial=" if function.startswith("np.") else ""
+            way = ", or pass initial=" if function.startswith("np.") else ""
             advice = vars(error).get("advice")
-            told = with_fields(error, advice=f"{advice} to r.{method}{way}") if advice else error
+            told = with_fields(error, advice=f"{advice}: r.{method}(empty=...){way}") if advice else error
             raise name_place(told, function) from None
     result = call()
     if initial is None:

@@ -309,7 +309,7 @@ def test_lengths_may_be_a_data_of_tensors():
             TypeError,
             "lengths: a Ragged does not name the dims .* pass them as over=",
         ),
-        (Ragged([1, 2], [1, 1]), batch_dim, ValueError, "dims: 1 of them"),
+        (Ragged([1, 2], [1, 1]), batch_dim, ValueError, "dims: 1 dims"),
         (
             Ragged([0.5], [1]),
             [batch_dim, Dim("rows")],

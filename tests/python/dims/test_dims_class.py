@@ -105,7 +105,7 @@ def of(*dims, dtype="float64"):
             LengthMismatchError,
             "'time' is 3 long in row 0, but 1 are given",
         ),
-        (lambda: Data.from_list([[1]], [batch_dim, TIME, MODEL]), ValueError, "dims: 3 of them"),
+        (lambda: Data.from_list([[1]], [batch_dim, TIME, MODEL]), ValueError, "dims: 3 dims"),
         (
             lambda: Data.from_padded(np.zeros((2, 3)), [batch_dim, Dim("x")]),
             ValueError,
@@ -130,7 +130,7 @@ def of(*dims, dtype="float64"):
         (
             lambda: of(BATCH)[0],
             TypeError,
-            r"no positions by number.* dims.slice, dims.gather .* x.to_list\(\)",
+            r"cannot be indexed by position.* dims.slice, dims.gather .* x.to_list\(\)",
         ),
         (lambda: list(of(BATCH)), TypeError, "cannot be indexed by position"),
         (lambda: 1 in of(BATCH), TypeError, "cannot be indexed by position"),
@@ -144,7 +144,7 @@ def of(*dims, dtype="float64"):
         (
             lambda: of(BATCH).detach(),
             TypeError,
-            r"detach: arrays of NumPy have no gradients; take x.torch\(\)",
+            r"detach: NumPy arrays have no gradients; use x.torch\(\)",
         ),
         (lambda: of(BATCH).sum().backward(), TypeError, "backward: NumPy arrays have no gradients"),
         (lambda: Data.from_ragged([[1]], [batch_dim, TIME]), TypeError, "expected a Ragged, got list"),

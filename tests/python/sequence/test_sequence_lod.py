@@ -267,7 +267,7 @@ SPLIT, MERGE = sequence.split_lod_tensor, sequence.merge_lod_tensor
         (
             lambda: vl.lod_reset(X, target_lod=[0, 10]),
             ValueError,
-            "target_lod: fits 10 rows both as lengths and as off",
+            "target_lod: is ambiguous: it fits 10 rows both as lengths and as off",
         ),
         (lambda: vl.lod_reset(X, target_lod=[4, -4, 10]), ValueError, "row 1 has a negative length, -4"),
         (
