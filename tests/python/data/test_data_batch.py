@@ -203,7 +203,11 @@ def test_batch_refuses_buffers_that_do_not_fit(out, error, text):
             ValueError,
             "max_len: a ragged batch cuts only its first axis",
         ),
-        ({"pad_to": 4, "layout": "ragged"}, ValueError, "pad_to: a ragged batch has no padding"),
+        (
+            {"pad_to": 4, "layout": "ragged"},
+            ValueError,
+            "pad_to: does not apply: a ragged batch has no padding",
+        ),
         ({"fill": {"q": 1}}, KeyError, "fill: 'q' is not one of"),
         ({"fill": {"a": -1}}, ValueError, "fill of .a.: -1 does not fit uint8"),
         ({"fill": {"a": 1.5}}, ValueError, "fill of .a.: 1.5 does not fit uint8"),

@@ -269,7 +269,7 @@ def test_the_state_of_a_worker_is_for_that_worker():
     batches = make()
     state = batches.state_dict(batches=2)
     batches.load_state_dict({**state, "worker": [1, 3, 2]})
-    with pytest.raises(ValueError, match="state: of worker 1 of 3, here 0 of 1"):
+    with pytest.raises(ValueError, match="state: belongs to worker 1 of 3, but this is worker 0 of 1"):
         list(batches)
     with pytest.raises(ValueError, match="state: expected three numbers of a worker, got 'first'"):
         batches.load_state_dict({**state, "worker": "first"})

@@ -197,7 +197,7 @@ def test_a_model_of_transformers_takes_the_batches_of_loaders(ds):
         ({"attention_mask": True, "layout": "ragged"}, ValueError, "attention_mask: a ragged batch"),
         ({"attention_mask": True, "layout": "packed", "pad_to": 8}, ValueError, "attention_mask: a packed"),
         ({"document_ids": True}, ValueError, "document_ids: a padded batch"),
-        ({"names": NAMES, "layout": "named"}, ValueError, "names: models take arrays"),
+        ({"names": NAMES, "layout": "named"}, ValueError, "names: does not apply: models take arrays"),
         (
             {"labels": "input_id", "names": {"tokens": "input_ids"}, "keys": ["tokens"]},
             KeyError,

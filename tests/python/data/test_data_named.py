@@ -228,7 +228,11 @@ def test_batch_of_no_rows_is_data(ds):
     ("options", "error", "text"),
     [
         ({"dims": DIMS}, ValueError, "dims: only named batches have dims"),
-        ({"layout": "named", "pad_to": 3}, ValueError, "pad_to: a ragged batch has no padding"),
+        (
+            {"layout": "named", "pad_to": 3},
+            ValueError,
+            "pad_to: does not apply: a ragged batch has no padding",
+        ),
         ({"layout": "named", "padding_side": "left"}, ValueError, "padding_side: Data have no padding"),
         ({"layout": "named", "fill": 7}, ValueError, "fill: Data have no padding"),
         ({"layout": "named", "fill": {"time": 7}}, ValueError, "fill: Data have no padding"),

@@ -331,7 +331,7 @@ def test_repr_says_what_comes(ds):
         (
             lambda ds: Loader(ds, 2, collate_fn=list),
             ValueError,
-            "collate_fn: a Dataset makes its",
+            "collate_fn: not allowed: a Dataset makes its",
         ),
         (
             lambda ds: Loader("visits.nrt", 2, collate_fn=3),

@@ -330,7 +330,7 @@ def _dataset():
         (lambda: _batch(pad_to=None), ValueError, "pad_to: a packed batch needs the size"),
         (lambda: _batch(pad_to=1), ValueError, "rows: row 0 has 2 tokens, over pad_to=1"),
         (lambda: _batch(keys=["y"]), ValueError, "layout: 'y' is of dim 2"),
-        (lambda: _batch(padding_side="left"), ValueError, "padding_side: what is left"),
+        (lambda: _batch(padding_side="left"), ValueError, "padding_side: packed bins"),
         (lambda: _batch(positions=True), ValueError, "positions: does not apply: a packed batch"),
         (lambda: _batch(out={}), ValueError, "out: a packed batch"),
         (lambda: attention_mask(np.zeros(3, int)), ValueError, "document_ids: expected"),

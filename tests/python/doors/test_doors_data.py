@@ -173,7 +173,11 @@ def test_numbers_are_whole(door, given, error, text):
         ),
         ({"pad_to": 2**40}, ValueError, r"\(2, 1099511627776\).* over max_bytes=.*; give max_len"),
         ({"pad_to_multiple_of": 2**62}, OverflowError, "does not fit 63 bits"),
-        ({"layout": "ragged", "pad_to": 3}, ValueError, "pad_to: does not apply: a ragged batch has no padding"),
+        (
+            {"layout": "ragged", "pad_to": 3},
+            ValueError,
+            "pad_to: does not apply: a ragged batch has no padding",
+        ),
         (
             {"layout": "ragged", "max_len": [1, 2]},
             ValueError,

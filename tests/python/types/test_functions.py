@@ -543,7 +543,10 @@ def test_axes_of_one_stay_where_containers_nest():
 def test_the_largest_of_nothing_says_what_may_be_given():
     for r in (vl.Ragged(np.ones(0), []), vl.Ragged(np.ones(0), [0]), vl.Ragged(np.ones(2), [2, 0])):
         axis = None if r.total == 0 else 1
-        with pytest.raises(ValueError, match=r"np.max: .* pass empty= for its result: r\.max\(empty=\.\.\.\), or pass initial=$"):
+        with pytest.raises(
+            ValueError,
+            match=r"np.max: .* pass empty= for its result: r\.max\(empty=\.\.\.\), or pass initial=$",
+        ):
             np.max(r, axis=axis)
         assert np.max(np.max(r, axis=axis, initial=0.5)) == max(0.5, *r.values, 0)
     with pytest.raises(ValueError, match=r"^initial: 0\.5 does not fit int64$"):

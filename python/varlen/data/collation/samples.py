@@ -171,7 +171,9 @@ class Collate:
         self._given = {**self._options.given, **of_model}
         if self._model is not None:
             if "masks" in options:
-                raise value_error("masks", f"{model.asked_by} makes batches for models", "leave it out")
+                raise value_error(
+                    "masks", f"{model.asked_by} already makes batches for models", "leave it out"
+                )
             self._options = self._options.changed(framework=options.get("framework") or "torch")
         self._values = self._options.values
         kind = BatchOptions if self._model is None else ModelBatchOptions
