@@ -147,7 +147,7 @@ def test_random_integers_are_positions_of_their_dim():
     assert x.sparse_dim == FEATURE
     assert 0 <= x.values.min() <= x.values.max() < 3
     for options, text in (
-        ({}, "high: integers need a bound"),
+        ({}, "high: required for integers"),
         ({"low": 3, "high": 3}, "high: there are no numbers from 3 up to 3"),
     ):
         with pytest.raises(ValueError, match=text):

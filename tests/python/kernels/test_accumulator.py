@@ -287,7 +287,7 @@ def test_data_accumulates_as_a_ragged_does():
         vl.dims.cumsum(x, time, dtype="int8", overflow="raise")
     with pytest.raises(TypeError, match=r"sum of .*overflow: 'raise' needs integers"):
         z.sum(time, overflow="raise")
-    with pytest.raises(TypeError, match="sum, mean and prod take dtype and overflow, max does not"):
+    with pytest.raises(TypeError, match="only sum, mean and prod take dtype and overflow, got max"):
         vl.dims.reduce(x, "max", time, dtype="int8")
 
 

@@ -100,7 +100,7 @@ def random(
     if kind == "randint" and high is None and sparse_dim is not None:
         high = sparse_dim.max_size()
     if kind == "randint" and high is None:
-        raise value_error("high", "integers need high=, or a sparse_dim")
+        raise value_error("high", "required for integers without a sparse_dim")
     low, high = 0 if low is None else low, 1 if high is None else high
     if kind in ("uniform", "randint") and not (low < high or (kind == "uniform" and low == high)):
         raise value_error("high", f"there are no numbers from {low} up to {high}")
