@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..python import mimic
+from ..python.datasets import mimic
 from .timing import DeviceCase, row
 
 MOST = 256  # events of a window

@@ -5,11 +5,11 @@ from __future__ import annotations
 import importlib
 
 NOUNS = (
-    "data",
-    "dicts",
-    "loader",
-    "io",
-    "sets",
+    "datasets.data",
+    "datasets.dicts",
+    "datasets.loader",
+    "datasets.io",
+    "datasets.sets",
     "lists",
     "flatten",
     "mask",

@@ -23,7 +23,7 @@ def _of_lists(bins: np.ndarray, offsets: np.ndarray) -> np.ndarray:
 
 def _by_hand(lengths: np.ndarray, bins: np.ndarray) -> None:
     """Windows by themselves, each sorted."""
-    from . import by_hand_bins
+    from .by_hand import bins as by_hand_bins
 
     opened = 0
     for begin in range(0, len(lengths), WINDOW):

@@ -95,7 +95,7 @@ def _(case: Case) -> None:
 
     @case.contender("numba", needs="numba", show=lambda _: out)
     def _() -> Any:
-        from . import by_hand_expand
+        from .by_hand import expand as by_hand_expand
 
         return by_hand_expand.repeat_sequences, x, source.offsets, times, out
 
@@ -119,7 +119,7 @@ def _(case: Case) -> None:
 
     @case.contender("numba", needs="numba", show=lambda _: out)
     def _() -> Any:
-        from . import by_hand_expand
+        from .by_hand import expand as by_hand_expand
 
         return by_hand_expand.add_sequences, d, source.offsets, times, out
 

@@ -64,7 +64,7 @@ def _concat(case: Case, parts: int, mean: int, width: int) -> None:
 
     @case.contender("numba", needs="numba", show=lambda _: out)
     def _() -> Any:
-        from . import by_hand_family
+        from .by_hand import family as by_hand_family
 
         values = tuple(source.values for source in sources)
         offsets = tuple(source.offsets for source in sources)
@@ -115,7 +115,7 @@ def _slice(case: Case, width: int) -> None:
 
     @case.contender("numba", needs="numba", show=lambda _: out)
     def _() -> Any:
-        from . import by_hand_family
+        from .by_hand import family as by_hand_family
 
         return by_hand_family.cut_rows if width else by_hand_family.cut, values, offsets, first, size, out
 
@@ -159,7 +159,7 @@ def _(case: Case) -> None:
 
     @case.contender("numba", needs="numba", show=lambda _: [out[: ends[-1]], made_ends])
     def _() -> Any:
-        from . import by_hand_family
+        from .by_hand import family as by_hand_family
 
         return by_hand_family.erase, values, offsets, tokens, out, made_ends
 
@@ -258,7 +258,7 @@ def _(case: Case) -> None:
 
     @case.contender("numba and NumPy", needs="numba")
     def _() -> Any:
-        from . import by_hand_family
+        from .by_hand import family as by_hand_family
 
         laid = np.empty_like(columns)
 

@@ -38,7 +38,7 @@ def _edit(case: Case, count: int, mean: int, keys: int, share: float) -> None:
 
     @case.contender("numba", needs="numba", show=lambda _: out)
     def _() -> Any:
-        from . import by_hand_losses as by_hand
+        from .by_hand import losses as by_hand
 
         return by_hand.edit_distance, a, b, offsets, np.empty(lengths.max() + 1, np.int64), out
 

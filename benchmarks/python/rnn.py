@@ -60,7 +60,7 @@ def _(case: Case) -> None:
 
     @case.contender("numba", needs="numba")
     def _() -> Any:
-        from . import by_hand_rnn
+        from .by_hand import rnn as by_hand_rnn
 
         def by_kernel() -> list[np.ndarray]:
             ranked = np.argsort(-source.lengths, kind="stable")
@@ -95,7 +95,7 @@ def _(case: Case) -> None:
 
     @case.contender("numba", needs="numba")
     def _() -> Any:
-        from . import by_hand_rnn
+        from .by_hand import rnn as by_hand_rnn
 
         def by_kernel() -> np.ndarray:
             out = np.empty_like(rows)

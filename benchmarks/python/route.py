@@ -39,7 +39,7 @@ def _(case: Case) -> None:
 
     @case.contender("numba", needs="numba", show=lambda _: [yes, no, out])
     def _() -> Any:
-        from . import by_hand_scan
+        from .by_hand import scan as by_hand_scan
 
         return by_hand_scan.there_and_back, values, offsets, mask, yes, no, out
 

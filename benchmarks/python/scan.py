@@ -44,7 +44,7 @@ def _plain(case: Case, op: str, lengths: np.ndarray, limit: float) -> None:
 
     @case.contender("numba", needs="numba", show=lambda _: out)
     def _() -> Any:
-        from . import by_hand_scan
+        from .by_hand import scan as by_hand_scan
 
         return getattr(by_hand_scan, f"cum{op}"), values, offsets, out
 
@@ -90,7 +90,7 @@ def _(case: Case) -> None:
 
     @case.contender("numba", needs="numba", show=lambda _: out)
     def _() -> Any:
-        from . import by_hand_scan
+        from .by_hand import scan as by_hand_scan
 
         return by_hand_scan.cumsum_rows, values, offsets, out
 

@@ -40,7 +40,7 @@ def _forward(case: Case, rows: int, dtype: str) -> None:
 
     @case.contender("numba", needs="numba", show=lambda _: out)
     def _() -> Any:
-        from . import by_hand_scatter
+        from .by_hand import scatter as by_hand_scatter
 
         return by_hand_scatter.gather_add, table.reshape(-1), indices, out
 
@@ -78,7 +78,7 @@ def _back(case: Case, rows: int) -> None:
 
     @case.contender("numba", needs="numba", show=lambda _: out)
     def _() -> Any:
-        from . import by_hand_scatter
+        from .by_hand import scatter as by_hand_scatter
 
         return by_hand_scatter.backprop_gather_add, given, indices, out.reshape(-1)
 

@@ -36,7 +36,7 @@ def _reverse(case: Case, count: int, mean: int, width: int) -> None:
 
     @case.contender("numba", needs="numba", show=lambda _: out)
     def _() -> Any:
-        from . import by_hand_scan
+        from .by_hand import scan as by_hand_scan
 
         return by_hand_scan.reverse_rows if width else by_hand_scan.reverse, values, offsets, out
 
@@ -86,7 +86,7 @@ def _(case: Case) -> None:
 
     @case.contender("numba", needs="numba", show=lambda _: out)
     def _() -> Any:
-        from . import by_hand_scan
+        from .by_hand import scan as by_hand_scan
 
         return by_hand_scan.shift, values, offsets, 1, out
 

@@ -48,7 +48,7 @@ def _case(case: Case, count: int, mean: int, columns: int, limit: float, best: f
 
     @case.contender("numba", needs="numba", show=lambda _: shown(out))
     def _() -> Any:
-        from . import by_hand_softmax as by_hand
+        from .by_hand import softmax as by_hand
 
         flat, result = values.reshape(-1), out.reshape(-1)
         powers, most, total = (

@@ -31,7 +31,7 @@ def _sorted(case: Case, source: sample.Rows) -> None:
 
     @case.contender("numba", needs="numba", show=lambda _: out)
     def _() -> Any:
-        from . import by_hand_sort
+        from .by_hand import sort as by_hand_sort
 
         return by_hand_sort.sort, values, offsets, out
 
@@ -119,7 +119,7 @@ def _(case: Case) -> None:
 
     @case.contender("numba", needs="numba", show=lambda _: out)
     def _() -> Any:
-        from . import by_hand_sort
+        from .by_hand import sort as by_hand_sort
 
         return by_hand_sort.argsort, values, offsets, out
 
@@ -149,7 +149,7 @@ def _(case: Case) -> None:
 
     @case.contender("numba", needs="numba", show=lambda _: [x.reshape(count, k) for x in (best, which)])
     def _() -> Any:
-        from . import by_hand_sort
+        from .by_hand import sort as by_hand_sort
 
         return by_hand_sort.topk, values, offsets, k, best, which
 

@@ -41,7 +41,7 @@ def _(case: Case) -> None:
 
     @case.contender("numba", needs="numba", show=lambda _: out)
     def _() -> Any:
-        from . import by_hand_scatter
+        from .by_hand import scatter as by_hand_scatter
 
         return by_hand_scatter.spans, values, offsets[owner], at, out.reshape(-1)
 
@@ -74,7 +74,7 @@ def _(case: Case) -> None:
 
     @case.contender("numba", needs="numba", show=lambda _: out)
     def _() -> Any:
-        from . import by_hand_scatter
+        from .by_hand import scatter as by_hand_scatter
 
         return by_hand_scatter.take, values, rows, out
 
@@ -102,7 +102,7 @@ def _(case: Case) -> None:
 
     @case.contender("numba", needs="numba", show=lambda _: out)
     def _() -> Any:
-        from . import by_hand_scatter
+        from .by_hand import scatter as by_hand_scatter
 
         return by_hand_scatter.insert, values, before, out
 

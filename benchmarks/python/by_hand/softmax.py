@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .by_hand import jit, u
+from . import jit, u
 
 LOG2E, UPPER, LOWER = np.float32(1.4426950408889634), np.float32(0.693359375), np.float32(-2.12194440e-4)
 HALF, ONE, LEAST = np.float32(0.5), np.float32(1), np.float32(-87)

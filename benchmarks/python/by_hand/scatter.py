@@ -1,10 +1,10 @@
-"""Lookups and spans as an expert writes them with numba; see by_hand.py."""
+"""Lookups and spans as an expert writes them with numba; see `by_hand`."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from .by_hand import ONE, ZERO, jit, u
+from . import ONE, ZERO, jit, u
 
 
 @jit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .by_hand import ONE, jit, u
+from . import ONE, jit, u
 
 
 @jit

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import yardstick
-from ..harness import Case, row
+from ... import yardstick
+from ...harness import Case, row
 from . import mimic
 from .mimic_peers import (
     PADDED,
@@ -338,7 +338,7 @@ def _(case: Case) -> None:
 
     @case.contender("numba", needs="numba", show=lambda _: out)
     def _() -> Any:
-        from . import by_hand
+        from .. import by_hand
 
         return by_hand.take, view, rows, out
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import yardstick
-from ..harness import Case
+from ... import yardstick
+from ...harness import Case
 from . import mimic
 
 DTYPES = {"F32": np.float32, "I64": np.int64, "U8": np.uint8}
@@ -148,7 +148,7 @@ def by_numba(
     entries: dict[str, np.ndarray], data: mimic.Batches, outputs: Callable[[Any], dict[str, Any]]
 ) -> One:
     """Padded batches by hand, straight from the flat arrays of the file."""
-    from . import by_hand
+    from .. import by_hand
 
     given = tuple(entries[key] for key in FLAT)
 
@@ -165,7 +165,7 @@ def by_numba_ragged(
     entries: dict[str, np.ndarray], data: mimic.Batches, outputs: Callable[[Any], Any]
 ) -> One:
     """Ragged batches by hand, straight from the flat arrays of the file."""
-    from . import by_hand
+    from .. import by_hand
 
     given = tuple(entries[key] for key in FLAT)
 

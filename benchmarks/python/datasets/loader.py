@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..harness import Case, Spread, Times, row, spread
+from ...harness import Case, Spread, Times, row, spread
 from . import mimic
 from .mimic_peers import PADDED, fill
 

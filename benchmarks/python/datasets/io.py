@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..harness import Case, Spread, row
+from ...harness import Case, Spread, row
 from . import mimic
 
 

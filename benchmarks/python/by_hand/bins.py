@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .by_hand import jit
+from . import jit
 
 
 @jit

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..harness import Case, row
+from ...harness import Case, row
 from . import mimic
 
 _BATCH = 64

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..harness import Case, row
+from ...harness import Case, row
 
 NAMES = ("input_ids", "token_type_ids", "attention_mask")
 

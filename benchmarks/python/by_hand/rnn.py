@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .by_hand import ONE, ZERO, jit, u
+from . import ONE, ZERO, jit, u
 
 
 @jit
