@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-SPEC = Path(__file__).parents[1] / "data" / "mimic.json"
+SPEC = Path(__file__).parents[2] / "data" / "mimic.json"
 
 
 class Batches(NamedTuple):
