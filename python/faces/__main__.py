@@ -14,9 +14,11 @@ import backends
 import by_hand
 import frontend
 import in_place
+import layers
 import partitions
 import reduce
 import render
+import steps
 import tensor
 import thinc_ops
 from verb import ByHand, Verb
@@ -228,10 +230,10 @@ def packages() -> dict[Path, str]:
         ops.setdefault(f"declared.{verb.noun}", []).append(verb.function)
     frontend_names = {"declared": ["dot", *(face.name for face in frontend.FACES)]}
     given: tuple[tuple[str, str, dict[str, str], dict[str, list[str]]], ...] = (
-        ("varlen.dims", DIMS, by_hand.DIMS, {}),
+        ("varlen.dims", DIMS, by_hand.DIMS, {"ops.declared": [face.name for face in steps.RUNNING]}),
         ("varlen.ops", OPS, by_hand.FUNCTIONS, ops),
         ("varlen.returnn.frontend", FRONTEND, by_hand.FRONTEND, frontend_names),
-        ("varlen.sequence", SEQUENCE, by_hand.SEQUENCE, {}),
+        ("varlen.sequence", SEQUENCE, by_hand.SEQUENCE, {"declared": [face.name for face in steps.STEPS]}),
     )
     return {PACKAGE.parent.joinpath(*each[0].split("."), "__init__.py"): package(*each) for each in given}
 
@@ -258,7 +260,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
     from varlen.returnn.frontend.random import Seed"""
-    parts = [*map(render.face, frontend.FACES), "dot = matmul\n"]
+    parts = [*(render.face(face, is_frontend=True) for face in frontend.FACES), "dot = matmul\n"]
     return render.module("Verbs of named dims, as RETURNN's frontend names them.", head, parts)
 
 
@@ -336,6 +338,45 @@ if TYPE_CHECKING:
     return render.module("Levels under TensorFlow's names.", head, [kind + "\n".join(methods)])
 
 
+def layer_functions() -> str:
+    """`varlen.transforms.declared`."""
+    head = f"""{FUTURE}
+from functools import partial
+from typing import Any
+
+from varlen.transforms.conversions import convert
+from varlen.transforms.layer import Layer
+from varlen.transforms.reduce import reduce_rows"""
+    return render.module("Layers that reduce or convert.", head, map(render.face, layers.LAYERS))
+
+
+def step_functions() -> str:
+    """`varlen.sequence.declared`."""
+    head = f"""{FUTURE}
+from typing import TYPE_CHECKING, Any
+
+from varlen.sequence.pool import backprop_sequence_pool, sequence_pool
+
+if TYPE_CHECKING:
+    from varlen._core import RaggedBase
+    from varlen.backends.values import ArrayT, RaggedT"""
+    return render.module("The first and the last step of sequences.", head, map(render.face, steps.STEPS))
+
+
+def running_functions() -> str:
+    """`varlen.dims.ops.declared`."""
+    head = f"""{FUTURE}
+from typing import TYPE_CHECKING, Any
+
+from varlen.dims.ops.scan import scan
+
+if TYPE_CHECKING:
+    from varlen.dims.axes import Axis
+    from varlen.dims.data import Data
+    from varlen.dims.out_shape import OutShape"""
+    return render.module("Running numbers along a dim.", head, map(render.face, steps.RUNNING))
+
+
 def with_region(path: Path, marker: str, body: str) -> str:
     """The text of a page with another region between the markers."""
     text = path.read_text()
@@ -395,6 +436,9 @@ def files() -> dict[Path, str]:
         PACKAGE / "types/declared.py": methods(),
         PACKAGE / "types/namesakes.py": namesakes(),
         PACKAGE / "dims/declared.py": data_methods(),
+        PACKAGE / "dims/ops/declared.py": running_functions(),
+        PACKAGE / "sequence/declared.py": step_functions(),
+        PACKAGE / "transforms/declared.py": layer_functions(),
         PACKAGE / "tf/declared.py": partition_methods(),
         PACKAGE / "thinc/declared.py": thinc_methods(),
         PACKAGE / "returnn/declared.py": tensor_methods(),

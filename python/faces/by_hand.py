@@ -95,7 +95,6 @@ DIMS = {
     "ops.random": "dropout random",
     "ops.reduce": "reduce",
     "ops.repeat": "repeat",
-    "ops.scan": "cummax cummin cumprod cumsum",
     "ops.scatter": "scatter",
     "ops.select": "masked_scatter masked_select",
     "ops.shift": "reverse shift",
@@ -125,10 +124,7 @@ SEQUENCE = {
     "lookahead": "backprop_row_conv row_conv",
     "mask": "sequence_mask",
     "pad": "backprop_sequence_pad backprop_sequence_unpad sequence_pad sequence_unpad",
-    "pool": (
-        "backprop_sequence_first_step backprop_sequence_last_step backprop_sequence_pool "
-        "sequence_first_step sequence_last_step sequence_pool"
-    ),
+    "pool": "backprop_sequence_pool sequence_pool",
     "reshape": "backprop_sequence_reshape sequence_reshape",
     "reverse": "backprop_sequence_reverse sequence_reverse",
     "rnn": "rnn",

@@ -18,6 +18,8 @@ class Face:
     texts: dict[str, str] = field(default_factory=dict)
     returns: str = "Over the same dims."
     type: str = "Tensor"
+    #: What the manual says in place of the type.
+    kind: str = ""
     #: What the manual says in place of the type and of `returns`.
     shape: str = ""
     notes: str = ""

@@ -195,8 +195,8 @@ def _arguments(text: str) -> list[str]:
 DELEGATES = re.compile(r"(combine|compare|random|reduce|pool|pool1d)\(")
 
 
-def face(face: Face, owner: str | None = None, itself: str = "self") -> str:
-    """A function of RETURNN's frontend, or a method of another system's class."""
+def face(face: Face, owner: str | None = None, itself: str = "self", is_frontend: bool = False) -> str:
+    """A function, one of RETURNN's frontend or another, or a method of a class."""
     indent = " " * 4 if owner is None else " " * 8
     positional, _, keywords = face.arguments.partition("*, ")
     first, more = _arguments(positional), _arguments(keywords)
@@ -206,19 +206,18 @@ def face(face: Face, owner: str | None = None, itself: str = "self") -> str:
     names = [argument.partition(":")[0] for argument in (*first, *more)]
     terms = {together.get(name, name): "" for name in names}
     parameters = [(key, face.texts.get(key) or TEXTS[key]) for key in terms]
-    frontend = [f"{indent}>>> import varlen.returnn.frontend as rf"] if owner is None else []
-    returns = _terms(
-        [(face.type.replace("Self", owner or "").replace("Ints", "numpy.ndarray"), face.returns)], indent
-    )
+    setup = [f"{indent}>>> import varlen.returnn.frontend as rf"] if is_frontend else []
+    kind = face.type.replace("Self", owner or "").replace("Ints", "numpy.ndarray").replace("[Any]", "")
+    returns = _terms([(face.kind or kind, face.returns)], indent)
     sections = [
         ("Parameters", _terms(parameters, indent)),
         ("Returns", [indent + face.shape] if face.shape else returns),
         ("Raises", _terms(face.raises.items(), indent)),
         ("Notes", [_prose(face.notes, indent)] if face.notes else []),
-        ("Examples", [*frontend, *_example(face.example, indent)]),
+        ("Examples", [*setup, *_example(face.example, indent)]),
     ]
     decorator = f"{indent[4:]}@classmethod\n" if itself == "cls" else ""
-    checks = "" if owner is not None or DELEGATES.match(face.call) else _checks([*first, *more])
+    checks = _checks([*first, *more]) if is_frontend and not DELEGATES.match(face.call) else ""
     body = checks + _return(face.call, indent)
     return f"{decorator}{head}\n{_docstring(face.summary, sections, indent)}\n{body}"
 

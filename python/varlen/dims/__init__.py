@@ -20,6 +20,7 @@ from varlen.dims.errors import AmbiguousAxisError, LengthMismatchError, OutShape
 from varlen.dims.ops.combine import combine, expand_dim, where
 from varlen.dims.ops.concat import concat, split, stack
 from varlen.dims.ops.conv import conv1d, conv_out_dim, transposed_conv1d
+from varlen.dims.ops.declared import cummax, cummin, cumprod, cumsum
 from varlen.dims.ops.dot import dot
 from varlen.dims.ops.elementwise import (
     abs,
@@ -70,7 +71,6 @@ from varlen.dims.ops.pad import pad
 from varlen.dims.ops.random import dropout, random
 from varlen.dims.ops.reduce import reduce
 from varlen.dims.ops.repeat import repeat
-from varlen.dims.ops.scan import cummax, cummin, cumprod, cumsum
 from varlen.dims.ops.scatter import scatter
 from varlen.dims.ops.select import masked_scatter, masked_select
 from varlen.dims.ops.shift import reverse, shift

@@ -6,6 +6,12 @@
 from varlen.sequence.beam import Beam
 from varlen.sequence.concat import backprop_sequence_concat, sequence_concat
 from varlen.sequence.conv import backprop_sequence_conv, sequence_conv
+from varlen.sequence.declared import (
+    backprop_sequence_first_step,
+    backprop_sequence_last_step,
+    sequence_first_step,
+    sequence_last_step,
+)
 from varlen.sequence.enumerate import backprop_sequence_enumerate, sequence_enumerate
 from varlen.sequence.erase import backprop_sequence_erase, sequence_erase
 from varlen.sequence.expand import (
@@ -19,14 +25,7 @@ from varlen.sequence.lod import lod_append, lod_reset
 from varlen.sequence.lookahead import backprop_row_conv, row_conv
 from varlen.sequence.mask import sequence_mask
 from varlen.sequence.pad import backprop_sequence_pad, backprop_sequence_unpad, sequence_pad, sequence_unpad
-from varlen.sequence.pool import (
-    backprop_sequence_first_step,
-    backprop_sequence_last_step,
-    backprop_sequence_pool,
-    sequence_first_step,
-    sequence_last_step,
-    sequence_pool,
-)
+from varlen.sequence.pool import backprop_sequence_pool, sequence_pool
 from varlen.sequence.reshape import backprop_sequence_reshape, sequence_reshape
 from varlen.sequence.reverse import backprop_sequence_reverse, sequence_reverse
 from varlen.sequence.rnn import rnn

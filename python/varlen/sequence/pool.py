@@ -122,70 +122,6 @@ def sequence_pool(
     return wrap_units(r, _times_root(result, units, 1) if kind == "sqrt" else result, above)
 
 
-def sequence_first_step(input: RaggedBase[ArrayT], *, level: int = -1) -> ArrayT | Any:
-    """The first row of each sequence; zeros, or NaT, for an empty one: `sequence_pool` with "first".
-
-    Parameters
-    ----------
-    input
-        `Ragged` of rows (T, ...) of any dtype.
-    level
-        The level whose sequences become one row each; levels below it are merged. -1 is the innermost.
-
-    Returns
-    -------
-    numpy.ndarray, torch.Tensor or Ragged
-        (n, ...) of the dtype of `input`; under more levels a `Ragged` of those above.
-
-    Raises
-    ------
-    TypeError
-        `input` is not a Ragged.
-    IndexError
-        There is no such level.
-
-    Notes
-    -----
-    As Paddle's `sequence_first_step`, for any depth and dtype.
-
-    Examples
-    --------
-    >>> vl.sequence_first_step(vl.Ragged([3, 1, 4], [2, 0, 1]))
-    array([3, 0, 4])
-    """
-    return sequence_pool(input, "first", level=level)
-
-
-def sequence_last_step(input: RaggedBase[ArrayT], *, level: int = -1) -> ArrayT | Any:
-    """The last row of each sequence; zeros, or NaT, for an empty one: `sequence_pool` with "last".
-
-    Parameters
-    ----------
-    input, level
-        As those of `sequence_first_step`.
-
-    Returns
-    -------
-    numpy.ndarray, torch.Tensor or Ragged
-        (n, ...) of the dtype of `input`; under more levels a `Ragged` of those above.
-
-    Raises
-    ------
-    TypeError, IndexError
-        As those of `sequence_first_step`.
-
-    Notes
-    -----
-    As Paddle's `sequence_last_step`, for any depth and dtype.
-
-    Examples
-    --------
-    >>> vl.sequence_last_step(vl.Ragged([3, 1, 4], [2, 0, 1]))
-    array([1, 0, 4])
-    """
-    return sequence_pool(input, "last", level=level)
-
-
 def backprop_sequence_pool(dY: Any, input: RaggedT, pool_type: str, *, level: int = -1) -> RaggedT:
     """The gradient of `sequence_pool`; the rows that stand for empty sequences have none.
 
@@ -234,60 +170,6 @@ def backprop_sequence_pool(dY: Any, input: RaggedT, pool_type: str, *, level: in
     else:
         result = on.expand(_times_root(d, units, -1) if kind == "sqrt" else d, units)
     return typing.cast("RaggedT", r._make(result, r.levels))
-
-
-def backprop_sequence_first_step(dY: Any, input: RaggedT, *, level: int = -1) -> RaggedT:
-    """The gradient of `sequence_first_step`: the first row of sequence i gets row i, the others zeros.
-
-    Parameters
-    ----------
-    dY
-        (n, ...) numbers, the gradient of what `sequence_first_step` gave: an array, a tensor or a `Ragged`.
-    input, level
-        As they were given to `sequence_first_step`.
-
-    Returns
-    -------
-    Ragged
-        Nests as `input`, of the dtype of dY.
-
-    Raises
-    ------
-    TypeError, ValueError, IndexError
-        What `sequence_first_step` refuses; a dY of another shape, or of no numbers.
-
-    Examples
-    --------
-    >>> vl.sequence.backprop_sequence_first_step([5.0], vl.Ragged([3.0, 1.0], [2])).values
-    array([5., 0.])
-    """
-    return backprop_sequence_pool(dY, input, "first", level=level)
-
-
-def backprop_sequence_last_step(dY: Any, input: RaggedT, *, level: int = -1) -> RaggedT:
-    """The gradient of `sequence_last_step`: the last row of sequence i gets row i, the others zeros.
-
-    Parameters
-    ----------
-    dY, input, level
-        As those of `backprop_sequence_first_step`.
-
-    Returns
-    -------
-    Ragged
-        Nests as `input`, of the dtype of dY.
-
-    Raises
-    ------
-    TypeError, ValueError, IndexError
-        What `sequence_last_step` refuses; a dY of another shape, or of no numbers.
-
-    Examples
-    --------
-    >>> vl.sequence.backprop_sequence_last_step([5.0], vl.Ragged([3.0, 1.0], [2])).values
-    array([0., 5.])
-    """
-    return backprop_sequence_pool(dY, input, "last", level=level)
 
 
 def _kind(pool_type: Any) -> str:

@@ -14,140 +14,6 @@ from varlen.transforms.kinds import check_gradient
 from varlen.transforms.layer import Backprop, Layer
 
 
-def reduce_sum(*, empty: Any = 0) -> Layer:
-    """The sum of each sequence's rows: (n, ...) for a Ragged, a Padded or a list of n sequences.
-
-    Parameters
-    ----------
-    empty
-        What a sequence without rows gives; None refuses such a sequence.
-
-    Returns
-    -------
-    Layer
-        Y is an array, or for a nested Ragged, whose innermost sequences are taken, a Ragged of the levels
-        above. The gradient is of the kind of X.
-
-    Notes
-    -----
-    As Thinc's `reduce_sum`, but trailing axes stay.
-
-    Examples
-    --------
-    >>> Y, backprop = vl.transforms.reduce_sum()(vl.Ragged([1.0, 2.0, 3.0], [2, 1]), True)
-    >>> Y, backprop(Y).to_list()
-    (array([3., 3.]), [[3.0, 3.0], [3.0]])
-    """
-    return Layer("reduce_sum", partial(_reduce, _sum, empty))
-
-
-def reduce_mean(*, empty: Any = 0) -> Layer:
-    """The mean of each sequence's rows: (n, ...) for a Ragged, a Padded or a list of n sequences.
-
-    Parameters
-    ----------
-    empty
-        What a sequence without rows gives; None refuses such a sequence.
-
-    Returns
-    -------
-    Layer
-        Y and the gradient are of the kinds that `reduce_sum` gives. Floats keep their dtype; integers give
-        float64.
-
-    Notes
-    -----
-    As Thinc's `reduce_mean`, but trailing axes stay.
-
-    Examples
-    --------
-    >>> Y, backprop = vl.transforms.reduce_mean()(vl.Ragged([1.0, 2.0, 3.0], [2, 1]), True)
-    >>> Y, backprop(Y).to_list()
-    (array([1.5, 3. ]), [[0.75, 0.75], [3.0]])
-    """
-    return Layer("reduce_mean", partial(_reduce, _mean, empty))
-
-
-def reduce_max(*, empty: Any = None) -> Layer:
-    """The largest number of each sequence, column by column: (n, ...) for n sequences.
-
-    The gradient goes to the first row that holds it.
-
-    Parameters
-    ----------
-    empty
-        What a sequence without rows gives; None, the default, refuses such a sequence.
-
-    Returns
-    -------
-    Layer
-        Y and the gradient are of the kinds that `reduce_sum` gives, and of the dtype of X.
-
-    Notes
-    -----
-    As Thinc's `reduce_max`, but trailing axes stay.
-
-    Examples
-    --------
-    >>> Y, backprop = vl.transforms.reduce_max()(vl.Ragged([1.0, 2.0, 3.0], [2, 1]), True)
-    >>> Y, backprop(Y).to_list()
-    (array([2., 3.]), [[0.0, 2.0], [3.0]])
-    """
-    return Layer("reduce_max", partial(_reduce, _max, empty))
-
-
-def reduce_first(*, empty: Any = None) -> Layer:
-    """The first row of each sequence: (n, ...) for a Ragged, a Padded or a list of n sequences.
-
-    Parameters
-    ----------
-    empty
-        What a sequence without rows gives, a number or a row; None, the default, refuses such a sequence.
-
-    Returns
-    -------
-    Layer
-        Y and the gradient are of the kinds that `reduce_sum` gives. Rows may be of any dtype.
-
-    Notes
-    -----
-    As Thinc's `reduce_first`, but trailing axes stay.
-
-    Examples
-    --------
-    >>> Y, backprop = vl.transforms.reduce_first()(vl.Ragged([1.0, 2.0, 3.0], [2, 1]), True)
-    >>> Y, backprop(Y).to_list()
-    (array([1., 3.]), [[1.0, 0.0], [3.0]])
-    """
-    return Layer("reduce_first", partial(_reduce, _first_rows, empty))
-
-
-def reduce_last(*, empty: Any = None) -> Layer:
-    """The last row of each sequence: (n, ...) for a Ragged, a Padded or a list of n sequences.
-
-    Parameters
-    ----------
-    empty
-        What a sequence without rows gives, a number or a row; None, the default, refuses such a sequence.
-
-    Returns
-    -------
-    Layer
-        Y and the gradient are of the kinds that `reduce_sum` gives. Rows may be of any dtype.
-
-    Notes
-    -----
-    As Thinc's `reduce_last`, but trailing axes stay.
-
-    Examples
-    --------
-    >>> Y, backprop = vl.transforms.reduce_last()(vl.Ragged([1.0, 2.0, 3.0], [2, 1]), True)
-    >>> Y, backprop(Y).to_list()
-    (array([2., 3.]), [[0.0, 2.0], [3.0]])
-    """
-    return Layer("reduce_last", partial(_reduce, _last_rows, empty))
-
-
 def expand_window(window_size: int = 1) -> Layer:
     """Join each row with `window_size` neighbours on either side; a layer around `ops.seq2col`.
 
@@ -181,43 +47,21 @@ def expand_window(window_size: int = 1) -> Layer:
     return Layer("expand_window", partial(_window, as_int(window_size, "window_size")))
 
 
-Reduced = tuple[Any, Callable[[Any], Any]]
-
-
-def _sum(values: Any, level: Any, empty: Any) -> Reduced:
-    return ops.reduce_sum(values, level, empty=empty), lambda d: ops.backprop_reduce_sum(d, level)
-
-
-def _mean(values: Any, level: Any, empty: Any) -> Reduced:
-    return ops.reduce_mean(values, level, empty=empty), lambda d: ops.backprop_reduce_mean(d, level)
-
-
-def _max(values: Any, level: Any, empty: Any) -> Reduced:
-    result, which = ops.reduce_max(values, level, empty=empty, which=True)
-    return result, lambda d: ops.backprop_reduce_max(d, which, level)
-
-
-def _first_rows(values: Any, level: Any, empty: Any) -> Reduced:
-    result = ops.reduce_first(values, level, empty=empty)
-    return result, lambda d: ops.backprop_reduce_first(d, level)
-
-
-def _last_rows(values: Any, level: Any, empty: Any) -> Reduced:
-    result = ops.reduce_last(values, level, empty=empty)
-    return result, lambda d: ops.backprop_reduce_last(d, level)
-
-
-def _reduce(
-    op: Callable[[Any, Any, Any], Reduced], empty: Any, X: Any, is_train: bool
-) -> tuple[Any, Backprop]:
+def reduce_rows(name: str, empty: Any, X: Any, is_train: bool) -> tuple[Any, Backprop]:
+    """One row of each sequence, by the verb `ops.reduce_<name>`, and its gradient."""
     r, leave = as_ragged(X)
-    rows, back = op(r.values, r.levels[-1], empty)
-    above = r.levels[:-1]
+    level, above = r.levels[-1], r.levels[:-1]
+    verb, gradient = getattr(ops, f"reduce_{name}"), getattr(ops, f"backprop_reduce_{name}")
+    places = []
+    if name == "max":
+        rows, *places = verb(r.values, level, empty=empty, which=True)
+    else:
+        rows = verb(r.values, level, empty=empty)
     Y = r._make(rows, above) if above else rows
 
     def backprop(dY: Any) -> Any:
         check_gradient(dY, Y)
-        return leave(r._make(back(dY.values if above else dY), r.levels))
+        return leave(r._make(gradient(dY.values if above else dY, *places, level), r.levels))
 
     return Y, backprop
 
