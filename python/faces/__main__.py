@@ -25,8 +25,9 @@ from verb import ByHand, Verb
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "python/varlen"
-MARKDOWN = "<!-- python/faces: {} -->\n"
-RESTRUCTURED = ".. python/faces: {}\n"
+MARKDOWN = "<!-- python/faces, {}: {} -->\n"
+CODE = "# python/faces, {}: {}\n"
+RESTRUCTURED = ".. python/faces, {}: {}\n"
 VERBS: tuple[Verb, ...] = (*reduce.VERBS, *in_place.VERBS)
 
 OPS = "Arrays and lengths in, arrays out: the verbs of the package as plain functions."
@@ -238,6 +239,20 @@ def packages() -> dict[Path, str]:
     return {PACKAGE.parent.joinpath(*each[0].split("."), "__init__.py"): package(*each) for each in given}
 
 
+def top_names() -> str:
+    """The names of `varlen`, the sequence ops among them."""
+    home = {module: names.split() for module, names in by_hand.TOP.items()}
+    every = [*" ".join(by_hand.SEQUENCE.values()).split(), *(face.name for face in steps.STEPS)]
+    home["varlen.sequence"] += [name for name in every if name.startswith("sequence_")]
+    return render.lazy(home, by_hand.TOP_OWN.split(), by_hand.TOP_MODULES.split(), {"open"})
+
+
+def thinc_names() -> str:
+    """The names of `varlen.thinc`."""
+    home = {f"varlen.thinc.{module}": names.split() for module, names in by_hand.THINC.items()}
+    return render.lazy(home, [], [], set())
+
+
 def frontend_functions() -> str:
     """`varlen.returnn.frontend.declared`."""
     head = f"""{FUTURE}
@@ -377,21 +392,26 @@ if TYPE_CHECKING:
     return render.module("Running numbers along a dim.", head, map(render.face, steps.RUNNING))
 
 
-def with_region(path: Path, marker: str, body: str) -> str:
-    """The text of a page with another region between the markers."""
+def with_regions(path: Path, marker: str, bodies: dict[str, str]) -> str:
+    """The text of a page with another region between the markers of each name."""
     text = path.read_text()
-    before, _, rest = text.partition(marker.format("begin"))
-    _, end, after = rest.partition(marker.format("end"))
-    if not end:
-        raise ValueError(f"{path}: expected a region between {marker.format('begin').strip()} and its end")
-    return before + marker.format("begin") + "\n" + body + "\n" + end + after
+    for name, body in bodies.items():
+        begin, end = (marker.format(name, where) for where in ("begin", "end"))
+        before, _, rest = text.partition(begin)
+        _, found, after = rest.partition(end)
+        if not found:
+            raise ValueError(f"{path}: expected a region between {begin.strip()} and its end")
+        text = f"{before}{begin}\n{body}\n{end}{after}"
+    return text
 
 
-def with_row(path: Path, label: str, verbs: str) -> str:
-    """The text of a page whose row of a table names other verbs; what follows them stays."""
-    text, count = re.subn(rf"(?m)^\| {label} \| [^;|]*", lambda _: f"| {label} | {verbs}", path.read_text())
-    if count != 1:
-        raise ValueError(f"{path}: expected one row {label!r} of a table, got {count}")
+def with_rows(path: Path, rows: dict[str, str]) -> str:
+    """The text of a page whose rows of a table name other verbs; what follows them stays."""
+    text = path.read_text()
+    for label, verbs in rows.items():
+        text, count = re.subn(rf"(?m)^\| {label} \| [^;|]*", f"| {label} | {verbs}", text)
+        if count != 1:
+            raise ValueError(f"{path}: expected one row {label!r} of a table, got {count}")
     return text
 
 
@@ -413,18 +433,34 @@ def table() -> str:
     return render.table(rows)
 
 
-def page(kind: str) -> str:
-    """The directive that documents the methods of one kind."""
-    names = " ".join(verb.name for verb in VERBS if verb.kind == kind)
-    return f".. names:: varlen.Ragged\n\n   {names}\n"
+def page(home: str, names: Iterable[str]) -> str:
+    """The directive that documents some names."""
+    return f".. names:: {home}\n\n   {' '.join(names)}\n"
+
+
+def pages() -> dict[Path, str]:
+    """The pages of the manual that list verbs."""
+    docs = ROOT / "docs"
+    levels, graphs = docs / "concepts/levels.md", docs / "guides/torch.md"
+    methods, ops = docs / "reference/ragged_verbs.rst", docs / "reference/ops_compute.rst"
+    kinds, nouns = ("reduce", "in place"), ("reduce", "softmax", "scan")
+    by_kind = {kind: page("varlen.Ragged", (v.name for v in VERBS if v.kind == kind)) for kind in kinds}
+    by_noun = {noun: page("varlen.ops", (v.function for v in VERBS if v.noun == noun)) for noun in nouns}
+    return {
+        graphs: with_rows(
+            graphs, {"one row a sequence": verbs_of("reduce"), "rows in place": verbs_of("in place")}
+        ),
+        levels: with_regions(levels, MARKDOWN, {"verbs": table()}),
+        methods: with_regions(methods, RESTRUCTURED, by_kind),
+        ops: with_regions(ops, RESTRUCTURED, by_noun),
+    }
 
 
 def files() -> dict[Path, str]:
     """What each file is to hold."""
     check_verbs()
     declared = PACKAGE / "ops/declared"
-    levels, verbs = ROOT / "docs/concepts/levels.md", ROOT / "docs/reference/ragged_verbs.rst"
-    graphs = ROOT / "docs/guides/torch.md"
+    top, thinc = PACKAGE / "__init__.py", PACKAGE / "thinc/__init__.py"
     return {
         **packages(),
         PACKAGE / "backends/arrays.py": render.package(ARRAYS, backends.homes("numpy")),
@@ -443,9 +479,9 @@ def files() -> dict[Path, str]:
         PACKAGE / "thinc/declared.py": thinc_methods(),
         PACKAGE / "returnn/declared.py": tensor_methods(),
         PACKAGE / "returnn/frontend/declared.py": frontend_functions(),
-        graphs: with_row(graphs, "one row a sequence", verbs_of("reduce")),
-        levels: with_region(levels, MARKDOWN, table()),
-        verbs: with_region(verbs, RESTRUCTURED, page("reduce")),
+        top: with_regions(top, CODE, {"names": top_names()}),
+        thinc: with_regions(thinc, CODE, {"names": thinc_names()}),
+        **pages(),
     }
 
 

@@ -140,6 +140,53 @@ SEQUENCE = {
     "topk": "backprop_sequence_topk_avg_pooling sequence_topk_avg_pooling",
 }
 
+#: What `varlen` gives, beside the sequence ops, by its home; `open` hides no builtin.
+TOP = {
+    "varlen.data": "Dataset open",
+    "varlen.dims": "Data",
+    "varlen.joint": "JointNestedRaggedTensorDict",
+    "varlen.ops.combine": "concatenate split stack",
+    "varlen.ops.cross": "cross",
+    "varlen.ops.matmul": "matmul",
+    "varlen.ops.where": "where",
+    "varlen.sequence": "Beam im2sequence lod_append lod_reset row_conv",
+    "varlen.types": "Packed Padded Pairs Ragged RankTable",
+}
+#: What it has by itself, and the modules that `from varlen import *` gives.
+TOP_OWN = "Dim Level __version__ num_threads set_num_threads"
+TOP_MODULES = "cuda data dims io ops sequence transforms"
+
+_FORMS = ("", "_f", "_i", *(f"{n}{kind}" for n in "1234" for kind in "fi"))
+#: The names of `varlen.thinc`.
+THINC = {
+    "arrays": " ".join(
+        [
+            *(f"{verb}{form}" for verb in ("alloc", "asarray", "reshape") for form in _FORMS),
+            "reshape1 reshape2 reshape3 reshape4 as_contig get_dropout_mask",
+        ]
+    ),
+    "attention": "ParametricAttention",
+    "current": "get_current_ops get_ops set_current_ops use_ops",
+    "directions": "bidirectional",
+    "dropout": "Dropout set_dropout_rate",
+    "initializers": "get_width glorot_uniform_init zero_init",
+    "layers": (
+        "add chain clone concatenate expand_window list2array list2padded list2ragged map_list noop "
+        "padded2list ragged2list reduce_first reduce_last reduce_max reduce_mean reduce_sum residual tuplify "
+        "with_array with_array2d with_flatten with_flatten_v2 with_getitem with_list with_padded with_ragged "
+        "with_reshape"
+    ),
+    "linear": "Linear",
+    "lstm": "LSTM PyTorchLSTM",
+    "model": "Model",
+    "numpy_ops": "NumpyOps",
+    "registration": "install uninstall",
+    "sequence_ops": "Ops",
+    "types": "Padded Pairs Ragged from_thinc to_thinc",
+    "varlen_cupy_ops": "VarlenCupyOps",
+    "varlen_ops": "VarlenOps",
+}
+
 _SEQUENCES = ("expand", "concat", "slice", "erase", "reverse", "enumerate", "pad")
 
 REDUCE = (

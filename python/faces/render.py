@@ -246,22 +246,56 @@ def _return(call: str, indent: str) -> str:
     return f"{indent}return {function}(\n{_prose(arguments, indent + ' ' * 4)}\n{indent})\n"
 
 
-def package(docstring: str, home: dict[str, list[str]]) -> str:
-    """The `__init__` of a package: what each of its modules gives it."""
+def _imports(home: dict[str, list[str]], indent: int = 0) -> str:
+    """A line for each module, or more where it is long."""
     lines = []
     for noun in sorted(home):
         line = f"from {noun} import {', '.join(sorted(home[noun], key=isort))}"
-        if len(line) > WIDTH:
+        if len(line) + indent > WIDTH:
             line = line.replace(" import ", " import (\n    ").replace(", ", ",\n    ") + ",\n)"
         lines.append(line)
+    return "\n".join(lines)
+
+
+def package(docstring: str, home: dict[str, list[str]]) -> str:
+    """The `__init__` of a package: what each of its modules gives it."""
     every = sorted((name for names in home.values() for name in names), key=isort)
     listed = "\n".join(f'    "{name}",' for name in every)
-    return module(docstring, "\n".join(lines) + f"\n\n__all__ = [\n{listed}\n]", [])
+    return module(docstring, _imports(home) + f"\n\n__all__ = [\n{listed}\n]", [])
 
 
-def isort(name: str) -> tuple[bool, str]:
-    """Classes before functions."""
-    return name[0].islower(), name
+def lazy(home: dict[str, list[str]], also: list[str], modules: list[str], unlisted: set[str]) -> str:
+    """The names of a package that loads them when they are asked for: for type checkers, and by their homes.
+
+    `also` are names that it has by itself, `unlisted` those that `import *` does not take.
+    """
+    shown = {module: [name for name in home[module] if name not in unlisted] for module in home}
+    lines = [f"    {line}" for line in _imports(shown, 4).splitlines()]
+    lines = [f"    from varlen import {', '.join(sorted(modules))}", *lines] if modules else lines
+    names = {name: module for module in sorted(home) for name in home[module]}
+    listed = sorted({*names, *also, *modules} - unlisted, key=isort)
+    return "\n".join(
+        [
+            "# fmt: off",
+            "if TYPE_CHECKING:",
+            *lines,
+            "",
+            "__all__ = [",
+            *(f'    "{name}",' for name in listed),
+            "]",
+            "",
+            "# The module that each name lives in.",
+            "_HOMES = {",
+            *(f'    "{name}": "{names[name]}",' for name in sorted(names, key=isort)),
+            "}",
+            "# fmt: on\n",
+        ]
+    )
+
+
+def isort(name: str) -> tuple[int, str]:
+    """Constants, classes and functions, in this order."""
+    return (0 if name.isupper() else 1 if name[0].isupper() else 2), name
 
 
 def _plain(default: str) -> str:

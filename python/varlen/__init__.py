@@ -6,10 +6,15 @@ from typing import TYPE_CHECKING, Any
 from varlen import _hooks, _lazy, _restored, _threads
 from varlen._core import Dim, Level, __version__, num_threads, set_num_threads
 
+if TYPE_CHECKING:  # `from varlen import *` keeps the builtin
+    from varlen.data import open as open
+
+# python/faces, names: begin
+
+# fmt: off
 if TYPE_CHECKING:
     from varlen import cuda, data, dims, io, ops, sequence, transforms
     from varlen.data import Dataset
-    from varlen.data import open as open
     from varlen.dims import Data
     from varlen.joint import JointNestedRaggedTensorDict
     from varlen.ops.combine import concatenate, split, stack
@@ -95,28 +100,56 @@ __all__ = [
     "where",
 ]
 
-# `open` is not among them: `from varlen import *` keeps the builtin.
-# Loaded when first asked for, so that `import varlen` costs numpy and the core: modules, and the module
-# that a name lives in.
-_MODULES = (
-    "arguments", "backends", "cli", "cuda", "data", "dims", "display", "interop", "io", "joint", "levels",
-    "lod", "ops", "returnn", "sequence", "testing", "tf", "thinc", "transforms", "types",
-)  # fmt: skip
-_HOMES: dict[str, str] = {
-    **dict.fromkeys(["Packed", "Padded", "Pairs", "Ragged", "RankTable"], "varlen.types"),
-    **dict.fromkeys(["concatenate", "cross", "matmul", "split", "stack", "where"], "varlen.ops"),
+# The module that each name lives in.
+_HOMES = {
     "Beam": "varlen.sequence",
     "Data": "varlen.dims",
     "Dataset": "varlen.data",
     "JointNestedRaggedTensorDict": "varlen.joint",
+    "Packed": "varlen.types",
+    "Padded": "varlen.types",
+    "Pairs": "varlen.types",
+    "Ragged": "varlen.types",
+    "RankTable": "varlen.types",
+    "concatenate": "varlen.ops.combine",
+    "cross": "varlen.ops.cross",
     "im2sequence": "varlen.sequence",
     "lod_append": "varlen.sequence",
     "lod_reset": "varlen.sequence",
+    "matmul": "varlen.ops.matmul",
     "open": "varlen.data",
     "row_conv": "varlen.sequence",
-    **{name: "varlen.sequence" for name in __all__ if name.startswith("sequence_")},
+    "sequence_concat": "varlen.sequence",
+    "sequence_conv": "varlen.sequence",
+    "sequence_enumerate": "varlen.sequence",
+    "sequence_erase": "varlen.sequence",
+    "sequence_expand": "varlen.sequence",
+    "sequence_expand_as": "varlen.sequence",
+    "sequence_first_step": "varlen.sequence",
+    "sequence_last_step": "varlen.sequence",
+    "sequence_mask": "varlen.sequence",
+    "sequence_pad": "varlen.sequence",
+    "sequence_pool": "varlen.sequence",
+    "sequence_reshape": "varlen.sequence",
+    "sequence_reverse": "varlen.sequence",
+    "sequence_scatter": "varlen.sequence",
+    "sequence_slice": "varlen.sequence",
+    "sequence_softmax": "varlen.sequence",
+    "sequence_topk_avg_pooling": "varlen.sequence",
+    "sequence_unpad": "varlen.sequence",
+    "split": "varlen.ops.combine",
+    "stack": "varlen.ops.combine",
+    "where": "varlen.ops.where",
 }
+# fmt: on
 
+# python/faces, names: end
+
+# Loaded when first asked for, as those names are, so that `import varlen` costs numpy and the core.
+_MODULES = (
+    "arguments", "backends", "cli", "cuda", "data", "dims", "display", "interop", "io", "joint", "levels",
+    "lod", "ops", "returnn", "sequence", "testing", "tf", "thinc", "transforms", "types",
+)  # fmt: skip
 _hooks.install()
 _threads.limit_worker()
 _restored.tell_torch()

@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from varlen._lazy import loaded_from
 
+# python/faces, names: begin
+
+# fmt: off
 if TYPE_CHECKING:
     from varlen.thinc.arrays import (
         alloc,
@@ -59,11 +62,7 @@ if TYPE_CHECKING:
     from varlen.thinc.current import get_current_ops, get_ops, set_current_ops, use_ops
     from varlen.thinc.directions import bidirectional
     from varlen.thinc.dropout import Dropout, set_dropout_rate
-    from varlen.thinc.initializers import (
-        get_width,
-        glorot_uniform_init,
-        zero_init,
-    )
+    from varlen.thinc.initializers import get_width, glorot_uniform_init, zero_init
     from varlen.thinc.layers import (
         add,
         chain,
@@ -94,16 +93,9 @@ if TYPE_CHECKING:
         with_ragged,
         with_reshape,
     )
-    from varlen.thinc.linear import (
-        Linear,
-    )
-    from varlen.thinc.lstm import (
-        LSTM,
-        PyTorchLSTM,
-    )
-    from varlen.thinc.model import (
-        Model,
-    )
+    from varlen.thinc.linear import Linear
+    from varlen.thinc.lstm import LSTM, PyTorchLSTM
+    from varlen.thinc.model import Model
     from varlen.thinc.numpy_ops import NumpyOps
     from varlen.thinc.registration import install, uninstall
     from varlen.thinc.sequence_ops import Ops
@@ -207,41 +199,111 @@ __all__ = [
     "zero_init",
 ]
 
+# The module that each name lives in.
+_HOMES = {
+    "LSTM": "varlen.thinc.lstm",
+    "Dropout": "varlen.thinc.dropout",
+    "Linear": "varlen.thinc.linear",
+    "Model": "varlen.thinc.model",
+    "NumpyOps": "varlen.thinc.numpy_ops",
+    "Ops": "varlen.thinc.sequence_ops",
+    "Padded": "varlen.thinc.types",
+    "Pairs": "varlen.thinc.types",
+    "ParametricAttention": "varlen.thinc.attention",
+    "PyTorchLSTM": "varlen.thinc.lstm",
+    "Ragged": "varlen.thinc.types",
+    "VarlenCupyOps": "varlen.thinc.varlen_cupy_ops",
+    "VarlenOps": "varlen.thinc.varlen_ops",
+    "add": "varlen.thinc.layers",
+    "alloc": "varlen.thinc.arrays",
+    "alloc1f": "varlen.thinc.arrays",
+    "alloc1i": "varlen.thinc.arrays",
+    "alloc2f": "varlen.thinc.arrays",
+    "alloc2i": "varlen.thinc.arrays",
+    "alloc3f": "varlen.thinc.arrays",
+    "alloc3i": "varlen.thinc.arrays",
+    "alloc4f": "varlen.thinc.arrays",
+    "alloc4i": "varlen.thinc.arrays",
+    "alloc_f": "varlen.thinc.arrays",
+    "alloc_i": "varlen.thinc.arrays",
+    "as_contig": "varlen.thinc.arrays",
+    "asarray": "varlen.thinc.arrays",
+    "asarray1f": "varlen.thinc.arrays",
+    "asarray1i": "varlen.thinc.arrays",
+    "asarray2f": "varlen.thinc.arrays",
+    "asarray2i": "varlen.thinc.arrays",
+    "asarray3f": "varlen.thinc.arrays",
+    "asarray3i": "varlen.thinc.arrays",
+    "asarray4f": "varlen.thinc.arrays",
+    "asarray4i": "varlen.thinc.arrays",
+    "asarray_f": "varlen.thinc.arrays",
+    "asarray_i": "varlen.thinc.arrays",
+    "bidirectional": "varlen.thinc.directions",
+    "chain": "varlen.thinc.layers",
+    "clone": "varlen.thinc.layers",
+    "concatenate": "varlen.thinc.layers",
+    "expand_window": "varlen.thinc.layers",
+    "from_thinc": "varlen.thinc.types",
+    "get_current_ops": "varlen.thinc.current",
+    "get_dropout_mask": "varlen.thinc.arrays",
+    "get_ops": "varlen.thinc.current",
+    "get_width": "varlen.thinc.initializers",
+    "glorot_uniform_init": "varlen.thinc.initializers",
+    "install": "varlen.thinc.registration",
+    "list2array": "varlen.thinc.layers",
+    "list2padded": "varlen.thinc.layers",
+    "list2ragged": "varlen.thinc.layers",
+    "map_list": "varlen.thinc.layers",
+    "noop": "varlen.thinc.layers",
+    "padded2list": "varlen.thinc.layers",
+    "ragged2list": "varlen.thinc.layers",
+    "reduce_first": "varlen.thinc.layers",
+    "reduce_last": "varlen.thinc.layers",
+    "reduce_max": "varlen.thinc.layers",
+    "reduce_mean": "varlen.thinc.layers",
+    "reduce_sum": "varlen.thinc.layers",
+    "reshape": "varlen.thinc.arrays",
+    "reshape1": "varlen.thinc.arrays",
+    "reshape1f": "varlen.thinc.arrays",
+    "reshape1i": "varlen.thinc.arrays",
+    "reshape2": "varlen.thinc.arrays",
+    "reshape2f": "varlen.thinc.arrays",
+    "reshape2i": "varlen.thinc.arrays",
+    "reshape3": "varlen.thinc.arrays",
+    "reshape3f": "varlen.thinc.arrays",
+    "reshape3i": "varlen.thinc.arrays",
+    "reshape4": "varlen.thinc.arrays",
+    "reshape4f": "varlen.thinc.arrays",
+    "reshape4i": "varlen.thinc.arrays",
+    "reshape_f": "varlen.thinc.arrays",
+    "reshape_i": "varlen.thinc.arrays",
+    "residual": "varlen.thinc.layers",
+    "set_current_ops": "varlen.thinc.current",
+    "set_dropout_rate": "varlen.thinc.dropout",
+    "to_thinc": "varlen.thinc.types",
+    "tuplify": "varlen.thinc.layers",
+    "uninstall": "varlen.thinc.registration",
+    "use_ops": "varlen.thinc.current",
+    "with_array": "varlen.thinc.layers",
+    "with_array2d": "varlen.thinc.layers",
+    "with_flatten": "varlen.thinc.layers",
+    "with_flatten_v2": "varlen.thinc.layers",
+    "with_getitem": "varlen.thinc.layers",
+    "with_list": "varlen.thinc.layers",
+    "with_padded": "varlen.thinc.layers",
+    "with_ragged": "varlen.thinc.layers",
+    "with_reshape": "varlen.thinc.layers",
+    "zero_init": "varlen.thinc.initializers",
+}
+# fmt: on
+
+# python/faces, names: end
+
 if find_spec("thinc") is None:  # `import *` takes what there is
     for _name in ("VarlenCupyOps", "VarlenOps", "install", "uninstall"):
         __all__.remove(_name)
 
-_ARRAYS = ("alloc", "as_contig", "asarray", "get_dropout_mask", "reshape")
-_HOMES = {
-    "arrays": tuple(name for name in __all__ if name.startswith(_ARRAYS)),
-    "attention": ("ParametricAttention",),
-    "current": ("get_current_ops", "get_ops", "set_current_ops", "use_ops"),
-    "directions": ("bidirectional",),
-    "dropout": ("Dropout", "set_dropout_rate"),
-    "initializers": (
-        "get_width",
-        "glorot_uniform_init",
-        "zero_init",
-    ),
-    "linear": ("Linear",),
-    "lstm": (
-        "LSTM",
-        "PyTorchLSTM",
-    ),
-    "model": ("Model",),
-    "numpy_ops": ("NumpyOps",),
-    "registration": ("install", "uninstall"),
-    "sequence_ops": ("Ops",),
-    "types": ("Padded", "Pairs", "Ragged", "from_thinc", "to_thinc"),
-    "varlen_cupy_ops": ("VarlenCupyOps",),
-    "varlen_ops": ("VarlenOps",),
-}
-
-_load = loaded_from(
-    __name__,
-    dict.fromkeys(__all__, f"{__name__}.layers")  # all that have no other home
-    | {name: f"{__name__}.{home}" for home, names in _HOMES.items() for name in names},
-)
+_load = loaded_from(__name__, _HOMES)
 
 
 def __getattr__(name: str) -> Any:

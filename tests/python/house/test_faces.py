@@ -11,7 +11,12 @@ from house import PACKAGE, ROOT
 from varlen import _core
 
 FACES = ROOT / "python/faces"
-PAGES = ["docs/concepts/levels.md", "docs/guides/torch.md", "docs/reference/ragged_verbs.rst"]
+PAGES = [
+    "docs/concepts/levels.md",
+    "docs/guides/torch.md",
+    "docs/reference/ops_compute.rst",
+    "docs/reference/ragged_verbs.rst",
+]
 
 
 def run(*command, **environment):
