@@ -137,6 +137,12 @@ def dict_of(name: str, comment: str, items: dict[str, str], type: str = "dict[st
     return f"#: {comment}\n{name}: {type} = {{\n{lines}\n}}\n"
 
 
+def function_of(verb: Verb) -> str:
+    """What computes a fold that is no op of `reduce`."""
+    composed = verb.by == "composed"
+    return f"compositions.{verb.name}" if composed else f'compositions.own_verb("{verb.by}")'
+
+
 def folds() -> str:
     """`varlen.ops.declared.folds`: what gives an array of one dtype for rows of it, by its name."""
     found = [verb for verb in VERBS if verb.call.startswith(("reduce_rows(", "extreme("))]
@@ -170,8 +176,8 @@ def folds() -> str:
         ),
         dict_of(
             "COMPOSED",
-            "Those that other verbs express.",
-            {verb.name: f"compositions.{verb.name}" for verb in found if verb.by == "composed"},
+            "Those that are no op of `reduce`: other verbs express them, or one of their own.",
+            {verb.name: function_of(verb) for verb in found if not verb.by.startswith("reduce")},
             "dict[str, Any]",
         ),
     ]

@@ -63,7 +63,8 @@ class Verb:
     see_also: str = ""
     method_summary: str = ""
     data: DataMethod | None = None
-    #: What computes it: a verb of the backends, or "composed", its function in `ops/compositions.py`.
+    #: What computes it: a verb of the backends, or "composed", its function in `ops/compositions.py`. A fold
+    #: that is no op of `reduce` is a verb of values, a level and what empty gives.
     by: str = "reduce"
     #: The ufunc that brings two results together.
     ufunc: str = ""

@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from varlen._core import Level
+
+
+def own_verb(name: str) -> Callable[[Any, Any, Level, Any], Any]:
+    """A fold that backends have a verb of its own for, of values, a level and what empty gives."""
+    return lambda backend, values, level, empty: getattr(backend, name)(values, level, empty)
 
 
 def ptp(backend: Any, values: Any, level: Level, empty: Any) -> Any:

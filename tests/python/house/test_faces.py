@@ -18,6 +18,26 @@ PAGES = [
     "docs/reference/ragged_verbs.rst",
 ]
 
+DECLARATION = '''VERB = _fold(
+    "{name}",
+    "None",
+    summary="What comes of the extremes of each sequence.",
+    returns="(n, ...) floats.",
+    method_returns="Floats.",
+    example="""
+    >>> vl.ops.reduce_{name}([3.0, 1.0, 4.0], [2, 1])
+    array([{gives}])
+    """,
+    method_example="""
+    >>> vl.Ragged([3.0, 1.0, 4.0], [2, 1]).{name}()
+    array([{gives}])
+    """,
+    data=DataMethod("What comes of the extremes", "None", "array([{gives}])"),
+    by="{by}",
+)
+VERBS += (VERB,)
+'''
+
 
 def run(*command, **environment):
     done = subprocess.run(
@@ -47,26 +67,7 @@ def clone(tmp_path):
 
 def test_a_declaration_and_a_function_make_a_verb(clone):
     """As python/README.md has it: `midrange`, halfway between the largest and the smallest number."""
-    declaration = '''
-MIDRANGE = _fold(
-    "midrange",
-    "None",
-    summary="Halfway between the largest and the smallest number of each sequence.",
-    returns="(n, ...) floats.",
-    method_returns="Floats.",
-    example="""
-    >>> vl.ops.reduce_midrange([3.0, 1.0, 4.0], [2, 1])
-    array([2., 4.])
-    """,
-    method_example="""
-    >>> vl.Ragged([3.0, 1.0, 4.0], [2, 1]).midrange()
-    array([2., 4.])
-    """,
-    data=DataMethod("Halfway between the extremes", "None", "array([2., 5.])"),
-    by="composed",
-)
-VERBS += (MIDRANGE,)
-'''
+    declaration = DECLARATION.format(name="midrange", by="composed", gives="2., 4.")
     function = '''
 
 def midrange(backend: Any, values: Any, level: Level, empty: Any) -> Any:
@@ -100,3 +101,35 @@ def midrange(backend: Any, values: Any, level: Level, empty: Any) -> Any:
     code, said = run("-c", used, PYTHONPATH=str(clone / "python"))
     assert (code, said) == (0, "[2. 4.] [3.5 1. ] [2. 4.] [2. 4.]\n[7. 2.] True\n"), said
     assert PACKAGE not in clone.parents
+
+
+def test_a_verb_of_the_table_a_function_for_each_backend_and_a_declaration_make_a_verb(clone):
+    """As python/README.md has it for a verb with a kernel: `spread`, whose kernel is NumPy and torch here."""
+    package = clone / "python/varlen"
+    meaning = '''class Backend(Protocol):
+    """A module with these functions; the arguments are checked as the core checks them."""
+
+    def spread(self, values: Array, level: Level, empty: Numbers) -> Array:
+        """(n, ...): the largest number less the smallest."""
+'''
+    table = package / "backends/table.py"
+    head, docstring, rest = table.read_text().partition('core checks them."""\n')
+    table.write_text(head.rpartition("class Backend")[0] + meaning + rest)
+    for library in ("numpy", "torch"):
+        with (package / "backends" / library / "reduce.py").open("a") as file:
+            file.write(
+                "\n\ndef spread(values: Any, level: Level, empty: Any) -> Any:\n"
+                "    return reduce('max', values, level, empty) - reduce('min', values, level, empty)\n"
+            )
+    with (clone / "python/faces/reduce.py").open("a") as file:
+        file.write(DECLARATION.format(name="spread", by="spread", gives="3.0, 0.0"))
+    assert docstring
+    assert run(clone / "python/faces")[0] == 0
+    used = (
+        "import varlen as vl\n"
+        "from varlen.backends import arrays\n"
+        "r = vl.Ragged([3.0, 1.0, 4.0], [2, 1])\n"
+        "print(arrays.spread.__module__, r.spread(), vl.ops.reduce_spread(r, axis=0))\n"
+    )
+    code, said = run("-c", used, PYTHONPATH=str(clone / "python"))
+    assert (code, said) == (0, "varlen.backends.numpy.reduce [2. 0.] [1. 0.]\n"), said

@@ -58,7 +58,7 @@ UFUNCS: dict[str, str] = {
     "logsumexp": "logaddexp",
 }
 
-#: Those that other verbs express.
+#: Those that are no op of `reduce`: other verbs express them, or one of their own.
 COMPOSED: dict[str, Any] = {
     "ptp": compositions.ptp,
     "mode": compositions.mode,
