@@ -294,7 +294,7 @@ class Sampler:
         >>> state = vl.data.TokenBudget([2, 9, 3, 4], 10).state_dict()
         >>> vl.data.TokenBudget([2, 9, 3, 4], 12).load_state_dict(state)
         Traceback (most recent call last):
-        ValueError: state: of other data or options: max_tokens 10, here 12
+        ValueError: state: was saved for other data or options: max_tokens 10, here 12
         """
         epoch, runs = _checked_state(state)
         refuse_differences({**state["data"], **state["options"]}, {**self._identity(), **self._options()})

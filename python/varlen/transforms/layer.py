@@ -201,7 +201,7 @@ def as_layer(given: Any) -> Layer:
     2.0
     >>> as_layer(np.tanh)(np.zeros(1), True)[1](np.ones(1))
     Traceback (most recent call last):
-    TypeError: tanh is a function f(x) -> y, which has no gradient; give f(x, is_train) -> (y,...
+    TypeError: tanh is a function f(x) -> y, which has no gradient; pass f(x, is_train) -> (y,...
     """
     if isinstance(given, Layer):
         return given

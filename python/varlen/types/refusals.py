@@ -22,7 +22,7 @@ class NoArray:
     --------
     >>> np.clip(vl.Ragged([3, 1], [2]).pack(), 0, 1)
     Traceback (most recent call last):
-    TypeError: np.clip takes no Packed; take its .values, .steps() or .to_ragged()
+    TypeError: np.clip cannot take a Packed; use its .values, .steps() or .to_ragged()
     """
 
     __slots__ = ()

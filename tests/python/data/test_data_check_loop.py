@@ -464,9 +464,13 @@ def test_an_epoch_without_end_is_found():
 
 def test_an_iterator_is_no_loop_of_several_epochs():
     report = check_loop(lambda *_: iter(shuffled(0)), 24, **ALONE)
-    assert "make_loop: a list_iterator gives its batches only once, but 3 epochs are run" in str(report)
+    assert "make_loop: a list_iterator yields its batches only once, but the check runs 3 epochs" in str(
+        report
+    )
     assert check_loop(lambda *_: iter(shuffled(0)), 24, epochs=1, **ALONE)
-    assert "epoch 0 is no batches to iterate, but NoneType" in str(check_loop(lambda *_: print, 24, **ALONE))
+    assert "epoch 0: expected batches to iterate, got NoneType" in str(
+        check_loop(lambda *_: print, 24, **ALONE)
+    )
 
 
 @pytest.mark.parametrize("end", ["exit", "signal"])

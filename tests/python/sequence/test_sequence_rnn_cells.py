@@ -164,7 +164,7 @@ def test_states_may_widen_where_they_start():
         (
             lambda: sequence.rnn(lambda x, h, is_train: h[:2], X, H, is_train=True),
             TypeError,
-            r"cell: expected \(result, backprop\) with is_train, got ndarray",
+            r"cell: with is_train, expected it to return \(result, backprop\), got ndarray",
         ),
         (
             lambda: BACK(Y._make(Y.values[:, :1], Y.levels)),
