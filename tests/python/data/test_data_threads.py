@@ -119,7 +119,8 @@ def test_batches_are_of_the_dataset_and_there_each_time(ds, door):
         pytest.importorskip("torch")
         make = lambda **how: vl.data.IterableDataset(ds, **how)  # noqa: E731
     for sampler in (TokenBudget(ds.select(range(59)), 30), vl.data.BinPacking([9] * 61, 4, too_long="split")):
-        text = f"the sampler was made for {59 if isinstance(sampler, TokenBudget) else 61} rows, but the dataset has 60"
+        count = 59 if isinstance(sampler, TokenBudget) else 61
+        text = f"the sampler was made for {count} rows, but the dataset has 60"
         with pytest.raises(ValueError, match=text):
             make(batches=sampler)
     split = vl.data.BinPacking(ds, 4, too_long="split")
