@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from varlen import _core
 from varlen.arguments import as_int, one_of
+from varlen.data.options import check_names
 from varlen.data.records import PackedRows
 from varlen.data.sampler import HasLengths, Ints, OrderKeywords, Sampler, with_order
 from varlen.errors import error_of, value_error
@@ -88,6 +89,7 @@ class BinPacking(Sampler):
         shuffle: bool = True,
         **order: Unpack[OrderKeywords],
     ) -> None:
+        check_names(order, OrderKeywords)
         super().__init__(lengths, shuffle=shuffle, **order)
         self.size = as_int(size, "size", 1)
         self._batch_size = as_int(batch_size, "batch_size", 1)

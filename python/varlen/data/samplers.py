@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from varlen import _core
 from varlen.arguments import as_bool, as_int, one_of
 from varlen.backends.values import as_ints
+from varlen.data.options import check_names
 from varlen.data.sampler import HasLengths, Ints, OrderKeywords, Sampler, with_order
 from varlen.errors import type_error, value_error
 
@@ -62,6 +63,7 @@ class BatchSampler(Sampler):
         shuffle: bool = False,
         **order: Unpack[OrderKeywords],
     ) -> None:
+        check_names(order, OrderKeywords)
         super().__init__(_lengths_or_ones(lengths), shuffle=shuffle, **order)
         self.batch_size = as_int(batch_size, "batch_size", 1)
         self._has_lengths = not _is_count(lengths)
@@ -134,6 +136,7 @@ class LengthBuckets(Sampler):
         shuffle: bool = True,
         **order: Unpack[OrderKeywords],
     ) -> None:
+        check_names(order, OrderKeywords)
         super().__init__(lengths, shuffle=shuffle, **order)
         self._batch_size = as_int(batch_size, "batch_size", 1)
         if bucket_size is not None and buckets is not None:
@@ -231,6 +234,7 @@ class TokenBudget(Sampler):
         shuffle: bool = True,
         **order: Unpack[OrderKeywords],
     ) -> None:
+        check_names(order, OrderKeywords)
         super().__init__(lengths, shuffle=shuffle, **order)
         self.max_tokens = as_int(max_tokens, "max_tokens", 1)
         self.max_batch = None if max_batch is None else as_int(max_batch, "max_batch", 1)

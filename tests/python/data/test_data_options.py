@@ -48,8 +48,9 @@ def test_samplers_and_loaders_show_and_take_the_keywords_of_order():
         assert {name: shown[name].default for name in ORDER} == ORDER, made
         assert shown["shuffle"].annotation == "bool"
     assert set(ORDER) == set(OrderKeywords.__annotations__)
-    with pytest.raises(TypeError, match="sed"):
-        BatchSampler(3, 2, sed=1)
+    for made in (BatchSampler, LengthBuckets, TokenBudget, BinPacking):
+        with pytest.raises(TypeError, match="there is no option 'sed'; did you mean 'seed'"):
+            made([3, 1], 2, sed=1)
 
 
 @pytest.mark.parametrize(
