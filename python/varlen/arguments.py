@@ -242,11 +242,45 @@ def refuse_mask(given: Any, argument: str) -> Any:
     return given
 
 
-def refuse_overlap(out: Any, *inputs: Any) -> None:
-    """Refuse an `out` in the memory of inputs of which the core sees only a copy."""
-    for given in inputs if isinstance(out, np.ndarray) else ():
-        if isinstance(given, np.ndarray) and np.shares_memory(out, given):
-            raise value_error("out", "shares memory with an input; pass other memory")
+def check_output(out: Any, *inputs: Any, argument: str = "out") -> None:
+    """Refuse an output of any library that has gaps, or lies in the memory of arrays that the call reads."""
+    if out is None or tracing.is_tracing():
+        return
+    memory = _memory_of(refuse_mask(out, argument))
+    if memory is None:  # what is no array is refused by its backend
+        return
+    if not memory.flags.c_contiguous:
+        raise value_error(argument, "is not C-contiguous")
+    for given in inputs:
+        several = isinstance(given, (list, tuple)) and given and hasattr(given[0], "shape")
+        for read in map(_memory_of, given if several else [given]):
+            if read is not None and np.shares_memory(memory, read):
+                raise value_error(argument, "shares memory with an input", "pass other memory")
+
+
+def _memory_of(x: Any) -> np.ndarray[Any, np.dtype] | None:
+    """Where an array, a tensor or the values of a container lie, as an array that nobody reads."""
+    if isinstance(x, _core.RaggedBase):
+        x = x._values
+    if isinstance(x, np.ndarray):
+        return x
+    if hasattr(x, "data_ptr"):
+        try:
+            address, width = x.data_ptr(), x.element_size()
+        except RuntimeError:  # a tensor that stands for others has no memory
+            return None
+        shape, strides = tuple(x.shape), tuple([stride * width for stride in x.stride()])
+        place = {"data": (address, False), "shape": shape, "strides": strides, "typestr": f"|V{width}"}
+    else:
+        place = getattr(x, "__cuda_array_interface__", None) or {"data": (0, False)}
+    return np.asarray(_Place(place)) if place["data"][0] else None
+
+
+class _Place:
+    """An address on any device, for NumPy to reckon with."""
+
+    def __init__(self, place: Mapping[str, Any]) -> None:
+        self.__array_interface__ = {**place, "version": 3}
 
 
 def as_ints(x: Any) -> Any:

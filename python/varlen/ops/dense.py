@@ -8,7 +8,7 @@ import numpy as np
 
 from varlen import _core, tracing
 from varlen._core import Level, RaggedBase
-from varlen.arguments import as_int, overflow_of_multiple
+from varlen.arguments import as_int, check_output, overflow_of_multiple
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
 from varlen.errors import type_error, value_error
@@ -122,6 +122,7 @@ def to_dense(
     if lengths is None and isinstance(X, RaggedBase):
         values, levels = X._values, X._levels
     else:
+        check_output(out, lengths)
         values, levels = rows_and_levels(X, lengths)
     return padded(
         values, levels, padding_side, fill, mask, max_len, truncate, out, dtype, pad_to_multiple_of, max_bytes
@@ -133,6 +134,8 @@ def padded(
     dtype: Any, multiple: int, max_bytes: int | None,
 ) -> Any:  # fmt: skip
     """The rows under levels as a rectangle: `to_dense` of what is known to fit."""
+    if out is not None:
+        check_output(out, values, fill)
     pad = backend_of(values).pad
     if type(multiple) is int and multiple == 1:
         return pad(values, levels, side, fill, mask, max_len, truncate, out, dtype, 1, max_bytes)
@@ -190,6 +193,7 @@ def unpad_block(
     block: Any, lengths: Any = None, mask: Any = None, padding_side: str = "right", out: Any = None
 ) -> tuple[Any, Levels]:
     """The rows of a padded rectangle that are data, and their levels."""
+    check_output(out, block, lengths, mask)
     dense, levels = block_and_levels(block, lengths, mask, padding_side)
     count_rows(levels, lengths)
     return backend_of(dense).unpad(dense, levels, padding_side, out), levels

@@ -9,7 +9,7 @@ import numpy as np
 
 from varlen import _core, tracing
 from varlen._core import Level, RaggedBase
-from varlen.arguments import as_int, refuse_overlap
+from varlen.arguments import as_int, check_output
 from varlen.backends import backend_of
 from varlen.backends.equation import in_graph, nested_levels, prefix_of, rows_of_prefix
 from varlen.backends.values import as_values
@@ -123,7 +123,7 @@ def einsum(
     levels, extents = _measure(reading, values, nests, given)
     backend = backend_of(*values)
     if out is not None:
-        refuse_overlap(out, *values)
+        check_output(out, *operands, *given.values())
     beside = next((x for x in values if not isinstance(x, np.ndarray)), None)
     if beside is not None:
         values = [backend.like(x, beside) if isinstance(x, np.ndarray) else x for x in values]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from varlen._core import RaggedBase
-from varlen.arguments import as_int, overflow_of_multiple
+from varlen.arguments import as_int, check_output, overflow_of_multiple
 from varlen.backends import backend_of
 from varlen.backends.values import device_of, is_array
 from varlen.errors import type_error, value_error
@@ -127,6 +127,7 @@ def pad(
     >>> dense.shape, mask.sum()
     ((2, 4), np.int64(3))
     """
+    check_output(out, arrays)
     if type(pad_to_multiple_of) is not int or not 1 <= pad_to_multiple_of < 2**62:
         as_int(pad_to_multiple_of, "pad_to_multiple_of", 1)
     try:
@@ -178,6 +179,7 @@ def list2ragged(
     >>> r.values, r.lengths
     (array([3, 1, 4, 1, 5]), array([3, 2]))
     """
+    check_output(out, arrays)
     try:
         return new_ragged(*_backend_of(arrays).list2ragged(arrays, dtype, out))
     except TypeError as error:

@@ -8,7 +8,7 @@ import numpy as np
 
 from varlen import tracing
 from varlen._core import Level, RaggedBase, nothing_beside, on_tensors
-from varlen.arguments import as_bool, as_int
+from varlen.arguments import as_bool, as_int, check_output
 from varlen.backends import backend_of
 from varlen.levels import flatten_levels, is_on_device, resolve_level
 from varlen.ops.support.inputs import as_level, count_rows
@@ -217,6 +217,7 @@ def block_mask(
            [  0.,   0., -inf],
            [-inf,   0.,   0.]], dtype=float32)
     """
+    check_output(out, lengths)
     level, values = _counted_level_and_kind(lengths)
     before, behind = window if isinstance(window, (tuple, list)) else (window, window)
     before, behind = (None if x is None else as_int(x, "window") for x in (before, behind))

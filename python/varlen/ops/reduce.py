@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from varlen.arguments import as_bool, as_int
+from varlen.arguments import as_bool, as_int, check_output
 from varlen.backends import backend_of
 from varlen.backends.values import row_as
 from varlen.errors import value_error
@@ -27,6 +27,8 @@ def reduce_rows(
     overflow: str = "wrap",
 ) -> Any:
     """One row for each sequence of a level, or along axes: what `reduce_sum` and its kin share."""
+    if out is not None:
+        check_output(out, X, lengths)
     if axis is None:
         values, units, above = units_of(X, lengths, level)
         if dtype is None and overflow is WRAP and op not in COMPOSED:
@@ -37,8 +39,11 @@ def reduce_rows(
     values, levels = rows_along(X, lengths, axis, level)
     axes = axes_of(axis, len(levels) + values.ndim)
     values, units, above, is_one = rows_along_axes(values, levels, axes)
-    rows = _rows_of(op, values, units, empty, out, ddof, dtype, overflow, axis)
-    return rows[0] if is_one else wrap_units(X, rows, above)
+    rows = _rows_of(op, values, units, empty, None if is_one else out, ddof, dtype, overflow, axis)
+    if is_one:
+        row = rows[0]
+        return row if out is None else backend_of(rows).assign(out, row)
+    return wrap_units(X, rows, above)
 
 
 def _rows_of(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from varlen.arguments import one_of
+from varlen.arguments import check_output, one_of
 from varlen.backends import backend_of
 from varlen.errors import value_error
 from varlen.ops.declared.folds import COMPOSED, EMPTY
@@ -77,6 +77,7 @@ def reduce_dense(
     array([3., 5.])
     """
     one_of(op, "op", tuple(fold for fold in EMPTY if fold not in COMPOSED))
+    check_output(out, block, lengths, mask)
     dense, levels = block_and_levels(block, lengths, mask, padding_side)
     if len(levels) != 1:
         raise value_error("lengths", f"expected lengths of one level, got {len(levels)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from varlen.arguments import as_bool, axis_of
+from varlen.arguments import as_bool, axis_of, check_output
 from varlen.backends import backend_of
 from varlen.errors import value_error
 from varlen.ops.support.accumulator import WRAP, accumulate
@@ -25,6 +25,8 @@ def scan_rows(
     overflow: str = "wrap",
 ) -> Any:
     """Each row with those before it, in the sequences of a level or along an axis."""
+    if out is not None:
+        check_output(out, X, lengths)
     if axis is None:
         values, units, _ = units_of(X, lengths, level)
         if dtype is None and overflow is WRAP:
@@ -70,6 +72,7 @@ def scanned_extreme(
         return scan_rows(op, X, lengths, axis, level, exclusive, reverse, out)
     if axis is not None:
         raise value_error("axis", "cannot be combined with which=True")
+    check_output(out, X, lengths)
     values, units, _ = units_of(X, lengths, level)
     found, places = backend_of(values).scan_extreme(op, values, units, exclusive, reverse, out)
     return same_kind(X, found), same_kind(X, places)

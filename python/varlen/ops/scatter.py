@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from varlen._core import RaggedBase
-from varlen.arguments import as_int
+from varlen.arguments import as_int, check_output
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
 from varlen.tracing import eager_only
@@ -76,6 +76,7 @@ def gather_add(table: Any, indices: Any, *, out: Any = None) -> Rows:
     array([[ 2,  4],
            [12, 14]])
     """
+    check_output(out, table, indices)
     values = as_values(table, "table")
     places, ragged = _indices(indices)
     result = backend_of(values).gather_add(values, places, out)
@@ -118,6 +119,7 @@ def backprop_gather_add(dY: RowsT | Sequence[Any], indices: Any, rows: int, *, o
     >>> vl.ops.backprop_gather_add(np.array([1.0, 10.0]), [[0, 1], [3, 3]], 4)
     array([ 1.,  1.,  0., 20.])
     """
+    check_output(out, dY, indices)
     values = as_values(dY._values if isinstance(dY, RaggedBase) else dY, "dY")
     places, _ = _indices(indices)
     result: RowsT = backend_of(values).backprop_gather_add(values, places, as_int(rows, "rows"), out)
@@ -160,6 +162,7 @@ def scatter_add(table: Any, indices: Any, values: Any) -> None:
     >>> table
     array([3., 0., 5.])
     """
+    check_output(table, indices, values, argument="table")
     backend_of(table).scatter_add(table, _integers(indices), values)
 
 

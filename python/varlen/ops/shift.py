@@ -8,7 +8,7 @@ import numpy as np
 
 from varlen import _core
 from varlen._core import Level, RaggedBase
-from varlen.arguments import as_ints, is_zero, refuse_overlap
+from varlen.arguments import as_ints, check_output, is_zero
 from varlen.backends import arrays, backend_of
 from varlen.errors import value_error
 from varlen.levels import resolve_level
@@ -208,7 +208,7 @@ def backprop_shift(
     >>> vl.ops.backprop_shift(np.array([1.0, 2.0, 4.0]), [2, 1], by=1)
     array([2., 0., 0.])
     """
-    refuse_overlap(out, by)
+    check_output(out, by)
     result: SameT = shift(dY, lengths, by=_negate(by), level=level, out=out)
     return result
 
@@ -238,7 +238,7 @@ def backprop_roll(
     >>> vl.ops.backprop_roll(np.array([1.0, 2.0, 4.0]), [3], by=1)
     array([2., 4., 1.])
     """
-    refuse_overlap(out, by)
+    check_output(out, by)
     result: SameT = roll(dY, lengths, by=_negate(by), level=level, out=out)
     return result
 
@@ -255,6 +255,8 @@ def _negate(by: Any) -> Any:
 
 def _move(verb: str, X: Any, lengths: Any, level: int, out: Any, *options: Any) -> Any:
     """The rows of each sequence, or the sequences of a level above, moved by a verb of the backend."""
+    if out is not None:
+        check_output(out, X, lengths, *options)
     if lengths is None and isinstance(X, RaggedBase):
         values, levels = X._values, X._levels
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from varlen._core import RaggedBase
-from varlen.arguments import as_bool, axis_of
+from varlen.arguments import as_bool, axis_of, check_output
 from varlen.backends import backend_of
 from varlen.errors import type_error, value_error
 from varlen.ops.support.axes import in_line
@@ -115,6 +115,8 @@ def exponentiate(
     inplace: bool,
 ) -> Any:
     """Softmax inside the sequences of a level or along an axis, or its logarithm."""
+    if out is not None:
+        check_output(out, X, lengths)
     if inplace is not False and as_bool(inplace, "inplace"):
         if out is not None:
             raise type_error("out", "leave it out with inplace=True, which writes into X")
@@ -139,6 +141,7 @@ def exponentiate(
 def _softmax_gradient(
     dY: Any, Y: Any, lengths: Any, log: bool, axis: int | None, level: int, temperature: float, out: Any
 ) -> Any:
+    check_output(out, dY, Y, lengths)
     given, y = rows_of(dY, "dY"), rows_of(Y, "Y")
     if y.shape != given.shape:
         raise value_error("Y", f"expected the shape of dY, {tuple(given.shape)}, got {tuple(y.shape)}")

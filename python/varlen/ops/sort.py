@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, overload
 import numpy as np
 
 from varlen._core import Level, RaggedBase
-from varlen.arguments import as_bool, as_int, axis_of
+from varlen.arguments import as_bool, as_int, axis_of, check_output
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, like
 from varlen.errors import naming, value_error
@@ -418,6 +418,7 @@ def backprop_sort(
     >>> vl.ops.backprop_sort(np.array([1.0, 2.0, 3.0]), [1, 0, 0], [2, 1])
     array([2., 1., 3.])
     """
+    check_output(out, dY, which, lengths)
     rows, level = rows_and_level(dY, lengths, "dY")
     result = _sort_gradient(rows, level, level, which, out)
     output: SameT = dY._make(result, dY._levels) if isinstance(dY, RaggedBase) else result
@@ -458,6 +459,7 @@ def backprop_topk(dY: SameT | Sequence[Any], which: Any, lengths: Lengths, *, ou
     >>> vl.ops.backprop_topk(np.array([[1.0, 2.0]]), np.array([[2, 0]]), [3])
     array([2., 0., 1.])
     """
+    check_output(out, dY, which, lengths)
     level = as_level(lengths)
     if isinstance(dY, RaggedBase):
         result = _sort_gradient(dY._values, level, dY._levels[-1], which, out)
@@ -479,6 +481,8 @@ def sort_rows(
     X: Any, lengths: Any, axis: Any, level: int, descending: Any, places: bool, out: Any = None
 ) -> Any:
     """Numbers in order, or their places, in the sequences of a level or along an axis."""
+    if out is not None:
+        check_output(out, X, lengths)
     part = 1 if places else 0
     if axis is None:
         values, units, above = units_of(X, lengths, level)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from varlen._core import Level, RaggedBase
-from varlen.arguments import as_int, fits_memory
+from varlen.arguments import as_int, check_output, fits_memory
 from varlen.backends import backend_of
 from varlen.errors import type_error, value_error
 from varlen.ops.support.inputs import as_level, rows_of, units_of
@@ -118,6 +118,7 @@ def seq2col(
     [[[1, 0]], [[2, 3], [4, 0]]]
     """
     before, after = _sides(nW, left, right)
+    check_output(out, X, lengths)
     rows, backend = _rows(X, "X")
     level = _level_of(X, rows, lengths)
     result, kept = backend.seq2col(rows, level, before, after, dilation, stride, out, max_bytes)
@@ -181,6 +182,7 @@ def backprop_seq2col(
            [12.]])
     """
     before, after = _sides(nW, left, right)
+    check_output(out, dY, lengths)
     rows, backend = _rows(dY, "dY")
     if lengths is None and as_int(stride, "stride", 1) > 1:
         raise type_error("lengths", "required, because a stride needs those of X")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -80,11 +81,11 @@ for declared in (reduce, scan, softmax):
         if "out" in names:
             TABLE[name] = ({"X": rows()}, {"lengths": LENGTHS} | ({"empty": 0} if "empty" in names else {}))
 
-TABLE["einsum"] = ({"a": rows(), "b": rows(1)}, {})
+TABLE["einsum"] = ({"a": rows(), "b": rows(1)}, {"lengths": LENGTHS})
 
 
-def einsum(a: Any, b: Any, out: Any = None) -> Any:
-    return vl.ops.einsum("btd,bsd->bts", a, b, lengths={"t": LENGTHS, "s": LENGTHS}, out=out)
+def einsum(a: Any, b: Any, lengths: Any, out: Any = None) -> Any:
+    return vl.ops.einsum("btd,bsd->bts", a, b, lengths={"t": lengths, "s": LENGTHS}, out=out)
 
 
 # Verbs whose arrays have no names.
@@ -111,6 +112,17 @@ def verb_of(name: str) -> Callable[..., Any]:
     return BY_PLACE.get(name) or getattr(vl.ops, name)
 
 
+def as_tensor(array: Any) -> Any:
+    return pytest.importorskip("torch").from_numpy(array)
+
+
+WORLDS: list[Callable[[Any], Any]] = [np.asarray, as_tensor]
+
+
+def given_as(world: Callable[[Any], Any], arrays: dict[str, Any]) -> dict[str, Any]:
+    return {name: world(array) for name, array in arrays.items()}
+
+
 def array_of(result: Any) -> Any:
     result = result[0] if isinstance(result, tuple) else result
     return result.values if isinstance(result, vl.Ragged) else result
@@ -132,15 +144,63 @@ def overlapping(given: Any, like: Any) -> tuple[Any, Any]:
 CASES = [(verb, name) for verb, (arrays, _) in sorted(TABLE.items()) for name in arrays]
 
 
+@pytest.mark.parametrize("world", WORLDS)
 @pytest.mark.parametrize(("verb", "name"), CASES)
-def test_an_output_that_overlaps_any_input_is_refused(verb, name):
+def test_an_output_that_overlaps_any_input_is_refused(verb, name, world):
     arrays, rest = TABLE[verb]
     call = verb_of(verb)
     expected = array_of(call(**arrays, **rest))
     held, out = overlapping(arrays[name], expected)
     with pytest.raises(ValueError, match="out: shares memory with an input"):
-        call(**{**arrays, name: held}, **rest, out=out)
+        call(**given_as(world, {**arrays, name: held}), **rest, out=world(out))
     np.testing.assert_array_equal(held, arrays[name])
+
+
+@pytest.mark.parametrize("world", WORLDS)
+@pytest.mark.parametrize("verb", [verb for verb, (_, rest) in sorted(TABLE.items()) if "lengths" in rest])
+def test_an_output_in_the_memory_of_lengths_is_refused(verb, world):
+    arrays, rest = TABLE[verb]
+    call = verb_of(verb)
+    expected = array_of(call(**arrays, **rest))
+    lengths, out = overlapping(np.array(LENGTHS, np.int64), expected)
+    with pytest.raises(ValueError, match="out: shares memory with an input"):
+        call(**given_as(world, arrays), **{**rest, "lengths": world(lengths)}, out=world(out))
+    np.testing.assert_array_equal(lengths, LENGTHS)
+
+
+@pytest.mark.parametrize("world", WORLDS)
+@pytest.mark.parametrize("verb", sorted(TABLE))
+def test_an_output_with_gaps_is_refused(verb, world):
+    arrays, rest = TABLE[verb]
+    call = verb_of(verb)
+    expected = array_of(call(**arrays, **rest))
+    memory = np.ones((*expected.shape, 2), expected.dtype)
+    with pytest.raises(ValueError, match="out: is not C-contiguous"):
+        call(**given_as(world, arrays), **rest, out=world(memory[..., 0]))
+    assert (memory == 1).all()
+
+
+AXES = [k for n in range(1, 5) for k in itertools.combinations(range(4), n)]
+
+
+@pytest.mark.parametrize("world", WORLDS)
+@pytest.mark.parametrize("axis", [*range(4), *AXES])
+def test_an_output_along_axes_has_the_shape_of_the_result(axis, world):
+    r = vl.Ragged(world(rows(count=4)), levels=[vl.Level([2, 1]), vl.Level([1, 2, 1])])
+    for name, (arrays, _) in TABLE.items():
+        call = getattr(vl.ops, name, None)
+        if list(arrays) != ["X"] or "axis" not in inspect.signature(call).parameters:
+            continue
+        if isinstance(axis, tuple) and not name.startswith("reduce_"):
+            continue
+        expected = array_of(call(r, axis=axis))
+        out = world(np.full(expected.shape, 9, np.asarray(expected).dtype))
+        result = call(r, axis=axis, out=out)
+        assert array_of(result) is out, name
+        np.testing.assert_array_equal(out, expected, err_msg=name)
+        wrong = world(np.full((1, *expected.shape), 9, np.asarray(expected).dtype))
+        with pytest.raises(ValueError, match="out: needs"):
+            call(r, axis=axis, out=wrong)
 
 
 @pytest.mark.parametrize(("verb", "name"), CASES)
@@ -201,15 +261,16 @@ def test_an_output_apart_is_filled_and_nothing_around_it(verb):
     assert (memory[around + expected.nbytes :] == 0xA5).all()
 
 
+@pytest.mark.parametrize("world", WORLDS)
 @pytest.mark.parametrize("verb", sorted(LISTS))
-def test_an_output_that_overlaps_an_array_of_a_list_is_refused(verb):
+def test_an_output_that_overlaps_an_array_of_a_list_is_refused(verb, world):
     memory = np.arange(12.0)
     arrays = [memory[:3], memory[3:4], np.arange(2.0)]
     call = getattr(vl.ops, verb)
     expected = array_of(call(arrays))
     out = np.lib.stride_tricks.as_strided(memory[2:], expected.shape, expected.strides)
     with pytest.raises(ValueError, match="out: shares memory with an input"):
-        call(arrays, out=out)
+        call([world(array) for array in arrays], out=world(out))
     np.testing.assert_array_equal(memory, np.arange(12.0))
 
 
@@ -217,8 +278,9 @@ def test_a_table_that_overlaps_what_is_added_to_it_is_refused():
     memory = np.zeros((8, 1), np.int64)
     for given in ({"indices": memory[2:4, 0]}, {"values": memory[2:4]}):
         arrays = {"indices": np.array([0, 1]), "values": np.ones((2, 1), np.int64), **given}
-        with pytest.raises(ValueError, match="table: shares memory with an input"):
-            vl.ops.scatter_add(memory[:3], **arrays)
+        for world in WORLDS:
+            with pytest.raises(ValueError, match="table: shares memory with an input"):
+                vl.ops.scatter_add(world(memory[:3]), **given_as(world, arrays))
 
 
 def test_outputs_of_one_call_lie_apart():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from varlen.arguments import as_bool
+from varlen.arguments import as_bool, check_output
 from varlen.backends import backend_of
 from varlen.ops.scan import scan_rows
 from varlen.ops.support.inputs import rows_and_level, rows_of, same_kind
@@ -94,6 +94,7 @@ def backprop_cumprod(
     >>> vl.ops.backprop_cumprod(np.ones(3), np.array([3.0, 0.0, 5.0]), [3])
     array([ 1., 18.,  0.])
     """
+    check_output(out, dY, X, lengths)
     values, units = rows_and_level(X, lengths, level=level)
     d = rows_of(dY, "dY")
     backend = backend_of(values, d)
@@ -143,6 +144,7 @@ def backprop_cummax(
     >>> vl.ops.backprop_cummax(np.array([1.0, 2.0, 4.0, 8.0]), [0, 0, 2, 0], [3, 1])
     array([3., 0., 4., 8.])
     """
+    check_output(out, dY, which, lengths)
     d, units = rows_and_level(dY, lengths, "dY", level)
     places = rows_of(which, "which")
     result: SameT = same_kind(dY, backend_of(d).backprop_scan_which(d, places, units, out))

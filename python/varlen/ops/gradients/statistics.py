@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from varlen.arguments import check_output
 from varlen.backends import backend_of
 from varlen.errors import value_error
 from varlen.ops.support.inputs import rows_and_level, rows_of
@@ -186,6 +187,7 @@ def backprop_reduce_prod(
 
 
 def _reduce_gradient(op: str, d: Any, argument: str, X: Any, lengths: Any, ddof: float, out: Any) -> Any:
+    check_output(out, d, X, lengths)
     values, level = rows_and_level(X, lengths)
     rows = rows_of(d, argument)
     shape = (len(level), *values.shape[1:])
