@@ -26,7 +26,7 @@ from varlen.data.options import (
 )
 from varlen.data.packing import packed_arrays
 from varlen.data.sources.memory import ColumnLike
-from varlen.data.tensors import as_small, mark_buffers, memory_of_buffer, tensor_dtype, to_tensors, torch_name
+from varlen.data.tensors import as_small, memory_of_buffer, tensor_dtype, to_tensors, torch_name, writing
 from varlen.errors import type_error, value_error
 from varlen.io import small_floats
 from varlen.io.dtypes import small_keys, widen
@@ -167,17 +167,17 @@ class BatchPlan:
         if out is not None and not isinstance(out, dict):
             as_mapping(out, "out", "names to arrays")
         grow = getattr(out, "grow", None)
+        tensors = out if out is not None and grow is None else {}
         buffers = None
-        if out is not None and grow is None:
-            dtypes = self._dtypes
-            buffers = {name: memory_of_buffer(buffer, dtypes.get(name)) for name, buffer in out.items()}
-        given = rows, start, end, number, epoch, counters, prefix_rows, suffix_rows, buffers, grow
         try:
-            result: Arrays = self.batcher(*given)
+            with writing(tensors):
+                if out is not None and grow is None:
+                    dtypes = self._dtypes
+                    buffers = {name: memory_of_buffer(each, dtypes.get(name)) for name, each in out.items()}
+                given = rows, start, end, number, epoch, counters, prefix_rows, suffix_rows, buffers, grow
+                result: Arrays = self.batcher(*given)
         except OverflowError as error:
             raise overflow_of_padding(error, options.values) from None
-        if buffers and out:
-            mark_buffers(out)
         if options.bin_size is not None:
             max_bytes = options.values["max_bytes"]
             result = packed_arrays(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from reprlib import repr as short
 from typing import TYPE_CHECKING, Any
 
@@ -85,20 +86,22 @@ def memory_of_buffer(buffer: Any, dtype: np.dtype | None) -> Any:
     """A tensor that is given for the output as an array of the dtype that the batch has there."""
     if not is_tensor(buffer):
         return buffer
-    from varlen.backends.torch.memory import to_write
+    from varlen.backends.torch.memory import as_numpy
 
-    array = to_write(buffer)
+    array = as_numpy(buffer)
     if dtype is not None and dtype.kind in "mMV" and array.dtype == np.dtype(f"i{dtype.itemsize}"):
         return array.view(dtype)
     return array
 
 
-def mark_buffers(buffers: Mapping[str, Any]) -> None:
-    """Tell autograd that the tensors among outputs were written."""
-    for buffer in filter(is_tensor, buffers.values()):
-        from varlen.backends.torch.memory import mark_written
+def writing(buffers: Mapping[str, Any]) -> AbstractContextManager[None]:
+    """While outputs are written, of which autograd is told where they are tensors."""
+    tensors = list(filter(is_tensor, buffers.values()))
+    if not tensors:
+        return nullcontext()
+    from varlen.backends.torch.memory import writing as writing_tensors
 
-        mark_written(buffer)
+    return writing_tensors(*tensors)
 
 
 class TensorLeaf:

@@ -32,7 +32,7 @@ from varlen.backends.torch.followers import (
     is_batched,
     is_followed,
 )
-from varlen.backends.torch.memory import as_numpy, dtype_of, tensor_of
+from varlen.backends.torch.memory import as_numpy, dtype_of, refuse_watched, tensor_of
 from varlen.errors import error_of, type_error, value_error
 from varlen.tracing import TracedLevel
 
@@ -596,8 +596,7 @@ def write_result(result: torch.Tensor, out: torch.Tensor | None) -> torch.Tensor
     if (out.dtype, out.shape) != (result.dtype, result.shape):
         needed = f"{result.dtype}{tuple(result.shape)}"
         raise value_error("out", f"needs {needed}, got {out.dtype}{tuple(out.shape)}")
-    if result.requires_grad or out.requires_grad:
-        raise value_error("out", "autograd watches the result", "leave out away")
+    refuse_watched(out, result)
     return out.copy_(result)
 
 

@@ -370,8 +370,7 @@ def pad(x: torch.Tensor, levels: Any, *given: Any, **named: Any) -> Any:
     if row is not None and apart:
         wide = marks.reshape(marks.shape + (1,) * (x.ndim - 1))
         block = torch.where(wide, block, row)
-    if options.out is not None:
-        block = options.out.copy_(block)
+    block = write_result(block, options.out)
     return (block, marks) if options.mask else block
 
 

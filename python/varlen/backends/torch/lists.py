@@ -16,7 +16,6 @@ from varlen.backends.torch.autograd import write_result
 from varlen.backends.torch.concat import from_list
 from varlen.backends.torch.followers import is_followed
 from varlen.backends.torch.memory import as_numpy, byte_limit, fill_of, fill_row, from_memory, like
-from varlen.errors import type_error, value_error
 
 if TYPE_CHECKING:
     from varlen.levels import Levels
@@ -55,9 +54,7 @@ def list2dense(
         else:
             shape = (*rows.shape, *values.shape[1:])
             block = torch.cat([blank.expand(shape), values.reshape(0, *shape[1:])])
-    if out is not None:
-        _check_out(out, block)
-        block = out.copy_(block)
+    block = write_result(block, out)
     return (block, there) if mask else block
 
 
@@ -78,13 +75,3 @@ def ragged2list(values: torch.Tensor, levels: Levels) -> list[Any]:
 def _is_plain(tensor: Any, dtype: torch.dtype) -> bool:
     """Whether it is memory on the host that nobody watches."""
     return bool(is_plain_tensor(tensor) and tensor.dtype == dtype and tensor.device.type == "cpu")
-
-
-def _check_out(out: Any, block: torch.Tensor) -> None:
-    """Refuse an `out` of another dtype or shape."""
-    needed = f"{block.dtype}{tuple(block.shape)}"
-    if not isinstance(out, torch.Tensor):
-        got = f"{out.dtype}{tuple(out.shape)}" if hasattr(out, "dtype") else type(out).__name__
-        raise type_error("out", f"needs {needed}, got {got}")
-    if (out.shape, out.dtype) != (block.shape, block.dtype):
-        raise value_error("out", f"needs {needed}, got {out.dtype}{tuple(out.shape)}")

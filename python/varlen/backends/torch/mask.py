@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from varlen import _core
 from varlen._core import Level, is_plain_tensor, on_tensors
 from varlen.backends.numpy import mask as arrays
 from varlen.backends.torch.followers import numbers_of, suspend_modes
-from varlen.backends.torch.memory import as_numpy, like, mark_written, on_host, tensor_of, to_write
+from varlen.backends.torch.memory import as_numpy, like, on_host, tensor_of, writing
 from varlen.errors import type_error
 
 if TYPE_CHECKING:
@@ -66,11 +67,13 @@ def block_mask(
     if isinstance(place, torch.Tensor):
         place = place.detach()  # whoever follows its numbers does not follow lengths
     if isinstance(place, torch.Tensor) and not on_host(place) and is_plain_tensor(place):
-        made: Any = on_tensors(_core.block_mask, level, pair, before, behind, out, max_bytes, place)
+        with nullcontext() if out is None else writing(out):
+            made: Any = on_tensors(_core.block_mask, level, pair, before, behind, out, max_bytes, place)
         if made is not NotImplemented:
-            return made if out is None else mark_written(out)
+            return made if out is None else out
     if out is None:
         mask = tensor_of(_core.block_mask(level, pair, before, behind, None, max_bytes), kind)
         return mask.to(beside.device) if isinstance(beside, torch.Tensor) else mask
-    _core.block_mask(level, pair, before, behind, to_write(out), max_bytes)
-    return mark_written(out)
+    with writing(out):
+        _core.block_mask(level, pair, before, behind, as_numpy(out), max_bytes)
+    return out

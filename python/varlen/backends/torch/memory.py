@@ -6,8 +6,9 @@ are picked by torch with the row numbers that the core works out: gradients flow
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from reprlib import repr as short
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -64,20 +65,25 @@ def as_numpy(tensor: torch.Tensor) -> np.ndarray:
     return array
 
 
-def to_write(out: torch.Tensor) -> np.ndarray:
-    """The memory of a tensor that is to be written; `mark_written` follows."""
-    if out.requires_grad:
-        raise value_error("out", "autograd watches the result", "leave out away")
-    if out.is_conj() or out.is_neg():
-        raise value_error("out", "has a conjugate or negative bit", "give resolve_conj().resolve_neg() of it")
-    return as_numpy(out)
+def refuse_watched(*tensors: torch.Tensor) -> None:
+    """Refuse an output that autograd watches, or will by what is written there."""
+    for tensor in tensors:
+        if tensor.requires_grad:
+            raise value_error("out", "autograd watches the result", "leave out away")
 
 
-def mark_written(out: torch.Tensor) -> torch.Tensor:
-    """The same tensor: what autograd kept of it is known to be gone."""
-    if not out.is_inference():
-        torch.autograd.graph.increment_version(out)
-    return out
+@contextlib.contextmanager
+def writing(*outs: torch.Tensor) -> Iterator[None]:
+    """While the core writes the memory of tensors: then what autograd kept of them is known to be gone."""
+    for out in outs:
+        refuse_watched(out)
+        if out.is_conj() or out.is_neg():
+            advice = "give resolve_conj().resolve_neg() of it"
+            raise value_error("out", "has a conjugate or negative bit", advice)
+    yield
+    for out in outs:
+        if not out.is_inference():
+            torch.autograd.graph.increment_version(out)
 
 
 def tensor_of(array: np.ndarray, dtype: torch.dtype | None = None) -> torch.Tensor:

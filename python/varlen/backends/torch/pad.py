@@ -13,7 +13,7 @@ import torch
 from varlen import _core
 from varlen._core import Level, is_plain_tensor, on_tensors
 from varlen.arguments import ints_per_level
-from varlen.backends.torch.autograd import NAMELESS, AutogradOp, has_no_name, level_of
+from varlen.backends.torch.autograd import NAMELESS, AutogradOp, has_no_name, level_of, write_result
 from varlen.backends.torch.cast import bits_of, cast_tensor
 from varlen.backends.torch.followers import is_followed
 from varlen.backends.torch.memory import (
@@ -22,11 +22,10 @@ from varlen.backends.torch.memory import (
     fill_of,
     fill_row,
     like,
-    mark_written,
     number_of,
     on_host,
     tensor_of,
-    to_write,
+    writing,
 )
 from varlen.backends.torch.span import take
 from varlen.errors import type_error
@@ -157,25 +156,30 @@ def pad(
     if not is_plain_tensor(x) or (fill is not None and is_followed(fill)):
         return _pad_followed(x, levels, _new(PadOptions, given))
     row = None if fill is None else fill_row(fill, x.dtype, tuple(x.shape[1:]))
-    to: Any = None if out is None else to_write(out) if on_host(x) else out
+    if out is None:
+        return _pad_plain(x, levels, _new(PadOptions, given), row, None)
+    with writing(out):
+        to = as_numpy(out) if on_host(x) else out
+        result = _pad_plain(x, levels, _new(PadOptions, given), row, to)
+    return (out, result[1]) if mask else out
+
+
+def _pad_plain(x: torch.Tensor, levels: Levels, options: PadOptions, row: Any, to: Any) -> Any:
+    """`pad` of a tensor that nobody follows, in the memory of `to` where it is given."""
+    side, _, mask, max_len, truncate, _, dtype, multiple, max_bytes, sizes = options
     if x.dtype is torch.bfloat16:
         row = None if row is None else row.view(_core.bfloat16)
         to = to.view(_core.bfloat16) if isinstance(to, np.ndarray) else to
-    arguments = (
-        levels, padding_side, row, mask, max_len, truncate, to, None, pad_to_multiple, max_bytes, sizes
-    )  # fmt: skip
+    arguments = (levels, side, row, mask, max_len, truncate, to, dtype, multiple, max_bytes, sizes)
     result = on_tensors(_core.pad, x, *arguments)
     if result is NotImplemented:
         if not on_host(x):
-            return pad_elsewhere(x, levels, _new(PadOptions, given))
+            return pad_elsewhere(x, levels, options)
         rows = as_numpy(x)
         seen = rows.view(_core.bfloat16) if x.dtype is torch.bfloat16 else rows
         result = _core.pad(seen, *arguments)
         block = tensor_of((result[0] if mask else result).view(rows.dtype), x.dtype)
         result = (block, _from_numpy(result[1])) if mask else block
-    if out is not None:
-        mark_written(out)
-        return (out, result[1]) if mask else out
     return result
 
 
@@ -201,7 +205,7 @@ def _pad_followed(x: torch.Tensor, levels: Levels, options: PadOptions) -> Any:
         bits = None if fill is None else fill_of(fill, x).view(bits_of(x.dtype))
         made = _pad_followed(x.view(bits_of(x.dtype)), levels, options._replace(fill=bits, out=None))
         block, marks = made if mask else (made, None)
-        block = block.view(x.dtype) if out is None else out.copy_(block.view(x.dtype))
+        block = write_result(block.view(x.dtype), out)
         return (block, marks) if mask else block
     if is_wider or x.device.type not in ("cpu", "cuda", "meta"):
         return pad_elsewhere(x, levels, options)
@@ -225,8 +229,7 @@ def _pad_followed(x: torch.Tensor, levels: Levels, options: PadOptions) -> Any:
             np.ones(x.shape[0], np.bool_), levels, side, None, False, max_len, cut, sizes=list(widths)
         )
         block = torch.where(like(there.reshape(there.shape + (1,) * (x.ndim - 1)), x), block, blank)
-    if out is not None:
-        block = out.copy_(block)
+    block = write_result(block, out)
     if mask and not isinstance(marks, torch.Tensor):
         marks = like(np.asarray(marks), x)
     return (block, marks) if mask else block
@@ -248,8 +251,7 @@ def pad_elsewhere(x: torch.Tensor, levels: Levels, options: PadOptions) -> Any:
     blank = fill_of(0 if options.fill is None else options.fill, x)
     wide = there.reshape(there.shape + (1,) * (x.ndim - 1))
     block = torch.where(wide, source[like(rows, x)], blank)
-    if options.out is not None:
-        block = options.out.copy_(block)
+    block = write_result(block, options.out)
     return (block, there) if with_mask else block
 
 
@@ -276,15 +278,18 @@ def unpad(
         if moved is not NotImplemented:
             return moved
     if plain and on_host(block):
-        to = None if out is None else to_write(out)
-        rows = _core.unpad(as_numpy(block), levels, padding_side, to)
-        return tensor_of(rows, block.dtype) if out is None else mark_written(out)
+        if out is None:
+            return tensor_of(_core.unpad(as_numpy(block), levels, padding_side), block.dtype)
+        with writing(out):
+            _core.unpad(as_numpy(block), levels, padding_side, as_numpy(out))
+        return out
     if plain and out is not None:
-        moved = on_tensors(_core.unpad, block, levels, padding_side, out)
+        with writing(out):
+            moved = on_tensors(_core.unpad, block, levels, padding_side, out)
         if moved is not NotImplemented:
-            return mark_written(out)
+            return out
     numbers = np.arange(math.prod(slots)).reshape(slots)
     picked = take(
         block.reshape(math.prod(slots), *trailing), like(_core.unpad(numbers, levels, padding_side), block)
     )
-    return picked if out is None else out.copy_(picked)
+    return write_result(picked, out)

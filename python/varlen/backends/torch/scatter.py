@@ -12,7 +12,7 @@ from varlen._core import is_plain_tensor, on_tensors
 from varlen.backends import arrays
 from varlen.backends.torch.autograd import AutogradOp, as_numbers, has_no_name, require_device, write_result
 from varlen.backends.torch.followers import suspend_modes
-from varlen.backends.torch.memory import as_numpy, like, mark_written, on_host, tensor_of
+from varlen.backends.torch.memory import as_numpy, like, on_host, tensor_of, writing
 from varlen.errors import type_error, value_error
 
 _gather: AutogradOp = AutogradOp(
@@ -59,15 +59,13 @@ def scatter_add(table: torch.Tensor, indices: Any, values: Any) -> None:
         raise value_error("table", "autograd watches it, or values", "use backprop_gather_add")
     if table.dtype != values.dtype:
         raise type_error("values", f"expected {table.dtype}, the dtype of the table, got {values.dtype}")
-    if not table.is_contiguous():
-        raise value_error("table", "is not C-contiguous")
     if not on_host(table):
-        if on_tensors(_core.scatter_add, table, as_places(indices), values) is NotImplemented:
-            require_device(table, "table")
-            raise type_error(
-                "table", f"expected numbers that the core adds, got {table.dtype} on {table.device}"
-            )
-        mark_written(table)
+        with writing(table):
+            if on_tensors(_core.scatter_add, table, as_places(indices), values) is NotImplemented:
+                require_device(table, "table")
+                raise type_error(
+                    "table", f"expected numbers that the core adds, got {table.dtype} on {table.device}"
+                )
         return
     with suspend_modes():
         places = as_numbers(as_places(indices).cpu())
@@ -79,8 +77,8 @@ def scatter_add(table: torch.Tensor, indices: Any, values: Any) -> None:
     memory = as_numpy(table)
     if table.dtype == torch.bfloat16:
         memory = memory.view(_core.bfloat16)
-    _core.scatter_add(memory, places, arrays.as_rows(as_numbers(values), "values"))
-    mark_written(table)
+    with writing(table):
+        _core.scatter_add(memory, places, arrays.as_rows(as_numbers(values), "values"))
 
 
 def _add_followed(table: torch.Tensor, places: np.ndarray, values: torch.Tensor) -> None:

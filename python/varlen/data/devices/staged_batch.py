@@ -11,6 +11,7 @@ from varlen.backends.devices import device_name
 from varlen.data.batch import Batch
 from varlen.data.devices import kind_name, usable_device
 from varlen.data.devices.staging import PinnedBlock, Ring, ring_of
+from varlen.data.tensors import writing
 from varlen.errors import value_error
 
 if TYPE_CHECKING:
@@ -171,20 +172,21 @@ class StagedBatch:
         return self._to(usable_device(name, self.framework), non_blocking, out)
 
     def _to(self, there: Device, non_blocking: bool, out: Any = None) -> Batch[Any]:
+        given = dict(as_mapping(out, "out", "names to arrays")) if out is not None else {}
         try:
-            return self._send(there, non_blocking, out)
+            with writing(given):
+                return self._send(there, non_blocking, given)
         finally:
             if self._is_lent and self._block is not None:
                 self._block.give_back()
                 self._block = None  # others write there from now on
 
-    def _send(self, there: Device, non_blocking: bool, out: Any) -> Batch[Any]:
+    def _send(self, there: Device, non_blocking: bool, given: dict[str, Any]) -> Batch[Any]:
         own = self._block
         if own is None:
             raise value_error(
                 "", "this batch was moved to a device, and its block is reused by another batch"
             )
-        given = dict(as_mapping(out, "out", "names to arrays")) if out is not None else {}
         outputs = self._new_outputs(there, given)
         nbytes = max(self.nbytes, 1)
         memory = there.empty((nbytes,), there.kind("uint8")) if self._is_ragged else there.scratch(nbytes)
