@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
+import numpy as np
+
 from varlen._restored import by_torch, saved
 from varlen.backends.values import ArrayT
 from varlen.errors import type_error
@@ -177,15 +179,15 @@ class DataBase(DeviceMethods, Generic[ArrayT]):
 
 def positions_or_none(values: Any, facts: Annotations) -> Annotations:
     """What is said of values, without a sparse_dim where they are no integers."""
-    if facts.sparse_dim is None or "int" in str(values.dtype):
+    if facts.sparse_dim is None or "int" in dtype_name(values.dtype):
         return facts
     return facts._replace(sparse_dim=None)
 
 
 @lru_cache(maxsize=64)
 def dtype_name(dtype: Any) -> str:
-    """What a dtype of NumPy or torch is called, which NumPy takes its time to say."""
-    return str(dtype).removeprefix("torch.")
+    """What a dtype of NumPy, in any order of bytes, or of torch is called; NumPy takes its time to say it."""
+    return str(dtype.newbyteorder("=") if isinstance(dtype, np.dtype) else dtype).removeprefix("torch.")
 
 
 def is_data(x: object) -> TypeGuard[Data[Any]]:

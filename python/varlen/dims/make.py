@@ -91,7 +91,7 @@ def as_lengths(numbers: Any, over: Any) -> tuple[Any, Any]:
         )
     else:
         numbers = from_ragged(numbers, [over] if type(over) is Dim else over)
-    dtype = str(numbers.dtype).removeprefix("torch.")
+    dtype = dtype_name(numbers.dtype)
     if not dtype.startswith(("int", "uint")):
         raise type_error("lengths", f"expected integers, got a {type(numbers).__name__} of {dtype}")
     lying = in_order(numbers)

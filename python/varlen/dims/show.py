@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from varlen.backends.values import device_of
 from varlen.dims.axes import describe
+from varlen.dims.base import dtype_name
 from varlen.dims.export import levels_of
 from varlen.display import html as _html
 from varlen.display import text as _text
@@ -20,7 +21,7 @@ def text(data: Data[Any]) -> str:
     facts = data._facts
     parts = [] if facts.name is None else [repr(facts.name)]
     parts.append(describe(data.dims))
-    parts.append(str(data._values.dtype).removeprefix("torch."))
+    parts.append(dtype_name(data._values.dtype))
     if facts.sparse_dim is not None:
         parts.append(f"sparse_dim={describe([facts.sparse_dim])[1:-1]}")
     parts += [

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from varlen.backends.values import is_tensor, memory_of
 from varlen.dims import Data, Dim
+from varlen.dims.base import dtype_name
 from varlen.dims.place import lengths_of
 from varlen.errors import value_error
 from varlen.returnn.tensor import Tensor, as_tensor
@@ -112,7 +113,7 @@ def to_returnn(data: Data[Any], dims: MutableMapping[Dim, Any] | None = None) ->
     made: returnn.tensor.Tensor = theirs.Tensor(
         data.name or "data",
         dims=each,
-        dtype=str(data.dtype).removeprefix("torch."),
+        dtype=dtype_name(data.dtype),
         sparse_dim=sparse,
         raw_tensor=data.to_padded(),
         available_for_inference=data.available_for_inference,

@@ -153,6 +153,11 @@ def _updates(updates: Any, r: Ragged[Any], block: Any) -> Any:
         raise value_error(
             "updates", f"expected rows of shape {tuple(block.shape[2:])}, got {tuple(rows.shape[1:])}"
         )
-    if backend_of(rows) is not backend_of(block) or rows.dtype != block.dtype:
+    if backend_of(rows) is not backend_of(block) or _native(rows.dtype) != _native(block.dtype):
         raise type_error("updates", f"expected {block.dtype} as input, got {rows.dtype}")
     return rows
+
+
+def _native(dtype: Any) -> Any:
+    """A dtype in the byte order of the machine."""
+    return dtype.newbyteorder("=") if isinstance(dtype, np.dtype) else dtype

@@ -104,7 +104,7 @@ class CpuOps(Ops):
                 indices, rows = indices[there], rows[there]
             else:
                 indices = np.where(there, indices, indices + len(table))
-        _core.scatter_add(table, indices, rows)
+        arrays.scatter_add(table, indices, rows)
 
     def lstm_forward_training(
         self, params: Array, H0: Array, C0: Array, X: Array, size_at_t: Array

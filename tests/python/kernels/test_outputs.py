@@ -224,6 +224,15 @@ def test_an_output_among_the_numbers_of_a_strided_input_is_refused_or_right(verb
         np.testing.assert_array_equal(out, expected)
 
 
+@pytest.mark.parametrize(("verb", "name"), CASES)
+def test_an_input_in_the_other_byte_order_gives_the_same(verb, name):
+    arrays, rest = TABLE[verb]
+    call = verb_of(verb)
+    swapped = arrays[name].astype(arrays[name].dtype.newbyteorder("S"))
+    expected = array_of(call(**arrays, **rest))
+    np.testing.assert_array_equal(array_of(call(**{**arrays, name: swapped}, **rest)), expected)
+
+
 @pytest.mark.parametrize("verb", sorted(TABLE))
 def test_arrays_that_cannot_be_written_are_read(verb):
     arrays, rest = TABLE[verb]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen import _core
-from varlen.backends.numpy.rows import plain_rows
+from varlen.backends.numpy.rows import native_order, plain_rows
 from varlen.errors import type_error, value_error
 
 if TYPE_CHECKING:
@@ -22,14 +22,14 @@ def lstm(
 ) -> tuple[Array, tuple[Array, ...]]:
     """The forward pass: Y, and the state that `backprop_lstm` takes."""
     given = (("params", params), ("H0", H0), ("C0", C0), ("X", X))
-    rows: list[Any] = [plain_rows(x, name, "params") for name, x in given]
+    rows: list[Any] = [native_order(plain_rows(x, name, "params")) for name, x in given]
     return run(rows[0], rows[1], rows[2], rows[3], sizes, training)
 
 
 def backprop_lstm(dY: Any, sizes: list[int], params: Any, state: tuple[Any, ...]) -> tuple[Array, Array]:
     """Gradients of X and of params."""
-    rows = plain_rows(dY, "dY", "params")
-    return run_back(rows, sizes, plain_rows(params, "params", "params"), state)[:2]
+    rows, weights = (native_order(plain_rows(x, n, "params")) for n, x in (("dY", dY), ("params", params)))
+    return run_back(rows, sizes, weights, state)[:2]
 
 
 @dataclass

@@ -64,6 +64,11 @@ def plain_rows(x: Any, argument: str, beside: str) -> np.ndarray:
     return as_rows(x, argument)
 
 
+def native_order(x: np.ndarray) -> np.ndarray:
+    """Numbers in the byte order of the machine; the array itself where they are."""
+    return x if x.dtype.isnative else x.astype(x.dtype.newbyteorder("="))
+
+
 def repeat(x: np.ndarray, levels: Levels, times: Level) -> tuple[np.ndarray, Levels]:
     """The sequences of the first level, each as often as `times` is long, with the levels below them."""
     return _core.gather(x, levels, times.row_ids)
@@ -97,7 +102,7 @@ def fill_where(x: np.ndarray, gaps: np.ndarray, fill: Any) -> np.ndarray:
 
 def add_rows(table: np.ndarray, rows: np.ndarray, places: Any) -> np.ndarray:
     """A copy of a table after each of rows was added to the row that its place names."""
-    return _core.scatter_added(table, places, rows)
+    return _core.scatter_added(native_order(table), places, native_order(rows))
 
 
 def transpose(x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:

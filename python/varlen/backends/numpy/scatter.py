@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from varlen import _core
 from varlen.arguments import as_ints
-from varlen.backends.numpy.rows import as_rows
+from varlen.backends.numpy.rows import as_rows, native_order
+from varlen.errors import value_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,4 +27,12 @@ def backprop_gather_add(d: Any, indices: Any, rows: int, out: Any = None) -> NDA
 
 def scatter_add(table: Any, indices: Any, values: Any) -> None:
     """Add each row of values to the table row at its index, in place."""
-    _core.scatter_add(table, as_ints(indices), as_rows(as_ints(values), "values"))
+    rows = as_rows(as_ints(values), "values")
+    if not isinstance(table, np.ndarray) or table.dtype.isnative:
+        _core.scatter_add(table, as_ints(indices), rows)
+        return
+    if not table.flags.writeable:
+        raise value_error("table", "is read-only")
+    added = native_order(table)
+    _core.scatter_add(added, as_ints(indices), rows)
+    table[...] = added

@@ -19,6 +19,8 @@ def insert_rows(
         refuse_gradient(rows, "rows")
         given = as_rows(as_ints(rows), "rows")
         rows = _core.fill_row(given, values.dtype, given.shape, "rows")[0]
+    elif rows is not None and rows.dtype.newbyteorder("=") == values.dtype.newbyteorder("="):
+        rows = rows.astype(values.dtype, copy=False)
     return _core.insert_rows(values, before, rows, max_bytes)
 
 

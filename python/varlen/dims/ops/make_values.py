@@ -10,7 +10,7 @@ import numpy as np
 from varlen._core import Dim, Shape
 from varlen.backends import backend_of
 from varlen.dims.axes import describe
-from varlen.dims.base import Annotations, check_data, make_data
+from varlen.dims.base import Annotations, check_data, dtype_name, make_data
 from varlen.dims.make import bind_by_others, check_dims, check_facts
 from varlen.dims.ops.combine import joined, unify_kind
 from varlen.dims.out_shape import check_out_shape
@@ -367,7 +367,7 @@ def arange(
         result = result._with_facts(sparse_dim=None)
     if dtype is not None:
         result = _cast(result, dtype)
-        is_integer = "int" in str(result.dtype)
+        is_integer = "int" in dtype_name(result.dtype)
         result = result if is_integer else result._with_facts(sparse_dim=None)
     return check_out_shape(result, out_shape)
 

@@ -12,7 +12,7 @@ from varlen.arguments import as_float
 from varlen.backends import backend_of
 from varlen.backends.numeric import as_of, numbers, widen_halves
 from varlen.dims.axes import places, quote_names
-from varlen.dims.base import check_data, make_data
+from varlen.dims.base import check_data, dtype_name, make_data
 from varlen.dims.ops.combine import combine, where
 from varlen.dims.ops.elementwise import rsqrt
 from varlen.dims.ops.reduce import group_dims, order_left
@@ -131,7 +131,7 @@ def _check_within(x: Data[Any], given: Data[Any] | None, name: str) -> None:
 
 
 def _as_float(values: Any) -> Any:
-    if "float" in str(values.dtype):
+    if "float" in dtype_name(values.dtype):
         return values
     backend = backend_of(values)
     # What the backend makes of a root of integers is its float.

@@ -11,7 +11,7 @@ from varlen._core import Dim, Level, Shape
 from varlen.backends import backend_of
 from varlen.backends.numeric import as_of, as_pairs, from_pairs, is_complex, widen_halves
 from varlen.dims.axes import about_operation, places, quote_names
-from varlen.dims.base import NO_FACTS, make_data
+from varlen.dims.base import NO_FACTS, dtype_name, make_data
 from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import coordinates, move, order_of, rows_of
 from varlen.errors import type_error, value_error
@@ -204,7 +204,7 @@ def _empty_of(mode: str, values: Any, level: Level, empty: Any, x: Data[Any], as
         return empty
     if mode in EMPTY:
         return EMPTY[mode]
-    dtype = str(values.dtype)
+    dtype = dtype_name(values.dtype)
     if mode in EXTREMES and "float" in dtype:
         return EXTREMES[mode]
     _refuse_nothing(level, x, asked, f"{dtype} no {mode} of nothing; pass empty=")

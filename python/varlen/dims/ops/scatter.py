@@ -11,7 +11,7 @@ from varlen._core import Dim, Level, Shape
 from varlen.arguments import one_of
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, places
-from varlen.dims.base import make_data
+from varlen.dims.base import dtype_name, make_data
 from varlen.dims.errors import names_itself
 from varlen.dims.make import check_dims
 from varlen.dims.ops.gather import integers
@@ -179,13 +179,13 @@ def _keys(shape: Shape, front: int, places: Shape, out_dim: Dim, numbers: Any) -
 def _reduce_keys(mode: str, values: Any, keys: Any, count: int, fill: Any) -> Any:
     backend = backend_of(values)
     values = backend.contiguous(values)
-    if mode == "sum" and "float" in str(values.dtype) and (fill is None or fill == 0):
+    if mode == "sum" and "float" in dtype_name(values.dtype) and (fill is None or fill == 0):
         return backend.backprop_gather_add(values, keys[:, None], count)
     level = Level.from_lengths(np.bincount(keys, minlength=count))
     if (keys[1:] < keys[:-1]).any():
         values = backend.take_rows(values, np.argsort(keys, kind="stable"))
     if fill is None:
-        fill = EMPTY.get(mode, EXTREMES.get(mode) if "float" in str(values.dtype) else None)
+        fill = EMPTY.get(mode, EXTREMES.get(mode) if "float" in dtype_name(values.dtype) else None)
         if fill is None and count and level.shortest == 0:
             i = int((level.lengths == 0).argmax())
             raise value_error(

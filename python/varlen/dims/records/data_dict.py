@@ -11,6 +11,7 @@ from varlen._methods import adopt_methods
 from varlen.arguments import as_mapping
 from varlen.backends.values import device_of, is_tensor
 from varlen.dims.axes import describe
+from varlen.dims.base import dtype_name
 from varlen.dims.data import Data
 from varlen.dims.errors import LengthMismatchError
 from varlen.dims.records import data_file, joint_data
@@ -286,10 +287,7 @@ class DataDict(DeviceMethods, Mapping[str, Data[Any]]):
     # How it looks.
 
     def __repr__(self) -> str:
-        parts = [
-            f"{key}: {describe(data.dims)} {str(data.dtype).removeprefix('torch.')}"
-            for key, data in self._data.items()
-        ]
+        parts = [f"{key}: {describe(data.dims)} {dtype_name(data.dtype)}" for key, data in self._data.items()]
         if self.device != "cpu":
             parts.append(f"device={self.device}")
         return f"DataDict({', '.join(parts)})"

@@ -17,8 +17,9 @@ import numpy as np
 
 from varlen import _core, io
 from varlen._core import Dim, Shape
+from varlen.backends.numpy.rows import native_order
 from varlen.backends.values import is_tensor, memory_of
-from varlen.dims.base import Annotations, make_data
+from varlen.dims.base import Annotations, dtype_name, make_data
 from varlen.dims.make import check_facts
 from varlen.dims.table import read_dims, write_dims
 from varlen.errors import name_file, value_error
@@ -44,16 +45,12 @@ def save(batch: Mapping[str, Data[Any]], path: str | os.PathLike[str], durable: 
         values: Any = data._values.detach().cpu() if is_tensor(data._values) else data._values
         array = memory_of(values)
         if array.dtype.kind in "mM":
-            array = array.view(np.int64)
-        if _dtype_name(array.dtype) != _dtype_name(values.dtype):
-            entries[key]["bits_of"] = _dtype_name(values.dtype)
+            array = native_order(array).view(np.int64)
+        if dtype_name(array.dtype) != dtype_name(values.dtype):
+            entries[key]["bits_of"] = dtype_name(values.dtype)
         arrays[key] = array
     metadata = {"dims": write_dims(table), "data": json.dumps(entries, separators=(",", ":"))}
     io.save(path, arrays, metadata=metadata, durable=durable)
-
-
-def _dtype_name(dtype: Any) -> str:
-    return str(dtype).removeprefix("torch.")
 
 
 def _entry(data: Data[Any], table: list[Dim]) -> dict[str, Any]:

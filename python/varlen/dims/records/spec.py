@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from varlen._core import Dim
 from varlen.arguments import as_bool, as_dtype
+from varlen.dims import base
 from varlen.dims.axes import describe
 from varlen.dims.make import check_dims
 from varlen.errors import value_error
@@ -121,5 +122,5 @@ def spec_of(data: Data[Any]) -> DataSpec:
 
 def dtype_name(dtype: Any) -> str:
     """What NumPy and torch both call a dtype."""
-    text = str(dtype)
-    return text[6:] if text.startswith("torch.") else str(as_dtype(dtype, "dtype"))
+    is_torch = str(dtype).startswith("torch.")
+    return base.dtype_name(dtype if is_torch else as_dtype(dtype, "dtype"))
