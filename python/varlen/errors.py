@@ -7,6 +7,7 @@ or knows the file, or where a row is in it, changes the attribute, never the tex
 
 from __future__ import annotations
 
+import copyreg
 import operator
 import os
 from typing import Any, SupportsIndex, TypeGuard, TypeVar, Union
@@ -139,6 +140,38 @@ def tell_cause(error: Exception) -> Exception:
         return error
     made = as_record(error, type(error))
     return with_fields(made, reason=f"{vars(made)['reason']} ({error.__cause__})")
+
+
+class _RecordType(type):
+    """The class of one error, whose attributes go where the class goes."""
+
+    record: dict[str, Any]
+
+
+def _of_record(kind: type[Exception], record: dict[str, Any]) -> type[Exception]:
+    def begin(error: Exception, *args: Any) -> None:
+        vars(error).update(record)
+
+    # A KeyError shows its text as Python writes a string.
+    own = {"__init__": begin, "__str__": Exception.__str__, "__module__": kind.__module__, "record": record}
+    made: Any = _RecordType(kind.__name__, (kind,), own)
+    found: type[Exception] = made
+    return found
+
+
+def _parts(kind: _RecordType) -> tuple[Any, ...]:
+    return _of_record, (kind.__bases__[0], kind.record)
+
+
+copyreg.pickle(_RecordType, _parts)
+
+
+def with_record_type(error: Exception) -> Exception:
+    """The same error, for those that keep no more of it than its class and its text.
+
+    A DataLoader of torch makes the errors of its workers anew in this way.
+    """
+    return _of_record(type(error), dict(vars(error)))(*error.args)
 
 
 class _OfRow(ValueError):

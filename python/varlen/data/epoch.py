@@ -21,6 +21,7 @@ from varlen.data.plan import Seed
 from varlen.data.prefetch import Prefetcher
 from varlen.data.sampler import Sampler, refuse_differences
 from varlen.data.samplers import BatchSampler
+from varlen.data.transport import raise_in_worker
 from varlen.errors import type_error, value_error
 
 if TYPE_CHECKING:
@@ -286,6 +287,10 @@ class Epoch(Generic[ArrayT]):
 
 
 def _count(batches: Iterator[Batch[ArrayT]], had: list[int]) -> Iterator[Batch[ArrayT]]:
-    for batch in batches:
-        had[1] += 1
-        yield batch
+    try:
+        for batch in batches:
+            had[1] += 1
+            yield batch
+    except Exception as error:
+        raise_in_worker(error)
+        raise

@@ -12,6 +12,7 @@ from varlen import _core
 from varlen.arguments import as_int, as_ints, refuse_mask
 from varlen.data.records import Records
 from varlen.data.sources.memory import ColumnLike, Ints, MemorySource, Source, as_joint, map_shards
+from varlen.data.transport import raise_in_worker
 from varlen.errors import error_of, index_error, type_error, value_error
 from varlen.io.dtypes import widen
 from varlen.io.errors import name_only_file
@@ -206,17 +207,21 @@ class Rows:
         ({'id': 7, 'x': [1, 2, 3]}, {'id': [9, 7], 'x': [[], [1, 2, 3]]})
         """
         only = self._only_joint
-        if only is not None:
-            try:
-                view = only.get(index)
-            except ValueError as error:
-                raise name_only_file(error, self._source.paths) from None
-            if view is not None:
-                row = _new(JointNestedRaggedTensorDict)
-                row._joint = view
-                row._origin = self
-                return row
-        row = _wrap(self._pick(index))
+        try:
+            if only is not None:
+                try:
+                    view = only.get(index)
+                except ValueError as error:
+                    raise name_only_file(error, self._source.paths) from None
+                if view is not None:
+                    row = _new(JointNestedRaggedTensorDict)
+                    row._joint = view
+                    row._origin = self
+                    return row
+            row = _wrap(self._pick(index))
+        except Exception as error:
+            raise_in_worker(error)
+            raise
         row._origin = self
         return row
 

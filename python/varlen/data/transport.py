@@ -23,6 +23,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.data.batch import Batch
+from varlen.errors import with_record_type
 
 __all__: list[str] = []
 
@@ -216,6 +217,13 @@ def offer() -> None:
 
         for kind in (Batch, DataDict, StagedBatch, _SentDict, _SentTuple):
             _register(kind)
+
+
+def raise_in_worker(error: Exception) -> None:
+    """Raise an error of ours so that its attributes leave this process, if it is a worker of a DataLoader."""
+    loaders = sys.modules.get("torch.utils.data")
+    if loaders is not None and loaders.get_worker_info() is not None and "reason" in vars(error):
+        raise with_record_type(error).with_traceback(error.__traceback__) from error.__cause__
 
 
 def _register(kind: type) -> None:

@@ -17,7 +17,7 @@ from varlen.data.plan import BatchPlan, Seed, draw_seed
 from varlen.data.records import Records
 from varlen.data.shared_number import SharedNumber
 from varlen.data.sources.memory import as_joint, columns_of
-from varlen.data.transport import offer
+from varlen.data.transport import offer, raise_in_worker
 from varlen.errors import type_error, value_error
 from varlen.io.dtypes import refuse_misfits, shared_dtype
 
@@ -127,6 +127,13 @@ class Collator(Generic[ArrayT]):
             Records, where random windows of a seed depend on row numbers.
         """
         offer()
+        try:
+            return cast("Batch[ArrayT]", self._batch_of(samples))
+        except Exception as error:
+            raise_in_worker(error)
+            raise
+
+    def _batch_of(self, samples: Any) -> Any:
         if isinstance(samples, Records):
             rows = samples.rows
         elif not hasattr(samples, "__len__"):
@@ -143,11 +150,11 @@ class Collator(Generic[ArrayT]):
             batch = collate_joints(samples, self.options, out=self._staging)
             if self._schema is not None:
                 batch = self.dataset._named_batch(batch, self.options, self._schema)
-            return cast("Batch[ArrayT]", batch)
+            return batch
         epoch = self.epoch
         if epoch is None:
             epoch = getattr(rows, "epoch", 0)
-        return cast("Batch[ArrayT]", self._batch(rows, epoch))
+        return self._batch(rows, epoch)
 
     def _batch(self, rows: Any, epoch: int) -> Any:
         return self.dataset._run(

@@ -48,7 +48,7 @@ from varlen.data.options import (
     with_options,
 )
 from varlen.data.records import Records
-from varlen.data.transport import as_sent, offer
+from varlen.data.transport import as_sent, offer, raise_in_worker
 from varlen.errors import name_place, type_error, value_error
 
 if TYPE_CHECKING:
@@ -224,6 +224,13 @@ class Collate:
                [ 3, -1]])}
         """
         offer()
+        try:
+            return self._batch_of(samples)
+        except Exception as error:
+            raise_in_worker(error)
+            raise
+
+    def _batch_of(self, samples: Sequence[Any]) -> Any:
         if isinstance(samples, Records) and (self._model is not None or not len(samples)):
             dataset: Any = samples.dataset
             return dataset._run(self._for_records, samples.rows)
