@@ -21,10 +21,16 @@ void bind_pool(py::module_& m) {
       [](py::handle given) {
         const std::int64_t n = int_of(given.ptr(), "n");
         if (n < 1) raise_value("n", "expected at least one thread, got " + std::to_string(n));
+        const int before = num_threads();
         set_num_threads(static_cast<int>(std::min<std::int64_t>(n, INT_MAX)));
+        if (const int most = num_threads(); n > most) {
+          set_num_threads(before);
+          raise_value("n", "expected at most " + std::to_string(most) + " threads, got " + std::to_string(n));
+        }
       },
       py::arg("n"),
-      "Let one call use n threads, the caller among them. Raises ValueError where n is below 1.\n\n"
+      "Let one call use n threads, the caller among them. Raises ValueError where n is below 1 or above "
+      "256.\n\n"
       "Examples\n--------\n"
       ">>> before = varlen.num_threads()\n>>> varlen.set_num_threads(2)\n>>> varlen.num_threads()\n2\n"
       ">>> varlen.set_num_threads(before)\n");

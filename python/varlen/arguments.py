@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from reprlib import repr as short
 from typing import Any, NoReturn
 
@@ -156,7 +156,18 @@ def dtypes_of(schema: Mapping[str, Any] | None) -> dict[str, np.dtype]:
     given = (
         {} if schema is None else as_mapping(getattr(schema, "dtypes", schema), "schema", "keys to dtypes")
     )
+    for key in given:
+        if not isinstance(key, str):
+            raise type_error("schema", f"keys are strings, got {key!r}")
     return {key: as_dtype(dtype, f"schema: key {key!r}", objects=True) for key, dtype in given.items()}
+
+
+def check_schema_keys(schema: Mapping[str, Any], keys: Iterable[str]) -> None:
+    """Refuse a dtype of a key that there is not."""
+    known = set(keys)
+    for key in schema:
+        if key not in known:
+            raise value_error("schema", f"{key!r} is not among the keys {sorted(known)}")
 
 
 def as_mapping(given: Any, argument: str, what: str) -> Mapping[Any, Any]:
@@ -244,7 +255,7 @@ def refuse_mask(given: Any, argument: str) -> Any:
 
 def check_output(out: Any, *inputs: Any, argument: str = "out") -> None:
     """Refuse an output of any library that has gaps, or lies in the memory of arrays that the call reads."""
-    if out is None or tracing.is_tracing():
+    if tracing.is_tracing():
         return
     memory = _memory_of(refuse_mask(out, argument))
     if memory is None:  # what is no array is refused by its backend

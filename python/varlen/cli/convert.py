@@ -75,7 +75,7 @@ of the training set.
 
 Times with a zone become UTC, and the summary says so. One column may not mix times with and
 without a zone. Texts in JSON lines are words, unless --types makes them times or numbers, as in
-t=datetime64[s].
+t=datetime64[s]. true and false beside numbers are refused, unless --types names their key.
 
 The account at the end states what came in, what went out, what was left out and why. OUT stores
 it, and `varlen info --account OUT` shows all of it. If a row or a value is lost, the command

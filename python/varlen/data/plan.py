@@ -93,6 +93,10 @@ class BatchPlan:
         self._depths = {
             key: min(column.dim, 1 if values["flatten"] else column.dim) for key, column in chosen.items()
         }
+        axes = max([1, *self._depths.values()])
+        for name in ("max_len", "pad_to", "pad_to_multiple_of"):
+            if (count := len(options.per_axis(name))) > axes:
+                raise value_error(name, f"{count} numbers for {axes} ragged axes")
         self._of_tokens = [key for key, column in chosen.items() if column.dim > 0]
         nans = _nan_replacements(values["nan"], chosen, columns, dtypes)
         _refuse_reserved(chosen, nans)

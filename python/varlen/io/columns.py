@@ -51,6 +51,7 @@ class ColumnOptions:
         first_words: Callable[[str], Sequence[str]] = new_words,
     ) -> None:
         self.first_words = first_words
+        check_names(list(schema or {}), "schema")
         self.schema = {key: _check_dtype(key, dtype) for key, dtype in (schema or {}).items()}
         self.narrow = narrow
         self.trailing = {

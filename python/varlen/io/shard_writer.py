@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import os
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from varlen import _core
 from varlen._methods import adopt_methods
 from varlen.arguments import as_int, dtypes_of
-from varlen.errors import file_error, value_error
+from varlen.errors import file_error, type_error, value_error
 from varlen.io import atomic
 from varlen.io.account import Account
 from varlen.io.file_counts import read_all_written
@@ -19,9 +20,12 @@ from varlen.io.pieces import Piece, as_piece
 from varlen.io.schema import Field
 from varlen.io.shard_index import INDEX, Shard, write_index
 from varlen.io.urls import local_path
-from varlen.io.writer import Writer, ids_of
+from varlen.io.writer import Writer
 
 __all__ = ["ShardWriter"]
+
+# What a writer takes beside its path.
+_OPTIONS = list(inspect.signature(Writer).parameters)[1:]
 
 
 @adopt_methods
@@ -61,8 +65,10 @@ class ShardWriter(atomic.AtomicWriter):
                 "cannot be used: all shards share their dtypes, which are known only after the last",
                 "name the dtypes in schema=",
             )
+        for name in options:
+            if name not in _OPTIONS:
+                raise type_error("", f"there is no option {name!r}", f"the options are {', '.join(_OPTIONS)}")
         self._schema = dtypes_of(options.get("schema"))
-        ids_of(options.get("ids"))
         self.path = os.path.abspath(local_path(folder))
         self.rows = 0
         self._made_folder = not os.path.isdir(self.path)
@@ -79,6 +85,11 @@ class ShardWriter(atomic.AtomicWriter):
         self._shards: list[Shard] = []
         self._fields: dict[str, Field] = {}
         self._open = True
+        try:
+            self._open_next().discard()  # refuses values that are no options
+        except BaseException:
+            self.discard()
+            raise
 
     def append(self, rows: Any) -> None:
         """Append rows, to as many shards as they fill; an error closes the writer.

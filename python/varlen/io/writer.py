@@ -10,7 +10,16 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from varlen._methods import adopt_methods
-from varlen.arguments import PADDING, as_bool, as_dtype, as_mapping, dtypes_of, new_words, words_of
+from varlen.arguments import (
+    PADDING,
+    as_bool,
+    as_dtype,
+    as_mapping,
+    check_schema_keys,
+    dtypes_of,
+    new_words,
+    words_of,
+)
 from varlen.errors import file_error, type_error, value_error
 from varlen.io import atomic
 from varlen.io.account import ACCOUNT, Account
@@ -454,6 +463,9 @@ class Writer(atomic.AtomicWriter):
             self._account.set_result(self.rows, {name: c.rows for name, c in columns.items()}, words)
             self._account.check()
             file_metadata[ACCOUNT] = self._account.as_text()
+        # What a shard lacks is found by the account of all shards, where there is one.
+        if columns and self._intent is None and self._counts is self._account:
+            check_schema_keys(self._schema, columns)
         header = header_bytes([entry for entry, _ in entries], file_metadata)
         with atomic.replace_file(self.path, self._durable) as fd:
             atomic.write_all(fd, (header,))

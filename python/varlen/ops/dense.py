@@ -122,7 +122,8 @@ def to_dense(
     if lengths is None and isinstance(X, RaggedBase):
         values, levels = X._values, X._levels
     else:
-        check_output(out, lengths)
+        if out is not None:
+            check_output(out, lengths)
         values, levels = rows_and_levels(X, lengths)
     return padded(
         values, levels, padding_side, fill, mask, max_len, truncate, out, dtype, pad_to_multiple_of, max_bytes
@@ -193,7 +194,8 @@ def unpad_block(
     block: Any, lengths: Any = None, mask: Any = None, padding_side: str = "right", out: Any = None
 ) -> tuple[Any, Levels]:
     """The rows of a padded rectangle that are data, and their levels."""
-    check_output(out, block, lengths, mask)
+    if out is not None:
+        check_output(out, block, lengths, mask)
     dense, levels = block_and_levels(block, lengths, mask, padding_side)
     count_rows(levels, lengths)
     return backend_of(dense).unpad(dense, levels, padding_side, out), levels

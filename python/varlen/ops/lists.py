@@ -127,7 +127,8 @@ def pad(
     >>> dense.shape, mask.sum()
     ((2, 4), np.int64(3))
     """
-    check_output(out, arrays)
+    if out is not None:
+        check_output(out, arrays)
     if type(pad_to_multiple_of) is not int or not 1 <= pad_to_multiple_of < 2**62:
         as_int(pad_to_multiple_of, "pad_to_multiple_of", 1)
     try:
@@ -179,7 +180,8 @@ def list2ragged(
     >>> r.values, r.lengths
     (array([3, 1, 4, 1, 5]), array([3, 2]))
     """
-    check_output(out, arrays)
+    if out is not None:
+        check_output(out, arrays)
     try:
         return new_ragged(*_backend_of(arrays).list2ragged(arrays, dtype, out))
     except TypeError as error:

@@ -217,7 +217,8 @@ def block_mask(
            [  0.,   0., -inf],
            [-inf,   0.,   0.]], dtype=float32)
     """
-    check_output(out, lengths)
+    if out is not None:
+        check_output(out, lengths)
     level, values = _counted_level_and_kind(lengths)
     before, behind = window if isinstance(window, (tuple, list)) else (window, window)
     before, behind = (None if x is None else as_int(x, "window") for x in (before, behind))

@@ -77,7 +77,8 @@ def reduce_dense(
     array([3., 5.])
     """
     one_of(op, "op", tuple(fold for fold in EMPTY if fold not in COMPOSED))
-    check_output(out, block, lengths, mask)
+    if out is not None:
+        check_output(out, block, lengths, mask)
     dense, levels = block_and_levels(block, lengths, mask, padding_side)
     if len(levels) != 1:
         raise value_error("lengths", f"expected lengths of one level, got {len(levels)}")

@@ -72,7 +72,8 @@ def scanned_extreme(
         return scan_rows(op, X, lengths, axis, level, exclusive, reverse, out)
     if axis is not None:
         raise value_error("axis", "cannot be combined with which=True")
-    check_output(out, X, lengths)
+    if out is not None:
+        check_output(out, X, lengths)
     values, units, _ = units_of(X, lengths, level)
     found, places = backend_of(values).scan_extreme(op, values, units, exclusive, reverse, out)
     return same_kind(X, found), same_kind(X, places)

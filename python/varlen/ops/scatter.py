@@ -76,7 +76,8 @@ def gather_add(table: Any, indices: Any, *, out: Any = None) -> Rows:
     array([[ 2,  4],
            [12, 14]])
     """
-    check_output(out, table, indices)
+    if out is not None:
+        check_output(out, table, indices)
     values = as_values(table, "table")
     places, ragged = _indices(indices)
     result = backend_of(values).gather_add(values, places, out)
@@ -119,7 +120,8 @@ def backprop_gather_add(dY: RowsT | Sequence[Any], indices: Any, rows: int, *, o
     >>> vl.ops.backprop_gather_add(np.array([1.0, 10.0]), [[0, 1], [3, 3]], 4)
     array([ 1.,  1.,  0., 20.])
     """
-    check_output(out, dY, indices)
+    if out is not None:
+        check_output(out, dY, indices)
     values = as_values(dY._values if isinstance(dY, RaggedBase) else dY, "dY")
     places, _ = _indices(indices)
     result: RowsT = backend_of(values).backprop_gather_add(values, places, as_int(rows, "rows"), out)

@@ -208,7 +208,8 @@ def backprop_shift(
     >>> vl.ops.backprop_shift(np.array([1.0, 2.0, 4.0]), [2, 1], by=1)
     array([2., 0., 0.])
     """
-    check_output(out, by)
+    if out is not None:
+        check_output(out, by)
     result: SameT = shift(dY, lengths, by=_negate(by), level=level, out=out)
     return result
 
@@ -238,7 +239,8 @@ def backprop_roll(
     >>> vl.ops.backprop_roll(np.array([1.0, 2.0, 4.0]), [3], by=1)
     array([2., 4., 1.])
     """
-    check_output(out, by)
+    if out is not None:
+        check_output(out, by)
     result: SameT = roll(dY, lengths, by=_negate(by), level=level, out=out)
     return result
 

@@ -418,7 +418,8 @@ def backprop_sort(
     >>> vl.ops.backprop_sort(np.array([1.0, 2.0, 3.0]), [1, 0, 0], [2, 1])
     array([2., 1., 3.])
     """
-    check_output(out, dY, which, lengths)
+    if out is not None:
+        check_output(out, dY, which, lengths)
     rows, level = rows_and_level(dY, lengths, "dY")
     result = _sort_gradient(rows, level, level, which, out)
     output: SameT = dY._make(result, dY._levels) if isinstance(dY, RaggedBase) else result
@@ -459,7 +460,8 @@ def backprop_topk(dY: SameT | Sequence[Any], which: Any, lengths: Lengths, *, ou
     >>> vl.ops.backprop_topk(np.array([[1.0, 2.0]]), np.array([[2, 0]]), [3])
     array([2., 0., 1.])
     """
-    check_output(out, dY, which, lengths)
+    if out is not None:
+        check_output(out, dY, which, lengths)
     level = as_level(lengths)
     if isinstance(dY, RaggedBase):
         result = _sort_gradient(dY._values, level, dY._levels[-1], which, out)

@@ -118,7 +118,8 @@ def seq2col(
     [[[1, 0]], [[2, 3], [4, 0]]]
     """
     before, after = _sides(nW, left, right)
-    check_output(out, X, lengths)
+    if out is not None:
+        check_output(out, X, lengths)
     rows, backend = _rows(X, "X")
     level = _level_of(X, rows, lengths)
     result, kept = backend.seq2col(rows, level, before, after, dilation, stride, out, max_bytes)
@@ -182,7 +183,8 @@ def backprop_seq2col(
            [12.]])
     """
     before, after = _sides(nW, left, right)
-    check_output(out, dY, lengths)
+    if out is not None:
+        check_output(out, dY, lengths)
     rows, backend = _rows(dY, "dY")
     if lengths is None and as_int(stride, "stride", 1) > 1:
         raise type_error("lengths", "required, because a stride needs those of X")

@@ -82,7 +82,8 @@ class Structure(RaggedBase[ArrayT]):
         groups = level_from(lengths, Level.from_lengths, "lengths")
         if at == 0:
             check_levels(len(self._levels[0]), (groups,), "lengths")
-            return self._make(self._values, (groups, *self._levels))
+            above: Levels = nest_levels((groups,), "lengths", empty)
+            return self._make(self._values, (*above, *self._levels))
         pair: Levels = nest_levels((self._levels[at - 1], groups), "lengths", empty, at - 1)
         return self._make(self._values, (*self._levels[: at - 1], *pair, *self._levels[at:]))
 

@@ -255,3 +255,57 @@ if torch is not None:
 def test_errors_name_what_the_caller_gave(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+R = vl.Ragged([1.0, 2.0, 3.0, 4.0], [3, 1])
+# What says nothing where it is given: it is more than there is to say it of, or has no such word.
+SAY_NOTHING = {
+    "add_level empty": (lambda: R.add_level([2], empty="x"), ValueError, "empty"),
+    "add_level inside, empty": (lambda: R.add_level([2, 1, 1], -1, empty="x"), ValueError, "empty"),
+    "to_dense max_len": (lambda: R.to_dense(max_len=[1, 2, 3, 4]), ValueError, "max_len"),
+    "batch max_len": (lambda: DATASET.batch([0], max_len=[1, 2, 3, 4]), ValueError, "max_len"),
+    "batch pad_to": (lambda: DATASET.batch([0], pad_to=[5, 6]), ValueError, "pad_to"),
+    "batch pad_to_multiple_of": (
+        lambda: DATASET.batch([0], pad_to_multiple_of=(8, 8)),
+        ValueError,
+        "pad_to_multiple_of",
+    ),
+    "collator max_len": (lambda: DATASET.collator(max_len=[1, 2])([0]), ValueError, "max_len"),
+    "set_num_threads": (lambda: vl.set_num_threads(2**40), ValueError, "n"),
+    "set_num_threads, a few more": (lambda: vl.set_num_threads(257), ValueError, "n"),
+    "schema of a Joint": (
+        lambda: vl.JointNestedRaggedTensorDict({"x": [[1]]}, schema={1: "i4"}),
+        TypeError,
+        "schema",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SAY_NOTHING)
+def test_an_option_that_says_nothing_is_refused(name):
+    call, kind, argument = SAY_NOTHING[name]
+    before = vl.num_threads()
+    with pytest.raises(kind) as raised:
+        call()
+    assert raised.value.argument == argument
+    assert vl.num_threads() == before
+
+
+@pytest.mark.parametrize("options", [{"foo": 1}, {"widened": True}, {"metadata": [1]}, {"vocabularies": 3}])
+def test_options_of_a_folder_of_shards_are_refused_before_it_is_made(options, tmp_path):
+    with pytest.raises(TypeError, match=next(iter(options))) as raised:
+        vl.io.ShardWriter(tmp_path / "out", 2, **options)
+    assert "reason" in vars(raised.value)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("make", [vl.io.Writer, lambda path, **how: vl.io.ShardWriter(path, 8, **how)])
+def test_a_schema_names_keys_that_there_are(make, tmp_path):
+    for key in (1, None, ("x",)):
+        with pytest.raises(TypeError, match=r"^schema: keys are strings, got "):
+            make(tmp_path / "a", schema={key: "f4"})
+    writer = make(tmp_path / "a", schema={"x": "f4", "tmie": "f4"})
+    writer.append({"x": [[1], [2]]})
+    with pytest.raises(ValueError, match=r"^schema: 'tmie' is not among the keys \['x'\]"):
+        writer.close()
+    assert not list(tmp_path.iterdir())

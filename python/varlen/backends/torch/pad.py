@@ -155,6 +155,10 @@ def pad(
     given = (padding_side, fill, mask, max_len, truncate, out, None, pad_to_multiple, max_bytes, sizes)
     if not is_plain_tensor(x) or (fill is not None and is_followed(fill)):
         return _pad_followed(x, levels, _new(PadOptions, given))
+    if out is None and fill is None:
+        result = on_tensors(_core.pad, x, levels, *given)
+        if result is not NotImplemented:
+            return result
     row = None if fill is None else fill_row(fill, x.dtype, tuple(x.shape[1:]))
     if out is None:
         return _pad_plain(x, levels, _new(PadOptions, given), row, None)
@@ -229,7 +233,7 @@ def _pad_followed(x: torch.Tensor, levels: Levels, options: PadOptions) -> Any:
             np.ones(x.shape[0], np.bool_), levels, side, None, False, max_len, cut, sizes=list(widths)
         )
         block = torch.where(like(there.reshape(there.shape + (1,) * (x.ndim - 1)), x), block, blank)
-    block = write_result(block, out)
+    block = block if out is None else write_result(block, out)
     if mask and not isinstance(marks, torch.Tensor):
         marks = like(np.asarray(marks), x)
     return (block, marks) if mask else block

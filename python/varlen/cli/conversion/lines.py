@@ -68,6 +68,7 @@ def _records(
                     with plan.findings.gather():
                         is_long = _LONG.search(line) is not None
                         plan.has_long |= is_long
+                        plan.has_bools |= b"true" in line or b"false" in line
                         records.append(_record(one.path, number + k, line, is_long))
                         lines.append(number + k)
             plan.account.add_file(str(one.path), rows)
@@ -116,6 +117,27 @@ def _check_digits(column: list[Any]) -> None:
                 stack += part
             elif isinstance(part, _RoundedNumber):
                 raise _record_error(k, f"{part.text} has more digits than a double", "see --types")
+
+
+def _check_bools(plan: ConversionPlan, name: str, column: list[Any], depth: int, leaf: Any) -> None:
+    """Refuse true and false beside numbers, in what was read before too: they would become 1 and 0."""
+    leaves = column
+    for _ in range(depth):
+        leaves = list(itertools.chain.from_iterable([item for item in leaves if type(item) is list]))
+    found = {kind is bool for kind in set(map(type, leaves)) if kind in (bool, int, float, _RoundedNumber)}
+    known = plan.booleans.setdefault(name, isinstance(leaf, bool)) if found else False
+    if found <= {known}:
+        return
+    other = "numbers" if not known else "true and false"
+    advice = f"give one kind, or --types {name}=DTYPE"
+    for k, item in enumerate(column):
+        stack = [item]
+        while stack:
+            part = stack.pop()
+            if isinstance(part, list):
+                stack += part
+            elif isinstance(part, (bool, int, float)) and isinstance(part, bool) is not known:
+                raise _record_error(k, f"{json.dumps(part)} beside {other}", advice)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -289,6 +311,15 @@ def _join_records(
             policy, filler = nulls.policy, float("nan") if nulls.policy == "nan" else nulls.value
             careful = policy != "refuse" or nulls.word is not None
             count, missing = count_list(column, depth, careful=careful)
+            if plan.has_bools and name not in plan.words and name not in plan.types:
+                try:
+                    _check_bools(plan, name, column, depth, leaf)
+                except ValueError as wrong:
+                    k, error = _in_column(wrong, name, column, lines)
+                    bad[k] = error
+                    return None
+            elif isinstance(leaf, (int, float)):
+                plan.booleans.setdefault(name, False)
             came[name] = count // max(math.prod(plan.fixed.get(name, ())), 1), missing
             if plan.words.null_word == NULL and _has_null(column):  # also a list, which becomes empty
                 plan.with_nulls.add(name)

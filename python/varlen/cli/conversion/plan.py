@@ -127,6 +127,8 @@ class ConversionPlan:
     depths: dict[str, int] = field(default_factory=dict)
     keys: list[str] = field(default_factory=list)
     has_long: bool = False  # some number may have more digits than a double
+    has_bools: bool = False  # some line has true or false
+    booleans: dict[str, bool] = field(default_factory=dict)  # keys of true and false alone, and of numbers
     time_zones: dict[str, dict[int, str]] = field(default_factory=dict)
     fields: dict[str, list[str]] = field(default_factory=dict)
     dtypes: dict[str, np.dtype] = field(default_factory=dict)

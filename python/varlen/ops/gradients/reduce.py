@@ -52,7 +52,8 @@ def backprop_reduce_sum(d_sums: RowsT | Sequence[Any], lengths: Any, *, out: Any
     >>> vl.ops.backprop_reduce_sum(np.array([1.0, 2.0]), [2, 1])
     array([1., 1., 2.])
     """
-    check_output(out, d_sums, lengths)
+    if out is not None:
+        check_output(out, d_sums, lengths)
     rows, level = as_values(d_sums, "d_sums"), as_level(lengths)
     result: RowsT = backend_of(rows).expand(rows, level, out)
     return result
@@ -89,7 +90,8 @@ def backprop_reduce_mean(d_means: RowsT | Sequence[Any], lengths: Any, *, out: A
     >>> vl.ops.backprop_reduce_mean(np.array([1.0, 2.0]), [2, 1])
     array([0.5, 0.5, 2. ])
     """
-    check_output(out, d_means, lengths)
+    if out is not None:
+        check_output(out, d_means, lengths)
     rows, level = as_values(d_means, "d_means"), as_level(lengths)
     result: RowsT = backend_of(rows).expand_mean(rows, level, out)
     return result
@@ -224,12 +226,14 @@ def backprop_reduce_last(d_lasts: RowsT | Sequence[Any], lengths: Any, *, out: A
 
 
 def _expanded_which(rows: Any, argument: str, which: Any, lengths: Any, out: Any) -> Any:
-    check_output(out, rows, which, lengths)
+    if out is not None:
+        check_output(out, rows, which, lengths)
     rows, level = as_values(rows, argument), as_level(lengths)
     return backend_of(rows).expand_which(rows, level, which, out)
 
 
 def _expanded_end(rows: Any, argument: str, lengths: Any, last: bool, out: Any) -> Any:
-    check_output(out, rows, lengths)
+    if out is not None:
+        check_output(out, rows, lengths)
     rows, level = as_values(rows, argument), as_level(lengths)
     return backend_of(rows).expand_end(rows, level, last, out)

@@ -94,7 +94,8 @@ def backprop_cumprod(
     >>> vl.ops.backprop_cumprod(np.ones(3), np.array([3.0, 0.0, 5.0]), [3])
     array([ 1., 18.,  0.])
     """
-    check_output(out, dY, X, lengths)
+    if out is not None:
+        check_output(out, dY, X, lengths)
     values, units = rows_and_level(X, lengths, level=level)
     d = rows_of(dY, "dY")
     backend = backend_of(values, d)
@@ -144,7 +145,8 @@ def backprop_cummax(
     >>> vl.ops.backprop_cummax(np.array([1.0, 2.0, 4.0, 8.0]), [0, 0, 2, 0], [3, 1])
     array([3., 0., 4., 8.])
     """
-    check_output(out, dY, which, lengths)
+    if out is not None:
+        check_output(out, dY, which, lengths)
     d, units = rows_and_level(dY, lengths, "dY", level)
     places = rows_of(which, "which")
     result: SameT = same_kind(dY, backend_of(d).backprop_scan_which(d, places, units, out))

@@ -187,7 +187,8 @@ def backprop_reduce_prod(
 
 
 def _reduce_gradient(op: str, d: Any, argument: str, X: Any, lengths: Any, ddof: float, out: Any) -> Any:
-    check_output(out, d, X, lengths)
+    if out is not None:
+        check_output(out, d, X, lengths)
     values, level = rows_and_level(X, lengths)
     rows = rows_of(d, argument)
     shape = (len(level), *values.shape[1:])

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from varlen import tracing
-from varlen.arguments import refuse_overlap
 from varlen.backends import backend_of
 from varlen.backends.values import is_tensor, readable
 from varlen.errors import overflow_error, type_error, value_error
@@ -209,7 +208,6 @@ def _fold(op: str, values: Any, level: Level, empty: Any, out: Any = None, ddof:
     backend = backend_of(values)
     if function is None:
         return backend.reduce(op, values, level, empty, out, ddof)
-    refuse_overlap(out, values)
     rows = function(backend, values, level, empty)
     return rows if out is None else backend.assign(out, rows)
 
