@@ -165,7 +165,7 @@ def test_integers_narrow_where_that_is_asked(tmp_path, values, kind):
     assert file.values("x").dtype == np.dtype(kind)
     assert file.values("x").tolist() == file.values("kept").tolist() == values
     assert file.values("f").dtype == np.float64
-    with pytest.raises(ValueError, match="narrow: shards share"):
+    with pytest.raises(ValueError, match="narrow: cannot be used: all shards share"):
         io.ShardWriter(tmp_path / "s", rows_per_shard=1, narrow=True)
 
 
