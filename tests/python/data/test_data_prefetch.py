@@ -174,7 +174,7 @@ def test_epoch_takes_a_prefix_of_every_row():
     [
         ({}, "batch_size: pass either batch_size or batches"),
         ({"batch_size": 0}, "batch_size: expected at least 1"),
-        ({"batches": [], "shuffle": True}, "batches: their order"),
+        ({"batches": [], "shuffle": True}, "batches: come in a fixed order"),
         ({"batch_size": 1, "prefetch": -1}, "prefetch: expected at least 0"),
     ],
 )
