@@ -10,6 +10,7 @@ from __future__ import annotations
 import copyreg
 import operator
 import os
+from functools import partial
 from typing import Any, SupportsIndex, TypeGuard, TypeVar, Union
 
 from varlen import tracing
@@ -45,28 +46,10 @@ def error_of(
     return told
 
 
-def value_error(
-    argument: str, reason: str, advice: str = "", *, row: SupportsIndex | None = None
-) -> ValueError:
-    return error_of(ValueError, argument, reason, advice, row=row)
-
-
-def type_error(
-    argument: str, reason: str, advice: str = "", *, row: SupportsIndex | None = None
-) -> TypeError:
-    return error_of(TypeError, argument, reason, advice, row=row)
-
-
-def index_error(
-    argument: str, reason: str, advice: str = "", *, row: SupportsIndex | None = None
-) -> IndexError:
-    return error_of(IndexError, argument, reason, advice, row=row)
-
-
-def overflow_error(
-    argument: str, reason: str, advice: str = "", *, row: SupportsIndex | None = None
-) -> OverflowError:
-    return error_of(OverflowError, argument, reason, advice, row=row)
+value_error = partial(error_of, ValueError)
+type_error = partial(error_of, TypeError)
+index_error = partial(error_of, IndexError)
+overflow_error = partial(error_of, OverflowError)
 
 
 def file_error(file: StrPath, reason: str, argument: str = "", place: str = "") -> ValueError:
