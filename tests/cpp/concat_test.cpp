@@ -31,10 +31,11 @@ TEST(concat, lays_blocks_of_any_size_end_to_end) {
       want.insert(want.end(), part.begin(), part.end());
       parts.push_back(std::move(part));
     }
-    std::vector<varlen::Block> blocks;
-    for (const Bytes& part : parts) blocks.push_back({part.data(), static_cast<std::int64_t>(part.size())});
+    std::vector<varlen::ConcatBlock> blocks;
+    std::int64_t end = 0;
+    for (const Bytes& part : parts) blocks.push_back({part.data(), end += std::ssize(part)});
     Bytes out(want.size());
-    varlen::concat(blocks.data(), static_cast<std::int64_t>(blocks.size()), out.data());
+    varlen::concat(blocks.data(), std::ssize(blocks), out.data());
     CHECK(out == want);
   }
 }
@@ -56,7 +57,7 @@ TEST(concat, weaves_sequences_of_all_parts) {
         const std::int64_t count = most > 100 ? 40 : 300;
         std::vector<varlen::test::Drawn> drawn;
         std::vector<Bytes> held;
-        std::vector<varlen::Rows> parts;
+        std::vector<varlen::Part> parts;
         std::vector<Offsets> levels;
         for (int p = 0; p < 3; ++p) drawn.push_back(varlen::test::drawn(count, p == 1 ? most / 3 : most));
         for (const auto& each : drawn) {
@@ -67,7 +68,7 @@ TEST(concat, weaves_sequences_of_all_parts) {
           levels.push_back(each.level());
         }
         for (std::size_t p = 0; p < held.size(); ++p) {
-          parts.push_back({held[p].data(), levels[p].total(), width});
+          parts.push_back({held[p].data(), levels[p].ends});
         }
         Bytes want;
         for (std::int64_t i = 0; i < count; ++i) {
@@ -79,7 +80,7 @@ TEST(concat, weaves_sequences_of_all_parts) {
         Ints ends(static_cast<std::size_t>(count));
         CHECK(varlen::interleave_ends(levels.data(), 3, ends.data()).ok());
         Bytes out(want.size());
-        varlen::interleave(parts.data(), levels.data(), 3, {ends.data(), count}, out.data());
+        varlen::interleave(parts.data(), 3, width, {ends.data(), count}, out.data());
         CHECK(out == want);
       }
     }
@@ -87,10 +88,10 @@ TEST(concat, weaves_sequences_of_all_parts) {
 }
 
 TEST(concat, weaves_no_sequences_and_refuses_too_many_rows) {
-  const varlen::Rows none{nullptr, 0, 4};
+  const varlen::Part none;
   const Offsets empty{nullptr, 0};
   CHECK(varlen::interleave_ends(&empty, 1, nullptr).ok());
-  varlen::interleave(&none, &empty, 1, empty, nullptr);
+  varlen::interleave(&none, 1, 4, empty, nullptr);
   const Ints most{INT64_MAX};
   const std::vector<Offsets> levels{{most.data(), 1}, {most.data(), 1}};
   Ints out(1);

@@ -71,29 +71,31 @@ std::vector<py::array> parts_of(const py::sequence& arrays, const char* name = "
   return parts;
 }
 
+/// How many rows the parts have together.
+std::int64_t rows_in(const std::vector<py::array>& parts, const char* name) {
+  std::int64_t count = 0;
+  for (const py::array& part : parts) {
+    if (!checked_add(count, part.shape(0), count)) raise_overflow(name, "the rows do not fit 63 bits");
+  }
+  return count;
+}
+
+/// The memory of the parts, one after another.
+std::vector<ConcatBlock> blocks_of(const std::vector<py::array>& parts) {
+  std::vector<ConcatBlock> blocks;
+  blocks.reserve(parts.size());
+  std::int64_t end = 0;
+  for (const py::array& part : parts) blocks.push_back({data_of(part), end += part.nbytes()});
+  return blocks;
+}
+
 constexpr Signature<1> kConcat{"concat", {"arrays"}};
 
 py::object concat_arrays(const Arguments<1>& args) {
   const std::vector<py::array> parts = parts_of(sequence_of(args[0], "arrays"));
-  std::vector<Block> blocks;
-  blocks.reserve(parts.size());
-  std::int64_t count = 0;
-  std::int64_t bytes = 0;
-  for (const py::array& part : parts) {
-    const Rows rows = rows_of(part);
-    blocks.push_back({rows.data, rows.count * rows.width});
-    if (!checked_add(count, rows.count, count)) raise_overflow("arrays", "the rows do not fit 63 bits");
-    bytes += blocks.back().bytes;
-  }
   const Place place = place_of(parts[0]);
-  py::array out = rows_like_at(place, parts[0], count);
-  auto* to = static_cast<std::byte*>(out.mutable_data());
-  if (!place.is_host()) {  // the host needs no table of sources
-    concat_at(place, blocks, to);
-  } else {
-    const Unlocked unlocked(bytes);
-    concat(blocks.data(), static_cast<std::int64_t>(blocks.size()), to);
-  }
+  py::array out = rows_like_at(place, parts[0], rows_in(parts, "arrays"));
+  concat_at(place, blocks_of(parts), bytes(out));
   return out;
 }
 
@@ -132,11 +134,7 @@ py::array interleaved_out(PyObject* out, const py::sequence& arrays, const std::
 LevelRef interleaved_level(const Place& place, const std::vector<LevelRef>& levels,
                            const std::vector<py::array>& parts) {
   if (!place.is_host() && has_hidden(levels)) {
-    std::int64_t total = 0;
-    for (const py::array& part : parts) {
-      if (!checked_add(total, part.shape(0), total)) raise_overflow("arrays", "the rows do not fit 63 bits");
-    }
-    return interleave_levels_at(place, levels, total);
+    return interleave_levels_at(place, levels, rows_in(parts, "arrays"));
   }
   const std::vector<Offsets> cuts = views_of(levels);
   NewLevel level(levels[0]->count());
@@ -144,19 +142,18 @@ LevelRef interleaved_level(const Place& place, const std::vector<LevelRef>& leve
   return std::move(level).done();
 }
 
-/// The parts of a device, sequence by sequence.
-void interleave_at(const Place& place, const std::vector<Rows>& rows, const std::vector<LevelRef>& levels,
-                   Level& interleaved, std::byte* out) {
-  std::vector<cuda::Part> parts;
-  parts.reserve(rows.size());
-  for (std::size_t p = 0; p < rows.size(); ++p) {
-    parts.push_back({rows[p].data, offsets_at(place, LevelRef::in(levels[p])).ends});
+/// The parts, sequence by sequence.
+void interleave_at(const Place& place, const std::vector<py::array>& arrays,
+                   const std::vector<LevelRef>& levels, Level& interleaved, py::array& out) {
+  std::vector<Part> parts;
+  parts.reserve(arrays.size());
+  for (std::size_t p = 0; p < arrays.size(); ++p) {
+    parts.push_back({data_of(arrays[p]), offsets_at(place, LevelRef::in(levels[p])).ends});
   }
   const InputTable table(place, parts);
-  place.check(place.kernels->interleave(place.stream, parts.data(), table.there(),
-                                        static_cast<std::int64_t>(parts.size()), rows[0].width,
-                                        offsets_at(place, interleaved), interleaved.total(), out),
-              "interleave");
+  launch(place, "interleave", out.nbytes(), &cuda::Kernels::interleave, parts.data(), table.there(),
+         static_cast<std::int64_t>(parts.size()), row_bytes(arrays[0]), offsets_at(place, interleaved),
+         interleaved.total(), bytes(out));
 }
 
 constexpr Signature<3> kInterleave{"interleave", {"arrays", "levels", "out"}, 2, 3};
@@ -169,20 +166,11 @@ py::object interleave_parts(const Arguments<3>& args) {
     raise_value("levels", std::to_string(levels.size()) + " of them for " + std::to_string(n) + " arrays");
   }
   const std::vector<py::array> parts = parts_of(arrays);
-  std::vector<Rows> rows;
-  rows.reserve(parts.size());
-  for (const py::array& part : parts) rows.push_back(rows_of(part));
   check_woven(parts, levels);
   const Place place = place_of(parts[0]);
   const LevelRef interleaved = interleaved_level(place, levels, parts);
   py::array result = interleaved_out(args[2], arrays, parts, interleaved->total());
-  if (!place.is_host()) {  // likewise
-    interleave_at(place, rows, levels, LevelRef::in(interleaved), bytes(result));
-  } else {
-    const std::vector<Offsets> cuts = views_of(levels);
-    const Unlocked unlocked(interleaved->total() * rows[0].width);
-    interleave(rows.data(), cuts.data(), static_cast<std::int64_t>(n), interleaved->view(), bytes(result));
-  }
+  interleave_at(place, parts, levels, LevelRef::in(interleaved), result);
   return py::make_tuple(result, interleaved);
 }
 
@@ -197,15 +185,10 @@ PyMethodDef concat_methods[] = {
 
 }  // namespace
 
-void concat_at(const Place& place, const std::vector<Block>& blocks, std::byte* out) {
-  std::vector<cuda::Source> sources;
-  sources.reserve(blocks.size());
-  std::int64_t end = 0;
-  for (const Block& block : blocks) sources.push_back({block.data, end += block.bytes});
-  const InputTable table(place, sources);
-  place.check(place.kernels->concat(place.stream, sources.data(), table.there(),
-                                    static_cast<std::int64_t>(sources.size()), out),
-              "concat");
+void concat_at(const Place& place, const std::vector<ConcatBlock>& blocks, std::byte* out) {
+  const InputTable table(place, blocks);
+  launch(place, "concat", blocks.empty() ? 0 : blocks.back().end, &cuda::Kernels::concat, blocks.data(),
+         table.there(), static_cast<std::int64_t>(blocks.size()), out);
 }
 
 bool lie_on_device(const py::sequence& arrays) {
@@ -221,16 +204,10 @@ JoinedRows join_there(const py::sequence& arrays, const char* name, const py::ob
   const py::dtype to = dtype.is_none() ? from : dtype.cast<py::dtype>();
   refuse_unseen(place, from, to, false, name);
   NewLevel level(static_cast<std::int64_t>(parts.size()));
-  std::vector<Block> blocks;
-  std::int64_t count = 0;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const Rows rows = rows_of(parts[i]);
-    blocks.push_back({rows.data, rows.count * rows.width});
-    if (!checked_add(count, rows.count, count)) {
-      raise_overflow(name, "the rows do not fit 63 bits");
-    }
-    level.ends()[i] = count;
-  }
+  const std::int64_t count = rows_in(parts, name);
+  std::int64_t end = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) level.ends()[i] = end += parts[i].shape(0);
+  const std::vector<ConcatBlock> blocks = blocks_of(parts);
   Extents shape = shape_of(parts[0]);
   shape[0] = count;
   py::array result = out_at(place, out, to, shape, {});
@@ -239,10 +216,10 @@ JoinedRows join_there(const py::sequence& arrays, const char* name, const py::ob
     refuse_overlap("out", result, {array, parts[i]});
   }
   if (from.equal(to)) {
-    concat_at(place, blocks, static_cast<std::byte*>(result.mutable_data()));
+    concat_at(place, blocks, bytes(result));
   } else {
     py::array rows = rows_like_at(place, parts[0], count);
-    concat_at(place, blocks, static_cast<std::byte*>(rows.mutable_data()));
+    concat_at(place, blocks, bytes(rows));
     if (is_seen_at(place)) (void)convert_of(rows, to, {}, name, nullptr);
     cast_into(place, rows, {}, result);
   }

@@ -26,8 +26,8 @@ struct JoinedRows {
 [[nodiscard]] JoinedRows join_there(const py::sequence& arrays, const char* name,
                                     const py::object& dtype = py::none(), PyObject* out = nullptr);
 
-/// The blocks of a device, one after another.
-void concat_at(const Place& place, const std::vector<Block>& blocks, std::byte* out);
+/// Memory of a place, one block after another.
+void concat_at(const Place& place, const std::vector<ConcatBlock>& blocks, std::byte* out);
 
 /// Whether the numbers of one of the levels lie on a device alone.
 [[nodiscard]] bool has_hidden(const std::vector<LevelRef>& levels);

@@ -86,11 +86,12 @@ LevelRef interleave_levels_at(const Place& place, const std::vector<LevelRef>& l
   constexpr auto kWidth = static_cast<std::int64_t>(sizeof(std::int64_t));
   const auto parts = static_cast<std::int64_t>(levels.size());
   const std::int64_t entries = levels[0]->count() + 1;
-  std::vector<Block> blocks;
+  std::vector<ConcatBlock> blocks;
+  std::int64_t end = 0;
   Known most;
   for (const LevelRef& level : levels) {
     const std::int64_t* const offsets = offsets_at(place, LevelRef::in(level)).ends - 1;
-    blocks.push_back({reinterpret_cast<const std::byte*>(offsets), entries * kWidth});
+    blocks.push_back({reinterpret_cast<const std::byte*>(offsets), end += entries * kWidth});
     most.add(most_of(LevelRef::in(level)));
   }
   // The offsets of all, added up, are those of the result.

@@ -9,13 +9,20 @@
 
 namespace varlen {
 
-struct Block {
+/// Memory, and the byte of the output that it ends at.
+struct ConcatBlock {
   const std::byte* data = nullptr;
-  std::int64_t bytes = 0;
+  std::int64_t end = 0;
+};
+
+/// Rows, and the ends of the checked level over them.
+struct Part {
+  const std::byte* data = nullptr;
+  const std::int64_t* ends = nullptr;
 };
 
 /// Copies every block after the one before it. Threaded by bytes.
-void concat(const Block* blocks, std::int64_t n, std::byte* out) noexcept;
+void concat(const ConcatBlock* blocks, std::int64_t n, std::byte* out) noexcept;
 
 /// The ends of every checked level after those before it, counted on: out holds the sum of their counts.
 /// Fails with overflow, where = the level.
@@ -26,9 +33,9 @@ Status concat_ends(const Offsets* levels, std::int64_t n, std::int64_t* out) noe
 Status interleave_ends(const Offsets* levels, std::int64_t n, std::int64_t* out) noexcept;
 
 /// Sequence i of every part, in the order of the parts, then sequence i + 1: out has the rows of
-/// `interleaved`, which interleave_ends made of the parts' levels. Rows of all parts are as wide. One pass,
-/// threaded by bytes.
-void interleave(const Rows* parts, const Offsets* levels, std::int64_t n, Offsets interleaved,
+/// `interleaved`, which interleave_ends made of the parts' levels. Rows of all n >= 1 parts have `width`
+/// bytes. One pass, threaded by bytes.
+void interleave(const Part* parts, std::int64_t n, std::int64_t width, Offsets interleaved,
                 std::byte* out) noexcept;
 
 }  // namespace varlen

@@ -5,6 +5,8 @@
 
 // Those of the table that the host has; the others are null.
 #define VARLEN_HOST_KERNELS(KERNEL) \
+  KERNEL(concat)                    \
+  KERNEL(interleave)                \
   KERNEL(gather_rows)               \
   KERNEL(take_rows)                 \
   KERNEL(insert_rows)               \

@@ -21,7 +21,7 @@ int find_column(const JointData& data, std::size_t guess, const std::string& nam
 /// Every part has the column of the first at the same dim, in rows of one kind. A column that is to be
 /// dropped where a part lacks it gives false; any other an Error.
 bool gather_blocks(const std::vector<const Joint*>& parts, std::size_t c, bool may_drop,
-                   std::vector<Block>& blocks, std::int64_t& total) {
+                   std::vector<ConcatBlock>& blocks, std::int64_t& total) {
   const Joint& first = *parts[0];
   const Column& wanted = first.data().columns[c];
   const int d = first.dim(c);
@@ -48,8 +48,8 @@ bool gather_blocks(const std::vector<const Joint*>& parts, std::size_t c, bool m
     const Range r = part.column_range(k);
     if (may_drop && r.size() != 1) return false;
     const Rows& rows = source.columns[k].values->rows();
-    blocks[p] = {rows.data + r.begin * rows.width, r.size() * rows.width};
     total += r.size();
+    blocks[p] = {rows.data + r.begin * rows.width, total * rows.width};
   }
   return true;
 }
@@ -133,7 +133,7 @@ Joint joint_concat(const std::vector<const Joint*>& parts, bool stack) {
     data->counts.push_back(n);
   }
   for (int d = 1; d <= first.depth(); ++d) data->add_level(joined_level(parts, d, data->counts.back()));
-  std::vector<Block> blocks(parts.size());
+  std::vector<ConcatBlock> blocks(parts.size());
   for (std::size_t c = 0; c < first.data().columns.size(); ++c) {
     const int d = first.dim(c) + (stack ? 1 : 0);
     if (stack && d < 0) continue;  // left behind twice

@@ -17,30 +17,24 @@ const cuda::Stream kStream;
 
 void check_concat(std::int64_t n, std::int64_t longest, std::int64_t width) {
   std::vector<Bytes> data;
-  std::vector<Block> blocks;
-  std::vector<cuda::Source> sources;
+  std::vector<ConcatBlock> blocks;
   for (std::int64_t i = 0; i < n; ++i) data.push_back(noise(draw(0, 3) == 0 ? 0 : draw(0, longest) * width));
   std::int64_t end = 0;
-  for (const Bytes& each : data) {
-    blocks.push_back({each.data(), std::ssize(each)});
-    sources.push_back({each.data(), end += std::ssize(each)});
-  }
+  for (const Bytes& each : data) blocks.push_back({each.data(), end += std::ssize(each)});
   Place want(end), out(end);
   concat(blocks.data(), n, want.data());
   // Few are read here, many on the device.
   const bool few = n <= cuda::kFewInputs;
-  CHECK_EQ(cuda::concat(kStream, sources.data(), few ? nullptr : sources.data(), n, out.data()), 0);
+  CHECK_EQ(cuda::concat(kStream, blocks.data(), few ? nullptr : blocks.data(), n, out.data()), 0);
   CHECK(out.taken() == want.taken());
 }
 
 void check_interleave(std::int64_t parts, std::int64_t n, std::int64_t longest, std::int64_t width) {
   std::vector<Nest> nests;
-  std::vector<Rows> rows;
   std::vector<Offsets> levels;
   for (std::int64_t p = 0; p < parts; ++p) nests.push_back(draw_nest(n, 1, longest, width));
-  std::vector<cuda::Part> there;
+  std::vector<Part> there;
   for (const Nest& nest : nests) {
-    rows.push_back(nest.values);
     levels.push_back(nest.levels[0]);
     there.push_back({nest.values.data, nest.levels[0].ends});
   }
@@ -48,7 +42,7 @@ void check_interleave(std::int64_t parts, std::int64_t n, std::int64_t longest, 
   CHECK(interleave_ends(levels.data(), parts, ends.data()).ok());
   const Offsets interleaved{ends.data(), n};
   Place want(interleaved.total() * width), out(interleaved.total() * width);
-  interleave(rows.data(), levels.data(), parts, interleaved, want.data());
+  interleave(there.data(), parts, width, interleaved, want.data());
   CHECK_EQ(cuda::interleave(kStream, there.data(), parts <= cuda::kFewInputs ? nullptr : there.data(), parts,
                             width, interleaved, interleaved.total(), out.data()),
            0);

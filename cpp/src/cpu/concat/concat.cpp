@@ -10,23 +10,21 @@
 
 namespace varlen {
 
-void concat(const Block* blocks, std::int64_t n, std::byte* out) noexcept {
+void concat(const ConcatBlock* blocks, std::int64_t n, std::byte* out) noexcept {
   constexpr std::int64_t kPrefetchBlocks = 8;
-  std::int64_t total = 0;
-  for (std::int64_t i = 0; i < n; ++i) total += blocks[i].bytes;
+  const std::int64_t total = n > 0 ? blocks[n - 1].end : 0;
   const std::int64_t chunks = std::max<std::int64_t>(1, std::min(total, chunks_for(total)));
   parallel(chunks, [&](std::int64_t c) {
     const std::int64_t from = total / chunks * c;
     const std::int64_t to = c + 1 == chunks ? total : total / chunks * (c + 1);
     std::int64_t first = 0;
     std::int64_t i = 0;
-    while (i < n && first + blocks[i].bytes <= from) first += blocks[i++].bytes;
-    for (; i < n && first < to; ++i) {
+    while (i < n && blocks[i].end <= from) first = blocks[i++].end;
+    for (; i < n && first < to; first = blocks[i++].end) {
       if (i + kPrefetchBlocks < n) prefetch(blocks[i + kPrefetchBlocks].data, 0, 0);
       const std::int64_t begin = std::max(first, from);
-      const std::int64_t end = std::min(first + blocks[i].bytes, to);
+      const std::int64_t end = std::min(blocks[i].end, to);
       copy_exact(out + begin, blocks[i].data + (begin - first), end - begin);
-      first += blocks[i].bytes;
     }
   });
 }

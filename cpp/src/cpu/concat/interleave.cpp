@@ -17,25 +17,24 @@ constexpr std::int64_t kPrefetchBytes = 512;
 constexpr std::int64_t kLine = 64;
 
 /// Rows [from, to) of the output, which begin at `out`.
-VARLEN_LOOP void interleave_part(const Rows* parts, const Offsets* levels, std::int64_t n,
-                                 Offsets interleaved, std::int64_t from, std::int64_t to,
-                                 std::byte* out) noexcept {
-  const std::int64_t width = parts[0].width;
+VARLEN_LOOP void interleave_part(const Part* parts, std::int64_t n, std::int64_t width, Offsets interleaved,
+                                 std::int64_t from, std::int64_t to, std::byte* out) noexcept {
   const std::byte* const stop = out + (to - from) * width;
   std::int64_t i =
       std::upper_bound(interleaved.ends, interleaved.ends + interleaved.count, from) - interleaved.ends;
   std::int64_t skipped = from - interleaved.start(i);  // not 0 where a chunk begins inside a sequence
   while (out < stop) {
     for (std::int64_t p = 0; p < n; ++p) {
-      const Rows& part = parts[p];
-      const std::int64_t rows = levels[p].length(i) - skipped;
+      const std::byte* const data = parts[p].data;
+      const Offsets level{parts[p].ends, interleaved.count};
+      const std::int64_t rows = level.length(i) - skipped;
       if (rows <= 0) {
         skipped = -rows;
         continue;
       }
-      const std::byte* const in = part.data + (levels[p].start(i) + skipped) * width;
+      const std::byte* const in = data + (level.start(i) + skipped) * width;
       skipped = 0;
-      const std::int64_t room = std::min(stop - out, part.data + part.count * width - in);
+      const std::int64_t room = std::min(stop - out, data + level.total() * width - in);
       const std::int64_t bytes = std::min(rows * width, stop - out);
       for (std::int64_t line = 0; line < kPrefetchBytes; line += kLine) prefetch(in + bytes, line, 1);
       if (bytes < kOverMost && bytes + kOver <= room) {
@@ -65,16 +64,15 @@ Status interleave_ends(const Offsets* levels, std::int64_t n, std::int64_t* out)
   return {};
 }
 
-void interleave(const Rows* parts, const Offsets* levels, std::int64_t n, Offsets interleaved,
+void interleave(const Part* parts, std::int64_t n, std::int64_t width, Offsets interleaved,
                 std::byte* out) noexcept {
-  const std::int64_t width = parts[0].width;
   const std::int64_t total = interleaved.total();
   if (total == 0 || width == 0) return;
   const std::int64_t chunks = std::min(total, chunks_for(total * width));
   parallel(chunks, [&](std::int64_t c) {
     const std::int64_t from = total / chunks * c;
     const std::int64_t to = c + 1 == chunks ? total : total / chunks * (c + 1);
-    best<interleave_part>(parts, levels, n, interleaved, from, to, out + from * width);
+    best<interleave_part>(parts, n, width, interleaved, from, to, out + from * width);
   });
 }
 

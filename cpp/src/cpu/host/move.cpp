@@ -1,6 +1,8 @@
-// What moves rows on the host: see gather.hpp, span_rows.hpp, pad.hpp, expand.hpp, shift.hpp and mask.hpp.
+// What moves rows on the host: see concat.hpp, gather.hpp, span_rows.hpp, pad.hpp, expand.hpp, shift.hpp and
+// mask.hpp.
 #include <cstring>
 
+#include "varlen/concat.hpp"
 #include "varlen/copy.hpp"
 #include "varlen/expand.hpp"
 #include "varlen/gather.hpp"
@@ -13,6 +15,17 @@ namespace varlen::host {
 
 using cuda::Error;
 using cuda::Stream;
+
+Error concat(Stream, const ConcatBlock* blocks, const ConcatBlock*, std::int64_t n, std::byte* out) noexcept {
+  varlen::concat(blocks, n, out);
+  return 0;
+}
+
+Error interleave(Stream, const Part* parts, const Part*, std::int64_t n, std::int64_t width,
+                 Offsets interleaved, std::int64_t, std::byte* out) noexcept {
+  varlen::interleave(parts, n, width, interleaved, out);
+  return 0;
+}
 
 Error gather_rows(Stream, Rows values, const Range* ranges, const std::int64_t* ends, std::int64_t n,
                   std::int64_t, std::byte* out) noexcept {

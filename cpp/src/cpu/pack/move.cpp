@@ -217,7 +217,7 @@ void unpack(Steps steps, const std::byte* block, std::int64_t width, Offsets lev
   const std::int64_t total = level.total();
   if (total == 0 || width == 0) return;
   if (steps.columns == 1) {
-    const Block one{block, total * width};
+    const ConcatBlock one{block, total * width};
     concat(&one, 1, out);
     return;
   }

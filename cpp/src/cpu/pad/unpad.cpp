@@ -183,7 +183,7 @@ void unpad(const std::byte* dense, std::int64_t width, const Offsets* levels, in
   const Job whole{levels, depth, sizes, width, side == Side::left, nullptr, 0, total, out, nullptr};
   const std::byte* end = dense + n * whole.slot_bytes(-1);
   if (end - dense == total * width) {  // nothing is padded
-    const Block all{dense, total * width};
+    const ConcatBlock all{dense, total * width};
     concat(&all, 1, out);
     return;
   }

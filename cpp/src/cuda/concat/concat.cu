@@ -29,14 +29,14 @@ struct Table {
 
 /// Where each word of the output comes from: rows are words.
 struct EndToEnd {
-  Table<Source> sources;
+  Table<ConcatBlock> blocks;
   std::int64_t word;
 
   [[nodiscard]] VARLEN_DEVICE std::int64_t holding(std::int64_t byte, std::int64_t low,
                                                    std::int64_t high) const {
     while (low < high) {
       const std::int64_t middle = low + (high - low) / 2;
-      if (sources[middle].end <= byte) {
+      if (blocks[middle].end <= byte) {
         low = middle + 1;
       } else {
         high = middle;
@@ -45,12 +45,12 @@ struct EndToEnd {
     return low;
   }
   [[nodiscard]] VARLEN_DEVICE Among scope(std::int64_t first, std::int64_t last) const {
-    const std::int64_t begin = holding(first * word, 0, sources.count - 1);
-    return {begin, holding(last * word, begin, sources.count - 1)};
+    const std::int64_t begin = holding(first * word, 0, blocks.count - 1);
+    return {begin, holding(last * word, begin, blocks.count - 1)};
   }
   [[nodiscard]] VARLEN_DEVICE const std::byte* source(const Among& among, std::int64_t row) const {
     const std::int64_t i = holding(row * word, among.first, among.last);
-    return sources[i].data + (row * word - (i > 0 ? sources[i - 1].end : 0));
+    return blocks[i].data + (row * word - (i > 0 ? blocks[i - 1].end : 0));
   }
 };
 
@@ -75,18 +75,18 @@ struct Interleaved : InSequences {
 
 }  // namespace
 
-Error concat(Stream stream, const Source* sources, const Source* there, std::int64_t n,
+Error concat(Stream stream, const ConcatBlock* blocks, const ConcatBlock* there, std::int64_t n,
              std::byte* out) noexcept {
-  const std::int64_t bytes = n > 0 ? sources[n - 1].end : 0;
+  const std::int64_t bytes = n > 0 ? blocks[n - 1].end : 0;
   if (bytes == 0) return 0;
   std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(out) | 16;
   for (std::int64_t i = 0; i < n; ++i) {
-    const std::int64_t start = i > 0 ? sources[i - 1].end : 0;
-    if (sources[i].end == start) continue;  // wherever it lies, nothing is read
-    bits |= reinterpret_cast<std::uintptr_t>(sources[i].data) | static_cast<std::uintptr_t>(sources[i].end);
+    const std::int64_t start = i > 0 ? blocks[i - 1].end : 0;
+    if (blocks[i].end == start) continue;  // wherever it lies, nothing is read
+    bits |= reinterpret_cast<std::uintptr_t>(blocks[i].data) | static_cast<std::uintptr_t>(blocks[i].end);
   }
   const std::int64_t word = word_of(16, {reinterpret_cast<const void*>(bits)});
-  const EndToEnd map{{sources, there, n}, word};
+  const EndToEnd map{{blocks, there, n}, word};
   return collect_rows(stream, map, word, bits, bytes / word, out);
 }
 
