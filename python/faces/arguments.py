@@ -11,6 +11,15 @@ AXES = Argument(
         "sequences, position by position; the result is as long as the longest sequence."
     ),
 )
+AXIS_OF_PLACES = Argument(
+    "axis",
+    "Axes",
+    "None",
+    (
+        "Instead of `level`: the axis along which places are counted, numbered as in NumPy: that of the "
+        "innermost sequences, or one of their rows."
+    ),
+)
 AXIS = Argument(
     "axis",
     "int | None",

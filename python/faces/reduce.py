@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from arguments import AXES, DDOF, DTYPE, EMPTY, LEVEL, OUT, OVERFLOW, WHICH
+from arguments import AXES, AXIS_OF_PLACES, DDOF, DTYPE, EMPTY, LEVEL, OUT, OVERFLOW, WHICH
 from verb import Argument, DataMethod, Verb
 
 ROWS = "(n, ...), for more levels a Ragged of those above. "
@@ -212,7 +212,7 @@ def _place(name: str, adjective: str, gives: str, places: str, data: DataMethod)
         "reduce",
         f"The position of each sequence's {adjective} number, column by column: int64 (n, ...).",
         f'extreme_place("{name}", {{X}}, {{lengths}}, {{axis}}, {{level}}, {{empty}})',
-        (AXES, LEVEL, empty),
+        (AXIS_OF_PLACES, LEVEL, empty),
         returns=(
             "int64 (n, ...), counted inside the sequence; the first of equal numbers. "
             "For more levels a Ragged of those above."

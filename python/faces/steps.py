@@ -82,7 +82,7 @@ def _running(
     is_sum = name in ("sum", "prod")
     words = ("exclusive", "reverse", "out_shape", *(["dtype", "overflow"] if is_sum else []))
     accumulated = ', dtype: Any = None, overflow: str = "wrap"' if is_sum else ""
-    others = "axis, reverse, out_shape, dtype, overflow" if x else "x, axis, reverse, out_shape"
+    first, last = ("axis", "reverse, out_shape, dtype, overflow") if x else ("x, axis", "reverse, out_shape")
     return Face(
         f"cum{name}",
         'x: Data[Any], axis: Axis = "T", *, exclusive: bool = False, reverse: bool = False, '
@@ -97,8 +97,9 @@ def _running(
         texts
         or {
             **({"x": x} if x else {}),
-            others: "As those of `cumsum`.",
+            first: "As those of `cumsum`.",
             "exclusive": f"Leave the number itself out: the first position holds {exclusive}.",
+            last: "As those of `cumsum`.",
         },
         returns,
         "Data[Any]",

@@ -68,7 +68,7 @@ def _with_axis(kind: str, what: str) -> Face:
     return _method(
         f"copy_with_{argument}",
         f"Copy with the {what} moved to another index.",
-        f'self.copy_move_axis(self.get_axis_from_description("{word}"), {argument})',
+        f'self.copy_move_axis(self._number("{word}"), self._number({argument}, "{argument}"))',
         "Self",
         STAY,
         f'x.{{name}}(1).get_axis_from_description("{word}")',

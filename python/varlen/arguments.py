@@ -10,9 +10,18 @@ from typing import Any, NoReturn
 import numpy as np
 
 from varlen import _core, tracing
-from varlen.errors import index_error, name_argument, overflow_error, type_error, value_error
+from varlen.errors import index_error, name_argument, name_item, overflow_error, type_error, value_error
 
 LARGEST = 2**63 - 1
+
+
+class NoValue:
+    """What stands for an argument that was not given, where None is one; `help` shows it so."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "<no value>"
 
 
 def as_int(value: Any, argument: str, least: int = 0, most: int | None = LARGEST) -> int:
@@ -308,6 +317,12 @@ def as_ints(x: Any) -> Any:
 
 # What the sizes of a rectangle are called in the core.
 _SIZES = dict.fromkeys(("values", "arrays", "round_to", "pad_to_multiple"), "pad_to_multiple_of")
+
+
+def over_limit(error: Exception) -> Exception:
+    """An error about a result that is larger than `max_bytes` as one about that."""
+    is_over = isinstance(error, ValueError) and getattr(error, "code", "") == "padded_size"
+    return name_item(error, "max_bytes") if is_over else error
 
 
 def overflow_of_multiple(error: OverflowError) -> Exception:

@@ -1,8 +1,9 @@
 """Errors are records: each knows its argument, what is wrong and what to do; the text is made of that.
 
-`argument`, `reason` and `advice` are attributes, as are `file`, `place` (in it, in words), `code`, `row` and
-`number` where there are some. The core raises such errors too. A caller that has other names for arguments,
-or knows the file, or where a row is in it, changes the attribute, never the text.
+`argument`, `reason` and `advice` are attributes, as are `file`, `place` (in it, in words), `context` (what
+was done or looked at, in words), `code`, `row` and `number` where there are some. The core raises such errors
+too. A caller that has other names for arguments, or knows the file, or where a row is in it, changes the
+attribute, never the text.
 """
 
 from __future__ import annotations
@@ -32,16 +33,21 @@ def error_of(
     *,
     file: StrPath = "",
     place: str = "",
+    context: str = "",
     row: SupportsIndex | None = None,
+    number: Any = None,
 ) -> ErrorT:
     """An error that knows what is wrong with an argument, a row or a file, as those of the core do."""
     if tracing.is_tracing():  # errors in a graph have no attributes
-        return kind(_text(argument, reason, advice))
+        return kind(_text(argument, reason, advice, context))
     error: Any = kind("")
     error.reason = reason
     if row is not None:
         error.row = operator.index(row)
+    if number is not None:
+        error.number = number
     fields = {"argument": argument, "advice": advice, "file": os.fspath(file), "place": place}
+    fields["context"] = context
     told: ErrorT = with_fields(error, **{name: value for name, value in fields.items() if value})
     return told
 
@@ -50,6 +56,15 @@ value_error = partial(error_of, ValueError)
 type_error = partial(error_of, TypeError)
 index_error = partial(error_of, IndexError)
 overflow_error = partial(error_of, OverflowError)
+
+
+def contract_error(kind: type[ErrorT], argument: str, text: str) -> ErrorT:
+    """An error in the words of another system, whose text tells by itself which argument it is about."""
+    error: Any = error_of(kind, "", text)
+    if not tracing.is_tracing():
+        error.argument, error.is_whole = argument, True
+    told: ErrorT = error
+    return told
 
 
 def file_error(file: StrPath, reason: str, argument: str = "", place: str = "") -> ValueError:
@@ -105,16 +120,36 @@ def name_file(error: Exception, file: StrPath, *kinds: type[Exception], place: s
 
 
 def name_place(error: Exception, place: str, *kinds: type[Exception], advice: str = "") -> Exception:
-    """The same error with where its argument is, such as "samples[3]", and with what else the caller can do.
+    """The same error with where it was met in front, such as "row 3" or "sum of [time(3)]".
 
-    It is one of these kinds, or stays of its own.
+    Its argument stays. It is one of these kinds, or stays of its own.
     """
-    own = type(error) if isinstance(error, _PLAIN) and not isinstance(error, UnicodeError) else ValueError
-    made = as_record(error, *(kinds or (own,)))
-    known = vars(made)
-    argument = f"{place}: {known['argument']}" if known.get("argument") else place
-    more = [text for text in (known.get("advice"), advice) if text]
-    return with_fields(made, argument=argument, **({"advice": "; ".join(more)} if more else {}))
+    made = as_record(error, *(kinds or (_own_kind(error),)))
+    context = ": ".join(filter(None, (place, vars(made).get("context"))))
+    return with_fields(made, context=context, **_more_advice(made, advice))
+
+
+def name_item(error: Exception, item: str, *kinds: type[Exception], advice: str = "") -> Exception:
+    """The same error about what an argument holds, such as "samples[3]"; the reason tells what of it.
+
+    An item of "" is of no argument. The error is one of these kinds, or stays of its own.
+    """
+    made: Any = as_record(error, *(kinds or (_own_kind(error),)))
+    inner = vars(made).get("argument") or ""
+    if inner and inner != item:
+        made.reason = f"{inner}: {made.reason}"
+        if is_of_row(made):
+            made.fault = f"{inner}: {made.fault}"
+    named: Exception = with_fields(made, argument=item, **_more_advice(made, advice))
+    return named
+
+
+def _own_kind(error: Exception) -> type[Exception]:
+    return type(error) if isinstance(error, _PLAIN) and not isinstance(error, UnicodeError) else ValueError
+
+
+def _more_advice(error: Exception, advice: str) -> dict[str, str]:
+    return {"advice": "; ".join(filter(None, (vars(error).get("advice"), advice)))} if advice else {}
 
 
 def tell_cause(error: Exception) -> Exception:
@@ -178,13 +213,16 @@ def name_argument(
 ) -> RaisedT:
     """The same error about an argument of the caller: `to`, or what its own argument is called in `names`.
 
-    An error that knows no argument stays as it is.
+    An error that knows no argument stays as it is; one about "data[0]" is about `data`.
     """
     record: Any = error
     argument = getattr(record, "argument", None)
-    if argument is None or (to is None and argument not in names):
+    if not argument:
         return error
-    record.argument = names[argument] if to is None else to
+    whole, bracket, item = argument.partition("[")
+    if to is None and argument not in names and whole not in names:
+        return error
+    record.argument = to if to is not None else names.get(argument) or f"{names[whole]}{bracket}{item}"
     if advice is not None:
         record.advice = advice
     return _tell(error)
@@ -193,7 +231,9 @@ def name_argument(
 def _tell(error: RaisedT) -> RaisedT:
     """The error with the text that its attributes make."""
     record: Any = error
-    text = _text(getattr(record, "argument", ""), record.reason, getattr(record, "advice", ""))
+    context = getattr(record, "context", "")
+    argument = "" if getattr(record, "is_whole", False) else getattr(record, "argument", "")
+    text = _text(argument, record.reason, getattr(record, "advice", ""), context)
     if file := getattr(record, "file", ""):
         place = getattr(record, "place", "")
         text = f"{file}, {place}: {text}" if place else f"{file}: {text}"
@@ -201,8 +241,8 @@ def _tell(error: RaisedT) -> RaisedT:
     return error
 
 
-def _text(argument: str, reason: str, advice: str) -> str:
-    text = f"{argument}: {reason}" if argument else reason
+def _text(argument: str, reason: str, advice: str, context: str = "") -> str:
+    text = ": ".join(filter(None, (context, argument, reason)))
     return f"{text}; {advice}" if advice else text
 
 

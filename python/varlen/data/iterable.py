@@ -52,10 +52,12 @@ class IterableDataset(Epoch[ArrayT]):
         The rows per batch.
     batches
         Instead of batch_size: a sampler, such as `TokenBudget`, or lists of row numbers.
-    shuffle, drop_last, uneven, num_replicas, rank
+    shuffle
         Of the batches of batch_size, as `BatchSampler` takes them.
     seed
         int, of the order and of random windows.
+    drop_last, uneven, num_replicas, rank
+        Of the batches of batch_size, as `BatchSampler` takes them.
     **options
         As those of `Dataset.batch`, but for `device`: workers make batches on the host.
 

@@ -75,10 +75,12 @@ class Loader(Epoch[ArrayT]):
         The rows per batch.
     batches
         Instead of batch_size: a sampler, such as `TokenBudget`, or lists of row numbers.
-    shuffle, drop_last, uneven, num_replicas, rank
-        Options for batch_size, as in `BatchSampler`: with several processes, each gets its share.
+    shuffle
+        Whether the order of the rows changes every epoch; an option for batch_size.
     seed
         The seed of the order and of random windows, an int.
+    drop_last, uneven, num_replicas, rank
+        Options for batch_size, as in `BatchSampler`: with several processes, each gets its share.
     prefetch
         The batches to make ahead, at least 1.
     threads

@@ -25,7 +25,7 @@ from varlen.backends.devices import device_name, framework_of
 from varlen.backends.values import is_tensor, memory_of
 from varlen.data.model_inputs import DEFAULTS as MODEL_DEFAULTS
 from varlen.data.model_inputs import ModelInputs, ModelKeywords
-from varlen.errors import error_of, name_place, type_error, value_error
+from varlen.errors import error_of, name_item, name_place, type_error, value_error
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -541,9 +541,10 @@ def overflow_of_padding(error: Exception, values: BatchKeywords, place: str = ""
     """A size that does not fit 63 bits, by the option that asks for it."""
     is_size = getattr(error, "code", "") == "padded_size"
     asked = [name for name in ("pad_to", "pad_to_multiple_of") if is_size and values[name] is not None]
-    for front in [*asked[:1], *[place] * bool(place)]:
-        error = name_place(error, front)
-    return error
+    if not asked:
+        return name_item(error, place) if place else error
+    named = name_item(error, asked[0])
+    return name_place(named, place) if place else named
 
 
 def padding_rows(

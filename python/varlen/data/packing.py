@@ -17,7 +17,7 @@ from varlen.data.collation.arrow_samples import is_arrow
 from varlen.data.collation.mappings import columns_of_mappings, frame_as_columns, is_frame, rows_of_frames
 from varlen.data.model_inputs import IGNORED, LABELS, PACKED_NAMES, as_label_dtype, labels_of_bins
 from varlen.data.options import view_of
-from varlen.errors import error_of, name_place, naming, overflow_error, type_error, value_error
+from varlen.errors import error_of, name_argument, naming, overflow_error, type_error, value_error
 from varlen.levels import describe_difference, same_levels
 from varlen.ops.dense import padded
 from varlen.types import Ragged
@@ -99,7 +99,8 @@ def pack(
     (array([ 0,  3,  5,  7,  8, 10], dtype=int32), 3)
     """
     columns = _columns_of(sequences)
-    ragged = {name: _as_ragged(name, column) for name, column in columns.items()}
+    told = {name: f"sequences[{name!r}]" for name in columns} if columns is sequences else {}
+    ragged = {name: _as_ragged(name, column, told.get(name)) for name, column in columns.items()}
     if not ragged:
         raise value_error("sequences", "expected at least one name")
     first, *others = ragged
@@ -210,7 +211,7 @@ def _columns_of(sequences: Any) -> Mapping[str, Any]:
     return {"values": sequences}
 
 
-def _as_ragged(name: str, column: Any) -> Ragged[Any]:
+def _as_ragged(name: str, column: Any, place: str | None) -> Ragged[Any]:
     if name in PACKED_NAMES:
         raise value_error("sequences", f"{name!r} is a name that packed batches reserve")
     if isinstance(column, Ragged):
@@ -219,8 +220,11 @@ def _as_ragged(name: str, column: Any) -> Ragged[Any]:
         try:
             ragged = Ragged.from_list(column)
         except (TypeError, ValueError) as error:
-            hint = "" if name == "values" else "give the columns that are packed, and no others"
-            raise name_place(error, f"sequences: {name!r}", advice=hint) from None
+            if place is None:
+                raise name_argument(error, data="sequences") from None
+            raise name_argument(
+                error, data=place, advice="give the columns that are packed, and no others"
+            ) from None
     if len(ragged._levels) != 1:
         raise value_error(
             "sequences", f"{name!r} has {len(ragged._levels)} levels, expected sequences of tokens"

@@ -198,8 +198,12 @@ class TokenBudget(Sampler):
     bucket_size
         How many rows are sorted by length together, as in `LengthBuckets`. By default all rows without
         `shuffle`, and 100 times the rows of a mean batch with it; 1 keeps the order of the rows.
-    shuffle, seed, drop_last, uneven, num_replicas, rank
-        As those of `LengthBuckets`; but no batch is dropped for being small: drop_last is uneven="drop".
+    shuffle, seed
+        As those of `LengthBuckets`.
+    drop_last
+        Same as uneven="drop": no batch is dropped for being small.
+    uneven, num_replicas, rank
+        As those of `LengthBuckets`.
 
     Raises
     ------

@@ -16,7 +16,7 @@ from varlen.arguments import new_words
 from varlen.backends.values import is_tensor
 from varlen.data.accounts import Passage, account_of
 from varlen.data.sources.declarations import schema_of_source
-from varlen.errors import name_place, tell_cause, type_error, value_error
+from varlen.errors import error_of, name_item, name_place, tell_cause, type_error, value_error
 from varlen.io import Account, ShardSet, ShardWriter, Writer, open_shards
 from varlen.io.columns import ColumnOptions, build_joint, first_leaf
 from varlen.io.dtypes import common_dtype, widen
@@ -46,7 +46,7 @@ def save_rows(
     """Write all rows to a file, or to a folder of shards."""
     fields = {name: field for name, field in dataset.fields.items() if field.dim >= 0}
     if not fields:
-        raise value_error("save", "these rows have no keys")
+        raise error_of(ValueError, "", "these rows have no keys", context="save")
     options: dict[str, Any] = {
         "schema": schema_of_source(dataset.source) or {name: field.dtype for name, field in fields.items()},
         "vocabularies": {name: f.vocabulary for name, f in fields.items() if f.vocabulary is not None},
@@ -87,7 +87,7 @@ def map_rows(
             try:
                 writer.append(result)
             except (TypeError, ValueError) as error:
-                raise name_place(error, f"map: rows {begin} to {end - 1}") from None
+                raise name_place(name_item(error, ""), f"map: rows {begin} to {end - 1}") from None
         if writer is None:  # no rows, of which the function could make none
             writer = Writer(path, account=account)
         passage.finish(account)
@@ -134,10 +134,12 @@ def _call_each(
     if all(isinstance(row, dict) for row in found):
         for i, row in enumerate(found):
             if row.keys() != found[0].keys():
-                raise value_error(
-                    "map",
+                raise error_of(
+                    ValueError,
+                    "",
                     f"row {begin + i}: keys {sorted(row)}, but {sorted(found[0])} in row {begin}",
                     row=begin + i,
+                    context="map",
                 )
         try:  # all at once: of one row alone an empty list has no dtype
             return _build({name: [row[name] for row in found] for name in found[0]}, first_words)
@@ -148,8 +150,12 @@ def _call_each(
     for i, part in enumerate(parts):
         now = sorted(zip(part.names, part.dims, strict=True))
         if now != first:
-            raise value_error(
-                "map", f"row {begin + i}: keys and dims {now}, but {first} in row {begin}", row=begin + i
+            raise error_of(
+                ValueError,
+                "",
+                f"row {begin + i}: keys and dims {now}, but {first} in row {begin}",
+                row=begin + i,
+                context="map",
             )
     concatenate, wrap = JointNestedRaggedTensorDict.concatenate, JointNestedRaggedTensorDict._wrap
     with contextlib.suppress(TypeError, ValueError):
@@ -157,7 +163,7 @@ def _call_each(
     try:
         return concatenate(map(wrap, _promote_dtypes(parts)))._view()
     except (TypeError, ValueError) as error:
-        raise name_place(error, f"map: rows {begin} to {begin + len(parts) - 1}") from None
+        raise name_place(name_item(error, ""), f"map: rows {begin} to {begin + len(parts) - 1}") from None
 
 
 def _row_joint(found: Any, where: str, first_words: _FirstWords) -> _core.Joint:
@@ -193,7 +199,12 @@ def _as_joint(found: Any, where: str, first_words: _FirstWords) -> _core.Joint:
     if isinstance(found, JointNestedRaggedTensorDict):
         return found._view()
     if not isinstance(found, dict) and not is_table(found):
-        raise type_error(f"map: {where}", f"expected a joint dict or a dict, got {type(found).__name__}")
+        raise error_of(
+            TypeError,
+            "",
+            f"expected a joint dict or a dict, got {type(found).__name__}",
+            context=f"map: {where}",
+        )
     try:
         if not isinstance(found, dict):
             from varlen.io.arrow_rows import joint_of_table
@@ -201,7 +212,7 @@ def _as_joint(found: Any, where: str, first_words: _FirstWords) -> _core.Joint:
             return joint_of_table(found, None, first_words)
         return _build(found, first_words)
     except (TypeError, ValueError, OverflowError) as error:
-        raise name_place(tell_cause(error), f"map: {where}") from None
+        raise name_place(name_item(tell_cause(error), ""), f"map: {where}") from None
 
 
 def _build(found: dict[str, Any], first_words: _FirstWords) -> _core.Joint:

@@ -124,7 +124,7 @@ class Views(Batching):
         (2, {'age': [61], 'x': [[1, 2, 3]]})
         """
         if function is None and min_len is None and max_len is None:
-            raise type_error("filter", "pass a function, a mask, min_len or max_len")
+            raise error_of(TypeError, "", "pass a function, a mask, min_len or max_len", context="filter")
         keep: Array | None = None
         if min_len is not None:
             keep = self.lengths >= as_int(min_len, "min_len")
@@ -406,10 +406,10 @@ class Views(Batching):
     def _mask(self, function: Any) -> Array:
         mask = np.asarray(function(RowColumns(self)) if callable(function) else function)
         if mask.dtype != bool:
-            raise type_error("filter", f"expected a bool for each row, got dtype {mask.dtype}")
+            raise type_error("function", f"expected a bool for each row, got dtype {mask.dtype}")
         if mask.shape != (len(self),):
             raise value_error(
-                "filter", f"expected a bool for each of {len(self)} rows, got shape {mask.shape}"
+                "function", f"expected a bool for each of {len(self)} rows, got shape {mask.shape}"
             )
         return mask
 
@@ -488,8 +488,12 @@ class Views(Batching):
         if len(index) and counts.max() > 1:
             row = int(np.argmax(counts))
             twice = np.flatnonzero(index == row)[:2]
-            raise value_error(
-                "with_key", f"rows {twice[0]} and {twice[1]} of this view are the same row", "save it first"
+            raise error_of(
+                ValueError,
+                "",
+                f"rows {twice[0]} and {twice[1]} of this view are the same row",
+                "save it first",
+                context="with_key",
             )
         lengths = np.ones(len(whole), np.int64) if dim == 0 else whole.lengths_at(dim)
         begins = np.cumsum(lengths) - lengths

@@ -10,7 +10,7 @@ from varlen._core import Dim
 from varlen.arguments import as_int
 from varlen.dims.base import is_data
 from varlen.dims.errors import AmbiguousAxisError
-from varlen.errors import error_of, index_error, name_argument, name_place, type_error, value_error
+from varlen.errors import error_of, index_error, name_place, type_error, value_error, with_fields
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -28,8 +28,9 @@ def describe(dims: Sequence[Dim]) -> str:
 def about_operation(error: TypeError, verb: str, dims: Sequence[Dim]) -> Exception:
     """An error of a kernel about its X as one about a verb and the dims; others with those in front."""
     operation = f"{verb} of {describe(dims)}"
-    is_named = getattr(error, "argument", None) == "X"
-    return name_argument(error, operation) if is_named else name_place(error, operation, TypeError)
+    if getattr(error, "argument", None) == "X":
+        error = with_fields(error, argument="")
+    return name_place(error, operation, TypeError)
 
 
 def _describe(dim: Dim) -> str:

@@ -11,7 +11,7 @@ from varlen._core import Dim, Shape
 from varlen.backends import backend_of
 from varlen.dims.axes import describe
 from varlen.dims.base import Annotations, make_data
-from varlen.dims.make import check_dims
+from varlen.dims.make import check_dim
 from varlen.dims.ops.gather import gather
 from varlen.dims.ops.sort import top_k
 from varlen.dims.place import move
@@ -58,7 +58,7 @@ class Beam:
         parent: Beam | None = None,
         name: str | None = None,
     ) -> None:
-        check_dims([dim])
+        check_dim(dim)
         for data, argument in ((scores, "scores"), (src, "src")):
             if data is not None and data._shape.find(dim) < 0:
                 raise value_error(argument, f"'{dim.name}' is not among {describe(data.dims)}")

@@ -7,6 +7,7 @@ from typing import Any
 
 from varlen._core import Dim
 from varlen.dims.vocabulary import Vocabulary
+from varlen.errors import naming
 
 batch_dim = Dim(name="batch", kind="batch")
 """The dim of the batch. All dims of its kind are equal."""
@@ -42,7 +43,8 @@ def SpatialDim(
     >>> SpatialDim("time", [3, 0, 2]).kind
     'spatial'
     """
-    return Dim(size, name=name, kind="spatial", over=over, vocab=vocab)
+    with naming(lengths="size", labels="vocab"):
+        return Dim(size, name=name, kind="spatial", over=over, vocab=vocab)
 
 
 def FeatureDim(
@@ -74,4 +76,5 @@ def FeatureDim(
     >>> FeatureDim("letters", vocab=["a", "b", "c"]).size
     3
     """
-    return Dim(size, name=name, kind="feature", vocab=vocab)
+    with naming(lengths="size", labels="vocab"):
+        return Dim(size, name=name, kind="feature", vocab=vocab)

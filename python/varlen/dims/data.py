@@ -26,7 +26,7 @@ from varlen.dims.declared import VerbMethods
 from varlen.dims.operators import for_every_dtype
 from varlen.dims.ops.combine import compatible_to, operands
 from varlen.dims.records import joint_data
-from varlen.errors import error_of, type_error, value_error
+from varlen.errors import error_of, naming, type_error, value_error
 from varlen.types.refusals import NoArray
 
 if TYPE_CHECKING:
@@ -482,7 +482,7 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         True
         """
         dims = self._shape.dims
-        return [dims[k] for k in _axes.places(self, axes)]
+        return [dims[k] for k in _axes.places(self, axes, "axes")]
 
     def lengths(self, axis: Axis = "T") -> NDArray[np.int64]:
         """The number of positions of a dim, for each row of the dims it depends on; int64, read-only.
@@ -661,8 +661,9 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         ([[1, 2], [3, -1]], True)
         """
         if dims is not None:
-            _axes.places(self, dims)
-        return self if self._dense is None else self.padded(value, self._dense[2])
+            _axes.places(self, dims, "dims")
+        with naming(fill="value"):
+            return self if self._dense is None else self.padded(value, self._dense[2])
 
     def numpy(self) -> Data[np.ndarray]:
         """Convert to NumPy arrays; memory is shared where possible.
@@ -752,8 +753,12 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         """
         values = self._tensor("backward")
         if values.numel() != 1:
-            raise value_error(
-                "backward", f"{self!r} holds several numbers", "reduce it first, as with x.mean()"
+            raise error_of(
+                ValueError,
+                "",
+                f"{self!r} holds several numbers",
+                "reduce it first, as with x.mean()",
+                context="backward",
             )
         values.backward()
 
@@ -907,7 +912,8 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         >>> x.verify_out_shape({time, vl.dims.batch_dim}) is x
         True
         """
-        out_shape.verify(self, expected, allow_missing_implicit)
+        with naming(out_shape="expected"):
+            out_shape.verify(self, expected, allow_missing_implicit)
         return self
 
     def copy(self, *, name: str | None = None, **facts: Any) -> Data[ArrayT]:
@@ -961,10 +967,12 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
 
     def __bool__(self) -> bool:
         if self._shape.rank:
-            raise value_error(
-                f"{self!r}",
+            raise error_of(
+                ValueError,
+                "",
                 "the truth value of several numbers is ambiguous",
                 "reduce them with any() or all()",
+                context=f"{self!r}",
             )
         return bool(self._values)
 
@@ -1074,7 +1082,9 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         )
 
     def __matmul__(self, other: object) -> NoReturn:
-        raise type_error("@", "does not say which dims are summed", "use dims.dot(x, y, dims)")
+        raise error_of(
+            TypeError, "", "does not say which dims are summed", "use dims.dot(x, y, dims)", context="@"
+        )
 
     __rmatmul__ = __matmul__
 
@@ -1082,7 +1092,9 @@ class Data(VerbMethods, NoArray, DataBase[ArrayT]):
         if not spec:
             return str(self)
         if self._shape.rank:
-            raise type_error("format", f"{self!r} is many values, and {spec!r} is for one number")
+            raise error_of(
+                TypeError, "", f"{self!r} is many values, and {spec!r} is for one number", context="format"
+            )
         return format(self.item(), spec)
 
     def __str__(self) -> str:

@@ -14,7 +14,7 @@ from varlen.dims.axes import describe
 from varlen.dims.base import Annotations, dtype_name, is_data, make_data
 from varlen.dims.errors import LengthMismatchError
 from varlen.dims.place import align, bound_anew, in_order, order_of
-from varlen.errors import error_of, type_error, value_error
+from varlen.errors import error_of, naming, type_error, value_error
 from varlen.levels import describe_difference, equal_lengths
 
 if TYPE_CHECKING:
@@ -23,16 +23,21 @@ if TYPE_CHECKING:
     from varlen.levels import Levels
 
 
-def check_dims(dims: Any) -> list[Dim]:
+def check_dims(dims: Any, argument: str = "dims") -> list[Dim]:
     """A list of dims, refused if something else is in it."""
     if isinstance(dims, (str, Dim)) or not hasattr(dims, "__iter__"):
-        raise type_error("dims", f"expected a sequence of dims, got {dims!r}")
+        raise type_error(argument, f"expected a sequence of dims, got {dims!r}")
     each = list(dims)
     for k, dim in enumerate(each):
-        if type(dim) is not Dim:
-            hint = f"; make one by Dim({dim!r})" if isinstance(dim, str) else ""
-            raise type_error(f"dims[{k}]", f"expected a Dim, got {dim!r}{hint}")
+        check_dim(dim, f"{argument}[{k}]")
     return each
+
+
+def check_dim(dim: object, argument: str = "dim") -> None:
+    """Refuse what is no Dim."""
+    if type(dim) is not Dim:
+        advice = f"make one by Dim({dim!r})" if isinstance(dim, str) else ""
+        raise type_error(argument, f"expected a Dim, got {dim!r}", advice)
 
 
 def bound_dims(values: Any, dims: Sequence[Dim]) -> Shape:
@@ -47,12 +52,10 @@ def bound_dims(values: Any, dims: Sequence[Dim]) -> Shape:
             each[k] = each[k].bind(size)
     shape = Shape(each)
     if tuple(values.shape) != shape.array_shape:
-        text = (
-            f"values: expected the shape {shape.array_shape} of {describe(each)}, got {tuple(values.shape)}"
-        )
-        if ragged and values.ndim == len(each):
-            text += "; a rectangle with padding is made a Data by Data.from_padded"
-        raise value_error("", text)
+        text = f"expected the shape {shape.array_shape} of {describe(each)}, got {tuple(values.shape)}"
+        is_padded = ragged and values.ndim == len(each)
+        advice = "a rectangle with padding is made a Data by Data.from_padded" if is_padded else ""
+        raise value_error("values", text, advice)
     return shape
 
 
@@ -136,7 +139,7 @@ def replace_in_data(data: Data[Any], old: Axis, new: Dim) -> Data[Any]:
     from varlen.dims.axes import place
 
     k = place(data, old, "old")
-    check_dims([new])
+    check_dim(new, "new")
     dims = list(data._shape.dims)
     before = dims[k]
     if not new.is_defined:
@@ -277,7 +280,8 @@ def from_list(rows: Any, dims: Sequence[Dim], **facts: Any) -> Data[Any]:
                 "rows", f"expected {len(each)} axes for {describe(each)}, got shape {array.shape}"
             )
         return _with_facts(from_levels(array, (), each) if each else make_data(array, Shape([])), facts)
-    ragged = Ragged.from_list(rows)
+    with naming(data="rows"):
+        ragged = Ragged.from_list(rows)
     values, levels = ragged._values, ragged._levels
     missing = len(each) - len(levels) - values.ndim
     if missing > 0 and 0 in values.shape:  # no row says how deep it is

@@ -64,7 +64,7 @@ def _leaves(field: pa.Field, name: str, level: int, nullable: bool) -> Iterator[
         elif pa.types.is_timestamp(kind):
             dtype = np.dtype(f"M8[{kind.unit}]")
         if dtype.kind not in "biufmM":
-            raise type_error(f"schema: {name}", f"expected numbers, times or text, got type {kind}")
+            raise type_error("schema", f"{name}: expected numbers, times or text, got type {kind}")
         column |= {"kind": "time" if dtype.kind in "mM" else "number", "dtype": str(dtype)}
         if getattr(kind, "tz", None) is not None:
             column["zone"] = "UTC"

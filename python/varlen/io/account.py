@@ -679,7 +679,7 @@ class Account:
         except (ValueError, RecursionError) as error:
             if isinstance(error, FileFormatError):
                 raise
-            raise error_of(FileFormatError, "account", f"not JSON: {error}") from None
+            raise error_of(FileFormatError, "", f"not JSON: {error}", context="account") from None
 
     @classmethod
     def from_dict(cls, table: Any) -> Self:
@@ -708,14 +708,19 @@ class Account:
         try:
             if table["version"] != 1:
                 raise error_of(
-                    FileFormatError, "account", f"version {table['version']!r}; this varlen reads version 1"
+                    FileFormatError,
+                    "",
+                    f"version {table['version']!r}; this varlen reads version 1",
+                    context="account",
                 )
             made = cls({str(name): _number(rows) for name, rows in table["files"].items()})
             made.rows = _balance(table["rows"])
             made.columns = {str(name): _balance(entry) for name, entry in table["columns"].items()}
             made.unread = {str(name): str(why) for name, why in table["unread"].items()}
         except (KeyError, TypeError, AttributeError) as error:
-            raise error_of(FileFormatError, "account", f"not the JSON of an account: {error}") from None
+            raise error_of(
+                FileFormatError, "", f"not the JSON of an account: {error}", context="account"
+            ) from None
         return made
 
     def __repr__(self) -> str:

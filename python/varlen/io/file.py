@@ -17,7 +17,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_list
-from varlen.errors import error_of, index_error, name_file, value_error
+from varlen.errors import error_of, index_error, name_file
 from varlen.io import small_floats
 from varlen.io.account import ACCOUNT, Account
 from varlen.io.dtypes import dtype_of, row_of
@@ -572,10 +572,12 @@ def refuse_wordless(joint: _core.Joint, name: str, words: int) -> None:
         return
     place = np.argwhere((ids < 0) | (ids >= words))[0]
     row = row_of(joint, dict(zip(joint.names, joint.dims, strict=True))[name], int(place[0]))
-    raise value_error(
-        f"key {name!r}",
+    raise error_of(
+        ValueError,
+        "",
         f"row {row} holds the id {ids[tuple(place)]}, its vocabulary has {words} words",
         row=row,
+        context=f"key {name!r}",
     )
 
 

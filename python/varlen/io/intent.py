@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen.arguments import as_mapping, one_of
-from varlen.errors import error_of, name_place, type_error, value_error
+from varlen.errors import error_of, name_item, name_place, type_error, value_error
 from varlen.io import atomic
 from varlen.io.errors import FileFormatError
 from varlen.io.schema import Field
@@ -206,15 +206,18 @@ class Schema(Mapping[str, SchemaColumn]):
             if isinstance(given, SchemaColumn):
                 self._columns[name] = given
                 continue
-            words = as_mapping(given, f"columns: {name!r}", "arguments of SchemaColumn to what they are")
+            if not isinstance(given, Mapping):
+                told = "a dict from arguments of SchemaColumn to what they are"
+                raise type_error("columns", f"{name!r}: expected {told}, got {type(given).__name__}")
+            words = given
             more = [word for word in words if word not in known]
             if more or "kind" not in words:
                 what = f"there is no {more[0]!r} among {', '.join(known)}" if more else "expected a kind"
-                raise value_error(f"columns: {name!r}", f"{what}")
+                raise value_error("columns", f"{name!r}: {what}")
             try:
                 self._columns[name] = SchemaColumn(**words)
             except ValueError as wrong:
-                raise name_place(wrong, f"columns: {name!r}") from None
+                raise name_item(name_item(wrong, repr(name)), "columns") from None
         self._check_dims()
 
     def _check_dims(self) -> None:
@@ -455,8 +458,12 @@ class Schema(Mapping[str, SchemaColumn]):
             null = np.isnat(values.view(dtype)) if dtype.kind in "mM" else np.isnan(values)
             if null.any():
                 row = int(np.argwhere(null)[0][0])
-                raise value_error(
-                    f"{where}: {name}", f"null at row {row}, but the schema says that there is none", row=row
+                raise error_of(
+                    ValueError,
+                    "",
+                    f"null at row {row}, but the schema says that there is none",
+                    row=row,
+                    context=f"{where}: {name}",
                 )
 
     def check(self, stored: Mapping[str, Field], where: str = "rows") -> None:
@@ -490,19 +497,34 @@ class Schema(Mapping[str, SchemaColumn]):
         for name, column in self._columns.items():
             found = stored[name]
             if found.dim != column.level:
-                raise value_error(
-                    f"{where}: {name}", f"level {found.dim}, but the schema says {column.level}"
+                raise error_of(
+                    ValueError,
+                    "",
+                    f"level {found.dim}, but the schema says {column.level}",
+                    context=f"{where}: {name}",
                 )
             if found.trailing != column.trailing:
-                raise value_error(
-                    f"{where}: {name}",
+                raise error_of(
+                    ValueError,
+                    "",
                     f"values of fixed dims {found.trailing}, but the schema says {column.trailing}",
+                    context=f"{where}: {name}",
                 )
             if (found.vocabulary is not None) != column.is_words:
                 what = "numbers" if column.is_words else "words"
-                raise value_error(f"{where}: {name}", f"holds {what}, but the schema says {column.kind}")
+                raise error_of(
+                    ValueError,
+                    "",
+                    f"holds {what}, but the schema says {column.kind}",
+                    context=f"{where}: {name}",
+                )
             if column.dtype is not None and found.dtype != np.dtype(column.dtype):
-                raise value_error(f"{where}: {name}", f"{found.dtype}, but the schema says {column.dtype}")
+                raise error_of(
+                    ValueError,
+                    "",
+                    f"{found.dtype}, but the schema says {column.dtype}",
+                    context=f"{where}: {name}",
+                )
 
 
 def plain_columns(schema: Schema | None) -> dict[str, dict[str, Any]] | None:

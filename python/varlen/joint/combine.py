@@ -11,7 +11,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_list, one_of
-from varlen.errors import type_error, value_error
+from varlen.errors import contract_error, type_error, value_error
 from varlen.io.dtypes import cast_exactly, shared_dtype
 from varlen.io.schema import id_dtype
 from varlen.joint.dense import padding_rows
@@ -114,7 +114,7 @@ class CombineMethods(JointState):
         {'T': [[1, 2]]}
         """
         if dim != 0:
-            raise value_error("", f"Only supports dim = 0 for now; got {dim}")
+            raise contract_error(ValueError, "dim", f"Only supports dim = 0 for now; got {dim}")
         return self._wrap(self._view().unsqueeze(), self._given_schema)
 
     def squeeze(self: Self, dim: int) -> Self:
@@ -142,7 +142,7 @@ class CombineMethods(JointState):
         {'T': [1, 2]}
         """
         if dim != 0:
-            raise value_error("", f"Only supports dim = 0 for now; got {dim}")
+            raise contract_error(ValueError, "dim", f"Only supports dim = 0 for now; got {dim}")
         return self._wrap(self._view().squeeze())
 
     def flatten(self: Self, dim: int = -1, *, fill_mode: str = "first") -> Self:
@@ -184,7 +184,7 @@ class CombineMethods(JointState):
         if not isinstance(dim, (int, np.integer)):
             raise type_error("dim", f"expected an int, got {dim!r}")
         if (dim + deepest + 1 if dim < 0 else dim) != deepest:
-            raise value_error("", f"Only supports dim = -1 or {deepest} for now; got {dim}")
+            raise contract_error(ValueError, "dim", f"Only supports dim = -1 or {deepest} for now; got {dim}")
         if deepest < 1:
             raise value_error("flatten", f"needs at least two dims, there are {self.max_n_dims}")
         view = self._view()
@@ -209,7 +209,7 @@ def _check_parts(given: Iterable[Self], argument: str) -> list[Self]:
 
 def _join(cls: type[Self], parts: list[Self], stack: bool) -> Self:
     if not parts:
-        raise value_error("", "Can't concatenate an empty list!")
+        raise contract_error(ValueError, "tensors", "Can't concatenate an empty list!")
     join = _core.Joint.stack if stack else _core.Joint.concat
     try:
         joint = join([part._joint or part._view() for part in parts])

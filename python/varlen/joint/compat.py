@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from varlen import _core
-from varlen.errors import type_error, value_error
+from varlen.errors import contract_error, type_error
 
 __all__ = [
     "NESTED_NUM_LIST_T",
@@ -60,7 +60,7 @@ def is_ndim_list(L: Any, dim: int = 1) -> bool:
     if not isinstance(dim, int):
         raise type_error("dim", f"expected an int, got {dim!r}")
     if dim <= 0:
-        raise value_error("", f"dim must be positive, but got {dim}")
+        raise contract_error(ValueError, "dim", f"dim must be positive, but got {dim}")
     if isinstance(L, np.ndarray):
         return bool(L.ndim == dim)
     if not isinstance(L, list):

@@ -10,7 +10,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_bool, as_int, as_mapping, ints_per_level, padding_id, word_as_id
-from varlen.errors import error_of, type_error, value_error
+from varlen.errors import contract_error, error_of
 from varlen.joint.state import JointState
 
 __all__ = ["pprint_dense"]
@@ -122,7 +122,9 @@ class DenseMethods(JointState):
         """
         for argument, side in (("padding_side", padding_side), ("truncate", truncate)):
             if not isinstance(side, str):
-                raise value_error("", f"{argument} must be 'left' or 'right'; got '{side}'")
+                raise contract_error(
+                    ValueError, argument, f"{argument} must be 'left' or 'right'; got '{side}'"
+                )
         view = self._view()
         if out is not None:
             _check_out(view, out)
@@ -154,7 +156,9 @@ def _fill_rows(view: _core.Joint, fill: Any) -> dict[str, Array] | None:
             raise error_of(KeyError, "fill", f"there is no key {name!r}")
         values = view.values(name)
         if value is None:
-            raise type_error("", f"fill of {name!r}: expected a value of dtype {values.dtype}, got None")
+            raise contract_error(
+                TypeError, "fill", f"fill of {name!r}: expected a value of dtype {values.dtype}, got None"
+            )
         argument = f"fill of {name!r}"
         value = word_as_id(value, words.get(name), values.dtype, argument)
         rows[name] = _core.fill_row(value, values.dtype, values.shape[1:], argument)

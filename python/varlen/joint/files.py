@@ -11,7 +11,7 @@ import numpy as np
 
 from varlen import _core, io
 from varlen.arguments import as_list
-from varlen.errors import error_of, type_error, value_error
+from varlen.errors import contract_error, error_of
 from varlen.io import columns
 from varlen.io.dtypes import small_keys, widen
 from varlen.io.file import File, open_file
@@ -24,17 +24,22 @@ Array = np.ndarray[tuple[Any, ...], np.dtype]
 def resolve_keys(path: Path, keys: Iterable[str]) -> list[str]:
     """The full names of the tensors that the keys need, sorted, bounds among them."""
     if isinstance(keys, (str, bytes)):
-        raise type_error("", "`keys` must be an iterable of strings, not a bare str/bytes.")
+        raise contract_error(
+            TypeError, "keys", "`keys` must be an iterable of strings, not a bare str/bytes."
+        )
     asked = as_list(keys, "keys", "keys")
     if not asked:
-        raise value_error("", "`keys` must be non-empty.")
+        raise contract_error(ValueError, "keys", "`keys` must be non-empty.")
     wrong_types = sorted({type(key).__name__ for key in asked if not isinstance(key, str)})
     if wrong_types:
-        raise type_error("", f"`keys` must contain only strings; got elements of type {wrong_types}.")
+        raise contract_error(
+            TypeError, "keys", f"`keys` must contain only strings; got elements of type {wrong_types}."
+        )
     reserved = set(asked) & set(columns.RESERVED)
     if reserved:
-        raise value_error(
-            "",
+        raise contract_error(
+            ValueError,
+            "keys",
             f"`keys` may not contain reserved meta-names {sorted(reserved)}; these refer to internal "
             "ragged-structure tensors, not user-level data.",
         )

@@ -13,7 +13,7 @@ import numpy as np
 from varlen import _core
 from varlen._methods import adopt_methods
 from varlen.arguments import as_bool, as_mapping, new_words
-from varlen.errors import type_error, value_error
+from varlen.errors import contract_error, type_error, value_error
 from varlen.io import columns
 from varlen.io.schema import make_metadata
 from varlen.joint import compat, files
@@ -64,11 +64,11 @@ class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods, Plac
         them, or as many more lists, all of one length.
     vocabularies
         From keys of strings to the words that ids stand for, in order; any other word is refused.
+    row_ids
+        The key of dim 0 whose values identify the rows, for `rows_of`; kept in files.
     padding_id
         True: the vocabularies that are made of strings begin with "[PAD]", the word of id 0, with which
         `to_dense` pads; that of row ids does not. False: they begin with the first word.
-    row_ids
-        The key of dim 0 whose values identify the rows, for `rows_of`; kept in files.
 
     Raises
     ------
@@ -134,7 +134,7 @@ class JointNestedRaggedTensorDict(KeyMethods, DenseMethods, CombineMethods, Plac
             wanted = "Exactly one of `raw_tensors`, `processed_tensors`, `tensors_fp` must be non-null!"
             raise value_error("", f"{wanted} Got {got}")
         if keys is not None and tensors_fp is None:
-            raise value_error("", "`keys` may only be specified alongside `tensors_fp`.")
+            raise contract_error(ValueError, "keys", "`keys` may only be specified alongside `tensors_fp`.")
         given = {**given, "schema": schema, "trailing_dims": trailing_dims, "vocabularies": vocabularies}
         if isinstance(raw_tensors, (str, bytes, os.PathLike)):
             raise type_error(

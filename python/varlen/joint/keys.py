@@ -11,7 +11,7 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_bool, as_dtype, as_ids, as_int, as_list, as_mapping, new_words, refuse_mask
-from varlen.errors import error_of, value_error
+from varlen.errors import error_of, index_error, value_error
 from varlen.io import columns
 from varlen.io.errors import name_only_file
 from varlen.io.file import refuse_wordless
@@ -66,7 +66,11 @@ class KeyMethods(IndexMethods):
         >>> JointNestedRaggedTensorDict({"b": [[1], [2, 3]]}).lengths()
         array([1, 2])
         """
-        return self._view().level(as_int(dim, "dim", 1)).lengths
+        view = self._view()
+        d = as_int(dim, "dim", 1)
+        if d > view.depth:
+            raise index_error("dim", f"expected at most {view.depth}, got {d}")
+        return view.level(d).lengths
 
     def select(self: Self, keys: str | Iterable[str], *more: str) -> Self:
         """Keep only these keys, in this order, with their levels; values are shared.

@@ -40,12 +40,12 @@ class LoDTensor(Ragged[ArrayT]):
     lengths
         (n,) integers, how many rows each sequence has; or a list of these, one for each level, outermost
         first.
+    data
+        In place of values, under Thinc's name.
     offsets
         In place of lengths: (n + 1,) integers, or a list of these.
     levels
         Instead of lengths: `Level` objects, outermost first, which are shared.
-    data
-        In place of values, under Thinc's name.
 
     Examples
     --------

@@ -35,11 +35,11 @@ def broadcast_rows(X: Any, rows: Any, lengths: Any = None, *, level: int = -1) -
     ----------
     X
         (total, ...) rows of any dtype, an array or a tensor; or a `Ragged`.
-    lengths
-        The lengths: integers, or a `Level`; omit them with a Ragged.
     rows
         An array (sequences of `level`, ...), or a Ragged of the levels above it, which says the level.
 
+    lengths
+        The lengths: integers, or a `Level`; omit them with a Ragged.
     level
         Whose sequences the rows of an array are for; -1 is the innermost.
 

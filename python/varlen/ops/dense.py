@@ -8,7 +8,7 @@ import numpy as np
 
 from varlen import _core, tracing
 from varlen._core import Level, RaggedBase
-from varlen.arguments import as_int, check_output, overflow_of_multiple
+from varlen.arguments import as_int, check_output, over_limit, overflow_of_multiple
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
 from varlen.errors import type_error, value_error
@@ -84,7 +84,7 @@ def to_dense(
         (total, ...) rows of any dtype, an array or a tensor, or a Ragged.
     lengths
         (n,) integers, or a `Level`; omit it with a Ragged.
-    padding_side, truncate
+    padding_side
         "right" or "left": the side of the padding, and the end that a sequence longer than max_len loses.
     fill
         The fill value: a number, or one row of the values' trailing shape; None for zeros.
@@ -92,6 +92,8 @@ def to_dense(
         Return (block, mask), True where data is present: (n, width), or (n, width, ...) for more levels.
     max_len
         The most slots per sequence: one number per level, or one for the outermost.
+    truncate
+        "right" or "left": the side of the padding, and the end that a sequence longer than max_len loses.
     out
         An array of the right shape to write into; it is returned.
     dtype
@@ -138,13 +140,15 @@ def padded(
     if out is not None:
         check_output(out, values, fill)
     pad = backend_of(values).pad
-    if type(multiple) is int and multiple == 1:
-        return pad(values, levels, side, fill, mask, max_len, truncate, out, dtype, 1, max_bytes)
-    as_int(multiple, "pad_to_multiple_of", 1)
+    is_one = type(multiple) is int and multiple == 1
+    if not is_one:
+        as_int(multiple, "pad_to_multiple_of", 1)
     try:
         return pad(values, levels, side, fill, mask, max_len, truncate, out, dtype, multiple, max_bytes)
+    except ValueError as error:
+        raise over_limit(error) from None
     except OverflowError as error:
-        raise overflow_of_multiple(error) from None
+        raise (error if is_one else overflow_of_multiple(error)) from None
 
 
 def from_dense(

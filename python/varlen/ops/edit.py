@@ -8,7 +8,7 @@ import numpy as np
 
 from varlen.arguments import as_bool
 from varlen.backends import backend_of
-from varlen.errors import value_error
+from varlen.errors import name_argument, value_error
 from varlen.levels import describe_difference, same_levels
 from varlen.ops.reduce import wrap_units
 from varlen.ops.support.inputs import units_of
@@ -102,8 +102,14 @@ def edit_distance(
            [0, 0, 1]]))
     """
     by_share, counted = as_bool(normalize, "normalize"), as_bool(counts, "counts")
-    rows, units, above = units_of(a, a_lengths, level, "a")
-    others, other_units, other_above = units_of(b, b_lengths, len(above), "b")
+    try:
+        rows, units, above = units_of(a, a_lengths, level, "a")
+    except Exception as error:
+        raise name_argument(error, lengths="a_lengths") from None
+    try:
+        others, other_units, other_above = units_of(b, b_lengths, len(above), "b")
+    except Exception as error:
+        raise name_argument(error, lengths="b_lengths") from None
     if isinstance(rows, np.ndarray):
         others = backend_of(others).readable(others)
     if not same_levels(above, other_above):

@@ -35,10 +35,10 @@ def fill_empty_rows(X: Any, default: Any, lengths: Any = None) -> tuple[Rows, Ro
     ----------
     X
         (total, ...) rows of any dtype, an array or a tensor; or a `Ragged`.
-    lengths
-        The lengths: integers, or a `Level`; omit them with a Ragged.
     default
         The row: a number, or what broadcasts to one.
+    lengths
+        The lengths: integers, or a `Level`; omit them with a Ragged.
 
     Returns
     -------

@@ -97,7 +97,7 @@ def gather(
     depth = len(levels)
     ndim = depth + values.ndim
     shared = as_int(batch_dims, "batch_dims")
-    at = axis_of(shared if axis is None else axis, ndim)
+    at = axis_of(shared if axis is None else axis, ndim, "batch_dims" if axis is None else "axis")
     if tracing.is_traced(indices._values if isinstance(indices, RaggedBase) else indices):
         graph: Any = backend_of(values)
         picked, nest = graph.gather_axis(values, levels, indices, at, shared)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from varlen.arguments import as_bool, as_int, overflow_of_multiple
+from varlen.arguments import as_bool, as_int, over_limit, overflow_of_multiple
 from varlen.backends import arrays, backend_of
 from varlen.backends.values import memory_of
+from varlen.errors import name_argument
 from varlen.ops.support.inputs import rows_and_levels
 
 if TYPE_CHECKING:
@@ -114,4 +115,6 @@ def gather_dense(
         result: tuple[Any, ...] = backend.gather_dense(values, levels, indices, positions, *how)
     except OverflowError as error:
         raise overflow_of_multiple(error) from None
+    except (TypeError, ValueError, IndexError) as error:
+        raise over_limit(name_argument(error, index="indices")) from None
     return result

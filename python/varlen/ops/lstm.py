@@ -9,7 +9,7 @@ import numpy as np
 from varlen._core import Level
 from varlen.arguments import as_ints
 from varlen.backends import backend_of
-from varlen.errors import value_error
+from varlen.errors import name_argument, value_error
 from varlen.tracing import eager_only
 
 if TYPE_CHECKING:
@@ -137,21 +137,24 @@ def backprop_lstm(dY: RowsT, lengths: Any, params: Any, fwd_state: tuple[Any, ..
     >>> dX.shape, d_params.shape
     ((3, 2), (20,))
     """
-    return backend_of(params).backprop_lstm(dY, _sizes(lengths), params, fwd_state)
+    return backend_of(params).backprop_lstm(dY, _sizes(lengths, "lengths"), params, fwd_state)
 
 
 def _forward(params: Any, H0: Any, C0: Any, X: Any, size_at_t: Any, training: bool) -> tuple[Any, Any]:
-    return backend_of(params).lstm(params, H0, C0, X, _sizes(size_at_t), training)
+    return backend_of(params).lstm(params, H0, C0, X, _sizes(size_at_t, "size_at_t"), training)
 
 
-def _sizes(size_at_t: Any) -> list[int]:
+def _sizes(size_at_t: Any, argument: str) -> list[int]:
     """Sizes of the steps, which never increase."""
-    given = as_ints(size_at_t)
-    Level.from_lengths(given)  # refuses what is no such list
+    try:
+        given = as_ints(size_at_t)
+        Level.from_lengths(given)  # refuses what is no such list
+    except Exception as error:
+        raise name_argument(error, lengths=argument) from None
     sizes = np.array(given, np.int64)
     more = np.flatnonzero(np.diff(sizes) > 0)
     if len(more):
         t = int(more[0]) + 1
-        raise value_error("size_at_t", f"step {t} has {sizes[t]} sequences, the step before {sizes[t - 1]}")
+        raise value_error(argument, f"step {t} has {sizes[t]} sequences, the step before {sizes[t - 1]}")
     result: list[int] = sizes.tolist()
     return result

@@ -8,8 +8,9 @@ import numpy as np
 
 from varlen import tracing
 from varlen._core import Level, RaggedBase, nothing_beside, on_tensors
-from varlen.arguments import as_bool, as_int, check_output
+from varlen.arguments import as_bool, as_int, check_output, over_limit
 from varlen.backends import backend_of
+from varlen.errors import name_argument
 from varlen.levels import flatten_levels, is_on_device, resolve_level
 from varlen.ops.support.inputs import as_level, count_rows
 
@@ -74,7 +75,11 @@ def mask(
     """
     level, values = _level_and_kind(lengths)
     backend = backend_of(values, level)
-    there = backend.mask(level, max_len, padding_side, width, pad_to_multiple_of, max_bytes, values)
+    try:
+        there = backend.mask(level, max_len, padding_side, width, pad_to_multiple_of, max_bytes, values)
+    except (TypeError, ValueError, OverflowError) as error:
+        named = name_argument(over_limit(error), pad_to_multiple="pad_to_multiple_of", mask="width")
+        raise named from None
     return cast("RowsT", there)
 
 
@@ -225,7 +230,10 @@ def block_mask(
     if as_bool(causal, "causal"):
         behind = 0
     backend = backend_of(values, out, dtype)
-    return cast("RowsT", backend.block_mask(level, dtype, before, behind, out, max_bytes, values))
+    try:
+        return cast("RowsT", backend.block_mask(level, dtype, before, behind, out, max_bytes, values))
+    except ValueError as error:
+        raise over_limit(error) from None
 
 
 def _level_and_kind(lengths: Any, at: int = -1) -> tuple[Level, Any]:

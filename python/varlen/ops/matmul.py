@@ -74,7 +74,7 @@ def matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = Fal
     True
     """
     if not isinstance(a, RaggedBase) and not isinstance(b, RaggedBase):
-        raise type_error("matmul", "expected a Ragged")
+        raise type_error("a", "expected a Ragged")
     if isinstance(a, RaggedBase) and not isinstance(b, RaggedBase):
         ragged: Any = a
         b = backend_of(b).as_array(b, "b")

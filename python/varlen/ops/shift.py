@@ -10,7 +10,7 @@ from varlen import _core
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_ints, check_output, is_zero
 from varlen.backends import arrays, backend_of
-from varlen.errors import value_error
+from varlen.errors import name_argument, value_error
 from varlen.levels import resolve_level
 from varlen.ops.support.inputs import regroup, rows_and_levels
 from varlen.tracing import eager_only
@@ -116,10 +116,12 @@ def roll(
 
     Parameters
     ----------
-    X, lengths, level, out
+    X, lengths
         As those of `reverse`.
     by
         As that of `shift`.
+    level, out
+        As those of `reverse`.
 
     Returns
     -------
@@ -174,7 +176,10 @@ def backprop_reverse(
     >>> vl.ops.backprop_reverse(np.array([1.0, 2.0, 4.0]), [2, 1])
     array([2., 1., 4.])
     """
-    result: SameT = reverse(dY, lengths, level=level, out=out)
+    try:
+        result: SameT = reverse(dY, lengths, level=level, out=out)
+    except Exception as error:
+        raise name_argument(error, X="dY") from None
     return result
 
 
@@ -210,7 +215,10 @@ def backprop_shift(
     """
     if out is not None:
         check_output(out, by)
-    result: SameT = shift(dY, lengths, by=_negate(by), level=level, out=out)
+    try:
+        result: SameT = shift(dY, lengths, by=_negate(by), level=level, out=out)
+    except Exception as error:
+        raise name_argument(error, X="dY") from None
     return result
 
 
@@ -241,7 +249,10 @@ def backprop_roll(
     """
     if out is not None:
         check_output(out, by)
-    result: SameT = roll(dY, lengths, by=_negate(by), level=level, out=out)
+    try:
+        result: SameT = roll(dY, lengths, by=_negate(by), level=level, out=out)
+    except Exception as error:
+        raise name_argument(error, X="dY") from None
     return result
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from varlen._core import RaggedBase
 from varlen.arguments import as_bool, axis_of, check_output
 from varlen.backends import backend_of
-from varlen.errors import type_error, value_error
+from varlen.errors import name_argument, type_error, value_error
 from varlen.ops.support.axes import in_line
 from varlen.ops.support.inputs import rows_along, rows_of, same_kind, units_of
 
@@ -79,10 +79,12 @@ def backprop_log_softmax(
 
     Parameters
     ----------
-    dY, lengths, axis, level, temperature, out
+    dY
         As those of `backprop_softmax`.
     Y
         What `log_softmax` gave, of the shape and dtype of dY.
+    lengths, axis, level, temperature, out
+        As those of `backprop_softmax`.
 
     Returns
     -------
@@ -134,7 +136,10 @@ def exponentiate(
             out = rows_of(X, "X")
         values, units, back = _rows_in_line(X, lengths, axis, level)
         result = back(backend_of(values).softmax(values, units, log, temperature))
-        result = result if out is None else backend_of(result).assign(out, result)
+        try:
+            result = result if out is None else backend_of(result).assign(out, result)
+        except (TypeError, ValueError) as error:
+            raise name_argument(error, **({"out": "X"} if inplace else {})) from None
     return X if inplace else same_kind(X, result)
 
 

@@ -169,10 +169,12 @@ def topk(
 
     Parameters
     ----------
-    X, lengths, level
+    X, lengths
         As those of `sort`.
     k
         The number to keep, at least 1; a shorter sequence keeps all.
+    level
+        As those of `sort`.
     largest
         True for the largest numbers, largest first; False for the smallest, smallest first.
     dense

@@ -108,10 +108,12 @@ def backprop_spans(
     ----------
     dY
         What `spans` gives, with any numbers in its rows: a `Ragged`, or its values.
-    at, row_ids
+    at
         As they were given to `spans`.
     lengths
         Those of X.
+    row_ids
+        As they were given to `spans`.
 
     Returns
     -------
@@ -329,10 +331,12 @@ def backprop_insert_rows(
     ----------
     dY
         What `insert_rows` gives, with any numbers in its rows: a `Ragged`, or its values.
-    at, row_ids
+    at
         As they were given to `insert_rows`.
     lengths
         Those of X.
+    row_ids
+        As they were given to `insert_rows`.
 
     Returns
     -------

@@ -146,11 +146,13 @@ def backprop_seq2col(
     dY
         What `seq2col` gives, or its gradient: (T', K * O), or (T', K, ...) with more dimensions, of bool,
         integers or floats; an array or a `Ragged`.
-    nW, left, right, dilation, stride
+    nW
         As they were given to `seq2col`.
     lengths
         Those of X, always: with a stride they must be given, for they say how many rows X has. Without a
         stride a Ragged has them, and an array without them is one sequence.
+    left, right, dilation, stride
+        As they were given to `seq2col`.
     out
         C-contiguous, of the result's shape and dtype: filled and returned.
     max_bytes

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from varlen.arguments import as_int
 from varlen.dims import AmbiguousAxisError, Dim
 from varlen.dims.axes import place, places
+from varlen.dims.make import check_dim, check_dims
 from varlen.dims.out_shape import implicit_dims
-from varlen.errors import error_of, index_error, value_error
+from varlen.errors import error_of, index_error, naming, value_error
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -62,7 +63,8 @@ class AxesBase:
 
     def _number(self, axis: Any, argument: str = "axis") -> int:
         if isinstance(axis, (str, Dim)):
-            return self.get_axis_from_description(axis)
+            with naming(axis=argument):
+                return self.get_axis_from_description(axis)
         return _place(axis, argument, range(len(self.dims)))
 
     @property
@@ -213,7 +215,7 @@ class AxesBase:
         ([1, 2], [2, 0])
         """
         frame = self._frame
-        found = () if axes is None or axes == "" else places(frame, axes)
+        found = () if axes is None or axes == "" else places(frame, axes, "axes")
         return [self.dims.index(frame._shape.dims[k]) for k in found]
 
     def get_axes(
@@ -658,7 +660,8 @@ class AxesBase:
         >>> x.copy_template_new_dim_tags([batch_dim]).dims == (batch_dim,)
         True
         """
-        return self.copy_template(name)._with_dims(tuple(new_dim_tags), keep_special_axes)
+        dims = check_dims(new_dim_tags, "new_dim_tags")
+        return self.copy_template(name)._with_dims(tuple(dims), keep_special_axes)
 
     def copy_template_replace_dim_tag(
         self, axis: Axis | int, new_dim_tag: Dim, name: str | None = None
@@ -688,6 +691,7 @@ class AxesBase:
         (None, 2, 4)
         """
         k = self._number(axis)
+        check_dim(new_dim_tag, "new_dim_tag")
         dims = [*self.dims[:k], new_dim_tag, *self.dims[k + 1 :]]
         return self.copy_template_new_dim_tags(dims, name, keep_special_axes=True)
 

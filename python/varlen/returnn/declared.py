@@ -245,7 +245,7 @@ class Axes(AxesBase):
         >>> x.copy_with_batch_dim_axis(1).get_axis_from_description("B")
         1
         """
-        return self.copy_move_axis(self.get_axis_from_description("B"), batch_dim_axis)
+        return self.copy_move_axis(self._number("B"), self._number(batch_dim_axis, "batch_dim_axis"))
 
     def copy_with_time_dim_axis(self, time_dim_axis: int) -> Self:
         """Copy with the time moved to another index.
@@ -268,7 +268,7 @@ class Axes(AxesBase):
         >>> x.copy_with_time_dim_axis(1).get_axis_from_description("T")
         1
         """
-        return self.copy_move_axis(self.get_axis_from_description("T"), time_dim_axis)
+        return self.copy_move_axis(self._number("T"), self._number(time_dim_axis, "time_dim_axis"))
 
     def copy_with_feature_dim_axis(self, feature_dim_axis: int) -> Self:
         """Copy with the features moved to another index.
@@ -291,7 +291,7 @@ class Axes(AxesBase):
         >>> x.copy_with_feature_dim_axis(1).get_axis_from_description("F")
         1
         """
-        return self.copy_move_axis(self.get_axis_from_description("F"), feature_dim_axis)
+        return self.copy_move_axis(self._number("F"), self._number(feature_dim_axis, "feature_dim_axis"))
 
     def copy_as_batch_major(self) -> Self:
         """Copy with the batch first.

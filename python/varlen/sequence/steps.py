@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from varlen.arguments import as_list
 from varlen.backends import backend_of
 from varlen.backends.values import as_values, is_tensor
-from varlen.errors import type_error, value_error
+from varlen.errors import naming, type_error, value_error
 from varlen.levels import flatten_levels, resolve_level
 from varlen.sequence.inputs import gradient_rows, require_row_shape, sequences
 from varlen.sequence.outputs import check_steps, joined, packed_of
@@ -89,7 +89,7 @@ def max_sequence_len(rank_table: RankTable) -> int:
     >>> vl.sequence.max_sequence_len(vl.RankTable([3, 1]))
     3
     """
-    return _check_table(rank_table).longest
+    return _check_table(rank_table, "rank_table").longest
 
 
 def segment_inputs(x: Ragged[ArrayT], table: RankTable) -> Packed[ArrayT]:
@@ -401,7 +401,8 @@ def backprop_segment_inputs(dY: Packed[Any] | Sequence[Any], table: RankTable | 
     >>> vl.sequence.backprop_segment_inputs(d, vl.RankTable([1, 2], [1, 0])).to_list()
     [[2.0], [1.0, 3.0]]
     """
-    return concat_outputs(dY, table)
+    with naming(steps="dY"):
+        return concat_outputs(dY, table)
 
 
 def backprop_concat_outputs(dY: Ragged[Any], table: RankTable) -> Packed[Any]:
@@ -430,7 +431,8 @@ def backprop_concat_outputs(dY: Ragged[Any], table: RankTable) -> Packed[Any]:
     >>> vl.sequence.backprop_concat_outputs(vl.Ragged([2.0, 1.0, 3.0], [1, 2]), table).steps()
     [array([1., 2.]), array([3.])]
     """
-    return segment_inputs(dY, table)
+    with naming(x="dY"):
+        return segment_inputs(dY, table)
 
 
 def _reorder(x: Any, table: RankTable, order: Any, back: Any, argument: str) -> Any:
@@ -464,9 +466,9 @@ def _pad_gradient(dY: Any, memory: Any, argument: str) -> Any:
     return memory._make(result, memory.levels) if nests else result
 
 
-def _check_table(table: Any) -> RankTable:
+def _check_table(table: Any, argument: str = "table") -> RankTable:
     if not isinstance(table, RankTable):
-        raise type_error("table", f"expected a RankTable, got {type(table).__name__}")
+        raise type_error(argument, f"expected a RankTable, got {type(table).__name__}")
     return table
 
 

@@ -265,12 +265,14 @@ def samples(
 
     Parameters
     ----------
-    dtype, finite
+    dtype
         As those of `values`.
     shapes
         Letters of dims to choose from.
     ordered
         True where the dims stand in the order of the letters.
+    finite
+        As those of `values`.
     min_size
         The smallest size of static dims.
 

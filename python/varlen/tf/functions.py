@@ -14,7 +14,7 @@ from varlen._core import Level
 from varlen.arguments import as_int, axis_of, fits_memory
 from varlen.backends import backend_of
 from varlen.backends.values import as_ints, as_values, like, take
-from varlen.errors import type_error, value_error
+from varlen.errors import naming, type_error, value_error
 from varlen.io.columns import first_leaf
 from varlen.levels import describe_difference, level_from, same_levels
 from varlen.ops import combine
@@ -83,7 +83,8 @@ def constant(
     around = ragged_rank == 0 or not any(isinstance(x, (list, tuple)) or np.ndim(x) for x in pylist)
     lists = [pylist] if around else pylist
     values: Any
-    values, levels = _text(lists) or values_of_list(lists, dtype)
+    with naming(data="pylist"):
+        values, levels = _text(lists) or values_of_list(lists, dtype)
     if dtype is not None and values.dtype.kind in "US":
         values = values.astype(dtype)
     depth = len(levels) - around

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from varlen.errors import value_error
+from varlen.errors import contract_error
 from varlen.thinc.numpy_ops import NumpyOps
 
 _current: ContextVar[NumpyOps | None] = ContextVar("varlen_thinc_ops", default=None)
@@ -46,7 +46,9 @@ def get_ops(name: str, **kwargs: Any) -> NumpyOps:
     'numpy'
     """
     if name not in _MAKE:
-        raise value_error("", f"Invalid backend: {name}; expected one of {', '.join(_MAKE)}")
+        raise contract_error(
+            ValueError, "name", f"Invalid backend: {name}; expected one of {', '.join(_MAKE)}"
+        )
     return _MAKE[name](**kwargs)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from varlen import transforms, types
 from varlen.arguments import as_int
+from varlen.errors import naming
 from varlen.thinc.initializers import get_width
 from varlen.thinc.model import Model
 from varlen.thinc.types import Padded, Ragged, from_thinc
@@ -56,7 +57,8 @@ def as_model(layer: Any) -> Model:
     """A Model of anything that `varlen.transforms.as_layer` takes."""
     if isinstance(layer, Model):
         return layer
-    made = as_layer(layer)
+    with naming(given="layer"):
+        made = as_layer(layer)
     return Model(made.name, partial(_call, made))
 
 

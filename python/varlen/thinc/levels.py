@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     Array = np.ndarray
     Ints = Array | Sequence[int]
 
-SUM = "lengths must sum up to the number of rows"
+SUM = "must sum up to the number of rows"
 
 
 def level_of(lengths: Ints, rows: int | None = None, least: int = 0) -> Level:
@@ -26,7 +26,7 @@ def level_of(lengths: Ints, rows: int | None = None, least: int = 0) -> Level:
         raise name_place(error, f"all sequence lengths must be {allowed}") from None
     if least and len(level) and level.shortest < least:
         at = int((level.lengths == 0).argmax())
-        raise value_error("", f"all sequence lengths must be {allowed}, was: 0, sequence {at}", row=at)
+        raise value_error("lengths", f"all sequence lengths must be {allowed}, was: 0, sequence {at}", row=at)
     if rows is not None and level.total != rows:
-        raise index_error(SUM, f"{level.total}, but there are {rows}")
+        raise index_error("lengths", f"{SUM}: {level.total}, but there are {rows}")
     return level

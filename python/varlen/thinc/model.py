@@ -11,7 +11,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from varlen._methods import adopt_methods
-from varlen.errors import error_of, type_error, value_error
+from varlen.errors import contract_error, error_of, type_error, value_error
 from varlen.thinc.current import get_current_ops
 from varlen.transforms import Layer
 
@@ -439,7 +439,7 @@ class Model(Layer):
                 found += [x for x in dict.fromkeys(node.layers) if x not in found]
             return iter(found)
         if order not in ("dfs_pre", "dfs_post"):
-            raise value_error("", "Invalid order, must be one of: bfs, dfs_pre, dfs_post")
+            raise contract_error(ValueError, "order", "Invalid order, must be one of: bfs, dfs_pre, dfs_post")
         return self._walk_deep(order == "dfs_post", {self})
 
     def _walk_deep(self, after: bool, seen: set[Model]) -> Iterator[Model]:

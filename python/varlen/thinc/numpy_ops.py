@@ -9,7 +9,7 @@ import numpy as np
 
 from varlen import ops
 from varlen._methods import adopt_methods
-from varlen.errors import value_error
+from varlen.errors import contract_error, naming, type_error, value_error
 from varlen.thinc import arrays
 from varlen.thinc.cpu_ops import CpuOps
 from varlen.thinc.types import Ragged
@@ -147,10 +147,12 @@ class NumpyOps(CpuOps):
 
         Parameters
         ----------
-        size, shuffle, buffer
+        size
             As those of `minibatch`.
         sequence, *others
             Ragged, Padded, Pairs, arrays, lists or tuples, all with as many items.
+        shuffle, buffer
+            As those of `minibatch`.
 
         Returns
         -------
@@ -242,12 +244,21 @@ class NumpyOps(CpuOps):
                [3.]])
         """
         for name, given in (("x", x), ("y", y)):
+            if not hasattr(given, "ndim"):
+                raise type_error(name, f"expected an array, got {type(given).__name__}")
             if given.ndim != 2:
-                raise value_error(
-                    "",
+                raise contract_error(
+                    ValueError,
+                    name,
                     f"Provided '{name}' array should be 2-dimensional, but found {given.ndim} dimension(s).",
                 )
-        result: Array = np.matmul(x.T if trans1 else x, y.T if trans2 else y, out=out)
+        left, right = x.T if trans1 else x, y.T if trans2 else y
+        if left.shape[1] != right.shape[0]:
+            raise value_error("y", f"has {right.shape[0]} rows, x has {left.shape[1]} columns")
+        shape = (left.shape[0], right.shape[1])
+        if out is not None and tuple(out.shape) != shape:
+            raise value_error("out", f"expected the shape {shape}, got {tuple(out.shape)}")
+        result: Array = np.matmul(left, right, out=out)
         return result
 
     def affine(self, X: Array, W: Array, b: Array) -> Array:
@@ -276,7 +287,12 @@ class NumpyOps(CpuOps):
         >>> vl.thinc.NumpyOps().affine(np.ones((1, 3)), np.ones((2, 3)), np.array([0.0, 1.0]))
         array([[3., 4.]])
         """
-        Y = self.gemm(X, W, trans2=True)
+        with naming(x="X", y="W"):
+            Y = self.gemm(X, W, trans2=True)
+        if not hasattr(b, "shape"):
+            raise type_error("b", f"expected an array, got {type(b).__name__}")
+        if tuple(b.shape) not in ((Y.shape[1],), (1, Y.shape[1]), Y.shape, (1,), ()):
+            raise value_error("b", f"expected the shape ({Y.shape[1]},), got {tuple(b.shape)}")
         Y += b
         return Y
 

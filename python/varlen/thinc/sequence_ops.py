@@ -10,8 +10,8 @@ import numpy as np
 
 from varlen._core import Level
 from varlen._methods import adopt_methods
-from varlen.arguments import as_ints
-from varlen.errors import index_error, value_error
+from varlen.arguments import as_int, as_ints
+from varlen.errors import contract_error, index_error
 from varlen.ops.flatten import unpad
 from varlen.thinc.declared import DeclaredOps
 from varlen.thinc.levels import SUM, level_of
@@ -27,7 +27,11 @@ if TYPE_CHECKING:
 def _window_level(X: Array, nW: int, lengths: Ints | None, op: str, what: str) -> Level:
     """The sequences of rows under windows: one where there are no lengths."""
     if X.ndim != 2:
-        raise value_error("", f"{op} requires {what} array of dimensionality 2, was {X.ndim}")
+        raise contract_error(
+            ValueError,
+            "dY" if op.startswith("backprop") else "seq",
+            f"{op} requires {what} array of dimensionality 2, was {X.ndim}",
+        )
     return _one(len(X)) if lengths is None else level_of(lengths, len(X))
 
 
@@ -139,7 +143,7 @@ class Ops(DeclaredOps):
         there = (level.lengths > 0).cumsum()
         rows = level.total + pad * (int(there[-1]) + 1) if level.total else 0
         if rows != len(X):
-            raise index_error(SUM, f"{rows} with pad={pad}, but there are {len(X)}")
+            raise index_error("lengths", f"{SUM}: {rows} with pad={pad}, but there are {len(X)}")
         ends = level.bounds + pad * there
         return self._verbs.views(X, ends - level.lengths, ends)
 
@@ -173,15 +177,17 @@ class Ops(DeclaredOps):
                [3., 0.]])
         """
         if round_to < 1:
-            raise value_error("", f"Rounding for padding must at least be 1, was: {round_to}")
+            raise contract_error(
+                ValueError, "round_to", f"Rounding for padding must at least be 1, was: {round_to}"
+            )
         if not seqs:
-            raise value_error("", "Cannot pad empty sequence")
+            raise contract_error(ValueError, "seqs", "Cannot pad empty sequence")
         if len({seq.ndim for seq in seqs}) != 1:
-            raise value_error("", "Cannot pad sequences with different ndims")
+            raise contract_error(ValueError, "seqs", "Cannot pad sequences with different ndims")
         if len({seq.dtype for seq in seqs}) != 1:
-            raise value_error("", "Cannot pad sequences with different dtypes")
+            raise contract_error(ValueError, "seqs", "Cannot pad sequences with different dtypes")
         if len({seq.shape[1:] for seq in seqs}) != 1:
-            raise value_error("", "Cannot pad sequences that differ on other dimensions")
+            raise contract_error(ValueError, "seqs", "Cannot pad sequences that differ on other dimensions")
         dense: Array = self._verbs.list2dense(seqs, round_to)
         return dense
 
@@ -309,6 +315,7 @@ class Ops(DeclaredOps):
                [0., 3., 0.]])
         """
         level = _window_level(seq, nW, lengths, "seq2col", "sequence")
+        nW = as_int(nW, "nW", 0)
         return self._verbs.seq2col(seq, level, nW, nW)[0]  # type: ignore[no-any-return]
 
     def backprop_seq2col(self, dY: Array, nW: int, *, lengths: Ints | None = None) -> Array:
@@ -346,6 +353,7 @@ class Ops(DeclaredOps):
                [1.]])
         """
         level = _window_level(dY, nW, lengths, "backprop_seq2col", "gradient")
+        nW = as_int(nW, "nW", 0)
         return self._verbs.backprop_seq2col(dY, level, nW, nW)  # type: ignore[no-any-return]
 
     def reduce_first(self, X: Array, lengths: Ints) -> tuple[Array, Array]:
@@ -458,7 +466,7 @@ class Ops(DeclaredOps):
         if len(starts_ends) == 0:
             return self._none_of(d_firsts)
         if len(starts_ends) == 1:
-            raise value_error("", "starts_ends must not have size 1")
+            raise contract_error(ValueError, "starts_ends", "starts_ends must not have size 1")
         level = Level.from_offsets(as_ints(starts_ends))
         return self._verbs.expand_end(d_firsts, level, False)  # type: ignore[no-any-return]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
-from varlen.errors import type_error, value_error
+from varlen.errors import naming, type_error, value_error
 from varlen.transforms.convert import as_array
 from varlen.transforms.kinds import check_gradient, check_structure
 from varlen.transforms.layer import Backprop, Layer, is_model, not_trained, result
@@ -48,8 +48,10 @@ def chain(*layers: Any) -> Layer | Any:
     if any(map(is_model, _require_layers(layers))):
         from varlen.transforms import thinc_layer
 
-        return thinc_layer.chain(*layers)
-    return result(_chain, *layers)
+        with naming(given="layers"):
+            return thinc_layer.chain(*layers)
+    with naming(layer="layers"):
+        return result(_chain, *layers)
 
 
 def concatenate(*layers: Any) -> Layer | Any:
@@ -87,7 +89,8 @@ def concatenate(*layers: Any) -> Layer | Any:
     array([[3, 2],
            [3, 3]])
     """
-    return result(_concatenate, *_require_layers(layers))
+    with naming(layer="layers"):
+        return result(_concatenate, *_require_layers(layers))
 
 
 def add(*layers: Any) -> Layer | Any:
@@ -122,7 +125,8 @@ def add(*layers: Any) -> Layer | Any:
     >>> layer.predict(vl.Ragged([1, 2, 3], [2, 1])).to_list()
     [[0, 2], [6]]
     """
-    return result(_add, *_require_layers(layers))
+    with naming(layer="layers"):
+        return result(_add, *_require_layers(layers))
 
 
 def residual(layer: Any) -> Layer | Any:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
-from varlen.errors import type_error, value_error
+from varlen.errors import naming, type_error, value_error
 
 if TYPE_CHECKING:
     from thinc.model import Model
@@ -168,9 +168,10 @@ class Layer:
 
 def result(make: Callable[..., Layer], *layers: Any) -> Any:
     """What `make` makes of layers of any kind: a Layer, or a Thinc Model where one of them is such."""
-    if any(map(is_model, layers)):
-        return _CONVERTERS["to_model"](make, *layers)
-    return make(*map(as_layer, layers))
+    with naming(given="layer"):
+        if any(map(is_model, layers)):
+            return _CONVERTERS["to_model"](make, *layers)
+        return make(*map(as_layer, layers))
 
 
 def as_layer(given: Any) -> Layer:
@@ -211,7 +212,7 @@ def as_layer(given: Any) -> Layer:
     if torch is not None and isinstance(given, torch.nn.Module):
         return cast(Layer, _CONVERTERS["from_module"](given))
     if not callable(given):
-        raise type_error("layer", f"expected a callable, got {type(given).__name__}")
+        raise type_error("given", f"expected a callable, got {type(given).__name__}")
     name = getattr(given, "__name__", None) or type(given).__name__
     return Layer(name, partial(_LIKE[_takes_is_train(given)], name, given))
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast, overload
 from varlen._core import Level, RaggedBase
 from varlen.arguments import as_int
 from varlen.backends.values import ArrayT, as_ints
+from varlen.errors import naming
 from varlen.ops.dense import unpad_block, values_of_list
 from varlen.ops.support.inputs import one_level
 from varlen.ops.support.outputs import make_container
@@ -158,7 +159,8 @@ class Constructors(RaggedBase[ArrayT]):
         array([1, 0, 2, 0])
         """
         sequences = -1 if count is None else as_int(count, "count")
-        result: Any = cls(values, levels=(Level.from_row_ids(as_ints(row_ids), sequences),))
+        with naming(levels="row_ids"):
+            result: Any = cls(values, levels=(Level.from_row_ids(as_ints(row_ids), sequences),))
         return cast("Ragged[RowsT]", result)
 
     @classmethod

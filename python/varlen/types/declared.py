@@ -235,8 +235,8 @@ class VerbMethods(RaggedBase[ArrayT]):
         Parameters
         ----------
         axis
-            Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
-            sequences, position by position; the result is as long as the longest sequence.
+            Instead of `level`: the axis along which places are counted, numbered as in NumPy: that of the
+            innermost sequences, or one of their rows.
         level
             The level whose sequences become one row each; levels below it are merged, levels above it are
             kept. -1 is the innermost.
@@ -271,8 +271,8 @@ class VerbMethods(RaggedBase[ArrayT]):
         Parameters
         ----------
         axis
-            Instead of `level`: the axis or axes to reduce, counted as in NumPy. Axis 0 reduces across the
-            sequences, position by position; the result is as long as the longest sequence.
+            Instead of `level`: the axis along which places are counted, numbered as in NumPy: that of the
+            innermost sequences, or one of their rows.
         level
             The level whose sequences become one row each; levels below it are merged, levels above it are
             kept. -1 is the innermost.

@@ -12,7 +12,7 @@ from varlen._core import RaggedBase
 from varlen.arguments import index_array, number_in, raise_index
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
-from varlen.errors import index_error
+from varlen.errors import as_record, index_error, value_error
 from varlen.ops.support.outputs import ragged_like
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _index_levels(r: Ragged[Any], key: tuple[Any, ...]) -> Any:
     i = int_index(keys[0])
     if i is not None:
         found = row(r, i)
-        return found[keys[1:]] if len(keys) > 1 else found
+        return _at(found, keys[1:]) if len(keys) > 1 else found
     if len(keys) == 1:
         return r[keys[0]]
     if _is_all(keys[0]):
@@ -98,7 +98,7 @@ def _inner(r: Ragged[Any], keys: tuple[Any, ...]) -> Any:
     if at is not None:
         values, rest = backend_of(r._values).gather_column(r._values, r._levels, at)
         content = ragged_like(r, values, rest) if rest else values
-        return content[all_rows] if below else content
+        return _at(content, all_rows) if below else content
     if not isinstance(first, slice):
         raise index_error("", f"a ragged axis takes an int or a slice, got {type(first).__name__}")
     if not _is_all(first):
@@ -108,12 +108,29 @@ def _inner(r: Ragged[Any], keys: tuple[Any, ...]) -> Any:
     # Below axis 1 lies a container or an array of its own, whose first axis is that of the rows of axis 1.
     outer, inner = r.levels[0], r.levels[1:]
     content = ragged_like(r, r.values, inner) if inner else r.values
-    content = content[all_rows]
+    content = _at(content, all_rows)
     if tracing.known(content.shape[0] != outer.total):
         raise index_error("", "the indices below the ragged axis must keep its rows in place")
     if inner and hasattr(content, "levels"):
         return ragged_like(r, content.values, (outer, *content.levels))
     return ragged_like(r, as_values(content), (outer,))
+
+
+def _at(content: Any, keys: tuple[Any, ...]) -> Any:
+    """What lies below the first axis, at these keys; an array's library has no records of what is wrong."""
+    try:
+        return content[keys]
+    except (IndexError, ValueError) as error:
+        if isinstance(content, RaggedBase) or tracing.is_tracing():
+            raise
+        for size, key in zip(content.shape, keys, strict=False):
+            if isinstance(key, slice) and key.step == 0:
+                raise value_error("", "slice step cannot be zero") from None
+            i = None if isinstance(key, slice) else int_index(key)
+            if i is not None and not -size <= i < size:
+                text = f"index {i} is out of range for an axis of size {size}"
+                raise index_error("", text, number=i) from None
+        raise as_record(error, type(error)) from None
 
 
 def _expand_ellipsis(key: tuple[Any, ...], ndim: int) -> tuple[Any, ...]:

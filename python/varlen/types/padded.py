@@ -10,6 +10,7 @@ import numpy as np
 from varlen import _core
 from varlen._methods import adopt_methods
 from varlen._restored import by_torch
+from varlen.arguments import over_limit
 from varlen.backends import backend_of
 from varlen.backends.values import ArrayT, as_ints, as_values, copy_of, from_state, to_state
 from varlen.errors import index_error, type_error, value_error
@@ -175,7 +176,10 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
         array([0, 1])
         """
         first = seqs[0] if isinstance(seqs, (list, tuple)) and seqs else None
-        return cls._make(*backend_of(first).list2padded(seqs, ties, fill, max_bytes))
+        try:
+            return cls._make(*backend_of(first).list2padded(seqs, ties, fill, max_bytes))
+        except ValueError as error:
+            raise over_limit(error) from None
 
     @classmethod
     def _from_fields(cls, padded: Any) -> Self:
@@ -221,7 +225,10 @@ class Padded(NoArray, DeviceMethods, Generic[ArrayT]):
         """
         level = one_level(ragged)
         values = ragged._values
-        parts = backend_of(values).ragged2padded(values, level, ties, fill, max_bytes)
+        try:
+            parts = backend_of(values).ragged2padded(values, level, ties, fill, max_bytes)
+        except ValueError as error:
+            raise over_limit(error) from None
         result: Any = cls._make(*parts)._of(type(ragged))
         return cast("Padded[RowsT]", result)
 

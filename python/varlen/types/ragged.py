@@ -62,12 +62,12 @@ class Ragged(
         `np.asarray` reads. Shared, not copied, where its memory is contiguous.
     lengths
         The length of each sequence, (n,), any integer dtype. For more levels a list of such, outermost first.
+    data
+        Instead of values: Thinc's name for them.
     offsets
         Instead of lengths: (n + 1,), starts at 0, never decreases. For more levels a list of such.
     levels
         Instead of lengths: `Level` objects, outermost first, which are shared.
-    data
-        Instead of values: Thinc's name for them.
 
     Raises
     ------
@@ -371,7 +371,7 @@ class Ragged(
 
         Parameters
         ----------
-        padding_side, truncate
+        padding_side
             "right" or "left": the side of the padding, and the end that a sequence longer than max_len loses.
         fill
             The fill value: a number, or one row of the values' trailing shape; None for zeros.
@@ -379,6 +379,8 @@ class Ragged(
             Return (block, mask), True where data is present: (n, width), or (n, width, ...) for more levels.
         max_len
             The most slots per sequence: one number per level, or one for the outermost.
+        truncate
+            "right" or "left": the side of the padding, and the end that a sequence longer than max_len loses.
         out
             An array of the right shape to write into; it is returned.
         dtype

@@ -230,9 +230,9 @@ def test_filter_refuses_what_is_no_condition():
     dataset = _memory()
     with pytest.raises(TypeError, match="filter: pass a function"):
         dataset.filter()
-    with pytest.raises(TypeError, match="filter: expected a bool for each row, got dtype int64"):
+    with pytest.raises(TypeError, match="function: expected a bool for each row, got dtype int64"):
         dataset.filter(np.arange(N))
-    with pytest.raises(ValueError, match=r"filter: expected a bool for each of 5 rows, got shape \(2,\)"):
+    with pytest.raises(ValueError, match=r"function: expected a bool for each of 5 rows, got shape \(2,\)"):
         dataset.filter(lambda rows: np.ones(2, bool))
     with pytest.raises(KeyError, match="'x' lies at dim 1"):
         dataset.filter(lambda rows: rows["x"] > 1)

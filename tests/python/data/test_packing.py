@@ -316,7 +316,11 @@ def _dataset():
     ("make", "error", "text"),
     [
         (lambda: pack([[1], [1, 2, 3]], 2), ValueError, "row 1 has 3 tokens, over size=2; give too_long"),
-        (lambda: pack({"x": [[1]], "text": ["a"]}, 2), TypeError, "'text': .*; give the columns that"),
+        (
+            lambda: pack({"x": [[1]], "text": ["a"]}, 2),
+            TypeError,
+            r"\['text'\].*; give the columns that",
+        ),
         (lambda: pack({"cu_seqlens": [[1]]}, 2), ValueError, "'cu_seqlens' is a name that packed"),
         (lambda: pack({"a": [[1]], "b": [[1, 2]]}, 2), ValueError, "'b' and 'a' differ in their lengths"),
         (lambda: pack({}, 2), ValueError, "expected at least one name"),

@@ -302,7 +302,7 @@ def test_out_shape_is_verified():
             x.verify_out_shape(expected)
     with pytest.raises(OutShapeError, match="'classes' is implicit, and not expected"):
         classes.verify_out_shape({batch_dim, TIME}, allow_missing_implicit=False)
-    with pytest.raises(TypeError, match="out_shape: expected a set of dims, got Dim"):
+    with pytest.raises(TypeError, match="expected: expected a set of dims, got Dim"):
         x.verify_out_shape(TIME)
     with pytest.raises(OutShapeError, match="'model' is not expected"):
         reduce(x, "sum", TIME, out_shape={batch_dim})

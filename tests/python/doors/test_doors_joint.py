@@ -281,7 +281,7 @@ def test_outputs_do_not_share_memory():
             "fill_mode: expected 'first', .*, got None",
         ),
         (lambda J: J.squeeze(1), ValueError, "Only supports dim = 0 for now; got 1"),
-        (lambda J: J.lengths(9), IndexError, "level 9 is out of range"),
+        (lambda J: J.lengths(9), IndexError, "dim: expected at most 2, got 9"),
         (lambda J: J.select(None), TypeError, "keys: expected a list of keys, got NoneType"),
         (lambda J: J.select("z"), KeyError, "keys: there is no key 'z'"),
         (lambda J: J.drop(3), TypeError, "keys: expected a list of keys, got int"),

@@ -293,7 +293,7 @@ def test_parts_go_together(parts, error, text):
         (
             lambda r: r + np.array([1, 2, 3], object),
             TypeError,
-            "operand: the result would hold Python objects",
+            "the result would hold Python objects",
         ),
         (lambda r: r + masked((1, 2, 3), (1, 0, 0)), TypeError, "operand: expected an array without a mask"),
         (lambda r: np.add(r, [1, 2]), ValueError, r"an array of shape \(2,\) does not match 3 sequences"),

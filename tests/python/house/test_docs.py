@@ -176,8 +176,8 @@ def test_reference_documents_every_public_name_once(public):
     assert public.problems(MANUAL / "reference") == []
 
 
-# Parameters that the signature has, parameters that it does not have, results, examples, a docstring at all.
-NUMPYDOC = {"PR01", "PR02", "RT01", "EX01", "GL08"}
+# Parameters that the signature has, those that it lacks, their order, results, examples, a docstring at all.
+NUMPYDOC = {"PR01", "PR02", "PR03", "RT01", "EX01", "GL08"}
 
 
 def public_names(public):
@@ -198,6 +198,10 @@ def faults_of(validator, name, value):
     """What numpydoc says against a docstring. What is read, not called, needs no result and no example."""
     is_called = callable(value) or isinstance(value, (classmethod, staticmethod))
     waived = set() if is_called else {"RT01", "EX01"}
+    called = value.__init__ if inspect.isclass(value) else value
+    code = getattr(called, "__code__", None)
+    if code is not None and code.co_flags & inspect.CO_VARKEYWORDS:
+        waived = waived | {"PR03"}  # options by name alone stand by what they are about
     errors = validator.validate(name)["errors"]
     return [f"{name}: {code} {text}" for code, text in errors if code in NUMPYDOC - waived]
 

@@ -79,3 +79,21 @@ def test_users_classes_inherit_methods_that_they_do_not_write():
     assert r.sum().tolist() == [8, 8]
     assert np.array_equal(r.mean(), [2, 4])
     assert "mean" not in vars(Doubled)
+
+
+def test_defaults_can_be_read(public, classes):
+    """`help` shows an address for what has no text of its own."""
+    functions = [function for kind in classes.values() for _, function in functions_of(kind)]
+    for home in public.modules():
+        functions += [
+            each
+            for name in public.members(home)
+            if inspect.isroutine(each := getattr(public.find(home), name))
+        ]
+    shown = []
+    for function in functions:
+        if inspect.isfunction(inspect.unwrap(function)):
+            shown += [repr(each.default) for each in inspect.signature(function).parameters.values()]
+    assert len(shown) > 3000
+    assert [text for text in shown if " at 0x" in text] == []
+    assert str(inspect.signature(vl.Data.sum).parameters["empty"]) == "empty: 'Any' = <no value>"

@@ -368,7 +368,7 @@ def test_results_can_be_given():
         (lambda: ops.reduce_first([1], [1, 0]), ValueError, "sequence 1 is empty"),
         (lambda: ops.reduce_last([1], [1, 0]), ValueError, "sequence 1 is empty"),
         (lambda: ops.backprop_reduce_sum([1.0, 2.0], [3]), ValueError, "2 rows for 1 sequences"),
-        (lambda: ops.backprop_reduce_mean([1, 2], [3, 1]), TypeError, "rows: expected floats"),
+        (lambda: ops.backprop_reduce_mean([1, 2], [3, 1]), TypeError, "d_means: expected floats"),
         (lambda: ops.backprop_reduce_max([1.0], [3], [3]), IndexError, "which: 3 in row 0.*length 3"),
         (lambda: ops.backprop_reduce_max([1.0], [-1], [3]), IndexError, "which: -1 in row 0"),
         (lambda: ops.backprop_reduce_max([[1.0]], [0], [3]), ValueError, "which"),

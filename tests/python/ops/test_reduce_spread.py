@@ -225,7 +225,7 @@ X, D = np.zeros(3), np.ones(2)
         (lambda: ops.reduce_var(X, [3], ddof=NAN), TypeError, "ddof: expected a number"),
         (lambda: ops.reduce_var(X, [3], out=np.zeros(2)), ValueError, "out: needs"),
         (lambda: ops.backprop_reduce_var(D, X, [3]), ValueError, r"d_vars: expected \(1,\).*\(2,\)"),
-        (lambda: ops.backprop_reduce_var(np.float32(D), X, [2, 1]), TypeError, "d: expected float64"),
+        (lambda: ops.backprop_reduce_var(np.float32(D), X, [2, 1]), TypeError, "d_vars: expected float64"),
         (
             lambda: ops.backprop_reduce_prod(np.array([1]), np.array([1]), [1]),
             TypeError,

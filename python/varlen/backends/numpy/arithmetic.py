@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from varlen.backends.numpy.activations import ACTIVATIONS
-from varlen.errors import overflow_error, type_error
+from varlen.errors import error_of, overflow_error
 
 
 def ufunc(function: np.ufunc | str, inputs: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -22,7 +22,8 @@ def ufunc(function: np.ufunc | str, inputs: list[Any], kwargs: dict[str, Any]) -
         if not any(dtype.kind in "mMUS" for dtype in kinds):
             raise
         names = " and ".join(map(str, kinds))
-        raise type_error(named.__name__, f"has no meaning for {names}") from error
+        what = f"has no meaning for {names}"
+        raise error_of(TypeError, "", what, context=named.__name__) from error
 
 
 def equal(a: Any, b: Any, equal_nan: bool) -> bool:

@@ -241,8 +241,11 @@ def _keys_to_scan(op: str, values: Any, exclusive: bool) -> tuple[Any, Callable[
     if not exclusive or values.dtype.kind not in _TEXT:
         return keys, back
     if op == "min":
-        raise type_error(
-            "cummin", f"{values.dtype} has no highest text, which exclusive=True gives a first row"
+        raise error_of(
+            TypeError,
+            "",
+            f"{values.dtype} has no highest text, which exclusive=True gives a first row",
+            context="cummin",
         )
     lowest = np.zeros(1, _native(values))  # the empty text, before all others
     return keys, lambda found: np.where(found < 0, lowest, back(np.maximum(found, 0)))

@@ -8,12 +8,19 @@ import numpy as np
 
 from varlen import _core
 from varlen.arguments import as_dtype, refuse_mask
-from varlen.errors import naming, type_error
+from varlen.errors import naming, type_error, value_error
 
 
 def as_array(x: Any, argument: str) -> np.ndarray:
     """An array of any strides, from what NumPy reads."""
-    return np.asarray(refuse_mask(x, argument))
+    given = refuse_mask(x, argument)
+    try:
+        return np.asarray(given)
+    except ValueError:
+        if not isinstance(given, (list, tuple)):
+            raise
+        advice = "make nested lists a Ragged by Ragged.from_list"
+        raise value_error(argument, "lists of different lengths are no array", advice) from None
 
 
 def is_contiguous(x: np.ndarray) -> bool:

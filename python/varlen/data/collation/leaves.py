@@ -8,12 +8,12 @@ from typing import Any, Literal
 import numpy as np
 
 from varlen import _core
-from varlen.arguments import as_dtype, as_int
+from varlen.arguments import NoValue, as_dtype, as_int
 from varlen.backends.values import is_tensor
 from varlen.data.collation.nulls import HINT, place_of_null
 from varlen.data.options import BatchOptions, fill_row, overflow_of_padding
 from varlen.data.tensors import TensorLeaf, to_tensors
-from varlen.errors import error_of, name_place, overflow_error, type_error, value_error
+from varlen.errors import error_of, name_item, overflow_error, type_error, value_error, with_fields
 
 __all__: list[str] = []
 
@@ -22,7 +22,7 @@ Flat = tuple[Array, list[_core.Level]]
 
 _LISTS = {list}
 _MOST_LEVELS = 65  # one more than the core takes
-_NOTHING = object()
+_NOTHING = NoValue()
 
 
 class Leaves:
@@ -83,9 +83,15 @@ class Leaves:
         null = place_of_null(items)
         if null is not None:
             return error_of(ValueError, f"samples[{null[0]}]{name}{null[1]}", "is null", HINT)
-        if isinstance(error, OverflowError):
+        if getattr(error, "code", "") == "padded_size":
             return overflow_of_padding(error, self._values, f"samples{name}")
-        return name_place(error, f"samples{name}", advice=_hint(items))
+        argument = str(getattr(error, "argument", ""))
+        list_of_all, bracket, item = argument.partition("[")
+        if bracket and list_of_all in ("arrays", "samples", "values"):  # the first index is a sample
+            at, _, inner = item.partition("]")
+            error = with_fields(error, argument="")
+            return name_item(error, f"samples[{at}]{name}{inner}", advice=_hint(items))
+        return name_item(error, f"samples{name}", advice=_hint(items))
 
     def _array_dtype(self, given: Any, items: list[Any]) -> np.dtype | None:
         if given is not None:

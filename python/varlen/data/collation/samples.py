@@ -49,7 +49,7 @@ from varlen.data.options import (
 )
 from varlen.data.records import Records
 from varlen.data.transport import as_sent, offer, raise_in_worker
-from varlen.errors import name_place, type_error, value_error
+from varlen.errors import name_item, type_error, value_error
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -349,7 +349,7 @@ class Collate:
         try:
             return without_nulls(items, policy, found)
         except ValueError as error:
-            raise name_place(error, f"samples{name}") from None
+            raise name_item(error, f"samples{name}") from None
 
     def _put_nulls(self, name: str, leaf: dict[str, Any], null: Any, policy: NullPolicy, fill: Any) -> None:
         """What stands for nulls in the array of a leaf, and the mask that is False there."""

@@ -144,8 +144,9 @@ def check_lengths(op: str, dim: Dim, before: Sequence[Dim], lengths: Any) -> Non
         reason = "it was worked out of lengths below 0: " if dim.is_derived else ""
         raise error_of(
             LengthMismatchError,
-            op,
+            "",
             f"'{dim.name}' is {level.lengths[row]} long in row {row}, "
             f"but the result has {lengths[row]} there; {reason}give out_dim= without lengths",
+            context=op,
             row=row,
         )

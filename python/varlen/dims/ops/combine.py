@@ -13,11 +13,11 @@ from varlen.backends import backend_of
 from varlen.dims.axes import describe, every_place, quote_names
 from varlen.dims.base import NO_FACTS, Annotations, check_data, is_data, make_data, positions_or_none
 from varlen.dims.errors import LengthMismatchError
-from varlen.dims.make import check_dims
+from varlen.dims.make import check_dim, check_dims
 from varlen.dims.operators import for_every_dtype
 from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import align, order_of
-from varlen.errors import name_place, type_error, value_error
+from varlen.errors import error_of, name_place, type_error, value_error
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
@@ -137,13 +137,15 @@ def combine(
     [[[0, 0], [1, 10]], [[2, 20]]]
     """
     if len(operands) < 2:
-        raise type_error("combine", f"expected two operands or more, got {len(operands)}")
+        raise type_error("operands", f"expected two or more, got {len(operands)}")
+    for i, x in enumerate(operands):
+        check_operand(x, f"operands[{i}]")
     function = _function_of(op, operands)
     result: Any = operands[0]
     for other in operands[1:]:
         result = _combine(function, result, other, op, broadcast)
     if not is_data(result):
-        raise type_error("combine", "expected a Data among the operands")
+        raise type_error("operands", "expected a Data among them")
     if order is not None:
         result = result._reorder_dims(every_place(result, order))
     return check_out_shape(result, out_shape)
@@ -167,10 +169,12 @@ def operands(function: Callable[[Any, Any], Any], a: Any, b: Any, name: str) -> 
     if not (is_operand(a) and is_operand(b)):
         other = b if is_data(a) else a
         if hasattr(other, "shape"):
-            raise type_error(
-                name,
+            raise error_of(
+                TypeError,
+                "",
                 f"the axes of an array of shape {tuple(other.shape)} have no names",
                 "make it a Data(array, dims)",
+                context=name,
             )
         return NotImplemented
     return _combine(function, a, b, name, False)
@@ -179,6 +183,12 @@ def operands(function: Callable[[Any, Any], Any], a: Any, b: Any, name: str) -> 
 def is_operand(x: Any) -> bool:
     """Whether it is a Data, or a number of Python, NumPy or torch."""
     return is_data(x) or isinstance(x, _NUMBERS) or (hasattr(x, "shape") and tuple(x.shape) == ())
+
+
+def check_operand(x: object, argument: str) -> None:
+    """Refuse what is neither a Data nor a number."""
+    if not is_operand(x):
+        raise type_error(argument, f"expected a Data or a number, got {type(x).__name__}")
 
 
 def _combine(function: Callable[[Any, Any], Any], a: Any, b: Any, name: str, broadcast: bool) -> Any:
@@ -199,8 +209,7 @@ def _combine(function: Callable[[Any, Any], Any], a: Any, b: Any, name: str, bro
 
 def _number(x: Any, name: str, beside: Data[Any]) -> Any:
     """A number as an operand; one of NumPy as Python has it beside tensors, which know no other."""
-    if not is_operand(x):
-        raise type_error(name, f"expected a Data or a number, got {type(x).__name__}")
+    check_operand(x, name)
     is_foreign = isinstance(x, (np.ndarray, np.generic)) and not isinstance(beside._values, np.ndarray)
     return x.item() if is_foreign else x
 
@@ -241,7 +250,7 @@ def joined(each: Sequence[Data[Any]], name: str, broadcast: bool) -> tuple[Shape
         hint = "say broadcast=True in dims.combine if that is meant"
         if namesakes := _namesakes(shape.dims):
             hint += f"; {quote_names(namesakes, 'and')} is another dim in each (see Dim.declare_same_as)"
-        raise value_error(name, f"no operand has all dims of {texts}; {hint}")
+        raise error_of(ValueError, "", f"no operand has all dims of {texts}", hint, context=name)
     if shape is first._shape:
         return shape, first._order
     dims = list(first.dims)
@@ -316,7 +325,7 @@ def where(
     shape, order = joined(each, "where", broadcast)
     values = iter(lined_up(each, shape))
     there = next(values)
-    chosen = [next(values) if is_data(x) else _number(x, "where", condition) for x in (a, b)]
+    chosen = [next(values) if is_data(x) else _number(x, name, condition) for x, name in ((a, "a"), (b, "b"))]
     backend = backend_of(there)
     facts = [x._facts for x in (a, b) if is_data(x)]
     result = make_data(backend.where(there, *chosen), shape, order)
@@ -376,7 +385,7 @@ def expand_dim(data: Data[Any], dim: Dim, *, out_shape: OutShape | None = None) 
     >>> vl.dims.expand_dim(x, vl.Dim("time", lengths=[2, 1])).to_list()
     [[1, 1], [2]]
     """
-    check_dims([dim])
+    check_dim(dim)
     if data._shape.find(dim) >= 0:
         raise value_error("dim", f"'{dim.name}' is in {describe(data.dims)} already")
     if not dim.is_defined:

@@ -18,7 +18,7 @@ from varlen.dims.ops.slice import cut
 from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import bound_anew, lengths_of, move, order_of, reshape, rows_shape, target_of
 from varlen.dims.plan_cache import cached_plan
-from varlen.errors import error_of, type_error, value_error
+from varlen.errors import error_of, naming, type_error, value_error
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
@@ -83,12 +83,12 @@ def concat(
 
 def _parts_of(parts: Sequence[Any], broadcast: bool) -> tuple[list[Data[Any]], list[int]]:
     if not parts:
-        raise value_error("concat", "expected at least one part, got none")
+        raise value_error("parts", "expected at least one part, got none")
     for i, part in enumerate(parts):
         if not (isinstance(part, tuple) and len(part) == 2 and is_data(part[0])):
-            raise type_error("concat", f"part {i}: expected a pair of a Data and a dim of it, got {part!r}")
+            raise type_error(f"parts[{i}]", f"expected a pair of a Data and a dim of it, got {part!r}")
     each = [part[0] for part in parts]
-    dims = [x._shape.dims[place(x, axis, f"part {i}")] for i, (x, axis) in enumerate(parts)]
+    dims = [x._shape.dims[place(x, axis, f"parts[{i}]")] for i, (x, axis) in enumerate(parts)]
     if broadcast:
         for i, x in enumerate(each):
             for other, own in zip(each, dims, strict=True):
@@ -205,11 +205,13 @@ def _in_one_order(each: list[Data[Any]], at: list[int]) -> tuple[list[Data[Any]]
     for i, rest in enumerate(rests):
         if len(rest) != len(rests[0]) or any(dim not in rests[0] for dim in rest):
             texts = describe(each[0].dims), describe(each[i].dims)
-            raise value_error(
-                "concat",
+            raise error_of(
+                ValueError,
+                "",
                 f"part {i} has the dims {texts[1]}, the first {texts[0]}: beside the one that each "
                 "is joined along they have to be the same",
                 "say broadcast=True to repeat one over others",
+                context="concat",
             )
     orders = [(rest, k) for rest, k in zip(rests, at, strict=True)]
     outer = [
@@ -229,7 +231,12 @@ def _in_one_order(each: list[Data[Any]], at: list[int]) -> tuple[list[Data[Any]]
             lined_up.append(dims)
         if len(lined_up) == len(each):
             return [_lay_out(x, dims) for x, dims in zip(each, lined_up, strict=True)], k
-    raise value_error("concat", f"{' and '.join(describe(x.dims) for x in each)} nest in no common order")
+    raise error_of(
+        ValueError,
+        "",
+        f"{' and '.join(describe(x.dims) for x in each)} nest in no common order",
+        context="concat",
+    )
 
 
 def _is_laid_alike(a: Shape, b: Shape, k: int, at: int) -> bool:
@@ -274,7 +281,7 @@ def _check_rest(shapes: Sequence[Shape], k: int, op: str) -> None:
             else:
                 row = int((a.lengths != b.lengths).argmax())
                 text = f"is {b.lengths[row]} long in row {row} of part {i}, and {a.lengths[row]} in the first"
-            raise error_of(LengthMismatchError, op, f"'{dim.name}' {text}")
+            raise error_of(LengthMismatchError, "", f"'{dim.name}' {text}", context=op)
 
 
 @names_itself
@@ -334,8 +341,7 @@ def split(
     unbound = [i for i, dim in enumerate(each) if not dim.is_defined]
     if len(unbound) > 1:
         raise value_error(
-            "split: dims",
-            f"{quote_names([each[i] for i in unbound], 'and')} have no lengths; one may be without",
+            "dims", f"{quote_names([each[i] for i in unbound], 'and')} have no lengths; one may be without"
         )
     known = [as_amount(dim, "dims") for dim in each if dim.is_defined]
     shape, (whole, *counts) = expand_amounts([lengths_of(moving), *known])
@@ -362,9 +368,10 @@ def split(
         begin = begin + count
     if out_shapes is not None:
         if len(out_shapes) != len(pieces):
-            raise value_error("split: out_shapes", f"{len(out_shapes)} of them for {len(pieces)} pieces")
-        for piece, out_shape in zip(pieces, out_shapes, strict=True):
-            check_out_shape(piece, out_shape)
+            raise value_error("out_shapes", f"{len(out_shapes)} of them for {len(pieces)} pieces")
+        for i, (piece, out_shape) in enumerate(zip(pieces, out_shapes, strict=True)):
+            with naming(out_shape=f"out_shapes[{i}]"):
+                check_out_shape(piece, out_shape)
     return pieces
 
 
@@ -410,12 +417,12 @@ def stack(xs: Sequence[Data[Any]], dim: Dim | None = None, *, out_shape: OutShap
         raise type_error("xs", f"expected several Data, got {type(xs).__name__}")
     each = list(xs)
     if not each:
-        raise value_error("stack", "there is nothing to stack")
+        raise value_error("xs", "there is nothing to stack")
     for i, x in enumerate(each):
-        check_data(x, f"stack: part {i}")
+        check_data(x, f"xs[{i}]")
         if x.dims_set != each[0].dims_set or x.ndim != each[0].ndim:
             texts = describe(x.dims), describe(each[0].dims)
-            raise value_error("stack", f"part {i} has the dims {texts[0]}, the first {texts[1]}")
+            raise value_error(f"xs[{i}]", f"has the dims {texts[0]}, the first {texts[1]}")
     one = Dim(1, name="stack")
     several = Dim(len(each), name="stack") if dim is None else dim
     if each[0]._shape.find(several) >= 0:

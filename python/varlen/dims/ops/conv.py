@@ -11,11 +11,12 @@ from varlen.arguments import as_int
 from varlen.backends import backend_of
 from varlen.dims.axes import describe, place, place_into
 from varlen.dims.base import NO_FACTS, check_data, is_data, make_data
+from varlen.dims.make import check_dim
 from varlen.dims.ops.amounts import check_lengths, result_dim
 from varlen.dims.ops.window import Windows
 from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import align, lay_along, lengths_of, move, order_of, rows_of
-from varlen.errors import index_error, value_error
+from varlen.errors import index_error, naming, value_error
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
@@ -64,8 +65,10 @@ def conv_out_dim(
     >>> vl.dims.conv_out_dim(time, 3, stride=2, padding=1) == time.ceildiv_right(2)
     True
     """
-    size = filter.max_size() if type(filter) is Dim else filter
-    return Windows(size, stride, dilation, padding).out_dim(dim)  # type: ignore[arg-type]
+    size: Any = filter.max_size() if type(filter) is Dim else filter
+    with naming(size="filter"):
+        windows = Windows(size, stride, dilation, padding)
+    return windows.out_dim(dim)
 
 
 def conv1d(
@@ -262,6 +265,7 @@ def _operands(
 ) -> tuple[Data[Any], int, Any, int, Dim]:
     """The input with its channels last, the dim that is gone along, and weights (size, in, out)."""
     check_data(filter, "filter")
+    check_dim(in_dim, "in_dim")
     dim = x._shape.dims[place(x, axis)]
     channels = x._shape.find(in_dim)
     if channels < 0:

@@ -77,10 +77,12 @@ def cumprod(
     ----------
     x
         Real numbers or bools.
-    axis, reverse, out_shape, dtype, overflow
+    axis
         As those of `cumsum`.
     exclusive
         Leave the number itself out: the first position holds 1.
+    reverse, out_shape, dtype, overflow
+        As those of `cumsum`.
 
     Returns
     -------
@@ -109,10 +111,12 @@ def cummax(
 
     Parameters
     ----------
-    x, axis, reverse, out_shape
+    x, axis
         As those of `cumsum`.
     exclusive
         Leave the number itself out: the first position holds the lowest number of the dtype, -inf of floats.
+    reverse, out_shape
+        As those of `cumsum`.
 
     Returns
     -------
@@ -141,10 +145,12 @@ def cummin(
 
     Parameters
     ----------
-    x, axis, reverse, out_shape
+    x, axis
         As those of `cumsum`.
     exclusive
         Leave the number itself out: the first position holds the highest number of the dtype, inf of floats.
+    reverse, out_shape
+        As those of `cumsum`.
 
     Returns
     -------

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from varlen.backends import backend_of
 from varlen.dims.base import NO_FACTS, check_data, make_data
-from varlen.dims.ops.combine import combine
+from varlen.dims.ops.combine import check_operand, combine
 from varlen.dims.out_shape import check_out_shape
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def _function(
     ufunc = by or name
 
     def function(x: Data[Any]) -> Data[Any]:
-        check_data(x, name)
+        check_data(x, "x")
         values = backend_of(x._values).ufunc(ufunc, [x._values], {})
         facts = x._facts
         if facts is not NO_FACTS:
@@ -153,5 +153,7 @@ def clip_by_value(
     >>> vl.dims.clip_by_value(x, 0, 5).to_list()
     [[0, 1], [5]]
     """
+    for given, argument in ((x, "x"), (least, "least"), (greatest, "greatest")):
+        check_operand(given, argument)
     result = combine("minimum", combine("maximum", x, least), greatest)
     return check_out_shape(result, out_shape)

@@ -81,16 +81,16 @@ def gather(
     >>> vl.dims.gather(words, ids, "words").to_list()
     [[[1.0, 1.1], [0.0, 0.1]], [[1.0, 1.1]]]
     """
-    numbers = integers(indices, "gather: indices")
+    numbers = integers(indices, "indices")
     if axis is None:
         axis = indices.sparse_dim
         if axis is None:
             raise value_error(
-                "gather",
-                f"axis is not given, and the indices over {describe(indices.dims)} have no sparse_dim",
+                "axis",
+                f"is not given, and the indices over {describe(indices.dims)} have no sparse_dim",
             )
     k = place(x, axis)
-    frame, at = places_in_rows(numbers, indices._shape, x._shape.dims[k], clip, "gather: indices")
+    frame, at = places_in_rows(numbers, indices._shape, x._shape.dims[k], clip, "indices")
     if frame is indices._shape:
         return check_out_shape(picked_along(x, k, frame, indices._order, at), out_shape)
     rest = [dim for j, dim in enumerate(x._shape.dims) if j != k]

@@ -11,8 +11,8 @@ from varlen._core import Dim, Shape
 from varlen.backends import backend_of
 from varlen.dims.axes import describe
 from varlen.dims.base import Annotations, check_data, dtype_name, make_data
-from varlen.dims.make import bind_by_others, check_dims, check_facts
-from varlen.dims.ops.combine import joined, unify_kind
+from varlen.dims.make import bind_by_others, check_dim, check_dims, check_facts
+from varlen.dims.ops.combine import check_operand, joined, unify_kind
 from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import align, coordinates, order_of
 from varlen.dims.plan_cache import cached_plan
@@ -142,12 +142,14 @@ def full(
 
     Parameters
     ----------
-    dims, like, out_shape
+    dims
         As those of `zeros`.
     value
         The number.
     dtype
         That of `like` if nothing is said, that of the number without.
+    like, out_shape
+        As those of `zeros`.
 
     Returns
     -------
@@ -239,10 +241,12 @@ def full_like(
 
     Parameters
     ----------
-    x, dtype, out_shape
+    x
         As those of `zeros_like`.
     value
         The number.
+    dtype, out_shape
+        As those of `zeros_like`.
 
     Returns
     -------
@@ -296,7 +300,7 @@ def range_over_dim(
     >>> vl.dims.range_over_dim(vl.Dim("time", lengths=[3, 0, 2])).to_list()
     [[0, 1, 2], [], [0, 1]]
     """
-    check_dims([dim])
+    check_dim(dim)
     if not dim.is_defined:
         raise value_error("dim", f"'{dim.name}' has no lengths")
     shape = Shape([*_with_over(dim), dim])
@@ -362,6 +366,8 @@ def arange(
     [[10, 15, 20], [10]]
     """
     result = range_over_dim(dim, like=like)
+    check_operand(start, "start")
+    check_operand(step, "step")
     if (start, step) != (0, 1):
         result = result * step + start
         result = result._with_facts(sparse_dim=None)
@@ -419,7 +425,7 @@ def one_hot(
     check_data(x, "x")
     classes = x._facts.sparse_dim if dim is None else dim
     if classes is None:
-        raise value_error("one_hot", f"{x!r} has no sparse_dim", "pass dim=")
+        raise value_error("x", f"{x!r} has no sparse_dim", "pass dim=")
     check_facts(x, Annotations(sparse_dim=classes), "one_hot: x")
     plan = _split_classes(x._shape, x._order, classes)
     numbers, places = unify_kind([align(x._values, x._shape, plan.shape), plan.places])
@@ -523,7 +529,7 @@ def last_frame_position_of_dim(
     >>> vl.dims.last_frame_position_of_dim(vl.Dim("time", lengths=[3, 0, 2])).values
     array([ 2, -1,  1])
     """
-    check_dims([dim])
+    check_dim(dim)
     if not dim.is_defined:
         raise value_error("dim", f"'{dim.name}' has no lengths")
     shape = Shape(dim.over)

@@ -28,7 +28,7 @@ from varlen.dims.ops.pick import (
 from varlen.dims.ops.reduce import group_dims
 from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import bound_anew
-from varlen.errors import error_of, value_error
+from varlen.errors import error_of, naming, value_error
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
@@ -251,11 +251,11 @@ def split_dims(
     unknown = [i for i, factor in enumerate(each) if not factor.is_defined]
     if len(unknown) > 1:
         names = quote_names([each[i] for i in unknown], "and")
-        raise value_error("split_dims: dims", f"{names} have no lengths, and only one can be inferred")
+        raise value_error("dims", f"{names} have no lengths, and only one can be inferred")
     for factor in each:
         if any(over in each for over in factor.over):
             raise value_error(
-                "split_dims", f"'{factor.name}' has lengths over another of {describe(each)}", "use unflatten"
+                "dims", f"'{factor.name}' has lengths over another of {describe(each)}", "use unflatten"
             )
     known = [factor for factor in each if factor.is_defined]
     over = dims_over([dim, *known])
@@ -274,10 +274,12 @@ def split_dims(
         at = f" at {position_text(shape, i)}" if shape.rank else ""
         raise error_of(
             LengthMismatchError,
-            "",
+            "dims",
             f"'{dim.name}' is {length[i]} long{at}, but the product of {describe(each)} is {product[i]} long",
         )
-    return check_out_shape(_split(x, k, _check_split(x, k, each, "split_dims"), pad_value), out_shape)
+    with naming(fill="pad_value"):
+        spelled = _split(x, k, _check_split(x, k, each, "split_dims"), pad_value)
+    return check_out_shape(spelled, out_shape)
 
 
 @names_itself
@@ -374,15 +376,15 @@ def _check_split(x: Data[Any], k: int, dims: Sequence[Dim], op: str) -> list[Dim
     rest = [dim for j, dim in enumerate(x._shape.dims) if j != k]
     for i, dim in enumerate(each):
         if not dim.is_defined:
-            raise value_error(f"{op}: dims", f"'{dim.name}' has no lengths")
+            raise value_error("dims", f"'{dim.name}' has no lengths")
         if dim in rest or dim in each[:i]:
             raise value_error(
-                op, f"'{dim.name}' would be there twice, in {describe(x.dims)} and {describe(each)}"
+                "dims", f"'{dim.name}' would be there twice, in {describe(x.dims)} and {describe(each)}"
             )
         foreign = [over for over in dim.over if over not in rest and over not in each]
         if foreign:
             raise value_error(
-                op, f"'{dim.name}' is over '{foreign[0].name}', which is not in {describe(x.dims)}"
+                "dims", f"'{dim.name}' is over '{foreign[0].name}', which is not in {describe(x.dims)}"
             )
     return each
 
@@ -398,7 +400,7 @@ def _split(x: Data[Any], k: int, dims: list[Dim], pad_value: Any) -> Data[Any]:
         at = f" at {position_text(Shape(over), i)}" if over else ""
         raise error_of(
             LengthMismatchError,
-            "",
+            "dims",
             f"'{dim.name}' is {length[i]} long{at}, but {describe(dims)} have {level.lengths[i]} positions",
         )
     is_inside = all(0 <= x._shape.find(each) < k for one in dims for each in one.over if each not in dims)

@@ -255,7 +255,7 @@ def dropout(
         raise type_error("x", f"expected floats, got {x.dtype}")
     if not training or p == 0:
         return check_out_shape(x, out_shape)
-    shape = _drawn_over(x._shape, None if axes is None else tuple(sorted(places(x, axes))))
+    shape = _drawn_over(x._shape, None if axes is None else tuple(sorted(places(x, axes, "axes"))))
     draw = _drawn_by_torch if _is_of_torch(generator, x._values) else _drawn_by_numpy
     drawn = draw("uniform", shape.array_shape, (0, 1), (0.0, 1.0), generator, np.float32, x._values)
     there, values = unify_kind([align(drawn >= p, shape, x._shape), x._values])

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varlen._core import Dim, Level, Shape
+from varlen.arguments import NoValue
 from varlen.backends import backend_of
 from varlen.backends.numeric import as_of, as_pairs, from_pairs, is_complex, widen_halves
 from varlen.dims.axes import about_operation, places, quote_names
 from varlen.dims.base import NO_FACTS, dtype_name, make_data
 from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import coordinates, move, order_of, rows_of
-from varlen.errors import type_error, value_error
+from varlen.errors import error_of, type_error, value_error
 from varlen.ops.declared.folds import EMPTY as FOLDS
 from varlen.ops.declared.folds import EMPTY_OF_DIMS, EXTREMES
 from varlen.ops.reduce import extreme_place
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from varlen.dims.data import Data
     from varlen.dims.out_shape import OutShape
 
-DEFAULT: Any = object()  # what stands for an `empty` that was not given
+DEFAULT: Any = NoValue()  # for an `empty` that was not given
 EMPTY = {**EMPTY_OF_DIMS, "logmeanexp": np.nan}
 _OF_COMPLEX = ("sum", "mean", "norm")
 _MODES = (*FOLDS, "logmeanexp", "argmax", "argmin")
@@ -100,7 +101,10 @@ def reduce(
     if mode not in _MODES:
         raise value_error("mode", f"expected one of {', '.join(_MODES)}, got {mode!r}")
     if mode not in ("sum", "mean", "prod") and not is_plain(dtype, overflow):
-        raise type_error("reduce", f"only sum, mean and prod take dtype and overflow, got {mode}")
+        raise type_error(
+            "overflow" if dtype is None else "dtype",
+            f"only sum, mean and prod take dtype and overflow, got {mode}",
+        )
     asked = places(x, axis)
     if mode in ("argmax", "argmin"):
         return check_out_shape(_places_of(x, mode, asked, empty), out_shape)
@@ -217,7 +221,9 @@ def _refuse_nothing(level: Level, x: Data[Any], asked: Sequence[int], why: str) 
         i = int((level.lengths == 0).argmax())
         names = quote_names([x._shape.dims[k] for k in asked], "and")
         has = "has" if len(asked) == 1 else "have"
-        raise value_error("reduce", f"{names} {has} no positions in row {i}, and {why}", row=i)
+        raise error_of(
+            ValueError, "", f"{names} {has} no positions in row {i}, and {why}", row=i, context="reduce"
+        )
 
 
 def _places_of(x: Data[Any], mode: str, asked: Sequence[int], empty: Any) -> Data[Any]:

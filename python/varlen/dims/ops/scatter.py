@@ -13,13 +13,13 @@ from varlen.backends import backend_of
 from varlen.dims.axes import describe, places
 from varlen.dims.base import dtype_name, make_data
 from varlen.dims.errors import names_itself
-from varlen.dims.make import check_dims
+from varlen.dims.make import check_dim
 from varlen.dims.ops.gather import integers
 from varlen.dims.ops.pick import places_along, position_text, repeat_over, with_facts
 from varlen.dims.ops.reduce import EMPTY
 from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import order_of, rows_of, spread
-from varlen.errors import index_error, value_error
+from varlen.errors import index_error, naming, value_error
 from varlen.ops.declared.folds import EMPTY as FOLDS
 from varlen.ops.declared.folds import EXTREMES
 from varlen.ops.support.accumulator import accumulate
@@ -95,8 +95,8 @@ def scatter(
     array([9., 8., 4.])
     """
     one_of(mode, "mode", tuple(FOLDS))
-    numbers = integers(indices, "scatter: indices")
-    check_dims([out_dim])
+    numbers = integers(indices, "indices")
+    check_dim(out_dim, "out_dim")
     if not out_dim.is_defined:
         raise value_error("out_dim", f"'{out_dim.name}' has no lengths")
     x = _repeat_both(x, indices._shape)
@@ -109,7 +109,8 @@ def scatter(
     places = Shape([inner[k] for k in Shape.arranged(inner, static_last=True)])
     target = Shape([*places.dims, *shape.dims[front:]])
     keys = _keys(shape, front, places, out_dim, spread(numbers, indices._shape, _head(shape, front)))
-    rows = _reduce_keys(mode, rows_of(x, front), keys, places.count(places.rank), fill)
+    with naming(empty="fill"):
+        rows = _reduce_keys(mode, rows_of(x, front), keys, places.count(places.rank), fill)
     user = _result(shape, gone, out_dim, left, x._order or range(shape.rank))
     result = with_facts(make_data(rows.reshape(target.array_shape), target, order_of(target, user)), x)
     return check_out_shape(result._with_facts(sparse_dim=None), out_shape)

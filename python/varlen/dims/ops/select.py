@@ -26,7 +26,7 @@ from varlen.dims.ops.pick import (
 from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import reshape, rows_of, spread
 from varlen.dims.plan_cache import cached_plan
-from varlen.errors import error_of, index_error, type_error, value_error
+from varlen.errors import error_of, index_error, naming, type_error, value_error
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
@@ -179,7 +179,9 @@ def masked_scatter(
         at, lying = np.empty_like(at), at
         at[order] = lying
     if not is_data(backup):
-        return check_out_shape(pick(x, [k], shape, [at], named, taken, backup), out_shape)
+        with naming(fill="backup"):
+            rows = pick(x, [k], shape, [at], named, taken, backup)
+        return check_out_shape(rows, out_shape)
     result = pick(x, [k], shape, [at], named, taken)
     whole = where(mask, result, backup)
     foreign = [dim for dim in whole.dims if result._shape.find(dim) < 0]

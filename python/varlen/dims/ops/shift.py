@@ -14,6 +14,7 @@ from varlen.dims.ops.combine import with_dims_of
 from varlen.dims.out_shape import check_out_shape
 from varlen.dims.place import has_inner, lay_along, positions_taken, rows_of, with_dims
 from varlen.dims.vocabulary import padding_class
+from varlen.errors import naming
 
 if TYPE_CHECKING:
     from varlen.dims.axes import Axis
@@ -121,7 +122,9 @@ def shift(
     value = padding_class(x.vocab) if value is None else value
     dim = x._shape.dims[k]
     x = with_dims_of(x, by._shape.dims)
-    return check_out_shape(_shift(x, x._shape.find(dim), by, value), out_shape)
+    with naming(fill="value"):
+        shifted = _shift(x, x._shape.find(dim), by, value)
+    return check_out_shape(shifted, out_shape)
 
 
 def _shift(x: Data[Any], k: int, by: Data[Any], value: Any) -> Data[Any]:

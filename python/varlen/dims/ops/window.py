@@ -50,7 +50,9 @@ class Windows:
         self.dilation = as_int(dilation, "dilation", 1)
         self.span = (self.size - 1) * self.dilation
         if self.span > _FAR:
-            raise overflow_error("size", f"{size} positions with a dilation of {dilation} do not fit 60 bits")
+            raise overflow_error(
+                "dilation", f"{size} positions with a dilation of {dilation} do not fit 60 bits"
+            )
         self.is_same = padding == "same"
         if isinstance(padding, str):
             if padding not in ("same", "valid"):
@@ -314,18 +316,19 @@ def pool(
     """
     one_of(mode, "mode", tuple(FOLDS))
     moving = [x._shape.dims[k] for k in places(x, axis)]
-    each = [_repeat_option(given, len(moving)) for given in (size, stride, dilation, padding, out_dim)]
+    several = {"size": size, "stride": stride, "dilation": dilation, "padding": padding, "out_dim": out_dim}
+    each = [_repeat_option(given, len(moving), name) for name, given in several.items()]
     for dim, sizes, strides, dilations, pads, out in zip(moving, *each, strict=True):
         windows = Windows(sizes, sizes if strides is None else strides, dilations, pads)
         x = _pool(x, mode, dim, windows, result_dim(windows.out_dim(dim), out, [windows.count(dim)]), empty)
     return check_out_shape(x, out_shape)
 
 
-def _repeat_option(given: Any, count: int) -> list[Any]:
+def _repeat_option(given: Any, count: int, argument: str) -> list[Any]:
     if not isinstance(given, (list, tuple)):
         return [given] * count
     if len(given) != count:
-        raise value_error("pool", f"{len(given)} numbers, {list(given)}, for {count} dims")
+        raise value_error(argument, f"{len(given)} numbers, {list(given)}, for {count} dims")
     return list(given)
 
 

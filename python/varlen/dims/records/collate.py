@@ -12,7 +12,7 @@ from varlen.backends import backend_of
 from varlen.backends.values import is_array, is_tensor
 from varlen.dims.make import from_levels, from_list
 from varlen.dims.place import order_of
-from varlen.errors import error_of, name_place, type_error, value_error
+from varlen.errors import error_of, name_item, name_place, type_error, value_error
 
 if TYPE_CHECKING:
     from varlen.dims.data import Data
@@ -34,7 +34,7 @@ def collate(specs: Mapping[str, DataSpec], samples: Sequence[Mapping[str, Any]])
         try:
             data = _batch_of(key, spec, values, bound)
         except (TypeError, ValueError) as error:
-            raise name_place(error, repr(key)) from None
+            raise name_place(name_item(error, ""), repr(key)) from None
         for dim in data._shape.dims:
             bound.setdefault(dim, dim)
         made[key] = data

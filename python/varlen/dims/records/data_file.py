@@ -22,7 +22,7 @@ from varlen.backends.values import is_tensor, memory_of
 from varlen.dims.base import Annotations, dtype_name, make_data
 from varlen.dims.make import check_facts
 from varlen.dims.table import read_dims, write_dims
-from varlen.errors import name_file, value_error
+from varlen.errors import error_of, name_file, value_error
 from varlen.io.dtypes import dtype_of
 from varlen.io.errors import format_error
 from varlen.io.save import split_name
@@ -40,7 +40,13 @@ def save(batch: Mapping[str, Data[Any]], path: str | os.PathLike[str], durable: 
     arrays: dict[str, np.ndarray] = {}
     for key, data in batch.items():
         if split_name(key)[0] is not None:
-            raise value_error(f"{key!r}", "tensors of joint files are called so", "take another name")
+            raise error_of(
+                ValueError,
+                "",
+                "tensors of joint files are called so",
+                "take another name",
+                context=f"{key!r}",
+            )
         entries[key] = _entry(data, table)
         values: Any = data._values.detach().cpu() if is_tensor(data._values) else data._values
         array = memory_of(values)
@@ -97,12 +103,17 @@ def _read(file: _core.MappedFile, key: str, entry: dict[str, Any], dims: list[Di
     number = file.header.names.index(key)
     values: Any = file.view(number, dtype_of(file.header.describe(number)[1]))
     if tuple(values.shape) != shape.array_shape:
-        raise value_error(f"{key!r}", f"expected the shape {shape.array_shape}, the file has {values.shape}")
+        raise error_of(
+            ValueError,
+            "",
+            f"expected the shape {shape.array_shape}, the file has {values.shape}",
+            context=f"{key!r}",
+        )
     if "bits_of" in entry:
         values = _from_bits(values, entry["bits_of"])
     order = entry.get("order")
     if order is not None and sorted(order) != list(range(shape.rank)):
-        raise value_error(f"{key!r}", f"{order} is no order of {shape.rank} dims")
+        raise error_of(ValueError, "", f"{order} is no order of {shape.rank} dims", context=f"{key!r}")
     data = make_data(values, shape, None if order is None else tuple(order))
     roles: dict[str, Any] = {role: _dim_of(dims, entry[role]) for role in _ROLES if role in entry}
     flag = entry.get("available_for_inference", True)

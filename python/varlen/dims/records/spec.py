@@ -10,7 +10,7 @@ from varlen._core import Dim
 from varlen.arguments import as_bool, as_dtype
 from varlen.dims import base
 from varlen.dims.axes import describe
-from varlen.dims.make import check_dims
+from varlen.dims.make import check_dim, check_dims
 from varlen.errors import value_error
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class DataSpec:
             if role is not None and role not in each:
                 raise value_error(word, f"{role!r} is not among {describe(each)}")
         if sparse_dim is not None:
-            check_dims([sparse_dim])
+            check_dim(sparse_dim, "sparse_dim")
         said = (sparse_dim, feature_dim, time_dim, as_bool(available_for_inference, WORDS[5]), default)
         name = None if dtype is None else dtype_name(dtype)
         for word, value in zip(WORDS, (each, name, *said), strict=True):

@@ -10,7 +10,7 @@ from varlen.arguments import as_mapping
 from varlen.dims.records.collate import collate
 from varlen.dims.records.data_dict import DataDict, all_dims
 from varlen.dims.records.spec import WORDS, DataSpec, dtype_name, spec_of
-from varlen.errors import error_of, name_place, type_error
+from varlen.errors import error_of, name_item, name_place, type_error
 
 if TYPE_CHECKING:
     from varlen.dims.data import Data
@@ -185,12 +185,13 @@ def _check(key: str, spec: DataSpec, data: Data[Any]) -> None:
     try:
         data.verify_out_shape(spec.dims)
     except ValueError as error:
-        raise name_place(error, repr(key)) from None
+        raise name_place(name_item(error, ""), repr(key)) from None
     dtype = dtype_name(data._values.dtype)
     if spec.dtype is not None and dtype != spec.dtype:
-        raise type_error(f"{key!r}", f"expected {spec.dtype}, got {dtype}")
+        raise error_of(TypeError, "", f"expected {spec.dtype}, got {dtype}", context=repr(key))
     if spec.sparse_dim is not None and data.sparse_dim != spec.sparse_dim:
-        raise type_error(f"{key!r}", f"expected sparse_dim {spec.sparse_dim!r}, got {data.sparse_dim!r}")
+        reason = f"expected sparse_dim {spec.sparse_dim!r}, got {data.sparse_dim!r}"
+        raise error_of(TypeError, "", reason, context=repr(key))
 
 
 def _spec_of(key: str, given: Any) -> DataSpec:
@@ -205,4 +206,4 @@ def _spec_of(key: str, given: Any) -> DataSpec:
     try:
         return DataSpec(**words)
     except (TypeError, ValueError) as error:
-        raise name_place(error, f"specs[{key!r}]") from None
+        raise name_item(error, f"specs[{key!r}]") from None

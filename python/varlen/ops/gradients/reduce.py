@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from varlen.arguments import check_output
 from varlen.backends import backend_of
 from varlen.backends.values import as_values
+from varlen.errors import name_argument
 from varlen.ops.support.inputs import as_level
 
 if TYPE_CHECKING:
@@ -55,7 +56,10 @@ def backprop_reduce_sum(d_sums: RowsT | Sequence[Any], lengths: Any, *, out: Any
     if out is not None:
         check_output(out, d_sums, lengths)
     rows, level = as_values(d_sums, "d_sums"), as_level(lengths)
-    result: RowsT = backend_of(rows).expand(rows, level, out)
+    try:
+        result: RowsT = backend_of(rows).expand(rows, level, out)
+    except Exception as error:
+        raise name_argument(error, rows="d_sums") from None
     return result
 
 
@@ -93,7 +97,10 @@ def backprop_reduce_mean(d_means: RowsT | Sequence[Any], lengths: Any, *, out: A
     if out is not None:
         check_output(out, d_means, lengths)
     rows, level = as_values(d_means, "d_means"), as_level(lengths)
-    result: RowsT = backend_of(rows).expand_mean(rows, level, out)
+    try:
+        result: RowsT = backend_of(rows).expand_mean(rows, level, out)
+    except Exception as error:
+        raise name_argument(error, rows="d_means") from None
     return result
 
 
@@ -229,11 +236,17 @@ def _expanded_which(rows: Any, argument: str, which: Any, lengths: Any, out: Any
     if out is not None:
         check_output(out, rows, which, lengths)
     rows, level = as_values(rows, argument), as_level(lengths)
-    return backend_of(rows).expand_which(rows, level, which, out)
+    try:
+        return backend_of(rows).expand_which(rows, level, which, out)
+    except Exception as error:
+        raise name_argument(error, rows=argument) from None
 
 
 def _expanded_end(rows: Any, argument: str, lengths: Any, last: bool, out: Any) -> Any:
     if out is not None:
         check_output(out, rows, lengths)
     rows, level = as_values(rows, argument), as_level(lengths)
-    return backend_of(rows).expand_end(rows, level, last, out)
+    try:
+        return backend_of(rows).expand_end(rows, level, last, out)
+    except Exception as error:
+        raise name_argument(error, rows=argument) from None

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from varlen.arguments import as_bool, check_output
 from varlen.backends import backend_of
+from varlen.errors import name_argument
 from varlen.ops.scan import scan_rows
 from varlen.ops.support.inputs import rows_and_level, rows_of, same_kind
 
@@ -50,9 +51,12 @@ def backprop_cumsum(
     >>> vl.ops.backprop_cumsum(np.array([1.0, 2.0, 4.0]), [2, 1])
     array([3., 2., 4.])
     """
-    result: SameT = scan_rows(
-        "sum", dY, lengths, None, level, exclusive, not as_bool(reverse, "reverse"), out
-    )
+    try:
+        result: SameT = scan_rows(
+            "sum", dY, lengths, None, level, exclusive, not as_bool(reverse, "reverse"), out
+        )
+    except Exception as error:
+        raise name_argument(error, X="dY") from None
     return result
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from varlen.arguments import check_output
 from varlen.backends import backend_of
-from varlen.errors import value_error
+from varlen.errors import name_argument, value_error
 from varlen.ops.support.inputs import rows_and_level, rows_of
 
 if TYPE_CHECKING:
@@ -194,4 +194,7 @@ def _reduce_gradient(op: str, d: Any, argument: str, X: Any, lengths: Any, ddof:
     shape = (len(level), *values.shape[1:])
     if tuple(rows.shape) != shape:
         raise value_error(argument, f"expected {shape}, a row for each sequence, got {tuple(rows.shape)}")
-    return backend_of(values).backprop_reduce(op, rows, values, level, ddof, out, argument)
+    try:
+        return backend_of(values).backprop_reduce(op, rows, values, level, ddof, out, argument)
+    except Exception as error:
+        raise name_argument(error, d=argument) from None

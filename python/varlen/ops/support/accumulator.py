@@ -10,7 +10,7 @@ import numpy as np
 from varlen import tracing
 from varlen.backends import backend_of
 from varlen.backends.values import is_tensor, readable
-from varlen.errors import overflow_error, type_error, value_error
+from varlen.errors import error_of, type_error, value_error
 from varlen.ops.declared.folds import COMPOSED
 
 if TYPE_CHECKING:
@@ -79,6 +79,8 @@ def accumulate(
         if getattr(kind, "kind", "f") in _NOT_NUMBERS:
             raise type_error("dtype", f"expected numbers to accumulate in {dtype}, got {kind}")
         kind = backend.to_dtype(values[:0], dtype).dtype
+        if getattr(kind, "kind", "f") in _NOT_NUMBERS:
+            raise type_error("dtype", f"expected a dtype of numbers, got {kind}")
         wanted = integers_of(kind)
         if wanted is not None and wanted.name == "bool":
             wanted = None
@@ -140,10 +142,12 @@ def _refuse_lost(
     for name in ("uint64", "int64"):
         if type(number) is int and _holds(_INTEGERS[name], number, number, 1):
             holder = f"{name}'"
-    raise overflow_error(
-        f"{op if verb == 'reduce' else f'cum{op}'}",
+    raise error_of(
+        OverflowError,
+        "",
         f"{number} in {where} is beyond {wanted.name}, which holds {wanted.low} to {wanted.high}",
         f"pass dtype='{holder}, or overflow='wrap'",
+        context=f"{op if verb == 'reduce' else f'cum{op}'}",
     )
 
 

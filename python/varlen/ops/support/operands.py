@@ -11,7 +11,7 @@ from varlen import tracing
 from varlen._core import RaggedBase
 from varlen.backends import backend_of
 from varlen.backends.values import broadcast_rows, one_device
-from varlen.errors import value_error
+from varlen.errors import name_item, value_error
 from varlen.levels import Levels, describe_difference, flatten_levels, same_levels
 
 if TYPE_CHECKING:
@@ -57,7 +57,10 @@ def operand(x: Any, model: Ragged[Any], row_ndim: int) -> Any:
         return _rows(rows, model._levels[depth:], row_ndim)
     if x is None or isinstance(x, _SCALARS):
         return x
-    x = backend_of(x).as_array(x, "operand")
+    try:
+        x = backend_of(x).as_array(x, "operand")
+    except (TypeError, ValueError) as error:
+        raise name_item(error, "") from None  # operands have no names
     one_device(x, "operand", model._values, "another operand")
     return x if x.ndim == 0 else _array(x, model, row_ndim)
 
